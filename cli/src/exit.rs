@@ -1,25 +1,16 @@
-//! Exit codes: what a script may decide by. README.md of this crate has the same table.
+//! Exit codes, for scripts. README.md of this crate has the same table.
 
 use std::process::ExitCode;
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done.
     Ok = 0,
-    /// Done, and something was found: damage, or parts that a repair could not save.
     Findings = 1,
-    /// The command line makes no sense.
     Usage = 2,
-    /// A path, an event or a moment that does not exist.
     NotFound = 3,
-    /// The file is damaged, or no `.amem` file that this build reads.
     Damaged = 4,
-    /// What was asked for is refused: it exists already, passes a limit, or the input is bad.
     Refused = 5,
-    /// The operating system refused.
     Io = 6,
-    /// No daemon answers, or it can't do it at the moment.
     Unavailable = 7,
 }
 
@@ -36,24 +27,21 @@ impl Exit {
         Self::Unavailable,
     ];
 
-    /// The number.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// What it means, in one line.
+    /// One line for the help and README.md.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "done",
-            Self::Findings => {
-                "done, and something is wrong: damage was found, or could not be saved"
-            }
-            Self::Usage => "the command line makes no sense",
-            Self::NotFound => "a path, an event or a moment that does not exist",
-            Self::Damaged => "the file is damaged, or is no .amem file that this build reads",
-            Self::Refused => "refused: it exists already, passes a limit, or the input is bad",
+            Self::Findings => "done, and something is wrong: damage was found, or data was lost",
+            Self::Usage => "the command line is invalid",
+            Self::NotFound => "a path, an event or a moment does not exist",
+            Self::Damaged => "the file is damaged, or is not an .amem file that this build reads",
+            Self::Refused => "refused: it exists already, exceeds a limit, or the input is invalid",
             Self::Io => "the operating system refused",
-            Self::Unavailable => "no daemon answers, or it cannot do it now: try again",
+            Self::Unavailable => "no daemon answers, or it cannot do this now: try again",
         }
     }
 }
@@ -64,7 +52,6 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// The codes, for the help.
 pub(crate) fn help() -> String {
     let mut out = String::from("Exit codes:");
     for exit in Exit::ALL {

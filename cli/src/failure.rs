@@ -1,6 +1,6 @@
-//! A failure as it is told: what, and what to do about it.
+//! Failures: what is wrong, and what to do about it.
 //!
-//! One table turns the core's errors into codes, exit codes and remedies.
+//! One table maps the errors of amem-format to codes, exit codes and remedies.
 
 use std::io;
 use std::path::Path;
@@ -9,23 +9,19 @@ use amem_format::Error;
 
 use crate::exit::Exit;
 
-/// Why a command could not be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// How the process ends.
     pub(crate) exit: Exit,
-    /// A name for scripts, in snake case; it does not change.
+    /// A name for scripts, in snake case. It never changes.
     pub(crate) code: &'static str,
-    /// What is wrong, a lower-case fragment.
+    /// A lower-case fragment.
     pub(crate) message: String,
-    /// What to do about it.
     pub(crate) remedy: String,
-    /// The id under which what was asked for can be asked again and is done once, if it may have been done.
+    /// Set if the change may have been made: repeated under this id, it is made once.
     pub(crate) request_id: Option<String>,
 }
 
 impl Failure {
-    /// A failure.
     pub(crate) fn new(
         exit: Exit,
         code: &'static str,
@@ -41,7 +37,7 @@ impl Failure {
         }
     }
 
-    /// Something that is refused.
+    /// A failure with `Exit::Refused`.
     pub(crate) fn refused(
         code: &'static str,
         message: impl Into<String>,
@@ -50,30 +46,29 @@ impl Failure {
         Self::new(Exit::Refused, code, message, remedy)
     }
 
-    /// A command line that makes no sense, from its parser.
+    /// A command line that clap rejects.
     pub(crate) fn usage(error: &clap::Error) -> Self {
         let text = error.to_string();
-        // What is missing, or what was meant, may stand on lines of its own.
+        // clap puts missing arguments and suggestions on lines of their own.
         let lines = text.lines().map(str::trim);
-        let told =
+        let lines =
             lines.take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-        let told: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
-        let told = told.join(" ");
-        let message = told.strip_prefix("error: ").unwrap_or(&told);
+        let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+        let lines = lines.join(" ");
+        let message = lines.strip_prefix("error: ").unwrap_or(&lines);
         Self::new(
             Exit::Usage,
             "usage",
             message,
-            "`amemctl --help` tells the commands, `amemctl COMMAND --help` its options",
+            "`amemctl --help` lists the commands, `amemctl COMMAND --help` its options",
         )
     }
 
-    /// An argument whose value makes no sense.
+    /// An invalid argument.
     pub(crate) fn argument(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(Exit::Usage, "usage", message, remedy)
     }
 
-    /// A failed operation on a file.
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {
         let path = path.display();
         let message = format!("cannot {action} {path}: {error}");
@@ -88,61 +83,59 @@ impl Failure {
                 Exit::Io,
                 "permission_denied",
                 message,
-                "ask as the user who owns the file, or of the group that may read it",
+                "run this as the owner of the file, or as a member of a group that may read it",
             ),
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::new(
                 Exit::Io,
                 "disk_full",
                 message,
-                "make room, or write to another disk; nothing was changed",
+                "free some space, or write to another disk; nothing was changed",
             ),
             io::ErrorKind::FileTooLarge => Self::new(
                 Exit::Io,
                 "file_too_large",
                 message,
-                "raise the limit for the size of files (`ulimit -f`), or write to a file system that takes larger ones; \
+                "raise the file size limit (`ulimit -f`), or write to a file system that takes larger files; \
                  nothing was changed",
             ),
             io::ErrorKind::ReadOnlyFilesystem => Self::new(
                 Exit::Io,
                 "read_only",
                 message,
-                "write to a file system that can be written",
+                "write to a file system that is not read-only",
             ),
             _ => Self::new(Exit::Io, "io", message, "see what the system says of it"),
         }
     }
 
-    /// As `self`, told by `amemctl verify`, which is not to be asked again.
+    /// For `amemctl verify`: the remedy must not be to run it.
     pub(crate) fn of_verify(self) -> Self {
         if self.remedy != DAMAGED {
             return self;
         }
-        let remedy = "`amemctl repair FILE NEW` saves what is whole".to_owned();
+        let remedy = "`amemctl repair FILE NEW` saves what is intact".to_owned();
         Self { remedy, ..self }
     }
 
-    /// Nobody reads the output any more: no failure of ours, and nobody to tell.
+    /// The reader of stdout is gone; that is no failure.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.code == CLOSED_PIPE
     }
 
-    /// A failed write of the answer.
     pub(crate) fn output(error: &io::Error) -> Self {
         let code = match error.kind() {
             io::ErrorKind::BrokenPipe => CLOSED_PIPE,
             _ => "output",
         };
         let message = format!("cannot write the answer: {error}");
-        let remedy =
-            "check where the output goes; a change that was asked for may be done all the same";
+        let remedy = "check where the output goes; a requested change may have been made";
         Self::new(Exit::Io, code, message, remedy)
     }
 }
 
 const CLOSED_PIPE: &str = "closed_pipe";
 const DAMAGED: &str =
-    "`amemctl verify FILE` tells the extent, `amemctl repair FILE NEW` saves what is whole";
+    "`amemctl verify FILE` shows the extent, `amemctl repair FILE NEW` saves what is intact";
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
@@ -162,12 +155,12 @@ impl From<Error> for Failure {
             Error::Version { found } => Self::new(
                 Exit::Damaged,
                 "version",
-                format!("version {found} of the .amem format is not known (this build reads 1)"),
-                "use an amemctl that knows it, or export the brain there as JSON lines",
+                format!("version {found} of the .amem format is unknown (this build reads 1)"),
+                "use an amemctl that reads it, or export the brain there as JSON lines",
             ),
             Error::Spec1 => Self::refused(
                 "spec1",
-                "this is a spec-1 file, a native one is needed",
+                "this is a spec-1 file; a native one is needed",
                 "convert it: `amemctl import --format spec-1 FILE NEW`",
             ),
             Error::Neither { native, spec1 } => {
@@ -191,6 +184,15 @@ impl From<Error> for Failure {
             Error::Corrupt { what, offset, why } => {
                 damaged("damaged", format!("damaged {what} at byte {offset}: {why}"))
             }
+            other => Self::of_request(other),
+        }
+    }
+}
+
+impl Failure {
+    /// Errors in the request, not in the file.
+    fn of_request(error: Error) -> Self {
+        match error {
             Error::Limit { what, value, max } => Self::refused(
                 "limit",
                 format!("{what} is {value}, more than the limit of {max}"),
@@ -218,7 +220,7 @@ impl From<Error> for Failure {
                 Exit::NotFound,
                 "unknown_lsn",
                 format!("LSN {asked} is not in this brain: it reaches from 0 to {last}"),
-                "`amemctl info FILE` tells the newest",
+                "`amemctl info FILE` shows the newest",
             ),
             Error::Dimension { expected, found } => Self::refused(
                 "dimension",
@@ -245,7 +247,7 @@ impl From<Error> for Failure {
             Error::Invalid { what, why } => Self::refused(
                 "invalid",
                 format!("{what}: {why}"),
-                "`amemctl COMMAND --help` tells what is right",
+                "see `amemctl COMMAND --help`",
             ),
             other => Self::refused("invalid", other.to_string(), "see `amemctl --help`"),
         }

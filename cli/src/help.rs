@@ -1,4 +1,4 @@
-//! The first page of help: the commands in the groups in which people look for them.
+//! The first page of help: commands in groups.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use clap::{Arg, Command, CommandFactory};
 
 use crate::{Arguments, EXAMPLES, exit};
 
-/// The groups, in the order in which a newcomer needs them.
+/// In the order in which a newcomer needs them.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Begin", &["demo", "brain", "status"]),
     (
@@ -71,7 +71,7 @@ const TEMPLATE: &str =
 /// The whole command line, with the first page of help in groups.
 pub(crate) fn command() -> Command {
     let command = reflowed(with_negative_numbers(Arguments::command()));
-    // Without a brain it lists files, of which there is one moment and one page.
+    // These options page and date conflicts of a brain; without a brain the command lists files.
     let command = command.mut_subcommand("conflicts", |conflicts| {
         let of_a_brain = ["limit", "after", "as_of", "include_forgotten"];
         of_a_brain.into_iter().fold(conflicts, |conflicts, name| {
@@ -86,25 +86,28 @@ pub(crate) fn command() -> Command {
         .after_long_help(format!("{EXAMPLES}\n\n{}", exit::help()))
 }
 
-/// The same for manual pages: an option that short help leaves out would be named there without a word.
+/// For manual pages: they show options that short help hides.
 pub(crate) fn whole(command: Command) -> Command {
     command
         .mut_args(|arg| arg.hide_short_help(false).hide_env_values(false))
         .mut_subcommands(whole)
 }
 
-/// "-1" is a value that is wrong, not a flag that nobody knows.
+/// Parses "-1" as a value, so that the error names the value and not an unknown flag.
 fn with_negative_numbers(command: Command) -> Command {
     let takes_value = |arg: &Arg| arg.get_action().takes_values();
     command
-        .mut_args(|arg| match takes_value(&arg) {
-            true => arg.allow_negative_numbers(true),
-            false => arg,
+        .mut_args(|arg| {
+            if takes_value(&arg) {
+                arg.allow_negative_numbers(true)
+            } else {
+                arg
+            }
         })
         .mut_subcommands(with_negative_numbers)
 }
 
-/// With the words below the options in paragraphs of one line each: how wide a line is, only clap knows.
+/// Joins each paragraph below the options into one line: only clap knows the width of the terminal.
 fn reflowed(command: Command) -> Command {
     let words = command.get_after_help().map(ToString::to_string);
     let command = match words {
@@ -114,7 +117,7 @@ fn reflowed(command: Command) -> Command {
     command.mut_subcommands(reflowed)
 }
 
-/// Joins the lines of each paragraph; examples, which are indented, stay lines, and so does what is above them.
+/// Keeps the lines of examples, which are indented, and of the paragraph with them.
 fn in_paragraphs(words: &str) -> String {
     let paragraphs = words.split("\n\n").map(|paragraph| {
         let is_prose = !paragraph.contains("\n  ");
@@ -123,7 +126,7 @@ fn in_paragraphs(words: &str) -> String {
     paragraphs.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The command, and the one below it, that a line names which could not be parsed; empty if it names none.
+/// The command and subcommand in arguments that could not be parsed; empty if there is none.
 pub(crate) fn named_in(arguments: impl Iterator<Item = String>) -> String {
     let mut at = Arguments::command();
     let mut names: Vec<String> = Vec::new();
@@ -137,7 +140,6 @@ pub(crate) fn named_in(arguments: impl Iterator<Item = String>) -> String {
     names.join(" ")
 }
 
-/// Each command with what it does, under its group.
 fn grouped(command: &Command) -> String {
     let mut out = String::new();
     for (group, names) in GROUPS {

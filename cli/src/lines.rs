@@ -1,21 +1,17 @@
-//! Lines of a text that somebody else wrote: one at a time, of bounded length, numbered from 1.
+//! Lines of untrusted text: of bounded length, numbered from 1.
 //!
-//! Promises: memory is bounded by the longest line allowed; blank lines are passed over, and counted.
+//! Promises: memory is bounded by the longest line allowed; blank lines are skipped and counted.
 
 use std::io::{self, BufRead, Read};
 
-/// Why there is no next line.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LineError {
-    /// It can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// It has no end.
     #[error("it is longer than the {0} bytes allowed")]
     Long(u64),
 }
 
-/// The lines of a text.
 pub(crate) struct Lines<R> {
     input: R,
     bytes_max: u64,
@@ -24,7 +20,6 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Of lines of so many bytes at most.
     pub(crate) fn new(input: R, bytes_max: u64) -> Self {
         Self {
             input,
@@ -39,7 +34,7 @@ impl<R: BufRead> Lines<R> {
         self.number
     }
 
-    /// The next line that is not blank; none at the end.
+    /// The next line that is not blank.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
         loop {
             self.buffer.clear();

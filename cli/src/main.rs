@@ -1,4 +1,4 @@
-//! The command line; everything is in the library.
+//! Everything is in the library.
 
 #![forbid(unsafe_code)]
 

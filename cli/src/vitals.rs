@@ -1,19 +1,18 @@
-//! How the daemon is, as it tells it: itself, its brains, calls and jobs.
+//! The state of the daemon: itself, its brains, calls and jobs.
 //!
-//! Promises: counts are those since the daemon started, so that two looks at them give a rate. Not here: showing it.
+//! Counts are totals since the daemon started: two samples give a rate. Not here: printing it.
 
-use amem_client::{Duration, Timestamp, v1};
+use amem_client::{Duration, v1};
 use serde::Serialize;
 
-use crate::event::Time;
+use crate::connection::remote::{Remote, all_pages};
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::json::event::Time;
 use crate::render::printable;
 
-/// Rows that are asked for at a time.
+/// Rows per request.
 const PAGE: u32 = 200;
 
-/// How the daemon is.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Vitals {
     pub(crate) version: String,
@@ -27,19 +26,18 @@ pub(crate) struct Vitals {
     pub(crate) connections: u64,
     pub(crate) connections_turned_away: u64,
     pub(crate) files_waiting: u64,
-    pub(crate) process: Process,
-    pub(crate) brains: Vec<BrainJson>,
-    /// The first of them: brains, then files.
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) latencies: Vec<Latency>,
-    pub(crate) refused_calls: Vec<Refused>,
-    pub(crate) job_counts: Vec<JobCount>,
+    pub(crate) process: ProcessJson,
+    pub(crate) brains: Vec<BrainStatusJson>,
+    /// The first ones: brains, then files.
+    pub(crate) problems: Vec<ProblemJson>,
+    pub(crate) latencies: Vec<LatencyJson>,
+    pub(crate) refused_calls: Vec<RefusedCallsJson>,
+    pub(crate) job_counts: Vec<JobCountJson>,
     pub(crate) jobs: Vec<JobJson>,
 }
 
-/// An open brain.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct BrainJson {
+pub(crate) struct BrainStatusJson {
     pub(crate) brain: String,
     pub(crate) lsn: u64,
     pub(crate) generation: u64,
@@ -51,7 +49,7 @@ pub(crate) struct BrainJson {
     pub(crate) subscribers: u32,
     pub(crate) checkpointing: bool,
     pub(crate) poisoned: Option<String>,
-    /// Since the daemon started, as for all that follows. Times are microseconds.
+    /// From here on: since the daemon started; times in microseconds.
     pub(crate) commits: u64,
     pub(crate) requests: u64,
     pub(crate) requests_refused: u64,
@@ -69,25 +67,25 @@ pub(crate) struct BrainJson {
     pub(crate) subscriber_behind: u64,
 }
 
-/// A brain that can't be opened, or a file that was rejected.
+/// A brain that cannot be opened, or a rejected file.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Problem {
+pub(crate) struct ProblemJson {
     pub(crate) brain: String,
     pub(crate) reason: String,
     pub(crate) message: String,
     pub(crate) time: Option<Time>,
-    /// It was never a brain.
+    /// A file that was never a brain.
     pub(crate) rejected: bool,
 }
 
-/// How long the calls of one kind took.
+/// The latency of one RPC.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Latency {
+pub(crate) struct LatencyJson {
     pub(crate) rpc: String,
     pub(crate) count: u64,
     pub(crate) errors: u64,
     pub(crate) in_flight: u64,
-    /// Microseconds.
+    /// Microseconds, as all that follow.
     pub(crate) p50: u64,
     pub(crate) p90: u64,
     pub(crate) p99: u64,
@@ -96,7 +94,6 @@ pub(crate) struct Latency {
     pub(crate) mean: u64,
 }
 
-/// A job.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct JobJson {
     pub(crate) id: u64,
@@ -108,9 +105,9 @@ pub(crate) struct JobJson {
     pub(crate) message: String,
 }
 
-/// What the system gives to the process.
+/// Resources of the daemon's process.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Process {
+pub(crate) struct ProcessJson {
     pub(crate) memory_bytes: u64,
     pub(crate) mapped_bytes: u64,
     pub(crate) descriptors: u64,
@@ -119,29 +116,28 @@ pub(crate) struct Process {
     pub(crate) cpu_secs: f64,
 }
 
-/// Calls that were refused or failed for one reason.
+/// Calls that failed for one reason.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Refused {
+pub(crate) struct RefusedCallsJson {
     pub(crate) reason: String,
     pub(crate) count: u64,
 }
 
-/// Jobs of one kind.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct JobCount {
+pub(crate) struct JobCountJson {
     pub(crate) kind: String,
     pub(crate) running: u64,
     pub(crate) done: u64,
     pub(crate) failed: u64,
 }
 
-impl Problem {
-    /// What it is, and why it is not served.
+impl ProblemJson {
+    /// A label, and the problem in one line.
     pub(crate) fn line(&self) -> (&'static str, String) {
         let (name, why) = (printable(&self.brain), printable(&self.message));
         match self.rejected {
             false => ("problem", format!("{name}: {why}")),
-            // Some reasons name the file themselves.
+            // Some messages name the file themselves.
             true if self.message.starts_with(&format!("{}.amem ", self.brain)) => ("rejected", why),
             true => ("rejected", format!("{name}.amem: {why}")),
         }
@@ -149,13 +145,12 @@ impl Problem {
 }
 
 impl Vitals {
-    /// How many brains and files are not served beside those that are told of.
+    /// Problems that `problems` does not list.
     pub(crate) fn problems_untold(&self) -> u64 {
         let all = self.failed_brains + self.rejected_files;
         all.saturating_sub(self.problems.len() as u64)
     }
 
-    /// Asks for all of it.
     pub(crate) fn of(remote: &Remote) -> Result<Self, Failure> {
         let mut admin = remote.client.admin();
         let status = remote.call(admin.get_status(v1::GetStatusRequest {}))?;
@@ -189,66 +184,47 @@ impl Vitals {
     }
 }
 
-/// All that is not served, and why.
-pub(crate) fn problems(remote: &Remote) -> Result<Vec<Problem>, Failure> {
-    let mut all = Vec::new();
-    let mut page_token = String::new();
-    loop {
+/// Every brain and file that is not served, and why.
+pub(crate) fn problems(remote: &Remote) -> Result<Vec<ProblemJson>, Failure> {
+    let problems = all_pages(|page_token| {
         let request = v1::ListProblemsRequest {
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_problems(request))?;
-        for problem in answer.problems {
-            all.push(self::problem(problem)?);
-        }
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(all);
-        }
-    }
+        Ok((answer.problems, answer.next_page_token))
+    })?;
+    problems.into_iter().map(problem).collect()
 }
 
-fn latencies(remote: &Remote) -> Result<Vec<Latency>, Failure> {
-    let mut all = Vec::new();
-    let mut page_token = String::new();
-    loop {
+fn latencies(remote: &Remote) -> Result<Vec<LatencyJson>, Failure> {
+    let latencies = all_pages(|page_token| {
         let request = v1::ListLatenciesRequest {
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_latencies(request))?;
-        all.extend(answer.latencies.into_iter().map(latency));
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(all);
-        }
-    }
+        Ok((answer.latencies, answer.next_page_token))
+    })?;
+    Ok(latencies.into_iter().map(latency).collect())
 }
 
 fn jobs(remote: &Remote) -> Result<Vec<JobJson>, Failure> {
-    let mut all = Vec::new();
-    let mut page_token = String::new();
-    loop {
+    let jobs = all_pages(|page_token| {
         let request = v1::ListJobsRequest {
             page_size: PAGE,
             page_token,
             running: false,
         };
         let answer = remote.call(remote.client.admin().list_jobs(request))?;
-        for job in answer.jobs {
-            all.push(self::job(job)?);
-        }
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(all);
-        }
-    }
+        Ok((answer.jobs, answer.next_page_token))
+    })?;
+    jobs.into_iter().map(job).collect()
 }
 
-fn brain(of: v1::BrainStatus) -> BrainJson {
+fn brain(of: v1::BrainStatus) -> BrainStatusJson {
     let time = |of: Option<Duration>| of.map_or(0, |of| micros(&of));
-    BrainJson {
+    BrainStatusJson {
         brain: of.brain,
         lsn: of.moment.map_or(0, |moment| moment.lsn),
         generation: of.generation,
@@ -278,19 +254,19 @@ fn brain(of: v1::BrainStatus) -> BrainJson {
     }
 }
 
-fn problem(of: v1::BrainProblem) -> Result<Problem, Failure> {
-    Ok(Problem {
+fn problem(of: v1::BrainProblem) -> Result<ProblemJson, Failure> {
+    Ok(ProblemJson {
         brain: of.brain,
         reason: of.reason,
         message: of.message,
-        time: time(of.time)?,
+        time: Time::maybe(of.time)?,
         rejected: of.rejected,
     })
 }
 
-fn latency(of: v1::RpcLatency) -> Latency {
+fn latency(of: v1::RpcLatency) -> LatencyJson {
     let micros = |of: Option<Duration>| of.map_or(0, |of| micros(&of));
-    Latency {
+    LatencyJson {
         rpc: of.rpc,
         count: of.count,
         errors: of.errors,
@@ -304,8 +280,8 @@ fn latency(of: v1::RpcLatency) -> Latency {
     }
 }
 
-fn process(of: v1::ProcessStatus) -> Process {
-    Process {
+fn process(of: v1::ProcessStatus) -> ProcessJson {
+    ProcessJson {
         memory_bytes: of.memory_bytes,
         mapped_bytes: of.mapped_bytes,
         descriptors: of.descriptors,
@@ -315,15 +291,15 @@ fn process(of: v1::ProcessStatus) -> Process {
     }
 }
 
-fn refused(of: v1::RefusedCalls) -> Refused {
-    Refused {
+fn refused(of: v1::RefusedCalls) -> RefusedCallsJson {
+    RefusedCallsJson {
         reason: of.reason,
         count: of.count,
     }
 }
 
-fn job_count(of: v1::JobCount) -> JobCount {
-    JobCount {
+fn job_count(of: v1::JobCount) -> JobCountJson {
+    JobCountJson {
         kind: word(of.kind().as_str_name(), "JOB_KIND_"),
         running: of.running,
         done: of.done,
@@ -337,20 +313,16 @@ fn job(of: v1::Job) -> Result<JobJson, Failure> {
         kind: word(of.kind().as_str_name(), "JOB_KIND_"),
         state: word(of.state().as_str_name(), "JOB_STATE_"),
         brain: of.brain,
-        start_time: time(of.start_time)?,
-        end_time: time(of.end_time)?,
+        start_time: Time::maybe(of.start_time)?,
+        end_time: Time::maybe(of.end_time)?,
         message: of.message,
     })
 }
 
-/// A name of an enumeration as a word.
+/// `JOB_STATE_RUNNING` as `running`.
 fn word(name: &str, prefix: &str) -> String {
     let name = name.strip_prefix(prefix).unwrap_or(name);
     name.to_ascii_lowercase().replace('_', "-")
-}
-
-fn time(of: Option<Timestamp>) -> Result<Option<Time>, Failure> {
-    of.map(|of| Time::of(Some(of))).transpose()
 }
 
 fn micros(of: &Duration) -> u64 {

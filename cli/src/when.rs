@@ -1,7 +1,6 @@
-//! Times and moments as people write and read them: "2 days ago", a day, RFC 3339, an LSN.
+//! Times as people write and read them: "2 days ago", a day, RFC 3339; moments are times or LSNs.
 //!
-//! All of it is UTC: the same line means the same everywhere, and the tests need no zone. What is shown of a time
-//! beside others is how long ago it was, where that says more than the date.
+//! All times are UTC. Recent times are shown as an age.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,19 +11,18 @@ use amem_query::time;
 
 use crate::failure::Failure;
 
-/// What is said of times in the help.
-pub(crate) const HELP: &str = "Times: RFC 3339 (2026-05-01T12:00:00Z), a day (2026-05-01), now, today, yesterday,
-\"2 days ago\", \"3h ago\", \"last week\"; all of them UTC. A moment (--as-of) is a time or an LSN.";
+pub(crate) const HELP: &str =
+    "Times: RFC 3339 (2026-05-01T12:00:00Z), a day (2026-05-01), now, today, yesterday,
+\"2 days ago\", \"3h ago\", \"last week\"; all in UTC. A moment (--as-of) is a time or an LSN.";
 
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const WEEK: i64 = 7 * DAY;
-/// What is longer ago than this is told by its date.
+/// Older times are shown as dates.
 const AGO_MAX: i64 = 14 * DAY;
 
-/// Units of "… ago": the longest names first would not matter, as a whole word is compared.
 const UNITS: &[(&[&str], i64)] = &[
     (&["s", "sec", "secs", "second", "seconds"], SECOND),
     (&["m", "min", "mins", "minute", "minutes"], MINUTE),
@@ -35,21 +33,19 @@ const UNITS: &[(&[&str], i64)] = &[
     (&["y", "year", "years"], 365 * DAY),
 ];
 
-/// The time now.
 pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    // A clock before 1970 is off by more than any of this could mend.
+    // A clock before 1970 is wrong anyway.
     Micros(since.map_or(1, |since| {
         i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
     }))
 }
 
-/// A time that is written for people.
 pub(crate) fn parse_time(text: &str) -> Result<Micros, String> {
     parse_at(text, now())
 }
 
-/// A moment: an LSN, or a time.
+/// An LSN or a time.
 pub(crate) fn parse_moment(text: &str) -> Result<AsOf, String> {
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         let lsn = text
@@ -84,7 +80,7 @@ fn parse_at(text: &str, now: Micros) -> Result<Micros, String> {
     })
 }
 
-/// A time with what people leave out: the seconds, the zone, the time of the day.
+/// Adds what people leave out: seconds, zone, time of day.
 fn in_full(text: &str) -> String {
     let form: String = text
         .chars()
@@ -98,9 +94,9 @@ fn in_full(text: &str) -> String {
     }
 }
 
-/// "2 days", "1h 30m", "an hour".
+/// Parses "2 days", "1h 30m", "an hour".
 fn span_of(text: &str) -> Result<i64, String> {
-    let odd = || format!("{text:?} is no span of time: write it as \"2 days ago\" or \"90m ago\"");
+    let odd = || format!("{text:?} is not a time span: write it as \"2 days ago\" or \"90m ago\"");
     let mut rest = text;
     let mut span: i64 = 0;
     while !rest.is_empty() {
@@ -118,9 +114,10 @@ fn span_of(text: &str) -> Result<i64, String> {
         span = span.checked_add(part).ok_or_else(|| out_of_range(text))?;
         rest = behind.trim_start().trim_start_matches(',').trim_start();
     }
-    match text.is_empty() {
-        true => Err(odd()),
-        false => Ok(span),
+    if text.is_empty() {
+        Err(odd())
+    } else {
+        Ok(span)
     }
 }
 
@@ -136,10 +133,9 @@ fn leading_number(text: &str) -> Option<(i64, &str)> {
 }
 
 fn out_of_range(text: &str) -> String {
-    format!("{text:?} is longer ago than any time that can be told")
+    format!("{text:?} is out of range")
 }
 
-/// A view as of a moment, or as it is.
 pub(crate) fn at(view: &View, moment: Option<AsOf>) -> Result<View, Failure> {
     match moment {
         Some(moment) => Ok(view.as_of(moment)?),
@@ -147,7 +143,6 @@ pub(crate) fn at(view: &View, moment: Option<AsOf>) -> Result<View, Failure> {
     }
 }
 
-/// A moment in a message.
 pub(crate) fn as_of(moment: Option<AsOf>) -> Option<v1::AsOf> {
     let moment = match moment? {
         AsOf::Lsn(lsn) => v1::as_of::Moment::Lsn(lsn.0),
@@ -158,7 +153,6 @@ pub(crate) fn as_of(moment: Option<AsOf>) -> Option<v1::AsOf> {
     })
 }
 
-/// A time in a message.
 pub(crate) fn timestamp(time: Micros) -> Timestamp {
     Timestamp {
         seconds: time.0.div_euclid(SECOND),
@@ -166,12 +160,12 @@ pub(crate) fn timestamp(time: Micros) -> Timestamp {
     }
 }
 
-/// A time beside others, short: how long ago it was, or its date where that was long ago.
+/// In tables: an age, or the date of an old time.
 pub(crate) fn short(time: Micros) -> String {
     short_at(time, now())
 }
 
-/// A time alone: exact, and how long ago it was if that was not long ago.
+/// Alone on a line: exact, with the age of a recent time.
 pub(crate) fn long(time: Micros) -> String {
     let exact = time::display(time).to_string();
     match ago(time, now()) {
@@ -180,12 +174,12 @@ pub(crate) fn long(time: Micros) -> String {
     }
 }
 
-/// A time, RFC 3339.
+/// RFC 3339.
 pub(crate) fn exact(time: Micros) -> String {
     time::display(time).to_string()
 }
 
-/// The time of a day, to the second.
+/// Hours, minutes, seconds.
 pub(crate) fn clock(time: Micros) -> String {
     let exact = time::display(time).to_string();
     let clock = exact.split('T').nth(1).unwrap_or_default();
@@ -195,7 +189,7 @@ pub(crate) fn clock(time: Micros) -> String {
 fn short_at(time: Micros, now: Micros) -> String {
     ago(time, now).unwrap_or_else(|| {
         let exact = time::display(time).to_string();
-        // Seconds tell nothing of what was weeks ago.
+        // Seconds do not matter after two weeks.
         match exact.get(..16) {
             Some(front) if exact.as_bytes().get(10) == Some(&b'T') => front.replace('T', " "),
             _ => exact,
@@ -203,10 +197,10 @@ fn short_at(time: Micros, now: Micros) -> String {
     })
 }
 
-/// How long before now; none if it is not, or long ago.
+/// The age; `None` for future and old times.
 fn ago(time: Micros, now: Micros) -> Option<String> {
     let span = now.0.checked_sub(time.0)?;
-    let told = |unit: i64, name: &str| {
+    let in_units = |unit: i64, name: &str| {
         let count = span / unit;
         let s = if count == 1 { "" } else { "s" };
         format!("{count} {name}{s} ago")
@@ -214,10 +208,10 @@ fn ago(time: Micros, now: Micros) -> Option<String> {
     match span {
         ..0 => None,
         0..SECOND => Some("just now".into()),
-        SECOND..MINUTE => Some(told(SECOND, "second")),
-        MINUTE..HOUR => Some(told(MINUTE, "minute")),
-        HOUR..DAY => Some(told(HOUR, "hour")),
-        DAY..AGO_MAX => Some(told(DAY, "day")),
+        SECOND..MINUTE => Some(in_units(SECOND, "second")),
+        MINUTE..HOUR => Some(in_units(MINUTE, "minute")),
+        HOUR..DAY => Some(in_units(HOUR, "hour")),
+        DAY..AGO_MAX => Some(in_units(DAY, "day")),
         _ => None,
     }
 }
@@ -290,7 +284,7 @@ mod tests {
         for micros in [0, 1, -1, 1_700_000_000_000_001] {
             let stamp = timestamp(Micros(micros));
             assert_eq!(
-                crate::event::Time::of(Some(stamp)).unwrap().0,
+                crate::json::event::Time::of(Some(stamp)).unwrap().0,
                 Micros(micros)
             );
         }

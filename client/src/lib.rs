@@ -1,11 +1,12 @@
-//! Follow a brain file directly, or talk to amemd.
+//! Reads a brain file directly, or talks to amemd.
 //!
-//! `Reader` needs no daemon to be asked and brings neither tokio nor tonic along: it maps the file and follows what the
-//! daemon commits. With feature `grpc`, `Client` talks to the daemon, and `Client::brain` opens a brain that is read
-//! through its file where that may be, through the daemon where not, and written through the daemon.
+//! `Reader` needs no daemon, tokio or tonic: it maps the file and follows what the daemon commits. With feature `grpc`,
+//! `Client` talks to the daemon, and `Client::brain` opens a brain: read through its file if possible, else through the
+//! daemon; written through the daemon.
 //!
-//! Promises: a question has the same answer, or the same refusal, either way, but for those that are of calls alone:
-//! the size of the question's message, deadlines, load, and who calls; a change that is retried is never done twice.
+//! Promises: a query has the same answer or refusal either way, except for limits of calls (message size, deadlines,
+//! load, permissions); a retried change is made once.
+//!
 //! Not here: writing files; only the daemon does that.
 
 #![forbid(unsafe_code)]
@@ -26,4 +27,4 @@ pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
 pub use amem_proto::{Duration, Timestamp, place, v1};
 #[cfg(feature = "grpc")]
-pub use remote::{Brain, Client, Commits, ConnectError, Link, Opened, Retry, Tls};
+pub use remote::{Brain, BrainAccess, Client, Commits, ConnectError, Connection, Retry, Tls};

@@ -1,35 +1,35 @@
-//! Every limit of the client: its name, its value, its unit.
+//! Every limit of the client.
 
 use std::time::Duration;
 
-/// How long a connection may take to be made.
+/// Timeout of a connection attempt.
 pub const CONNECT_AFTER: Duration = Duration::from_secs(5);
-/// How often a connection with calls under way is asked whether it is still there.
+/// Interval of HTTP/2 keepalive pings while calls are under way.
 pub const KEEPALIVE_EVERY: Duration = Duration::from_secs(20);
-/// How long a refused or lost call is begun again, unless told otherwise.
+/// How long a refused or lost call is retried by default.
 pub const RETRY_FOR: Duration = Duration::from_secs(30);
-/// How long the first pause before a call is begun again lasts at most; each further one twice as long.
+/// The first pause before a retry, at most; each further pause is up to twice as long.
 pub const RETRY_FIRST: Duration = Duration::from_millis(20);
-/// How long a pause lasts at most.
+/// The longest pause before a retry.
 pub const RETRY_PAUSE_MAX: Duration = Duration::from_secs(2);
-/// How long uses of events wait to be sent together.
+/// How long uses of events are collected before they are sent.
 pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
-/// Used events that are sent without waiting for more.
+/// Used events that are sent at once.
 pub const TOUCHES_SENT: usize = 1_000;
-/// Used events that wait at most; uses of further ones are not counted.
+/// Used events that may wait; uses of further events are not counted.
 pub const TOUCHES_WAITING_MAX: usize = 65_536;
-/// Events of a brain up to which every question is answered at once; of larger ones, those that may look at all of it
-/// are answered on a thread of their own.
+/// Up to this many events, a brain's queries run on the caller's thread; heavy queries on larger brains run on the
+/// blocking pool.
 pub const SMALL_BRAIN_EVENTS: u64 = 2_000;
-/// How often who has something erased looks for the newer file.
+/// How often a client that erases looks for the newer file.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Batches of an ingest that wait for their answers.
+/// Batches of an ingest stream that may await their answers.
 pub const BATCHES_WAITING_MAX: usize = 8;
-/// Bytes of frames that a direct read takes in at once; of more, on a thread that may wait for the disk.
+/// Bytes of frames that a direct read replays on the caller's thread; more are replayed on the blocking pool.
 pub const REPLAY_BYTES_AT_ONCE: u64 = 64 << 10;
-/// Questions that threads of a client answer from files at a time; more wait for their turn.
+/// Heavy direct reads of a client at a time; further ones queue.
 pub const DIRECT_READS_MAX: usize = 8;
-/// How long a file that was found not to be the brain's is left alone at first; each time twice as long.
+/// How long a file that is not the brain's is not opened again, at first; doubles each time.
 pub const FILE_AGAIN_AFTER: Duration = Duration::from_secs(1);
-/// How long such a file is left alone at most.
+/// The longest such pause.
 pub const FILE_AGAIN_MAX: Duration = Duration::from_secs(60);

@@ -270,7 +270,7 @@ fn events_of_an_unknown_run_are_not_duplicated_silently() {
         check_refused(
             &ended,
             5,
-            &["is in b already: event 0"],
+            &["is already in b: event 0"],
             "--again writes all of it once more",
         );
     }
@@ -393,13 +393,13 @@ fn invalid_conversations_are_refused_with_a_remedy() {
     check_refused(&both, 2, &["cannot be used with"], "--help");
     let id = uuid::Uuid::new_v4().to_string();
     let id = import(&socket, &file, &["--run-id", &id]);
-    check_refused(&id, 5, &["is no UUIDv7"], "");
+    check_refused(&id, 5, &["is not a UUIDv7"], "");
     let mut other = amemctl();
     other.args(["import", "--json"]).arg(&file).arg("new.amem");
     check_refused(
         &other.output().unwrap(),
         2,
-        &["conversation goes into a brain of amemd, and into no new file"],
+        &["conversation is imported into a brain of amemd, not into a new file"],
         "name a brain",
     );
 }

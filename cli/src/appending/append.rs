@@ -1,93 +1,77 @@
-//! A text into a brain: looked at, its sessions opened, its batches written one by one, marks set at the end.
+//! Imports a text into a brain: opens its sessions, writes its batches one by one, sets pins and forgets at the end.
 //!
-//! Batches are not sent ahead of answers: one that is refused, or whose outcome nobody knows, ends the run, so that
-//! no event of a session is ever written before the one that it follows.
+//! A batch is sent only after the one before is answered: a batch that is refused, or whose outcome is unknown, ends
+//! the import, so that no event of a session is written before its predecessor.
 
 use std::collections::HashMap;
 
 use amem_client::v1;
 use serde::Serialize;
 
-use super::batch::{Batch, Next};
-use super::begun::{self, Question};
+use super::batch::{Batch, BatchRequest};
+use super::begun::{self, RunLookup};
 use super::contents::Contents;
-use super::run::Run;
-use crate::context::Context;
-use crate::entries::{Entry, Form, SessionOf, Text};
+use super::run::RunId;
+use crate::brain::target::Target;
+use crate::brain::writable::Writable;
+use crate::entries::{EntrySession, Text, TextEntry, TextFormat};
 use crate::failure::Failure;
-use crate::progress::{Progress, Unit};
-use crate::source::Named;
-use crate::target::Target;
-use crate::writing::{CommitJson, Writable};
+use crate::json::brain::BrainName;
+use crate::json::commit::CommitJson;
+use crate::json::loss::LossCount;
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 
-/// What a run depends on beside brain, text and options; changes with how texts are cut into requests.
+/// Part of the run id; changes when texts are cut into requests differently.
 const WAY: &str = "1";
 
-/// A text and where it goes.
-pub(crate) struct Append<'a> {
-    /// The brain; made if there is none.
+pub(crate) struct TextImport<'a> {
+    /// Created if missing.
     pub(crate) brain: &'a str,
-    /// The text.
     pub(crate) text: &'a Text,
-    /// The run to repeat, or one of its own; else that of the text.
-    pub(crate) run: Option<Run>,
+    /// The run to repeat; `None` for the run that follows from the text.
+    pub(crate) run: Option<RunId>,
 }
 
 /// What was written.
 #[derive(Debug, Default, Clone, PartialEq, Serialize)]
-pub(crate) struct Appended {
-    /// The brain.
+pub(crate) struct TextImportOutput {
     pub(crate) brain: String,
-    /// The form of the text.
     pub(crate) format: &'static str,
-    /// True if the brain was made for this.
+    /// The brain was created for this.
     pub(crate) made: bool,
-    /// Its events.
     pub(crate) events: u64,
-    /// Sessions they belong to.
     pub(crate) sessions: u64,
-    /// Edges, those of temporal-next among them.
+    /// Including temporal-next.
     pub(crate) edges: u64,
-    /// Events that were marked as not to fade.
     pub(crate) pinned: u64,
-    /// Events that were hidden.
     pub(crate) forgotten: u64,
-    /// Events that an earlier try of the same run had written.
+    /// Events that an earlier attempt of the same run had written.
     pub(crate) already_there: u64,
-    /// What the text says that no new event can be told: how many of what.
-    pub(crate) lost: Vec<Lost>,
-    /// The last commit.
+    /// What an event of a brain cannot hold.
+    pub(crate) lost: Vec<LossCount>,
     pub(crate) lsn: u64,
-    /// The run's id.
     pub(crate) run: String,
 }
 
-/// What was not written.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Lost {
-    pub(crate) what: &'static str,
-    pub(crate) count: u64,
-}
-
-/// A run under way.
-struct Running<'a> {
-    of: &'a Append<'a>,
+/// An import under way.
+struct Import<'a> {
+    of: &'a TextImport<'a>,
     contents: Contents,
     brain: Writable,
     agent: String,
-    run: Run,
+    run: RunId,
     batch: Batch,
     index: u64,
-    done: Appended,
+    done: TextImportOutput,
     pinned: Vec<u64>,
     forgotten: Vec<u64>,
-    /// Those of the batch, by their place in it.
+    /// Pinned and forgotten, by position in the batch.
     marks: Vec<(bool, bool)>,
 }
 
-impl Append<'_> {
-    /// Does it. Returns which brain it is, and what was written.
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<(Named, Appended), Failure> {
+impl TextImport<'_> {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<(BrainName, TextImportOutput), Failure> {
         let contents = Contents::of(self.text)?;
         let made = self.make_brain(cx, &contents)?;
         let brain = Writable::open(cx, &Target::Name(self.brain.to_owned()))?;
@@ -98,23 +82,23 @@ impl Append<'_> {
         };
         let mut lost: Vec<_> = contents.lost.iter().collect();
         lost.sort();
-        let done = Appended {
+        let done = TextImportOutput {
             brain: self.brain.into(),
             format: self.text.form.name(),
             made,
             sessions: contents
                 .sessions
                 .iter()
-                .filter(|s| **s != SessionOf::Nobody)
+                .filter(|s| **s != EntrySession::Absent)
                 .count() as u64,
             lost: lost
                 .iter()
-                .map(|&(&what, &count)| Lost { what, count })
+                .map(|&(&what, &count)| LossCount { what, count })
                 .collect(),
             run: run.id().to_string(),
-            ..Appended::default()
+            ..TextImportOutput::default()
         };
-        let mut running = Running {
+        let mut running = Import {
             of: self,
             contents,
             brain,
@@ -136,15 +120,16 @@ impl Append<'_> {
             return Ok(false);
         }
         let remote = cx.daemon()?;
-        // Vectors that the text brings need a brain of their space.
+        // Vectors in the text need a brain of their space.
         let vectors = contents
             .vectors
             .clone()
             .map(|(dimension, space)| v1::VectorOptions {
                 dimension,
-                kind: match space.is_empty() {
-                    true => None,
-                    false => Some(v1::vector_options::Kind::Space(space)),
+                kind: if space.is_empty() {
+                    None
+                } else {
+                    Some(v1::vector_options::Kind::Space(space))
                 },
             });
         let create = v1::CreateBrainRequest {
@@ -156,21 +141,21 @@ impl Append<'_> {
         Ok(true)
     }
 
-    /// The run of this text into this brain: one that is to be completed or repeated, or a new one.
+    /// The run to complete or repeat, or a new one.
     fn own_run(
         &self,
         cx: &mut Context,
         contents: &Contents,
         brain: &Writable,
         agent: &str,
-    ) -> Result<Run, Failure> {
+    ) -> Result<RunId, Failure> {
         let (Some(first), Some(instance)) = (&contents.first, brain.named.instance) else {
-            return Ok(Run::new());
+            return Ok(RunId::new());
         };
-        // Notes say which file they are from; what others say is the same whatever their file is called.
+        // Notes record their file's name; other texts are the same under any name.
         let path = match self.text.form {
-            Form::Markdown => Some(self.text.input.path()),
-            Form::Conversation | Form::Events => None,
+            TextFormat::Markdown => Some(self.text.input.path()),
+            TextFormat::Conversation | TextFormat::Events => None,
         };
         let of = format!(
             "{WAY}\n{}\n{}\n{:?}\n{:?}\n{:x}",
@@ -180,7 +165,7 @@ impl Append<'_> {
             self.text.session,
             self.text.input.hash()?
         );
-        let question = Question {
+        let question = RunLookup {
             brain: self.brain,
             instance,
             of: of.as_bytes(),
@@ -191,7 +176,6 @@ impl Append<'_> {
     }
 }
 
-/// True if the daemon has a brain of a name.
 pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
     let remote = cx.daemon()?;
     let request = v1::OpenBrainRequest { brain: name.into() };
@@ -202,7 +186,7 @@ pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
     }
 }
 
-impl Running<'_> {
+impl Import<'_> {
     fn write(&mut self, cx: &mut Context) -> Result<(), Failure> {
         let mut progress = Progress::new(cx, Unit::Things(self.of.text.form.things().1));
         let all = self.contents.entries;
@@ -225,13 +209,15 @@ impl Running<'_> {
         self.mark(cx)
     }
 
-    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<SessionOf, u32>, Failure> {
+    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<EntrySession, u32>, Failure> {
         let mut sessions = HashMap::new();
         for session in std::mem::take(&mut self.contents.sessions) {
             let (key, step) = match &session {
-                SessionOf::Nobody => continue,
-                SessionOf::Key(key) => (key.clone(), format!("session {key}")),
-                SessionOf::Unnamed(number) => (String::new(), format!("unnamed session {number}")),
+                EntrySession::Absent => continue,
+                EntrySession::Key(key) => (key.clone(), format!("session {key}")),
+                EntrySession::Unnamed(number) => {
+                    (String::new(), format!("unnamed session {number}"))
+                }
             };
             let request = v1::OpenSessionRequest {
                 options: Some(self.run.options(&self.agent, &step)),
@@ -239,7 +225,7 @@ impl Running<'_> {
                 ..Default::default()
             };
             let opened = self.brain.write(cx, request);
-            let (opened, _) = opened.map_err(|failure| self.told(failure))?;
+            let (opened, _) = opened.map_err(|failure| self.repeatable(failure))?;
             sessions.insert(session, opened.session_id);
         }
         Ok(sessions)
@@ -247,22 +233,22 @@ impl Running<'_> {
 
     fn push(
         &mut self,
-        mut entry: Entry,
-        sessions: &HashMap<SessionOf, u32>,
+        mut entry: TextEntry,
+        sessions: &HashMap<EntrySession, u32>,
     ) -> Result<(), Failure> {
         entry.event.session_id = match (&entry.session, sessions.get(&entry.session)) {
-            (SessionOf::Nobody, _) => None,
+            (EntrySession::Absent, _) => None,
             (_, Some(session)) => Some(*session),
             (_, None) => {
                 let input = &self.of.text.input;
                 return Err(Failure::refused(
                     "changed",
                     format!("{} changed while it was read", input.name()),
-                    "import it again once nobody writes it",
+                    "import it again when it no longer changes",
                 ));
             }
         };
-        // What corrections took is taken once more by their edges.
+        // Supersedes edges lower the confidence again.
         let left = entry
             .number
             .and_then(|number| self.contents.left.get(&number));
@@ -292,24 +278,24 @@ impl Running<'_> {
     fn lose(&mut self, what: &'static str, count: u64) {
         match self.done.lost.iter_mut().find(|lost| lost.what == what) {
             Some(lost) => lost.count += count,
-            None => self.done.lost.push(Lost { what, count }),
+            None => self.done.lost.push(LossCount { what, count }),
         }
     }
 
     /// Writes the next batch; false if there is none.
     fn send(&mut self, cx: &mut Context) -> Result<bool, Failure> {
-        let Some(Next { request, lines }) = self.batch.next() else {
+        let Some(BatchRequest { request, lines }) = self.batch.next() else {
             return Ok(false);
         };
         let request = v1::IngestRequest {
             options: Some(self.run.options(&self.agent, &begun::batch(self.index))),
-            // Events bring their own order in edges, where they have one.
-            follow: self.of.text.form != Form::Events,
+            // Events of JSON lines bring temporal-next edges themselves.
+            follow: self.of.text.form != TextFormat::Events,
             ..request
         };
         let written = self.brain.write(cx, request);
         let (answer, commit) = written.map_err(|failure| {
-            let failure = self.told(failure);
+            let failure = self.repeatable(failure);
             let what = match lines {
                 Some((first, last)) => format!("lines {first} to {last}"),
                 None => "edges between what was written".to_owned(),
@@ -333,7 +319,7 @@ impl Running<'_> {
         Ok(true)
     }
 
-    /// Marks come last: what is to be hidden can be corrected and tied before.
+    /// At the end, because a forgotten event can neither be corrected nor linked.
     fn mark(&mut self, cx: &mut Context) -> Result<(), Failure> {
         for id in std::mem::take(&mut self.pinned) {
             let request = v1::PinRequest {
@@ -342,7 +328,7 @@ impl Running<'_> {
                 ..Default::default()
             };
             let pinned = self.brain.write(cx, request);
-            let (_, commit) = pinned.map_err(|failure| self.told(failure))?;
+            let (_, commit) = pinned.map_err(|failure| self.repeatable(failure))?;
             self.saw(&commit);
             self.done.pinned += 1;
         }
@@ -353,7 +339,7 @@ impl Running<'_> {
                 ..Default::default()
             };
             let forgotten = self.brain.write(cx, request);
-            let (_, commit) = forgotten.map_err(|failure| self.told(failure))?;
+            let (_, commit) = forgotten.map_err(|failure| self.repeatable(failure))?;
             self.saw(&commit);
             self.done.forgotten += 1;
         }
@@ -364,15 +350,15 @@ impl Running<'_> {
         self.done.lsn = self.done.lsn.max(commit.lsn);
     }
 
-    /// A failure after which the run can be repeated.
-    fn told(&self, failure: Failure) -> Failure {
+    /// Adds how to repeat the run.
+    fn repeatable(&self, failure: Failure) -> Failure {
         let run = self.run.id();
         let remedy = match failure.code {
             "outcome_unknown" => {
-                format!("repeat the command with --run-id {run}: nothing is there twice")
+                format!("repeat the command with --run-id {run}: nothing is written twice")
             }
             _ => format!(
-                "{}; then repeat with --run-id {run}, and nothing is there twice",
+                "{}; then repeat with --run-id {run}: nothing is written twice",
                 failure.remedy
             ),
         };

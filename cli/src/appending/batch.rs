@@ -1,4 +1,4 @@
-//! The next batch: entries, and the edges both of whose ends are there once it is written.
+//! The next batch: entries, and edges whose ends both exist once it is written.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,58 +6,52 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use prost::Message;
 
-use crate::command::edge_type_number;
-use crate::entries::{Entry, Tie};
+use crate::entries::{EntryEdge, TextEntry};
+use crate::types::edge_type_number;
 
-/// Events of a batch.
 const EVENTS_MAX: usize = 512;
-/// Bytes after which a batch takes no further event: with one of the longest there is room left in a message of 4 MiB.
+/// Bytes after which a batch is full: the longest event still fits into a message of 4 MiB.
 const BYTES_MAX: usize = 1 << 20;
-/// Edges of a batch.
 const LINKS_MAX: usize = 20_000;
 
-/// An edge between numbers of a text.
+/// An edge between entries, by number.
 #[derive(Debug, Clone, Copy)]
-struct Link {
+struct PendingEdge {
     source: u64,
-    tie: Tie,
+    tie: EntryEdge,
 }
 
-/// What is to be written next, and what waits for it.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     events: Vec<v1::NewEvent>,
     bytes: usize,
-    /// The first and the last line.
+    /// First and last.
     lines: Option<(u64, u64)>,
-    /// The place in this batch of each number.
+    /// Positions in this batch, by number.
     places: HashMap<u64, u32>,
-    /// The ids of the numbers that are written.
+    /// Ids of written entries, by number.
     written: HashMap<u64, u64>,
     /// Edges whose ends are written or in this batch.
-    ready: VecDeque<Link>,
-    /// Corrections in this batch: what they replace must be there before the edge.
-    corrections: Vec<Link>,
-    /// Edges whose target comes later, by it.
-    waiting: HashMap<u64, Vec<Link>>,
+    ready: VecDeque<PendingEdge>,
+    /// Supersedes edges of this batch: the target must exist before.
+    corrections: Vec<PendingEdge>,
+    /// Edges to later entries, by target.
+    waiting: HashMap<u64, Vec<PendingEdge>>,
 }
 
-/// A batch to be sent.
-pub(super) struct Next {
-    /// Its events and edges.
+pub(super) struct BatchRequest {
     pub(super) request: v1::IngestRequest,
-    /// The lines that its events are of.
+    /// The lines of its events: first and last.
     pub(super) lines: Option<(u64, u64)>,
 }
 
 impl Batch {
-    /// True if there is room for another entry.
     pub(super) fn has_room(&self) -> bool {
         self.events.len() < EVENTS_MAX && self.bytes < BYTES_MAX && self.ready.len() < LINKS_MAX
     }
 
-    /// Takes an entry and its ties to entries that there are.
-    pub(super) fn push(&mut self, entry: Entry, is_there: impl Fn(u64) -> bool) {
+    /// Adds an entry and its edges to entries that exist.
+    pub(super) fn push(&mut self, entry: TextEntry, is_there: impl Fn(u64) -> bool) {
         self.bytes += entry.event.encoded_len();
         let (first, _) = self.lines.unwrap_or((entry.line, entry.line));
         self.lines = Some((first, entry.line));
@@ -67,7 +61,7 @@ impl Batch {
                 self.ready(link);
             }
             for tie in entry.ties {
-                let link = Link {
+                let link = PendingEdge {
                     source: number,
                     tie,
                 };
@@ -81,19 +75,18 @@ impl Batch {
         self.events.push(entry.event);
     }
 
-    /// Both ends of an edge are known.
-    fn ready(&mut self, link: Link) {
-        match link.tie.edge_type == EdgeType::SUPERSEDES {
-            true => self.corrections.push(link),
-            false => self.ready.push_back(link),
+    fn ready(&mut self, link: PendingEdge) {
+        if link.tie.edge_type == EdgeType::SUPERSEDES {
+            self.corrections.push(link)
+        } else {
+            self.ready.push_back(link)
         }
     }
 
-    /// What is to be sent; none if there is nothing.
-    pub(super) fn next(&mut self) -> Option<Next> {
+    pub(super) fn next(&mut self) -> Option<BatchRequest> {
         let mut links = Vec::new();
         while links.len() < LINKS_MAX
-            && let Some(Link { source, tie }) = self.ready.pop_front()
+            && let Some(PendingEdge { source, tie }) = self.ready.pop_front()
         {
             links.push(v1::NewLink {
                 source: self.end(source),
@@ -106,7 +99,7 @@ impl Batch {
         if events.is_empty() && links.is_empty() {
             return None;
         }
-        Some(Next {
+        Some(BatchRequest {
             request: v1::IngestRequest {
                 events,
                 links,
@@ -116,7 +109,7 @@ impl Batch {
         })
     }
 
-    /// It is written, and its events have these ids.
+    /// Records the ids of the batch's events.
     pub(super) fn done(&mut self, ids: &[u64]) {
         for (number, place) in self.places.drain() {
             if let Some(id) = ids.get(place as usize) {
@@ -127,7 +120,6 @@ impl Batch {
         (self.bytes, self.lines) = (0, None);
     }
 
-    /// Where an edge starts or ends, if that is known.
     fn end(&self, number: u64) -> Option<v1::LinkEnd> {
         use v1::link_end::End;
         let place = self

@@ -1,7 +1,7 @@
-//! Whether a text is in a brain already: under which run, or that it is and nobody knows which.
+//! Whether a text was imported already, and by which run.
 //!
-//! The first event of the text is looked for in its session. The daemon remembers requests for 24 hours; that it
-//! remembers a run's first batch is found out by asking for something else, and impossible, under the same id.
+//! The first event of the text is searched in its session. The daemon remembers requests for 24 hours; whether it
+//! remembers a run's first batch shows when an invalid request is sent under the same id.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -9,39 +9,36 @@ use serde_json::json;
 use tonic::Code;
 use uuid::Uuid;
 
-use super::run::Run;
-use crate::context::Context;
-use crate::entries::{Entry, SessionOf};
-use crate::event::Time;
+use super::run::RunId;
+use crate::brain::opened::OpenBrain;
+use crate::connection::remote::RemoteError;
+use crate::entries::{EntrySession, TextEntry};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::remote::RemoteError;
+use crate::json::event::Time;
+use crate::output::context::Context;
 use crate::when::{long, now};
 
-/// Characters of a text that can stand in a condition, however they are written.
+/// Characters of a text that fit into a filter even if all are escaped.
 const CONDITION_CHARS_MAX: usize = 4096;
 const _: () = assert!(12 * CONDITION_CHARS_MAX < amem_query::limits::QUERY_BYTES_MAX);
 
-/// A text in question.
-pub(super) struct Question<'a> {
+pub(super) struct RunLookup<'a> {
     pub(super) brain: &'a str,
     pub(super) instance: Uuid,
-    /// What names the text, and all that its requests depend on.
+    /// Names the text and everything that its requests depend on.
     pub(super) of: &'a [u8],
-    /// Its first event.
-    pub(super) first: &'a Entry,
-    /// What it is called.
+    pub(super) first: &'a TextEntry,
     pub(super) name: &'a str,
 }
 
-impl Question<'_> {
-    /// The run to be gone on with, or a new one; refuses if the text is there and its run is not known any more.
-    pub(super) fn run(&self, cx: &mut Context, opened: &Opened) -> Result<Run, Failure> {
+impl RunLookup<'_> {
+    /// The run to continue, or a new one. Refused if the text was imported by a run that is no longer known.
+    pub(super) fn run(&self, cx: &mut Context, opened: &OpenBrain) -> Result<RunId, Failure> {
         let mut newest = None;
         for event in self.same(cx, opened)? {
             let recorded = Time::of(event.created_at)?.0;
-            for run in Run::before(self.instance, self.of, recorded, now()) {
+            for run in RunId::before(self.instance, self.of, recorded, now()) {
                 if self.is_known(cx, run)? {
                     return Ok(run);
                 }
@@ -49,7 +46,7 @@ impl Question<'_> {
             newest = newest.max(Some((recorded, event.id)));
         }
         match newest {
-            None => Ok(Run::begun(self.instance, self.of, now())),
+            None => Ok(RunId::begun(self.instance, self.of, now())),
             Some((recorded, id)) => Err(self.is_there(id, recorded)),
         }
     }
@@ -58,21 +55,21 @@ impl Question<'_> {
         Failure::refused(
             "already_there",
             format!(
-                "how {} begins is in {} already: event {id}, recorded {}; the import that wrote it is not known (they are for 24 hours, of the same text under the same options)",
+                "the beginning of {} is already in {}: event {id}, recorded {}; the import that wrote it is unknown (imports are remembered for 24 hours, for the same text and options)",
                 self.name,
                 self.brain,
                 long(recorded)
             ),
-            "nothing was written; --again writes all of it once more",
+            "nothing was written; --again imports all of it again",
         )
     }
 
-    /// Events that are as the first one would be.
-    fn same(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::Event>, Failure> {
+    /// Events equal to the first one of the text.
+    fn same(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::Event>, Failure> {
         let session_ids = match &self.first.session {
-            SessionOf::Nobody | SessionOf::Unnamed(_) => Vec::new(),
-            // A key that looks like a number is a key.
-            SessionOf::Key(key) => match by_key(cx, opened, key) {
+            EntrySession::Absent | EntrySession::Unnamed(_) => Vec::new(),
+            // A session named by digits is a key here.
+            EntrySession::Key(key) => match by_key(cx, opened, key) {
                 Ok(id) => vec![id],
                 Err(failure) if failure.exit == Exit::NotFound => return Ok(Vec::new()),
                 Err(failure) => return Err(failure),
@@ -103,10 +100,10 @@ impl Question<'_> {
         Ok(events)
     }
 
-    /// True if the daemon remembers the first batch of a run.
-    fn is_known(&self, cx: &mut Context, run: Run) -> Result<bool, Failure> {
+    /// Whether the daemon remembers the first batch of a run.
+    fn is_known(&self, cx: &mut Context, run: RunId) -> Result<bool, Failure> {
         let agent = cx.reach().agent.clone();
-        // Neither events nor edges: refused, whatever is remembered; but first it is looked up.
+        // An empty batch is always refused, but the daemon looks up the request id first.
         let request = v1::IngestRequest {
             brain: self.brain.into(),
             options: Some(run.options(&agent, &batch(0))),
@@ -125,7 +122,7 @@ impl Question<'_> {
     }
 }
 
-fn by_key(cx: &mut Context, opened: &Opened, key: &str) -> Result<u32, Failure> {
+fn by_key(cx: &mut Context, opened: &OpenBrain, key: &str) -> Result<u32, Failure> {
     use v1::get_session_request::Session;
     let request = v1::GetSessionRequest {
         session: Some(Session::Key(key.to_owned())),

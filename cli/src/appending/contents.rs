@@ -1,42 +1,38 @@
-//! What a text holds, from one look at all of it, so that a bad line is found before anything is written.
+//! The contents of a text, from a first pass, so that bad lines are found before anything is written.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use amem_format::event::{Edge, MemoryGraph};
 use amem_format::{EdgeType, Micros, NodeId};
 
-use crate::convert;
-use crate::entries::{Entry, SessionOf, Text};
+use crate::brain::convert;
+use crate::entries::{EntrySession, Text, TextEntry};
 use crate::failure::Failure;
 
-/// What a text holds.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// Entries that will be written.
+    /// Entries to write.
     pub(super) entries: u64,
-    /// The first of them.
-    pub(super) first: Option<Entry>,
-    /// Its sessions, in order.
-    pub(super) sessions: Vec<SessionOf>,
-    /// The numbers of those that have one.
+    pub(super) first: Option<TextEntry>,
+    /// In order of appearance.
+    pub(super) sessions: Vec<EntrySession>,
     pub(super) numbers: HashSet<u64>,
-    /// What corrections leave of the confidence of those that they replace: the least share.
+    /// The share of the confidence that corrections leave to an entry, by number: the least.
     pub(super) left: HashMap<u64, f32>,
-    /// Numbers in its vectors, if it has some, and whose they are.
+    /// Dimension and space.
     pub(super) vectors: Option<(u32, String)>,
-    /// What can't be told to a new event, and of how many.
+    /// What an event of a brain cannot hold, and how often.
     pub(super) lost: BTreeMap<&'static str, u64>,
 }
 
 impl Contents {
-    /// Reads a text whole.
     pub(super) fn of(text: &Text) -> Result<Self, Failure> {
         let mut contents = Self::default();
         let mut known = HashSet::new();
         let mut corrections = MemoryGraph::default();
         for entry in text.entries()? {
             let entry = entry?;
-            let bad = |why: &str| text.input.bad_line(entry.line, why, "mend the line");
+            let bad = |why: &str| text.input.bad_line(entry.line, why, "correct the line");
             if entry.is_erased {
                 *contents.lost.entry("erased events").or_default() += 1;
                 continue;
@@ -44,7 +40,7 @@ impl Contents {
             if let Some(number) = entry.number
                 && !contents.numbers.insert(number)
             {
-                return Err(bad(&format!("event {number} for the second time")));
+                return Err(bad(&format!("event {number} appears twice")));
             }
             if known.insert(entry.session.clone()) {
                 contents.sessions.push(entry.session.clone());
@@ -73,17 +69,17 @@ impl Contents {
             return Err(Failure::refused(
                 "cycle",
                 format!(
-                    "{} events of {} replace each other in circles, event {first} among them",
+                    "{} events of {} supersede each other in cycles, event {first} among them",
                     circle.len(),
                     text.input.name()
                 ),
-                "take a supersedes edge away; or make a brain of its own of it: `amemctl import --format jsonl`",
+                "remove a supersedes edge; or import it as a new brain: `amemctl import --format jsonl`",
             ));
         }
         Ok(contents)
     }
 
-    fn corrections(&mut self, entry: &Entry, all: &mut MemoryGraph) {
+    fn corrections(&mut self, entry: &TextEntry, all: &mut MemoryGraph) {
         let Some(number) = entry.number else { return };
         for tie in &entry.ties {
             if tie.edge_type != EdgeType::SUPERSEDES || tie.to == number {
@@ -96,7 +92,7 @@ impl Contents {
                 weight: tie.weight,
                 created_at: Micros(0),
             });
-            // What is forgotten takes nothing from what it replaced.
+            // A forgotten correction does not lower confidence.
             if !entry.is_forgotten {
                 let left = self.left.entry(tie.to).or_insert(1.0);
                 *left = left.min(1.0 - tie.weight);
@@ -104,7 +100,7 @@ impl Contents {
         }
     }
 
-    fn vector(&mut self, entry: &Entry) -> Result<(), String> {
+    fn vector(&mut self, entry: &TextEntry) -> Result<(), String> {
         let Some(vector) = &entry.event.vector else {
             return Ok(());
         };

@@ -1,8 +1,9 @@
-//! Texts into a brain of a daemon: checked whole, then written in batches, one after the other.
+//! Imports texts into a brain: checked in full, then written batch by batch.
 //!
-//! Promises: nothing is written before every line has been read and found good; a batch is written only when those
-//! before it are durable; what a run has written is not written again by its repetition. Not here: what texts say
-//! (`entries`), options and what is printed (`command::append`).
+//! Promises: nothing is written before every line is valid; a batch is written only when those before are durable; a
+//! repeated run writes nothing twice.
+//!
+//! Not here: what texts say (`entries`), arguments and output (`command::import_text`).
 
 mod append;
 mod batch;
@@ -10,5 +11,5 @@ mod begun;
 mod contents;
 mod run;
 
-pub(crate) use append::{Append, Appended, exists};
-pub(crate) use run::Run;
+pub(crate) use append::{TextImport, TextImportOutput, exists};
+pub(crate) use run::RunId;

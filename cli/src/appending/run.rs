@@ -1,35 +1,34 @@
-//! A run of an import: its id, and those of its requests.
+//! A run of an import: its id, and the ids of its requests.
 //!
-//! The id of a request follows from the run's and the step's name alone, so that a run that broke off is repeated
-//! under the same id, and the daemon answers what it has done already instead of doing it again. The id itself follows
-//! from the brain, the text, and the ten minutes in which the run began: whoever knows when that was can repeat it.
+//! The id of a request follows from the run's id and the name of the step. A repeated run uses the same ids, and the
+//! daemon answers what it has done already. The id of a run follows from the brain, the text and the ten minutes in
+//! which it began.
 
 use amem_client::v1;
 use amem_format::limits::REQUEST_WINDOW_MICROS;
 use amem_format::{Error, Micros, Result};
 use uuid::{Builder, Uuid, Version};
 
-/// Runs of a text that begin within the same so many milliseconds have one id.
+/// Runs of a text that begin within this time have the same id.
 const SLOT_MILLIS: i64 = 10 * 60 * 1000;
 
-/// The id of a run, from which those of its requests follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Run(Uuid);
+pub(crate) struct RunId(Uuid);
 
-impl Run {
-    /// A run like no other.
+impl RunId {
+    /// A unique run.
     pub(crate) fn new() -> Self {
         Self(Uuid::now_v7())
     }
 
-    /// The run of a text (`of` names it and all that its requests depend on) into a brain that begins at a time.
+    /// The run of a text that begins at a time; `of` names the text and everything that its requests depend on.
     pub(super) fn begun(instance: Uuid, of: &[u8], at: Micros) -> Self {
         let slot = (at.0.max(0) / 1000) / SLOT_MILLIS;
         Self::of(Uuid::new_v5(&instance, of), slot * SLOT_MILLIS)
     }
 
-    /// The runs that may have written an event recorded at a time, if the daemon may still know of them: they began in
-    /// the same ten minutes, or in those before.
+    /// The runs that may have written an event recorded at a time, and that the daemon may remember: they began in the
+    /// same ten minutes or in those before.
     pub(super) fn before(instance: Uuid, of: &[u8], recorded: Micros, now: Micros) -> Vec<Self> {
         let slots = [0, 1].map(|slots| Micros(recorded.0 - slots * SLOT_MILLIS * 1000));
         let known = |at: &Micros| {
@@ -40,7 +39,7 @@ impl Run {
         runs.map(|at| Self::begun(instance, of, *at)).collect()
     }
 
-    /// An id of a time.
+    /// A UUIDv7 with the time and the name.
     fn of(name: Uuid, millis: i64) -> Self {
         let mut bytes = *name.as_bytes();
         bytes[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
@@ -48,21 +47,18 @@ impl Run {
         Self(id.into_uuid())
     }
 
-    /// A run that is repeated.
     pub(crate) fn repeated(id: Uuid) -> Result<Self> {
         if id.get_version_num() != 7 {
-            let why = format!("{id} is no UUIDv7: give the one that the first import told");
+            let why = format!("{id} is not a UUIDv7: give the one that the first import printed");
             return Err(Error::invalid("run id", why));
         }
         Ok(Self(id))
     }
 
-    /// Its id.
     pub(crate) fn id(self) -> Uuid {
         self.0
     }
 
-    /// What a step of the run is asked under.
     pub(super) fn options(self, agent: &str, step: &str) -> v1::WriteOptions {
         v1::WriteOptions {
             agent: agent.into(),
@@ -71,7 +67,7 @@ impl Run {
         }
     }
 
-    /// The request id of a step: of the run's time, and otherwise made from the step's name.
+    /// Has the time of the run, and otherwise follows from the step.
     fn request(self, step: &str) -> Uuid {
         let mut millis = [0; 8];
         millis[2..].copy_from_slice(&self.0.as_bytes()[..6]);
@@ -86,11 +82,11 @@ mod tests {
 
     #[test]
     fn request_ids_follow_from_the_run_and_the_step() {
-        let run = Run::new();
+        let run = RunId::new();
         let id = run.request("batch 0");
         assert_eq!(id, run.request("batch 0"));
         assert_ne!(id, run.request("batch 1"));
-        assert_ne!(id, Run::new().request("batch 0"));
+        assert_ne!(id, RunId::new().request("batch 0"));
         assert_eq!(
             (id.get_version_num(), id.get_variant()),
             (7, uuid::Variant::RFC4122)
@@ -106,21 +102,21 @@ mod tests {
     fn a_run_is_known_again_by_when_it_wrote() {
         let (brain, hour) = (Uuid::new_v4(), 3_600_000_000);
         let begun = Micros(1_772_442_599_000_000);
-        let run = Run::begun(brain, b"text", begun);
+        let run = RunId::begun(brain, b"text", begun);
         let now = Micros(begun.0 + hour);
         // It wrote two seconds later, which is in the next ten minutes.
         let recorded = Micros(begun.0 + 2_000_000);
-        assert!(Run::before(brain, b"text", recorded, now).contains(&run));
-        assert!(!Run::before(brain, b"other", recorded, now).contains(&run));
-        assert!(!Run::before(Uuid::new_v4(), b"text", recorded, now).contains(&run));
-        assert_eq!(Run::repeated(run.id()).unwrap(), run);
+        assert!(RunId::before(brain, b"text", recorded, now).contains(&run));
+        assert!(!RunId::before(brain, b"other", recorded, now).contains(&run));
+        assert!(!RunId::before(Uuid::new_v4(), b"text", recorded, now).contains(&run));
+        assert_eq!(RunId::repeated(run.id()).unwrap(), run);
         let later = Micros(begun.0 + 24 * hour);
-        assert!(!Run::before(brain, b"text", recorded, later).contains(&run));
+        assert!(!RunId::before(brain, b"text", recorded, later).contains(&run));
     }
 
     #[test]
     fn a_run_id_that_is_no_time_ordered_uuid_is_refused() {
-        let error = Run::repeated(Uuid::new_v4()).unwrap_err();
+        let error = RunId::repeated(Uuid::new_v4()).unwrap_err();
         assert!(error.to_string().contains("UUIDv7"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `amemctl add`: an event into a brain.
+//! `amemctl add`: adds an event.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -7,20 +7,20 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::walked;
-use crate::context::Context;
+use crate::args::event_id::EventId;
+use crate::args::selection::{self, SessionName};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input::Words;
-use crate::opened::Opened;
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::{self, SessionName, parse_type, type_number};
-use crate::target::{self, Target};
+use crate::types::{edge_type_number, event_type_number, parse_edge_type, parse_event_type};
 use crate::when::{self, parse_time, timestamp};
-use crate::writing::{CommitJson, Writable, Writing};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl add work \"the staging database is Postgres 17\"
@@ -29,78 +29,77 @@ use crate::writing::{CommitJson, Writable, Writing};
   git log -1 --format=%B | amemctl add work --attribute source=git -
   amemctl add work --relate 3 \"the backup job runs at 3:30\"
 
-An edge begins at the new event: `--link caused-by:9` says that event 9 caused it,
-`--link supports:12` that event 12 is evidence for it. With -q, only the new id is printed.
+Edges start at the new event: `--link caused-by:9` says that event 9 caused it,
+`--link supports:12` that event 12 is evidence for it. With -q only the new id is printed.
 
 {}", when::HELP))]
-pub(crate) struct Add {
+pub(crate) struct AddArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     #[command(flatten)]
-    text: Words,
-    /// What it is: fact, decision, inference, correction, skill, episode.
-    #[arg(long = "type", value_name = "TYPE", value_parser = parse_type, default_value = "fact")]
+    text: TextArgs,
+    /// Its type: fact, decision, inference, correction, skill, episode.
+    #[arg(long = "type", value_name = "TYPE", value_parser = parse_event_type, default_value = "fact")]
     event_type: EventType,
-    /// An edge from it: a type, an event, and a weight if it is not 1; more than once for more.
+    /// An edge from the event: a type, a target, and a weight other than 1; may be repeated.
     #[arg(long = "link", value_name = "TYPE:ID[=WEIGHT]", value_parser = parse_link)]
-    links: Vec<NewLink>,
+    links: Vec<LinkArg>,
     /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// Tie it to the event before it in its session (temporal-next).
+    /// Link it to the previous event of its session (temporal-next).
     #[arg(long, requires = "session")]
     follow: bool,
     /// When it happened.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     happened: Option<Micros>,
-    /// How sure it is [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    /// Its confidence [default: 1]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
-    /// An attribute, as text; more than once for more.
+    /// An attribute, as text; may be repeated.
     #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = parse_attribute)]
     attributes: Vec<(String, String)>,
     /// Attributes, as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = parse_object)]
     attributes_json: Option<Map<String, Value>>,
-    /// Tie it to the events most like it, this many at most (related-to).
+    /// Link it to the most similar events, at most this many (related-to).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     relate: Option<u32>,
-    /// How like it they must be.
-    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate", value_parser = crate::input::parse_unit)]
+    /// The least similarity for --relate.
+    #[arg(long, value_name = "0..1", default_value_t = 0.5, requires = "relate", value_parser = crate::args::text::parse_unit)]
     min_similarity: f32,
-    /// Whose it is: a user.
+    /// Its scope: a user.
     #[arg(long, value_name = "USER", hide_short_help = true)]
     scope_user: Option<String>,
-    /// Whose it is: an agent.
+    /// Its scope: an agent.
     #[arg(long, value_name = "AGENT", hide_short_help = true)]
     scope_agent: Option<String>,
-    /// Whose it is: a run.
+    /// Its scope: a run.
     #[arg(long, value_name = "RUN", hide_short_help = true)]
     scope_run: Option<String>,
-    /// How fast it fades, per day [default: its type's]
+    /// Its decay rate per day [default: that of its type]
     #[arg(long, value_name = "RATE", hide_short_help = true)]
     lambda: Option<f32>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
-/// An edge to be.
 #[derive(Debug, Clone)]
-struct NewLink {
+struct LinkArg {
     edge_type: EdgeType,
-    target: Id,
+    target: EventId,
     weight: Option<f32>,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct AddOutput {
     id: u64,
     edges: u64,
     session: Option<u32>,
     commit: CommitJson,
 }
 
-impl Add {
+impl AddArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -120,22 +119,22 @@ impl Add {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = AddOutput {
             id: answer.event_ids.first().copied().unwrap_or_default(),
             edges: answer.edges,
             session: session_id,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| {
+        cx.answer(Some(&brain.named), &output, |page| {
             if is_quiet {
-                return page.line(told.id);
+                return page.line(output.id);
             }
-            let edges = match told.edges {
+            let edges = match output.edges {
                 0 => String::new(),
                 n => format!(", with {}", plural(n, "edge")),
             };
-            page.line(format!("event {}{edges}", told.id));
+            page.line(format!("event {}{edges}", output.id));
         })?;
         Ok(Exit::Ok)
     }
@@ -164,21 +163,22 @@ impl Add {
             }
         }
         Ok(v1::NewEvent {
-            r#type: type_number(self.event_type),
+            r#type: event_type_number(self.event_type),
             text,
             session_id,
             confidence: self.confidence,
             event_time: self.happened.map(timestamp),
             lambda: self.lambda,
-            attributes_json: match attributes.is_empty() {
-                true => String::new(),
-                false => Value::Object(attributes).to_string(),
+            attributes_json: if attributes.is_empty() {
+                String::new()
+            } else {
+                Value::Object(attributes).to_string()
             },
             vector: None,
         })
     }
 
-    fn links(&self, cx: &mut Context, opened: &Opened) -> Result<Vec<v1::NewLink>, Failure> {
+    fn links(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::NewLink>, Failure> {
         use v1::link_end::End;
         let end = |end| Some(v1::LinkEnd { end: Some(end) });
         let mut links = Vec::new();
@@ -186,7 +186,7 @@ impl Add {
             links.push(v1::NewLink {
                 source: end(End::BatchIndex(0)),
                 target: end(End::EventId(link.target.number(cx, opened)?)),
-                r#type: walked::type_number(link.edge_type),
+                r#type: edge_type_number(link.edge_type),
                 weight: link.weight,
             });
         }
@@ -194,11 +194,11 @@ impl Add {
     }
 }
 
-/// A session by number, or the open one of a key, opened if need be.
+/// A session by number, or the open one of a key; opens one if needed.
 pub(crate) fn session(
     cx: &mut Context,
     brain: &mut Writable,
-    writing: &Writing,
+    writing: &WriteArgs,
     name: &str,
 ) -> Result<u32, Failure> {
     let key = match SessionName::of(name) {
@@ -206,18 +206,18 @@ pub(crate) fn session(
         SessionName::Key("") => {
             return Err(Failure::argument(
                 "the key of the session is empty",
-                "give it one, or leave --session out",
+                "give a key, or omit --session",
             ));
         }
         SessionName::Key(key) => key.to_owned(),
     };
-    // Asking costs no commit; opening one that is open does.
-    match selecting::session(cx, &brain.opened, name) {
+    // Looking it up costs no commit; opening an open session does.
+    match selection::session(cx, &brain.opened, name) {
         Ok(session) if session.closed_at.is_none() => return Ok(session.id),
         Err(failure) if failure.code != "unknown_session" => return Err(failure),
         _ => {}
     }
-    writing.check_alone("opening its session")?;
+    writing.check_alone("opening the session")?;
     let request = v1::OpenSessionRequest {
         key,
         options: Some(v1::WriteOptions {
@@ -230,10 +230,9 @@ pub(crate) fn session(
         .write(cx, request)
         .map_err(|failure| match failure.request_id {
             None => failure,
-            // A session is opened once under its key, whatever the request's id; the event has not been sent.
+            // The event was not sent, and opening under the same key again is harmless: no request id is needed.
             Some(_) => Failure {
-                remedy: "repeat the command: nothing but its session may have been opened"
-                    .to_owned(),
+                remedy: "repeat the command: at most the session was opened".to_owned(),
                 request_id: None,
                 ..failure
             },
@@ -241,7 +240,7 @@ pub(crate) fn session(
     Ok(opened?.0.session_id)
 }
 
-fn parse_link(text: &str) -> Result<NewLink, String> {
+fn parse_link(text: &str) -> Result<LinkArg, String> {
     let (name, rest) = text
         .split_once(':')
         .ok_or("write it as TYPE:ID, such as supports:12")?;
@@ -250,12 +249,12 @@ fn parse_link(text: &str) -> Result<NewLink, String> {
         Some((id, weight)) => {
             let weight = weight
                 .parse()
-                .map_err(|_| format!("{weight:?} is no weight: give a number from 0 to 1"))?;
+                .map_err(|_| format!("{weight:?} is not a weight: give a number from 0 to 1"))?;
             (id, Some(weight))
         }
     };
-    Ok(NewLink {
-        edge_type: walked::parse_edge_type(name)?,
+    Ok(LinkArg {
+        edge_type: parse_edge_type(name)?,
         target: id.parse()?,
         weight,
     })
@@ -269,5 +268,5 @@ fn parse_attribute(text: &str) -> Result<(String, String), String> {
 }
 
 fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|e| format!("this is no JSON object: {e}"))
+    serde_json::from_str(text).map_err(|e| format!("this is not a JSON object: {e}"))
 }

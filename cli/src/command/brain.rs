@@ -1,4 +1,4 @@
-//! `amemctl brain`: the brains of a daemon.
+//! `amemctl brain`: the brains of the daemon.
 
 use amem_client::v1;
 use clap::{Args, Subcommand};
@@ -6,38 +6,37 @@ use serde::Serialize;
 use tonic::Code;
 
 use super::info;
-use crate::asking::confirm;
-use crate::context::Context;
-use crate::event::Time;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
-use crate::render::{Align, Page, Table, agree, count, plural, printable};
-use crate::source::Named;
+use crate::json::brain::BrainName;
+use crate::json::event::Time;
+use crate::output::confirm::confirm;
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, agree, count, plural, printable};
 use crate::vitals;
 use crate::when;
 
-/// Brains that are asked for at a time.
+/// Brains per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
-pub(crate) struct Brain {
+pub(crate) struct BrainArgs {
     #[command(subcommand)]
-    act: Act,
+    act: BrainCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Act {
-    /// Makes a brain.
-    Create(Create),
+enum BrainCommand {
+    /// Creates a brain.
+    Create(CreateArgs),
     /// Lists the brains.
     #[command(visible_alias = "list")]
-    Ls(Ls),
-    /// What a brain is and holds.
-    Info(info::Info),
-    /// Removes a brain, file and all.
-    Rm(Rm),
+    Ls(LsArgs),
+    /// Shows what a brain is and holds.
+    Info(info::InfoArgs),
+    /// Removes a brain and its file.
+    Rm(RmArgs),
 }
 
 #[derive(Debug, Args)]
@@ -46,23 +45,23 @@ enum Act {
   amemctl brain create notes --dimension 384 --model all-MiniLM-L6-v2
   amemctl brain create plain --no-vectors
 
-Without options, texts are embedded by the built-in embedder; no model is needed.")]
-struct Create {
+Without options the built-in embedder embeds texts; it needs no model.")]
+struct CreateArgs {
     /// Its name: letters, digits, - and _.
     name: String,
-    /// Numbers of a vector, for vectors of your own.
+    /// The dimension of your own vectors.
     #[arg(long, value_name = "N", requires = "model")]
     dimension: Option<u32>,
-    /// The model that your vectors are of; brains of one model can be compared.
+    /// The model of your vectors; brains of one model can be compared.
     #[arg(long, value_name = "NAME", requires = "dimension")]
     model: Option<String>,
-    /// Texts get no vectors.
+    /// Do not embed texts.
     #[arg(long, conflicts_with_all = ["dimension", "model"])]
     no_vectors: bool,
-    /// Settings of the brain, as JSON: decay rates, the fading mark …
+    /// Settings of the brain, as JSON: decay rates, the fading mark, ...
     #[arg(long, value_name = "JSON")]
     settings: Option<String>,
-    /// It is no failure if there is one of that name.
+    /// Succeed if a brain of that name exists.
     #[arg(long)]
     if_missing: bool,
 }
@@ -73,9 +72,9 @@ struct Create {
   amemctl brain ls --rejected
   amemctl brain ls --json | jq -r '.data.brains[].brain'
 
-Siblings, copies of one brain that went their own ways, have the same lineage. It ends with 1 if a brain can't be
-opened; files that are no brains are counted below the list, and hurt nobody.")]
-struct Ls {
+Copies of one brain that diverged have the same lineage. The exit code is 1 if a brain cannot be opened;
+rejected files are counted below the list and do not change it.")]
+struct LsArgs {
     /// Only files that are not served, and why.
     #[arg(long)]
     rejected: bool,
@@ -86,17 +85,17 @@ struct Ls {
   cp ~/.local/share/amem/brains/work.amem work-backup.amem
   amemctl brain rm work
 
-It can't be undone; `cp` of its file is a whole copy.")]
-struct Rm {
+This cannot be undone; `cp` of the file makes a full copy first.")]
+struct RmArgs {
     /// Its name.
     name: String,
-    /// Do not ask.
+    /// Do not ask for confirmation.
     #[arg(short, long)]
     yes: bool,
 }
 
 #[derive(Serialize)]
-struct Created {
+struct CreateOutput {
     made: bool,
     dimension: u32,
     space: Option<String>,
@@ -104,15 +103,15 @@ struct Created {
 }
 
 #[derive(Serialize)]
-struct Listed {
-    brains: Vec<Row>,
-    /// Files in the folder that are no brains, and those that may become some.
+struct BrainList {
+    brains: Vec<BrainRow>,
+    /// Files in the folder that are not brains, and files that are still arriving.
     rejected_files: u64,
     files_waiting: u64,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct BrainRow {
     brain: String,
     open: bool,
     lsn: Option<u64>,
@@ -121,54 +120,44 @@ struct Row {
     edges: Option<u64>,
     instance: Option<String>,
     lineage: Option<String>,
-    problem: Option<Problem>,
+    problem: Option<BrainProblem>,
 }
 
 #[derive(Serialize)]
-struct Problem {
+struct BrainProblem {
     reason: String,
     message: String,
 }
 
 #[derive(Serialize)]
-struct AllRejected {
-    rejected: Vec<vitals::Problem>,
+struct RejectedFiles {
+    rejected: Vec<vitals::ProblemJson>,
 }
 
 #[derive(Serialize)]
-struct Removed {
+struct RmOutput {
     brain: String,
     instance: String,
 }
 
-impl Brain {
-    /// The name of what is to be done.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.act {
-            Act::Create(_) => "create",
-            Act::Ls(_) => "ls",
-            Act::Info(_) => "info",
-            Act::Rm(_) => "rm",
-        }
-    }
-
+impl BrainArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
-            Act::Create(create) => create.run(cx),
-            Act::Ls(ls) => ls.run(cx),
-            Act::Info(info) => info.run(cx),
-            Act::Rm(rm) => rm.run(cx),
+            BrainCommand::Create(create) => create.run(cx),
+            BrainCommand::Ls(ls) => ls.run(cx),
+            BrainCommand::Info(info) => info.run(cx),
+            BrainCommand::Rm(rm) => rm.run(cx),
         }
     }
 }
 
-impl Create {
+impl CreateArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         if self.name.contains(['.', '/']) || self.name.starts_with('-') {
             return Err(Failure::refused(
                 "brain_name",
-                format!("{:?} would be taken for a file or a flag", self.name),
-                "take a name of letters, digits, - and _",
+                format!("{:?} would be read as a file or a flag", self.name),
+                "choose a name of letters, digits, - and _",
             ));
         }
         let request = v1::CreateBrainRequest {
@@ -185,17 +174,21 @@ impl Create {
             },
         };
         let opened = open(remote, &self.name)?;
-        let named = Named::served(&opened);
+        let named = BrainName::served(&opened);
         let info = opened.info.unwrap_or_default();
-        let told = Created {
+        let output = CreateOutput {
             made,
             dimension: info.dimension,
             space: Some(info.space).filter(|space| !space.is_empty()),
             path: opened.path,
         };
-        cx.done(Some(&named), &told, |page| {
-            let made = if told.made { "made" } else { "there already" };
-            page.line(format!("{}: {made}, {}", self.name, printable(&told.path)));
+        cx.done(Some(&named), &output, |page| {
+            let made = if output.made { "made" } else { "there already" };
+            page.line(format!(
+                "{}: {made}, {}",
+                self.name,
+                printable(&output.path)
+            ));
         })?;
         Ok(Exit::Ok)
     }
@@ -227,13 +220,12 @@ impl Create {
     }
 }
 
-/// Opens a brain, which tells where it is.
 fn open(remote: &Remote, name: &str) -> Result<v1::OpenBrainResponse, Failure> {
     let request = v1::OpenBrainRequest { brain: name.into() };
     Ok(remote.call(remote.client.brains().open_brain(request))?)
 }
 
-impl Ls {
+impl LsArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         if self.rejected {
             return rejected(cx);
@@ -255,13 +247,13 @@ impl Ls {
             }
             page_token = answer.next_page_token;
         };
-        let told = Listed {
+        let output = BrainList {
             brains,
             rejected_files: last.rejected_files,
             files_waiting: last.files_waiting,
         };
-        cx.answer(None, &told, |page| write_list(&told, page))?;
-        let has_problem = told.brains.iter().any(|brain| brain.problem.is_some());
+        cx.answer(None, &output, |page| write_list(&output, page))?;
+        let has_problem = output.brains.iter().any(|brain| brain.problem.is_some());
         Ok(if has_problem {
             Exit::Findings
         } else {
@@ -270,46 +262,45 @@ impl Ls {
     }
 }
 
-/// Lists what is in the folder and not served.
 fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
-    let told = AllRejected {
+    let output = RejectedFiles {
         rejected: vitals::problems(remote)?,
     };
-    cx.answer(None, &told, |page| {
-        for file in &told.rejected {
+    cx.answer(None, &output, |page| {
+        for file in &output.rejected {
             page.field(&printable(&file.brain), printable(&file.message));
         }
-        page.aside(match told.rejected.len() {
+        page.aside(match output.rejected.len() {
             0 => "every file in the folder is served".to_owned(),
             n => plural(n as u64, "file"),
         });
     })?;
-    Ok(match told.rejected.is_empty() {
-        true => Exit::Ok,
-        false => Exit::Findings,
+    Ok(if output.rejected.is_empty() {
+        Exit::Ok
+    } else {
+        Exit::Findings
     })
 }
 
-/// What is told of one; of an open one, how much it holds: a closed one is not opened for this.
-fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<Row, Failure> {
-    let status = match brain.open {
-        false => None,
-        true => {
-            let request = v1::GetBrainRequest {
-                brain: brain.brain.clone(),
-            };
-            match remote.call(remote.client.brains().get_brain(request)) {
-                Ok(answer) => answer.status,
-                // Removed since it was listed.
-                Err(error) if error.code() == Code::NotFound => None,
-                Err(error) => return Err(error.into()),
-            }
+/// A closed brain is not opened for its counts.
+fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<BrainRow, Failure> {
+    let status = if brain.open {
+        let request = v1::GetBrainRequest {
+            brain: brain.brain.clone(),
+        };
+        match remote.call(remote.client.brains().get_brain(request)) {
+            Ok(answer) => answer.status,
+            // It was removed since it was listed.
+            Err(error) if error.code() == Code::NotFound => None,
+            Err(error) => return Err(error.into()),
         }
+    } else {
+        None
     };
     let moment = status.as_ref().and_then(|s| s.moment.clone());
     let moment = moment.or_else(|| brain.moment.clone());
-    Ok(Row {
+    Ok(BrainRow {
         brain: brain.brain.clone(),
         open: brain.open,
         lsn: moment.as_ref().map(|moment| moment.lsn),
@@ -321,15 +312,15 @@ fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<Row, Failure> {
         edges: status.as_ref().map(|status| status.edges),
         instance: Some(brain.instance.clone()).filter(|id| !id.is_empty()),
         lineage: Some(brain.lineage.clone()).filter(|id| !id.is_empty()),
-        problem: brain.problem.as_ref().map(|problem| Problem {
+        problem: brain.problem.as_ref().map(|problem| BrainProblem {
             reason: problem.reason.clone(),
             message: problem.message.clone(),
         }),
     })
 }
 
-fn write_list(told: &Listed, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_list(output: &BrainList, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("brain", Align::Left),
         ("events", Align::Right),
         ("edges", Align::Right),
@@ -339,7 +330,7 @@ fn write_list(told: &Listed, page: &mut Page) {
         ("state", Align::Left),
     ]);
     let number = |n: Option<u64>| n.map_or("-".to_owned(), count);
-    for brain in &told.brains {
+    for brain in &output.brains {
         let state = match (&brain.problem, brain.open) {
             (Some(problem), _) => printable(&problem.message),
             (None, true) => "open".to_owned(),
@@ -353,7 +344,7 @@ fn write_list(told: &Listed, page: &mut Page) {
             brain
                 .time
                 .map_or("-".to_owned(), |time| when::short(time.0)),
-            // Its random end: its first half is a time in some of them.
+            // The random end: the first half of some ids is a time.
             brain
                 .lineage
                 .as_ref()
@@ -362,31 +353,34 @@ fn write_list(told: &Listed, page: &mut Page) {
         ]);
     }
     table.write(page);
-    page.aside(match told.brains.len() {
-        0 => "no brains: `amemctl brain create NAME` makes one".to_owned(),
+    page.aside(match output.brains.len() {
+        0 => "no brains: `amemctl brain create NAME` creates one".to_owned(),
         n => plural(n as u64, "brain"),
     });
-    if told.files_waiting > 0 {
-        let are = agree(told.files_waiting, "is", "are");
-        let files = plural(told.files_waiting, "file");
+    if output.files_waiting > 0 {
+        let are = agree(output.files_waiting, "is", "are");
+        let files = plural(output.files_waiting, "file");
         page.aside(format!("{files} {are} arriving"));
     }
-    if told.rejected_files > 0 {
-        let were = agree(told.rejected_files, "was", "were");
-        let files = plural(told.rejected_files, "file");
+    if output.rejected_files > 0 {
+        let were = agree(output.rejected_files, "was", "were");
+        let files = plural(output.rejected_files, "file");
         page.aside(format!(
-            "{files} {were} not adopted: `amemctl brain ls --rejected`"
+            "{files} {were} rejected: `amemctl brain ls --rejected`"
         ));
     }
 }
 
-impl Rm {
+impl RmArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        // Others may have given it a name with a dot in it.
+        // Other programs may have created a name with a dot.
         if self.name.contains('/') || self.name.ends_with(".amem") {
             return Err(Failure::refused(
                 "file",
-                format!("{} is a path, and this removes brains of amemd", self.name),
+                format!(
+                    "{} is a path; this command removes brains of amemd",
+                    self.name
+                ),
                 "name a brain, or remove the file with `rm`",
             ));
         }
@@ -399,7 +393,7 @@ impl Rm {
             .call(remote.client.brains().get_brain(request))?
             .status;
         let status = status.unwrap_or_default();
-        let named = Named::served(&opened);
+        let named = BrainName::served(&opened);
         let instance = opened.moment.unwrap_or_default().instance;
         if !self.yes {
             let stake = format!(
@@ -417,12 +411,12 @@ impl Rm {
         };
         let remote = cx.daemon()?;
         remote.call(remote.client.brains().remove_brain(request))?;
-        let told = Removed {
+        let output = RmOutput {
             brain: self.name.clone(),
             instance,
         };
-        cx.done(Some(&named), &told, |page| {
-            page.line(format!("{} is removed", told.brain));
+        cx.done(Some(&named), &output, |page| {
+            page.line(format!("{} is removed", output.brain));
         })?;
         Ok(Exit::Ok)
     }

@@ -1,4 +1,4 @@
-//! `amemctl completions` and `amemctl man`: what shells and `man` need to know of this program.
+//! `amemctl completions` and `amemctl man`.
 
 use std::fs;
 use std::io::Write;
@@ -7,35 +7,33 @@ use std::path::PathBuf;
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::help;
+use crate::output::context::Context;
 
-/// Options of completions.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl completions bash > ~/.local/share/bash-completion/completions/amemctl
   amemctl completions zsh > ~/.zfunc/_amemctl
   amemctl completions fish > ~/.config/fish/completions/amemctl.fish")]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// The shell.
     #[arg(value_enum)]
     shell: Shell,
 }
 
-/// Options of man.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl man | man -l -
   amemctl man --folder ~/.local/share/man/man1      a page for every command")]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Write a page for each command into this folder, instead of the first page to stdout.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
-impl Completions {
+impl CompletionsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut out = Vec::new();
         clap_complete::generate(self.shell, &mut help::command(), "amemctl", &mut out);
@@ -46,7 +44,7 @@ impl Completions {
     }
 }
 
-impl Man {
+impl ManArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let command = help::whole(help::command());
         let Some(folder) = &self.folder else {

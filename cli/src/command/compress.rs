@@ -1,48 +1,48 @@
-//! `amemctl compress`: a session becomes an episode.
+//! `amemctl compress`: summarises a session as an episode.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::args::selection::session;
+use crate::args::text::TextArgs;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::session;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl compress work standup \"the deploy was moved to Friday, Ada looks after it\"
   summarise notes.txt | amemctl compress work 7 -
   amemctl compress work standup
 
-The text is the episode's; without one, amemd makes it of the session's own sentences: the most central
-of them, and what was decided and corrected. Its events leave default listings and stay in the graph, each a part
-of the episode: `amemctl query work --session standup --compressed` shows them.")]
-pub(crate) struct Compress {
+TEXT is the text of the episode. Without it, amemd selects sentences of the session: the most central ones,
+decisions and corrections. The events leave default listings and stay in the graph as parts of the episode:
+`amemctl query work --session standup --compressed` shows them.")]
+pub(crate) struct CompressArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
     #[command(flatten)]
-    text: Words,
+    text: TextArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct CompressOutput {
     id: u64,
     session: u32,
     edges: u64,
     commit: CommitJson,
 }
 
-impl Compress {
+impl CompressArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.given()?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -54,21 +54,24 @@ impl Compress {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = CompressOutput {
             id: answer.event_id,
             session: found.id,
             edges: answer.edges,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
-            true => page.line(told.id),
-            false => page.line(format!(
-                "event {} is the episode of {} of session {}",
-                told.id,
-                plural(told.edges, "event"),
-                told.session
-            )),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!(
+                    "event {} is the episode of {} of session {}",
+                    output.id,
+                    plural(output.edges, "event"),
+                    output.session
+                ))
+            }
         })?;
         Ok(Exit::Ok)
     }

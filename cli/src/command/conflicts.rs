@@ -1,23 +1,21 @@
-//! `amemctl conflicts`: what contradicts what, and beliefs that were corrected in different ways; without a brain,
-//! files that were kept aside (`kept`).
+//! `amemctl conflicts`: contradictions and contested beliefs; without a brain, quarantined files (`quarantine`).
 
 use amem_client::v1;
 use amem_client::v1::conflict::Conflict as Of;
 use clap::Args;
 use serde::Serialize;
 
-use super::kept::Resolving;
-use crate::context::Context;
-use crate::event::EventJson;
+use super::quarantine::QuarantineArgs;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::render::{Branch, Page, plural, tree};
-use crate::selecting::Looking;
-use crate::shown::{self, line};
-use crate::target::{self, Target};
+use crate::json::event::EventJson;
+use crate::listing::{self, line};
+use crate::output::context::Context;
+use crate::render::{Branch, TextPage, plural, tree};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl conflicts work
@@ -25,21 +23,21 @@ use crate::target::{self, Target};
   amemctl conflicts
   amemctl conflicts --merge conflicts/work-1764000000000000.amem
 
-To settle a belief, correct the event that is wrong: `amemctl correct BRAIN ID TEXT`. Without a brain it
-lists the files that amemd has kept aside: those that took the name of a brain, what was saved of brains
-whose file was taken away, originals that a brain has not all of.")]
-pub(crate) struct Conflicts {
+To resolve a conflict, correct the wrong event: `amemctl correct BRAIN ID TEXT`. Without a brain the command
+lists quarantined files: files that took the name of a brain, brains that were saved after their file was
+removed, and originals that a brain does not hold completely.")]
+pub(crate) struct ConflictsArgs {
     #[arg(help = target::HELP, conflicts_with_all = ["keep_ours", "take_theirs", "merge", "restore"])]
     brain: Option<Target>,
     #[command(flatten)]
-    resolving: Resolving,
-    /// The name of the brain that --restore makes.
+    resolving: QuarantineArgs,
+    /// The name of the brain that --restore creates.
     #[arg(
         long = "as",
         value_name = "NAME",
         id = "as_name",
         requires = "restore",
-        help_heading = "Files that were kept aside"
+        help_heading = "Quarantined files"
     )]
     as_name: Option<String>,
     /// Do not ask before --keep-ours.
@@ -47,29 +45,29 @@ pub(crate) struct Conflicts {
         short,
         long,
         requires = "keep_ours",
-        help_heading = "Files that were kept aside"
+        help_heading = "Quarantined files"
     )]
     yes: bool,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ConflictsOutput {
     as_of_lsn: Option<u64>,
-    conflicts: Vec<Conflict>,
+    conflicts: Vec<ConflictJson>,
     next: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
-enum Conflict {
+enum ConflictJson {
     Contradiction {
         source: Box<EventJson>,
         target: Box<EventJson>,
@@ -81,12 +79,12 @@ enum Conflict {
     },
 }
 
-impl Conflicts {
+impl ConflictsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let Some(brain) = self.brain.as_ref().filter(|_| !self.resolving.is_asked()) else {
             return self.resolving.run(cx, self.as_name.as_deref(), self.yes);
         };
-        let opened = Opened::open(cx, brain)?;
+        let opened = OpenBrain::open(cx, brain)?;
         let request = v1::ListConflictsRequest {
             include_forgotten: self.looking.include_forgotten,
             page_size: self.limit,
@@ -96,7 +94,7 @@ impl Conflicts {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = ConflictsOutput {
             as_of_lsn: self.looking.answered(moment),
             conflicts: answer
                 .conflicts
@@ -104,10 +102,10 @@ impl Conflicts {
                 .filter_map(|conflict| conflict.conflict.as_ref())
                 .map(conflict)
                 .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -115,38 +113,34 @@ impl Conflicts {
     }
 }
 
-fn conflict(of: &Of) -> Result<Conflict, Failure> {
+fn conflict(of: &Of) -> Result<ConflictJson, Failure> {
     let event =
         |event: &Option<v1::Event>| EventJson::of(&event.clone().unwrap_or_default()).map(Box::new);
     Ok(match of {
-        Of::Contradiction(of) => Conflict::Contradiction {
+        Of::Contradiction(of) => ConflictJson::Contradiction {
             source: event(&of.source)?,
             target: event(&of.target)?,
         },
-        Of::Contested(of) => Conflict::Contested {
+        Of::Contested(of) => ConflictJson::Contested {
             belief: event(&of.belief)?,
-            heads: of
-                .heads
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
+            heads: EventJson::list(&of.heads)?,
             head_count: of.head_count,
         },
     })
 }
 
-fn write(told: &Told, page: &mut Page) {
+fn write(output: &ConflictsOutput, page: &mut TextPage) {
     let leaf = |text: String| Branch {
         text,
         children: Vec::new(),
     };
-    for conflict in &told.conflicts {
+    for conflict in &output.conflicts {
         let root = match conflict {
-            Conflict::Contradiction { source, target } => Branch {
+            ConflictJson::Contradiction { source, target } => Branch {
                 text: line(source),
                 children: vec![leaf(format!("contradicts: {}", line(target)))],
             },
-            Conflict::Contested {
+            ConflictJson::Contested {
                 belief,
                 heads,
                 head_count,
@@ -165,6 +159,6 @@ fn write(told: &Told, page: &mut Page) {
         };
         page.tree(&tree(&root));
     }
-    page.aside(plural(told.conflicts.len() as u64, "conflict"));
-    shown::write_next(told.next.as_deref(), page);
+    page.aside(plural(output.conflicts.len() as u64, "conflict"));
+    listing::write_next(output.next.as_deref(), page);
 }

@@ -1,4 +1,4 @@
-//! `amemctl context`: the best of a brain within a budget of tokens, as text for a prompt.
+//! `amemctl context`: the most relevant events within a token budget, as text for a prompt.
 
 use std::io::Write;
 
@@ -6,75 +6,74 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context as Cx;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
-use crate::opened::Opened;
+use crate::listing::TimeAxis;
+use crate::output::context::Context;
 use crate::render::{count, plural};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::By;
-use crate::target::{self, Target};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl context work --tokens 2000 \"what do we know about the backup job\"
   amemctl context work - < question.txt
 
-The text is never over the budget; a token is counted as three bytes of text, rounded up. It goes
-to stdout alone, so that it can be put into a prompt; what it was made of, to stderr.
+The text never exceeds the budget; a token counts as three bytes of text, rounded up. Only the text goes to
+stdout, for a prompt; a summary goes to stderr.
 
 {}", when::HELP))]
-pub(crate) struct Context {
+pub(crate) struct ContextArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     #[command(flatten)]
-    question: Words,
-    /// The budget.
+    question: TextArgs,
+    /// The token budget.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tokens: u32,
-    /// Events that are looked at, at most [default: the daemon's]
+    /// Events to consider, at most [default: the daemon's]
     #[arg(long, value_name = "N", hide_short_help = true)]
     candidates: Option<u32>,
-    /// How far reasons are told with what rests on them; 0 for none [default: the daemon's]
+    /// How many levels of reasons to include; 0 for none [default: the daemon's]
     #[arg(long, value_name = "N", hide_short_help = true)]
     reasons: Option<u32>,
-    /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    /// The time that --since and --until filter.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ContextOutput {
     as_of_lsn: Option<u64>,
     text: String,
     tokens: u32,
     budget: u32,
-    items: Vec<Item>,
-    left_out: Vec<Item>,
+    items: Vec<ContextItem>,
+    left_out: Vec<ContextItem>,
 }
 
 #[derive(Serialize)]
-struct Item {
+struct ContextItem {
     id: u64,
-    /// The event that was found, where `id` is what replaced it.
+    /// The event that matched, if `id` replaced it.
     found: u64,
-    /// The event that this one explains, if it is there for that.
+    /// The event whose reason this is.
     explains: Option<u64>,
     score: f32,
     tokens: u32,
 }
 
-impl Context {
-    pub(crate) fn run(&self, cx: &mut Cx) -> Result<Exit, Failure> {
+impl ContextArgs {
+    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -89,7 +88,7 @@ impl Context {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = ContextOutput {
             as_of_lsn: self.looking.answered(moment),
             text: answer.text.clone(),
             tokens: answer.tokens,
@@ -98,26 +97,26 @@ impl Context {
             left_out: answer.left_out.iter().map(item).collect(),
         };
         if cx.is_json() || cx.is_terminal() {
-            cx.answer(Some(&opened.named(moment)), &told, |page| {
-                told.text.lines().for_each(|line| page.line(line));
+            cx.answer(Some(&opened.named(moment)), &output, |page| {
+                output.text.lines().for_each(|line| page.line(line));
             })?;
         } else {
-            // Into a prompt goes what was counted, to the byte.
-            let text = told.text.as_bytes();
+            // A prompt gets the counted bytes exactly.
+            let text = output.text.as_bytes();
             let written = cx.stream().write_all(text);
             written.map_err(|e| Failure::output(&e))?;
         }
         if !cx.is_json() {
             cx.finish()?;
-            cx.note(&summary(&told));
+            cx.note(&summary(&output));
         }
         opened.close(cx);
         Ok(Exit::Ok)
     }
 }
 
-fn item(item: &v1::ContextItem) -> Item {
-    Item {
+fn item(item: &v1::ContextItem) -> ContextItem {
+    ContextItem {
         id: item.event_id,
         found: item.found_id,
         explains: item.explains_id,
@@ -126,12 +125,12 @@ fn item(item: &v1::ContextItem) -> Item {
     }
 }
 
-fn summary(told: &Told) -> String {
-    let (events, left_out) = (told.items.len() as u64, told.left_out.len() as u64);
+fn summary(output: &ContextOutput) -> String {
+    let (events, left_out) = (output.items.len() as u64, output.left_out.len() as u64);
     let mut line = format!(
         "{} of {} tokens, {}",
-        count(told.tokens.into()),
-        count(told.budget.into()),
+        count(output.tokens.into()),
+        count(output.budget.into()),
         plural(events, "event")
     );
     if left_out > 0 {

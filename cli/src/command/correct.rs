@@ -1,4 +1,4 @@
-//! `amemctl correct`: a belief is replaced by another.
+//! `amemctl correct`: replaces a belief by a new one.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -6,43 +6,43 @@ use clap::Args;
 use serde::Serialize;
 
 use super::add::session;
-use crate::context::Context;
+use crate::args::event_id::EventId;
+use crate::args::text::TextArgs;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input::Words;
-use crate::target::{self, Target};
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
 use crate::when::{self, parse_time, timestamp};
-use crate::writing::{CommitJson, Writable, Writing};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl correct work 12 \"the tests take 15 minutes\"
   amemctl correct work 12 --to-head --reason \"measured again\" \"the tests take 5 minutes\"
-  amemctl correct work 12 --expected-head 12 \"…\"    refused if somebody was faster
+  amemctl correct work 12 --expected-head 12 \"…\"    refused if another client was faster
 
-The old belief stays, with confidence 0 (or --target-confidence), and `resolve` shows both.
+The old belief stays with confidence 0 (or --target-confidence); `resolve` shows both.
 
 {}", when::HELP))]
-pub(crate) struct Correct {
+pub(crate) struct CorrectArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The event that is wrong: its id, or "last".
-    id: Id,
+    /// The event to correct: its id, or "last".
+    id: EventId,
     #[command(flatten)]
-    text: Words,
-    /// Correct what is believed now instead of it, if it was corrected before.
+    text: TextArgs,
+    /// If it was corrected before, correct what is believed now.
     #[arg(long)]
     to_head: bool,
-    /// Why, in a few words.
+    /// The reason.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
-    /// How sure the new belief is [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    /// The confidence of the new belief [default: 1]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
-    /// How sure the old one still is [default: 0]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    /// The remaining confidence of the old belief [default: 0]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     target_confidence: Option<f32>,
     /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
     #[arg(long, value_name = "SESSION")]
@@ -50,21 +50,21 @@ pub(crate) struct Correct {
     /// When it happened.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     happened: Option<Micros>,
-    /// Refuse it unless this event is what is believed now.
+    /// Refuse the change unless this event is what is believed now.
     #[arg(long, value_name = "ID")]
-    expected_head: Option<Id>,
+    expected_head: Option<EventId>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct CorrectOutput {
     id: u64,
     corrected: u64,
     commit: CommitJson,
 }
 
-impl Correct {
+impl CorrectArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
@@ -97,15 +97,18 @@ impl Correct {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = CorrectOutput {
             id: answer.event_id,
             corrected: answer.target_id,
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
-            true => page.line(told.id),
-            false => page.line(format!("event {} replaces {}", told.id, told.corrected)),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!("event {} replaces {}", output.id, output.corrected))
+            }
         })?;
         Ok(Exit::Ok)
     }

@@ -1,4 +1,4 @@
-//! `amemctl reload` and `amemctl shutdown`: the daemon itself.
+//! `amemctl reload` and `amemctl shutdown`.
 
 use std::fs;
 use std::thread;
@@ -10,61 +10,59 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::output::context::Context;
 
-/// How long a daemon may take to end: it drains for ten seconds at most.
+/// The daemon drains for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How often it is looked at meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Options of reload.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl reload
 
-Reads amemd's file of settings again, as SIGHUP does. `amemd --check-config` checks it before.")]
-pub(crate) struct Reload {}
+Has amemd read its configuration file again, as SIGHUP does. `amemd --check-config` checks the file first.")]
+pub(crate) struct ReloadArgs {}
 
-/// Options of shutdown.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl shutdown
 
-Waits until it has ended: what was answered is on the disk. A service manager may start it again;
-so does the next command that needs it, unless --no-autostart is given.")]
-pub(crate) struct Shutdown {}
+Waits until amemd has ended; everything answered is on the disk. A service manager may restart it, and so
+does the next command that needs it, unless --no-autostart is given.")]
+pub(crate) struct ShutdownArgs {}
 
 #[derive(Serialize)]
-struct Reloaded {
+struct ReloadOutput {
     changed: Vec<String>,
     needs_restart: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Ended {
+struct ShutdownOutput {
     pid: u32,
 }
 
-impl Reload {
+impl ReloadArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().reload(v1::ReloadRequest {}))?;
-        let told = Reloaded {
+        let output = ReloadOutput {
             changed: answer.changed,
             needs_restart: answer.needs_restart,
         };
-        cx.done(None, &told, |page| {
-            match told.changed.is_empty() {
-                true => page.line("nothing has changed"),
-                false => page.line(format!("in force now: {}", told.changed.join(", "))),
+        cx.done(None, &output, |page| {
+            if output.changed.is_empty() {
+                page.line("nothing has changed")
+            } else {
+                page.line(format!("in force now: {}", output.changed.join(", ")))
             }
-            if !told.needs_restart.is_empty() {
+            if !output.needs_restart.is_empty() {
                 page.line(format!(
                     "in force after a restart: {}",
-                    told.needs_restart.join(", ")
+                    output.needs_restart.join(", ")
                 ));
             }
         })?;
@@ -72,7 +70,7 @@ impl Reload {
     }
 }
 
-impl Shutdown {
+impl ShutdownArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let status = status(&remote)?;
@@ -84,32 +82,35 @@ impl Shutdown {
                 return Err(Failure::new(
                     Exit::Unavailable,
                     "still_there",
-                    format!("process {} has not ended, or another answers", status.pid),
-                    "see whether a service manager started it again; its log tells more",
+                    format!(
+                        "process {} has not ended, or another daemon answers",
+                        status.pid
+                    ),
+                    "check whether a service manager restarted it; see its log",
                 ));
             }
             thread::sleep(LOOK_EVERY);
         }
-        let told = Ended { pid: status.pid };
-        cx.done(None, &told, |page| {
-            page.line(format!("amemd (process {}) has ended", told.pid));
+        let output = ShutdownOutput { pid: status.pid };
+        cx.done(None, &output, |page| {
+            page.line(format!("amemd (process {}) has ended", output.pid));
         })?;
         Ok(Exit::Ok)
     }
 }
 
-/// True if a daemon has not ended: its process is there; of one on another machine, it answers.
+/// A daemon on another machine is there if it answers.
 fn is_there(cx: &Context, pid: u32) -> bool {
-    match cx.reach().is_local() {
-        true => is_running(pid),
-        false => cx
-            .reach()
+    if cx.reach().is_local() {
+        is_running(pid)
+    } else {
+        cx.reach()
             .running()
-            .is_ok_and(|remote| status(&remote).is_ok()),
+            .is_ok_and(|remote| status(&remote).is_ok())
     }
 }
 
-/// True if a process runs. One that has ended and that nobody has asked about yet runs no more.
+/// A zombie does not run.
 fn is_running(pid: u32) -> bool {
     if let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) {
         let state = stat.rsplit(')').next().unwrap_or_default().trim_start();
@@ -117,7 +118,7 @@ fn is_running(pid: u32) -> bool {
     }
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     let asked = pid.map(rustix::process::test_kill_process);
-    // Somebody else's process can't be signalled, and is there.
+    // A process of another user cannot be signalled, and exists.
     matches!(asked, Some(Ok(()) | Err(Errno::PERM)))
 }
 

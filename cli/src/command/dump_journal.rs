@@ -9,55 +9,53 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::context::Context;
-use crate::event::{Time, flag_names, number};
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::render::{Page, bytes, float, printable};
-use crate::target::{self, Target};
+use crate::json::event::{Time, flag_names, number};
+use crate::output::context::Context;
+use crate::render::{TextPage, bytes, float, printable};
 use crate::when::exact as time;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl dump-journal work                      a brain of amemd, whose file can be read from here
+  amemctl dump-journal work                      a brain of amemd
   amemctl dump-journal work.amem
   amemctl dump-journal work.amem --since 100 --limit 20
   amemctl dump-journal --json work.amem          one line of JSON for each frame
-  amemctl dump-journal work.amem --kept          also what the base keeps of earlier journals")]
-pub(crate) struct DumpJournal {
+  amemctl dump-journal work.amem --kept          with earlier frames that the base holds")]
+pub(crate) struct DumpJournalArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// Only commits after this LSN.
     #[arg(long, value_name = "LSN")]
     since: Option<u64>,
-    /// At most as many frames.
+    /// At most this many frames.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
-    /// Also the frames of earlier journals that the base keeps.
+    /// Also frames of earlier journals that the base holds.
     #[arg(long)]
     kept: bool,
 }
 
-/// A frame as one line.
 #[derive(Serialize)]
-struct Line<'a> {
+struct FrameLine<'a> {
     lsn: u64,
     kind: &'static str,
     time: Time,
     principal: &'a str,
     agent: &'a str,
     more: bool,
-    /// Where its payload stands in the file; none for what the base keeps.
+    /// The position of the payload; `None` for frames in the base.
     position: Option<u64>,
     bytes: usize,
     ops: Vec<Value>,
 }
 
-impl DumpJournal {
+impl DumpJournalArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let source = opened.into_file("the journal")?;
         if source.layout != Layout::Native {
             return Err(Failure::refused(
@@ -112,8 +110,8 @@ impl DumpJournal {
         let actor = view.actor(header.actor)?;
         let ops = Ops::new(payload, position.unwrap_or(0));
         if cx.is_json() {
-            let ops: Result<Vec<_>, _> = ops.map(|op| op.map(|op| told(&op))).collect();
-            return cx.line(&Line {
+            let ops: Result<Vec<_>, _> = ops.map(|op| op.map(|op| op_json(&op))).collect();
+            return cx.line(&FrameLine {
                 lsn: header.lsn.0,
                 kind: header.kind.name(),
                 time: Time(header.time),
@@ -146,8 +144,7 @@ impl DumpJournal {
     }
 }
 
-/// An operation as JSON.
-fn told(op: &Op<'_>) -> Value {
+fn op_json(op: &Op<'_>) -> Value {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     match op {
         Op::Event(node) => event(node),
@@ -229,7 +226,7 @@ fn event(node: &NewNode<'_>) -> Value {
     })
 }
 
-/// JSON as what it says, or as text where it says nothing; none for no JSON.
+/// JSON text as a value; as a string if it is not JSON; null if it is empty.
 fn parsed(json: &str) -> Value {
     match json {
         "" => Value::Null,
@@ -237,8 +234,7 @@ fn parsed(json: &str) -> Value {
     }
 }
 
-/// An operation as a line.
-fn write(op: &Op<'_>, page: &mut Page) {
+fn write(op: &Op<'_>, page: &mut TextPage) {
     let line = match op {
         Op::Event(node) => format!(
             "event {} {} session {} confidence {}{}: {}",
@@ -290,7 +286,7 @@ fn write(op: &Op<'_>, page: &mut Page) {
             format!("request {id} answered with {} bytes", answer.len())
         }
         other => {
-            let mut value = told(other);
+            let mut value = op_json(other);
             let name = value["op"].as_str().unwrap_or_default().to_owned();
             if let Value::Object(fields) = &mut value {
                 fields.shift_remove("op");

@@ -1,77 +1,76 @@
-//! `amemctl erase`: events' texts, vectors and attributes are taken away for good.
+//! `amemctl erase`: erases the texts, vectors and attributes of events for good.
 
 use amem_client::{Duration, v1};
 use clap::Args;
 use serde::Serialize;
 
-use crate::asking::confirm;
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::event_id::EventId;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
+use crate::json::commit::CommitJson;
+use crate::json::event::{EventJson, Time};
+use crate::listing::line;
+use crate::output::confirm::confirm;
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::shown::line;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl erase work 12
   amemctl erase work 12 13 --yes
-  amemctl erase work 12 --dry-run     shows what it would touch
+  amemctl erase work 12 --dry-run     shows what would be erased
 
-Text, vector, attributes and all that was made of them are gone from every file of amemd when it
-answers; the record, its edges and times stay, flagged. Copies of the file that you made are
-yours to erase. `amemctl forget` hides an event and can be undone; this can't.")]
-pub(crate) struct Erase {
+When the command ends, text, vector, attributes and everything derived from them are gone from every file of
+amemd; the record, its edges and times stay, flagged. Copies of the file that you made are not erased.
+`amemctl forget` hides an event and can be undone; erasing cannot.")]
+pub(crate) struct EraseArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
-    /// Do not ask.
+    ids: Vec<EventId>,
+    /// Do not ask for confirmation.
     #[arg(short, long)]
     yes: bool,
-    /// Wait so long for readers that have an earlier file open, at most 60.
+    /// Seconds to wait for readers of earlier files, at most 60.
     #[arg(long, value_name = "SECONDS", default_value_t = 2)]
     wait: u32,
-    /// Show what it would touch, and do nothing.
+    /// Show what would be erased, and change nothing.
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct EraseOutput {
     events: Vec<u64>,
-    /// Episodes that summarise them, and may tell of them in their own words.
+    /// Episodes that summarise them, and may repeat what they said.
     episodes: Vec<u64>,
-    /// The new base of the brain; none of what was only shown.
+    /// `None` after a dry run.
     generation: Option<u64>,
     commit: Option<CommitJson>,
-    /// When the last reader of an earlier file had let go of it.
+    /// When the last reader of an earlier file released it.
     readers_gone: Option<Time>,
-    /// Who has not.
+    /// Processes that still hold one.
     holders: Vec<HolderJson>,
-    /// Why that can't be told.
+    /// Why the readers are unknown.
     #[serde(skip_serializing_if = "String::is_empty")]
     readers_unknown: String,
 }
 
-/// A process that has an earlier file open.
 #[derive(Serialize)]
 struct HolderJson {
     process: u32,
     program: String,
 }
 
-impl Erase {
+impl EraseArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
+        let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let (events, episodes) = touched(cx, &brain, &ids)?;
         if self.dry_run {
             return self.show(cx, &brain, &events, episodes);
@@ -92,32 +91,29 @@ impl Erase {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Told {
+        let output = EraseOutput {
             events: ids,
             episodes: answer.episode_ids,
             generation: Some(answer.generation),
             commit: Some(commit),
-            readers_gone: answer
-                .readers_gone
-                .map(|at| Time::of(Some(at)))
-                .transpose()?,
+            readers_gone: Time::maybe(answer.readers_gone)?,
             holders: answer.holders.into_iter().map(HolderJson::of).collect(),
             readers_unknown: answer.readers_unknown,
         };
-        cx.done(Some(&brain.named), &told, |page| {
-            let erased = plural(told.events.len() as u64, "event");
+        cx.done(Some(&brain.named), &output, |page| {
+            let erased = plural(output.events.len() as u64, "event");
             page.line(format!(
-                "{erased} erased; no file of this brain has the texts any more (generation {})",
+                "{erased} erased; no file of this brain has the texts (generation {})",
                 answer.generation
             ));
-            if !told.episodes.is_empty() {
+            if !output.episodes.is_empty() {
                 page.line(format!(
-                    "{} may still tell of them: {}",
-                    plural(told.episodes.len() as u64, "episode"),
-                    joined(&told.episodes)
+                    "{} may still mention them: {}",
+                    plural(output.episodes.len() as u64, "episode"),
+                    joined(&output.episodes)
                 ));
             }
-            page.line(told.readers());
+            page.line(output.readers());
         })?;
         Ok(Exit::Ok)
     }
@@ -129,7 +125,7 @@ impl Erase {
         events: &[EventJson],
         episodes: Vec<u64>,
     ) -> Result<Exit, Failure> {
-        let told = Told {
+        let output = EraseOutput {
             events: events.iter().map(|event| event.id).collect(),
             episodes,
             generation: None,
@@ -138,8 +134,8 @@ impl Erase {
             holders: Vec::new(),
             readers_unknown: String::new(),
         };
-        cx.answer(Some(&brain.named), &told, |page| {
-            tell(events, &told.episodes, page);
+        cx.answer(Some(&brain.named), &output, |page| {
+            tell(events, &output.episodes, page);
             page.aside("nothing was erased");
         })?;
         Ok(Exit::Ok)
@@ -155,15 +151,14 @@ impl HolderJson {
     }
 }
 
-impl Told {
-    /// What became of those who had an earlier file open.
+impl EraseOutput {
     fn readers(&self) -> String {
         if self.readers_gone.is_some() {
-            return "nobody has an earlier file open any more".into();
+            return "no process has an earlier file open".into();
         }
         if !self.readers_unknown.is_empty() {
             return format!(
-                "whether somebody has an earlier file open can't be told: {}",
+                "whether a process has an earlier file open is unknown: {}",
                 self.readers_unknown
             );
         }
@@ -172,16 +167,16 @@ impl Told {
             .map(|holder| format!("{} (process {})", holder.program, holder.process))
             .collect();
         let who = match named.as_slice() {
-            [] => "a process that amemd may not see, or in amemd itself".to_owned(),
+            [] => "a process that amemd cannot see, or in amemd itself".to_owned(),
             named => named.join(", "),
         };
         format!(
-            "an earlier file is still open in {who}: it is gone when that looks for news, or ends"
+            "an earlier file is still open in {who}: it is removed when that process reads again, or ends"
         )
     }
 }
 
-/// The events, and the episodes that they are a part of.
+/// The events, and the episodes they are part of.
 fn touched(
     cx: &mut Context,
     brain: &Writable,
@@ -214,12 +209,12 @@ fn touched(
     let episodes = brain.opened.ask(cx, request)?.events.into_iter();
     let episodes = episodes.filter(|event| event.r#type == episode);
     Ok((
-        events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
+        EventJson::list(&events)?,
         episodes.map(|event| event.id).collect(),
     ))
 }
 
-fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::Page) {
+fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::TextPage) {
     for event in events {
         page.drawn(&crate::render::clipped(
             &line(event),
@@ -228,7 +223,7 @@ fn tell(events: &[EventJson], episodes: &[u64], page: &mut crate::render::Page) 
     }
     if !episodes.is_empty() {
         page.line(format!(
-            "episodes that may tell of {}: {}",
+            "episodes that may mention {}: {}",
             if events.len() == 1 { "it" } else { "them" },
             joined(episodes)
         ));

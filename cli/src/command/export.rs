@@ -1,7 +1,7 @@
-//! `amemctl export`: a brain in another form.
+//! `amemctl export`: writes a brain in another format.
 
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_doctor::verify;
@@ -18,21 +18,22 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::receive;
-use crate::context::Context;
-use crate::convert::{self, NamedSession};
+use crate::args::text::is_dash;
+use crate::brain::convert::{self, NamedSession};
+use crate::brain::new_file::{NewFile, write_brain};
+use crate::brain::opened::{DaemonBrain, OpenBrain};
+use crate::brain::source::BrainFile;
+use crate::brain::subset::Subset;
+use crate::brain::target::Target;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::loss::LossCount;
 use crate::jsonl;
-use crate::new_file::{NewFile, write_brain};
-use crate::opened::{Opened, Served};
-use crate::progress::{Progress, Unit};
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, plural, printable};
-use crate::selected::Selected;
-use crate::source::Source;
-use crate::target::Target;
 use crate::when::{at, now, parse_moment};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl export work > work.jsonl             a brain of amemd
@@ -41,76 +42,68 @@ use crate::when::{at, now, parse_moment};
   amemctl export work.amem --format spec-1 -o work.spec1.amem
   amemctl export work.amem --format compatible --map-unknown -o work.reference.amem
   amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
-pub(crate) struct Export {
-    /// A brain of amemd by its name; or a file: a brain, one of the reference, or a spec-1 file.
+pub(crate) struct ExportArgs {
+    /// A brain of amemd, by name, or a file: a brain, one of the reference, or a spec-1 file.
     brain: Target,
-    /// The form.
-    #[arg(long, value_enum, default_value_t = Form::Jsonl)]
-    format: Form,
-    /// The new file, where nothing may stand yet; `-` is stdout.
+    /// The format.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
+    format: ExportFormat,
+    /// The new file, which must not exist; `-` is stdout.
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     output: PathBuf,
-    /// As it was then: an LSN, or a time.
+    /// As of a moment: an LSN or a time.
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
-    /// Forgotten events, too; otherwise they and their edges are left out. The native form of a whole brain
-    /// always has them, hidden as they are.
+    /// Include forgotten events; otherwise they and their edges are left out. The native form of a whole brain always
+    /// has them, hidden.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
-    /// In JSON lines, with vectors; the other forms always have them.
+    /// Include vectors in JSON lines; the other formats always have them.
     #[arg(long)]
     vectors: bool,
-    /// In the compatible form, types that the reference does not know become fact and related-to.
+    /// In the compatible format, write types that the reference does not know as fact and related-to.
     #[arg(long)]
     map_unknown: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// One event a line, its edges inside it.
+enum ExportFormat {
+    /// One event a line, with its edges.
     Jsonl,
     /// The layout of the specification document.
     #[value(name = "spec-1")]
     Spec1,
-    /// What the reference implementation would write.
+    /// The layout of the reference implementation.
     Compatible,
-    /// A brain of amemd, folded: no journal, an instance of its own. With --as-of it has no history.
+    /// A brain of amemd: a new base without a journal, with an instance of its own. With --as-of it has no history.
     Native,
 }
 
 #[derive(Debug, Serialize)]
-struct Told {
+struct ExportOutput {
     output: String,
     format: &'static str,
     bytes: Option<u64>,
     events: u64,
     edges: u64,
-    /// Events left out because they are forgotten.
     left_out: u64,
-    /// Forgotten events that a native file has all the same, hidden.
+    /// Forgotten events in a native file.
     hidden: u64,
-    /// What the form has no place for: how many of what.
-    lost: Vec<Lost>,
+    /// What the format cannot hold.
+    lost: Vec<LossCount>,
 }
 
-/// What an export could not say.
-#[derive(Debug, Serialize)]
-struct Lost {
-    what: &'static str,
-    count: u64,
-}
-
-impl Export {
+impl ExportArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let is_stdout = is_dash(&self.output);
-        if is_stdout && cx.is_terminal() && self.format != Form::Jsonl {
+        if is_stdout && cx.is_terminal() && self.format != ExportFormat::Jsonl {
             return Err(Failure::argument(
-                "this form is bytes, and stdout is a terminal",
+                "this format is binary, and stdout is a terminal",
                 "name a file: -o OUT",
             ));
         }
-        let opened = Opened::open(cx, &self.brain)?;
-        if let Opened::Served(served) = &opened
+        let opened = OpenBrain::open(cx, &self.brain)?;
+        if let OpenBrain::Served(served) = &opened
             && !served.brain.is_direct()
         {
             return self.receive(cx, served);
@@ -118,22 +111,22 @@ impl Export {
         let source = opened.into_file("the export")?;
         verify::source(&source.view)?;
         let view = at(&source.view, self.as_of)?;
-        // Without its forgotten events a brain would have to begin anew, and lose its history with them.
+        // Leaving forgotten events out would renumber events and drop the history.
         let is_whole = self.is_whole(&source, &view);
-        let selected = Selected::of(&view, self.include_forgotten || is_whole)?;
+        let selected = Subset::of(&view, self.include_forgotten || is_whole)?;
         if is_stdout {
-            let told = self.stream(&source, &selected, cx)?;
-            for note in source.named.notes.iter().cloned().chain(told.sentences()) {
+            let output = self.stream(&source, &selected, cx)?;
+            for note in source.named.notes.iter().cloned().chain(output.sentences()) {
                 cx.note(&printable(&note));
             }
             return Ok(Exit::Ok);
         }
-        let told = self.file(&source, &selected, cx)?;
-        cx.answer(Some(&source.named), &told, |page| {
-            page.title(printable(&told.output));
-            page.field("format", told.format);
-            page.field("bytes", bytes(told.bytes.unwrap_or(0)));
-            for sentence in told.sentences() {
+        let output = self.file(&source, &selected, cx)?;
+        cx.answer(Some(&source.named), &output, |page| {
+            page.title(printable(&output.output));
+            page.field("format", output.format);
+            page.field("bytes", bytes(output.bytes.unwrap_or(0)));
+            for sentence in output.sentences() {
                 page.field("", sentence);
             }
             source.write_notes(page);
@@ -141,110 +134,108 @@ impl Export {
         Ok(Exit::Ok)
     }
 
-    /// Has the daemon send the file, which can't be read from here.
-    fn receive(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
+    /// Has the daemon send the file, because it cannot be read from here.
+    fn receive(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
         let form = match self.format {
-            Form::Native => v1::ExportForm::Native,
-            Form::Compatible => v1::ExportForm::Compatible,
-            Form::Jsonl | Form::Spec1 => {
+            ExportFormat::Native => v1::ExportForm::Native,
+            ExportFormat::Compatible => v1::ExportForm::Compatible,
+            ExportFormat::Jsonl | ExportFormat::Spec1 => {
                 return Err(Failure::refused(
                     "not_direct",
                     format!(
-                        "this form is made of the brain's file, and {} can't be read from here",
+                        "this format is made from the brain's file, and {} cannot be read from here",
                         served.named().path
                     ),
-                    "take the file (--format native -o FILE), then export that",
+                    "fetch the file (--format native -o FILE), then export that",
                 ));
             }
         };
         if self.as_of.is_some() || self.map_unknown {
             return Err(Failure::refused(
                 "not_direct",
-                "amemd sends a brain as it is now, and maps nothing",
-                "take the file (--format native -o FILE), then export that",
+                "amemd sends a brain as it is now, and maps no types",
+                "fetch the file (--format native -o FILE), then export that",
             ));
         }
-        if self.format == Form::Compatible && !self.include_forgotten {
+        if self.format == ExportFormat::Compatible && !self.include_forgotten {
             return Err(Failure::refused(
                 "forgotten",
-                "amemd sends forgotten events, too, and this form has nothing to mark them by",
-                "say --include-forgotten if that is meant; or take the file (--format native -o FILE), and export that",
+                "amemd also sends forgotten events, and this format cannot mark them",
+                "accept that with --include-forgotten; or fetch the file (--format native -o FILE), and export that",
             ));
         }
         if !self.include_forgotten {
-            cx.note(
-                "note: amemd sends all of its file; forgotten events are in it, as hidden ones",
-            );
+            cx.note("note: amemd sends its whole file; forgotten events are in it, hidden");
         }
         receive::run(cx, served, form, &self.output)
     }
 
     fn file(
         &self,
-        source: &Source,
-        selected: &Selected<'_>,
+        source: &BrainFile,
+        selected: &Subset<'_>,
         cx: &Context,
-    ) -> Result<Told, Failure> {
+    ) -> Result<ExportOutput, Failure> {
         let mut progress = Progress::new(cx, Unit::Things("events"));
         let mut file = NewFile::create(&self.output)?;
         let failed = |e: &std::io::Error| Failure::io("write", &self.output, e);
-        let told = match self.format {
-            Form::Native => {
+        let output = match self.format {
+            ExportFormat::Native => {
                 let (view, options) = self.native(source, selected)?;
-                progress.say("the file is being made …");
+                progress.say("writing the file …");
                 write_brain(&view, &options, &mut file)?;
-                self.told_native(source, &view, selected)?
+                self.native_summary(source, &view, selected)?
             }
             _ => {
                 let mut out = BufWriter::new(&mut file);
-                let told = self.write(selected, &mut out, failed, &mut progress)?;
+                let output = self.write(selected, &mut out, failed, &mut progress)?;
                 out.flush().map_err(|e| failed(&e))?;
-                told
+                output
             }
         };
         let bytes = Some(file.publish()?);
-        Ok(Told { bytes, ..told })
+        Ok(ExportOutput { bytes, ..output })
     }
 
     fn stream(
         &self,
-        source: &Source,
-        selected: &Selected<'_>,
+        source: &BrainFile,
+        selected: &Subset<'_>,
         cx: &mut Context,
-    ) -> Result<Told, Failure> {
-        if self.format == Form::Native {
+    ) -> Result<ExportOutput, Failure> {
+        if self.format == ExportFormat::Native {
             let (view, options) = self.native(source, selected)?;
             let mut all = Vec::new();
             write_brain(&view, &options, &mut all)?;
             let out = cx.stream();
             out.write_all(&all).map_err(|e| Failure::output(&e))?;
-            return self.told_native(source, &view, selected);
+            return self.native_summary(source, &view, selected);
         }
         let in_the_way = cx.is_terminal();
         let mut progress = Progress::new(cx, Unit::Things("events")).unless(in_the_way);
         self.write(selected, cx.stream(), Failure::output, &mut progress)
     }
 
-    /// Every form that is written from front to back.
+    /// Formats that are written from front to back.
     fn write(
         &self,
-        selected: &Selected<'_>,
+        selected: &Subset<'_>,
         out: &mut impl Write,
         failed: impl Fn(&std::io::Error) -> Failure,
         progress: &mut Progress,
-    ) -> Result<Told, Failure> {
-        if self.format != Form::Jsonl {
-            progress.say("the file is being made …");
+    ) -> Result<ExportOutput, Failure> {
+        if self.format != ExportFormat::Jsonl {
+            progress.say("writing the file …");
         }
-        let mut told = self.told(selected.view(), selected);
+        let mut output = self.summary(selected.view(), selected);
         match self.format {
-            Form::Spec1 => {
+            ExportFormat::Spec1 => {
                 let r = spec1::write(selected, out)?;
-                told.edges = r.edges;
-                told.lost = lost(&[
-                    ("events got another id", r.renumbered),
+                output.edges = r.edges;
+                output.lost = lost(&[
+                    ("events got a new id", r.renumbered),
                     (
-                        "recorded times lost what is below a second",
+                        "recorded times lost fractions of a second",
                         r.sub_second_times,
                     ),
                     ("event times", r.event_times),
@@ -255,14 +246,14 @@ impl Export {
                     ("attribute values became strings", r.non_string_attributes),
                 ]);
             }
-            Form::Compatible => {
+            ExportFormat::Compatible => {
                 let options = CompatOptions {
                     map_unknown: self.map_unknown,
                 };
                 let r = write_compatible(selected, options, out)?;
-                told.edges = r.edges;
-                told.lost = lost(&[
-                    ("events got another id", r.renumbered),
+                output.edges = r.edges;
+                output.lost = lost(&[
+                    ("events got a new id", r.renumbered),
                     (
                         "events of unknown type became facts",
                         r.mapped_events.len() as u64,
@@ -276,26 +267,26 @@ impl Export {
                     ("decay rates", r.lambdas),
                     ("flags", r.flags),
                     ("vectors of zeros read as none", r.zero_vectors),
-                    ("words too long for its index", r.words_left_out),
+                    ("words too long for the index", r.words_left_out),
                 ]);
             }
-            Form::Jsonl | Form::Native => {
+            ExportFormat::Jsonl | ExportFormat::Native => {
                 let all = selected.ids().len() as u64;
                 let written = |n| progress.show(n, all);
                 jsonl::write(selected, self.vectors, out, failed, written)?;
             }
         }
-        Ok(told)
+        Ok(output)
     }
 
-    fn told(&self, view: &View, selected: &Selected<'_>) -> Told {
-        Told {
+    fn summary(&self, view: &View, selected: &Subset<'_>) -> ExportOutput {
+        ExportOutput {
             output: self.output.display().to_string(),
             format: match self.format {
-                Form::Jsonl => "jsonl",
-                Form::Spec1 => "spec-1",
-                Form::Compatible => "compatible",
-                Form::Native => "native",
+                ExportFormat::Jsonl => "jsonl",
+                ExportFormat::Spec1 => "spec-1",
+                ExportFormat::Compatible => "compatible",
+                ExportFormat::Native => "native",
             },
             bytes: None,
             events: selected.ids().len() as u64,
@@ -306,31 +297,35 @@ impl Export {
         }
     }
 
-    /// The same of a native file: what it hides, and what a part of a brain leaves behind.
-    fn told_native(
+    /// Counts hidden events, and what a part of a brain leaves behind.
+    fn native_summary(
         &self,
-        source: &Source,
+        source: &BrainFile,
         made: &View,
-        selected: &Selected<'_>,
-    ) -> Result<Told, Failure> {
-        let (view, mut told) = (selected.view(), self.told(made, selected));
+        selected: &Subset<'_>,
+    ) -> Result<ExportOutput, Failure> {
+        let (view, mut output) = (selected.view(), self.summary(made, selected));
         for &id in selected.ids() {
-            told.hidden += u64::from(view.node(id)?.is_forgotten());
+            output.hidden += u64::from(view.node(id)?.is_forgotten());
         }
         if source.layout == Layout::Native && !self.is_whole(source, view) {
-            told.lost = left_behind(selected)?;
+            output.lost = left_behind(selected)?;
         }
-        Ok(told)
+        Ok(output)
     }
 
-    /// True if the file is to be the brain as it is now, with all that it has.
-    fn is_whole(&self, source: &Source, view: &View) -> bool {
-        self.format == Form::Native && source.layout == Layout::Native && !view.is_as_of()
+    /// Whether the file is to be the whole brain as it is now.
+    fn is_whole(&self, source: &BrainFile, view: &View) -> bool {
+        self.format == ExportFormat::Native && source.layout == Layout::Native && !view.is_as_of()
     }
 
-    /// The whole brain folded, with its history; or, of an earlier moment or of a foreign file, a brain that
-    /// begins with what it holds.
-    fn native(&self, source: &Source, selected: &Selected<'_>) -> Result<(View, Options), Failure> {
+    /// The whole brain with its history; or, of an earlier moment or a foreign file, a brain that begins with what it
+    /// holds.
+    fn native(
+        &self,
+        source: &BrainFile,
+        selected: &Subset<'_>,
+    ) -> Result<(View, Options), Failure> {
         let (view, now) = (selected.view(), now());
         let instance = Uuid::new_v4();
         if self.is_whole(source, view) {
@@ -363,7 +358,7 @@ impl Export {
     }
 }
 
-/// The sessions of a view that have a name.
+/// Sessions with a key.
 fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
     let named = |s: &amem_format::base::sessions::Session<'_>| NamedSession {
         id: s.id,
@@ -375,8 +370,8 @@ fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
     Ok(all.iter().filter(|s| s.explicit).map(named).collect())
 }
 
-/// What stays behind where a brain begins anew with a part of another.
-fn left_behind(selected: &Selected<'_>) -> Result<Vec<Lost>, Failure> {
+/// What a part of a brain leaves behind.
+fn left_behind(selected: &Subset<'_>) -> Result<Vec<LossCount>, Failure> {
     let view = selected.view();
     let sessions = view.sessions()?;
     let closed = sessions.iter().filter(|s| s.closed.is_some()).count();
@@ -384,20 +379,21 @@ fn left_behind(selected: &Selected<'_>) -> Result<Vec<Lost>, Failure> {
     let moved = ids.filter(|&(position, id)| id.0 != position).count();
     Ok(lost(&[
         (
-            "commits: who made them, what was before them, which requests they answered",
+            "commits: their authors, previous values and request ids",
             view.moment().0.0,
         ),
         ("ends of sessions, and their outcomes", closed as u64),
-        ("events got another id", moved as u64),
+        ("events got a new id", moved as u64),
     ]))
 }
 
-fn lost(counts: &[(&'static str, u64)]) -> Vec<Lost> {
+fn lost(counts: &[(&'static str, u64)]) -> Vec<LossCount> {
     let some = counts.iter().filter(|(_, count)| *count > 0);
-    some.map(|&(what, count)| Lost { what, count }).collect()
+    some.map(|&(what, count)| LossCount { what, count })
+        .collect()
 }
 
-impl Told {
+impl ExportOutput {
     fn sentences(&self) -> Vec<String> {
         let mut out = vec![format!(
             "{} and {} exported",
@@ -416,14 +412,9 @@ impl Told {
                 plural(self.hidden, "forgotten event")
             ));
         }
-        for Lost { what, count } in &self.lost {
+        for LossCount { what, count } in &self.lost {
             out.push(format!("lost or changed: {what}: {count}"));
         }
         out
     }
-}
-
-/// True if a path is the one that means stdin or stdout.
-pub(crate) fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

@@ -1,4 +1,4 @@
-//! `amemctl fading`: events that are nearly forgotten by themselves.
+//! `amemctl fading`: events that have almost faded.
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -6,56 +6,55 @@ use amem_format::base::settings::Settings;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
 use crate::render::{float, plural};
-use crate::selecting::Looking;
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when::{self, parse_time, timestamp};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fading work
-  amemctl fading work --at now          by their strength now, not that of the last decay run
+  amemctl fading work --at now          by the strength now, not that of the last decay run
   amemctl fading work --below 0.5
 
-Fading events are told, never deleted. `amemctl pin BRAIN ID` keeps one from fading; using one
-(get, resolve, context) slows it. Those nearest to the mark come first.")]
-pub(crate) struct Fading {
+Fading events are listed, never deleted. `amemctl pin BRAIN ID` keeps an event from fading; using it (get,
+resolve, context) slows its fading. Events nearest to the mark come first.")]
+pub(crate) struct FadingArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The strength below which an event fades [default: the brain's setting]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    /// The strength below which events fade [default: the brain's setting]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     below: Option<f32>,
-    /// By their strength at a time, instead of that of the last decay run (which --json shows in any case).
+    /// Use the strength at this time, instead of that of the last decay run (which --json always shows).
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     at: Option<Micros>,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct FadingOutput {
     as_of_lsn: Option<u64>,
     below: f32,
     events: Vec<EventJson>,
     next: Option<String>,
 }
 
-impl Fading {
+impl FadingArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let below = match self.below {
             Some(below) => below,
             None => settings(cx, &opened)?.fading_below,
@@ -67,7 +66,7 @@ impl Fading {
                     max: Some(below.next_down()),
                 }),
                 strength_at: self.at.map(timestamp),
-                // What was replaced does not fade: it is gone already.
+                // Replaced events have no confidence left to fade.
                 confidence: Some(v1::Bounds {
                     min: Some(f32::MIN_POSITIVE),
                     max: None,
@@ -83,30 +82,28 @@ impl Fading {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = FadingOutput {
             as_of_lsn: self.looking.answered(moment),
             below,
-            events: answer
-                .events
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            events: EventJson::list(&answer.events)?,
+            next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
             match self.at {
-                None => shown::table(&told.events, By::Recorded, page),
-                // What is shown of strength is that of the last run, which this is not about.
-                Some(_) => shown::table_without_strength(&told.events, By::Recorded, page),
+                None => listing::table(&output.events, TimeAxis::Recorded, page),
+                // The strength of the last run is not what was asked for.
+                Some(_) => {
+                    listing::table_without_strength(&output.events, TimeAxis::Recorded, page)
+                }
             }
-            let events = plural(told.events.len() as u64, "event");
+            let events = plural(output.events.len() as u64, "event");
             let at = self.at.map(|at| format!(" at {}", when::exact(at)));
             page.aside(format!(
                 "{events} below strength {}{}",
                 float(below),
                 at.unwrap_or_default()
             ));
-            shown::write_next(told.next.as_deref(), page);
+            listing::write_next(output.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -114,9 +111,8 @@ impl Fading {
     }
 }
 
-/// The brain's settings: of its file, else as the daemon tells them.
-fn settings(cx: &mut Context, opened: &Opened) -> Result<Settings, Failure> {
-    let Opened::Served(served) = opened else {
+fn settings(cx: &mut Context, opened: &OpenBrain) -> Result<Settings, Failure> {
+    let OpenBrain::Served(served) = opened else {
         return Ok(opened.view()?.settings()?.into_owned());
     };
     let request = v1::GetBrainRequest {

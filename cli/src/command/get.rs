@@ -1,4 +1,4 @@
-//! `amemctl get`: events, whole.
+//! `amemctl get`: events in full.
 
 use std::collections::BTreeMap;
 
@@ -11,63 +11,62 @@ use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::render::{Page, clipped, float, printable};
-use crate::selecting::Looking;
-use crate::shown;
-use crate::target::{self, Target};
+use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
+use crate::listing;
+use crate::output::context::Context;
+use crate::render::{TextPage, clipped, float, printable};
 use crate::when::{at, long as shown_time};
 
-/// Characters of a text where it only reminds of an event.
+/// Characters of the text at the other end of an edge.
 const REMINDER: usize = 60;
-/// Events whose texts are asked for at a time.
+/// Events per request.
 const REMINDED_AT_ONCE: usize = 1_000;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl get work 12
   amemctl get work last
   amemctl get work 12 13 --edges --history
   amemctl get work.amem 12 --as-of 2026-05-01T12:00:00Z")]
-pub(crate) struct Get {
+pub(crate) struct GetArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
-    /// With the edges that start and end there.
+    ids: Vec<EventId>,
+    /// Show the edges of each event.
     #[arg(long)]
     edges: bool,
-    /// At most this many edges each way.
+    /// At most this many edges in each direction.
     #[arg(long, default_value_t = 100, value_name = "N")]
     edge_limit: usize,
-    /// With everything that changed about them.
+    /// Show every change of each event.
     #[arg(long)]
     history: bool,
-    /// With their vectors.
+    /// Show vectors.
     #[arg(long)]
     vectors: bool,
     /// Do not count this as a use of the events.
     #[arg(long)]
     no_touch: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct GetOutput {
     as_of_lsn: Option<u64>,
-    events: Vec<Whole>,
+    events: Vec<EventDetails>,
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct EventDetails {
     #[serde(flatten)]
     event: EventJson,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,12 +76,11 @@ struct Whole {
     #[serde(skip_serializing_if = "Option::is_none")]
     more_edges: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    history: Option<Vec<Changed>>,
+    history: Option<Vec<ChangeJson>>,
 }
 
-/// A change, with the value before it.
 #[derive(Serialize)]
-struct Changed {
+struct ChangeJson {
     lsn: u64,
     time: Time,
     principal: String,
@@ -91,11 +89,11 @@ struct Changed {
     before: serde_json::Value,
 }
 
-impl Get {
+impl GetArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let request = v1::GetEventsRequest {
-            event_ids: Id::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
+            event_ids: EventId::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
             include_forgotten: self.looking.include_forgotten,
             include_vectors: self.vectors,
@@ -105,25 +103,27 @@ impl Get {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let histories = match self.history {
-            true => Some(self.histories(&opened.view()?, &answer.events)?),
-            false => None,
+        let histories = if self.history {
+            Some(self.histories(&opened.view()?, &answer.events)?)
+        } else {
+            None
         };
         let mut histories = histories.into_iter().flatten();
         let mut events = Vec::new();
         for event in &answer.events {
             events.push(self.whole(event, histories.next())?);
         }
-        let told = Told {
+        let output = GetOutput {
             as_of_lsn: self.looking.answered(moment),
             events,
         };
-        let reminders = match cx.is_json() {
-            true => BTreeMap::new(),
-            false => self.reminders(cx, &opened, &told)?,
+        let reminders = if cx.is_json() {
+            BTreeMap::new()
+        } else {
+            self.reminders(cx, &opened, &output)?
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            for (at, event) in told.events.iter().enumerate() {
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            for (at, event) in output.events.iter().enumerate() {
                 if at > 0 {
                     page.line("");
                 }
@@ -135,18 +135,22 @@ impl Get {
         Ok(Exit::Ok)
     }
 
-    fn whole(&self, event: &v1::Event, history: Option<Vec<Changed>>) -> Result<Whole, Failure> {
+    fn whole(
+        &self,
+        event: &v1::Event,
+        history: Option<Vec<ChangeJson>>,
+    ) -> Result<EventDetails, Failure> {
         let mut is_cut = false;
         let mut edges = |is_ours: fn(&v1::Edge, u64) -> bool| {
             let mut edges = event.edges.iter().filter(|edge| is_ours(edge, event.id));
-            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::told);
+            let shown = edges.by_ref().take(self.edge_limit).map(EdgeJson::of);
             let shown = shown.collect::<Result<Vec<_>, Failure>>();
             is_cut |= edges.next().is_some();
             self.edges.then_some(shown).transpose()
         };
         let outgoing = edges(|edge, id| edge.source == id)?;
         let incoming = edges(|edge, id| edge.target == id)?;
-        Ok(Whole {
+        Ok(EventDetails {
             event: EventJson::of(event)?,
             outgoing,
             incoming,
@@ -155,8 +159,8 @@ impl Get {
         })
     }
 
-    /// The changes of events, as far as the moment that is asked about.
-    fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<Changed>>, Failure> {
+    /// Up to the moment that was asked for.
+    fn histories(&self, now: &View, events: &[v1::Event]) -> Result<Vec<Vec<ChangeJson>>, Failure> {
         let moment = self.looking.moment();
         let until = moment.map(|_| at(now, moment)).transpose()?;
         let history = |event: &v1::Event| history(now, NodeId(event.id), until.as_ref());
@@ -167,10 +171,10 @@ impl Get {
     fn reminders(
         &self,
         cx: &mut Context,
-        opened: &Opened,
-        told: &Told,
+        opened: &OpenBrain,
+        output: &GetOutput,
     ) -> Result<BTreeMap<u64, String>, Failure> {
-        let edges = told
+        let edges = output
             .events
             .iter()
             .flat_map(|event| event.outgoing.iter().chain(&event.incoming).flatten());
@@ -188,7 +192,7 @@ impl Get {
             };
             for event in &opened.ask(cx, request)?.events {
                 if let Some(event) = whole(event)? {
-                    out.insert(event.id, clipped(&shown::text(&event), REMINDER));
+                    out.insert(event.id, clipped(&listing::text(&event), REMINDER));
                 }
             }
         }
@@ -196,8 +200,8 @@ impl Get {
     }
 }
 
-/// Every change of an event, oldest first; up to the moment of `until` if it is given.
-fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>, Failure> {
+/// Oldest first; up to the moment of `until`.
+fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJson>, Failure> {
     let mut out = Vec::new();
     let erased = now.node(id)?.is_erased();
     for change in base_builder::changes_of(now, id)? {
@@ -205,13 +209,13 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>,
         if until.is_some_and(|view| change.lsn > view.moment().0) {
             continue;
         }
-        // What was erased is gone, even where its file still has it.
+        // An erased value is not shown, even if the file still has it.
         if erased && matches!(change.before, Before::Attributes(_) | Before::Vector(_)) {
             continue;
         }
         let actor = now.actor(change.actor)?;
-        let (field, before) = told(&change)?;
-        out.push(Changed {
+        let (field, before) = field_before(&change)?;
+        out.push(ChangeJson {
             lsn: change.lsn.0,
             time: Time(change.time),
             principal: actor.principal.to_owned(),
@@ -223,8 +227,7 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<Changed>,
     Ok(out)
 }
 
-/// The field that changed, and its value before.
-fn told(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
+fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
     use serde_json::{Value, json};
     Ok(match &change.before {
         Before::Confidence(value) => ("confidence", number(*value)),
@@ -265,11 +268,11 @@ fn name(change: &Change<'_>) -> &'static str {
     }
 }
 
-fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
+fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let event = &whole.event;
     page.title(format!("event {}", event.id));
     page.field("type", event.event_type);
-    page.field("text", shown::text(event));
+    page.field("text", listing::text(event));
     let session = event.session_key.as_deref().map(printable);
     page.field(
         "session",
@@ -337,7 +340,7 @@ fn write(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
     }
 }
 
-fn write_edges(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page) {
+fn write_edges(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut TextPage) {
     let reminder = |id: &u64| reminders.get(id).map_or("", String::as_str);
     for edge in whole.outgoing.iter().flatten() {
         let (kind, other) = (edge.edge_type, edge.target);
@@ -358,6 +361,6 @@ fn write_edges(whole: &Whole, reminders: &BTreeMap<u64, String>, page: &mut Page
         page.field_drawn("edge", &line);
     }
     if whole.more_edges == Some(true) {
-        page.field("edge", "… and more: --edge-limit shows them");
+        page.field("edge", "… and more: see --edge-limit");
     }
 }

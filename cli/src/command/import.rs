@@ -1,7 +1,7 @@
-//! `amemctl import`: what others wrote, into amemd or into a new file.
+//! `amemctl import`: other formats, into amemd or into a new file.
 //!
-//! A path is a new file; a name is a brain of amemd. A text (a conversation, notes, events) goes into it, with what is
-//! there; anything else becomes a new brain. Not here: how (`append`, `send`, `make`).
+//! A path is a new file; a name is a brain of amemd. A text (a conversation, notes, events) is added to an existing
+//! brain; anything else becomes a new brain. Not here: how (`import_text`, `send`, `import_file`).
 
 use std::path::{Path, PathBuf};
 
@@ -9,56 +9,56 @@ use amem_format::mapping::Map;
 use amem_interop::{Layout, detect};
 use clap::{Args, ValueEnum};
 
-use super::append::Appending;
-use super::export::is_dash;
-use super::make::{self, Brought};
-use super::send::Send;
+use super::import_file::{self, ImportedGraph};
+use super::import_text::ImportTextArgs;
+use super::send::Transfer;
 use crate::appending::exists;
-use crate::context::Context;
+use crate::args::text::is_dash;
+use crate::brain::new_file::check_free;
+use crate::brain::source::{check_file, check_not_cut};
+use crate::brain::target::Target;
 use crate::entries::{self, Input, Text};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::check_free;
-use crate::source::{check_file, check_not_cut, layout_name};
-use crate::target::Target;
+use crate::json::brain::layout_name;
+use crate::output::context::Context;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl import turns.jsonl work             a conversation, into the brain work of amemd
-  amemctl import 2026-03-02.md work           notes: each paragraph and item a fact
-  amemctl import copy.amem again              a brain of amemd, made of a file
+  amemctl import 2026-03-02.md work           notes: each paragraph and item becomes a fact
+  amemctl import copy.amem again              a new brain of amemd from a file
   amemctl import --format reference old.amem new.amem
   amemctl export a.amem | amemctl import --format events - work
 
-A name is a brain of amemd, which is made if it is not there; a path (with a dot or a slash) a new file. Turns, notes
-and events are added to what a brain holds; the same text is not written a second time, unless --again says so.
-JSON lines of events become a new brain with all that they say (--format jsonl), or are added to one that is there as
-new events of now, which happened when the old ones were recorded (--format events). Texts are embedded by the
-built-in embedder if the file brings no vectors. What was merged, left out, renumbered or changed is told.")]
-pub(crate) struct Import {
-    /// The file to read; `-` is stdin, for all that is text.
+A name is a brain of amemd, created if missing; a path (with a dot or a slash) is a new file. Turns, notes and
+events are added to a brain; the same text is not imported twice, except with --again. JSON lines of events become
+a new brain with everything they say (--format jsonl), or are added to an existing brain as new events that happened
+when the old ones were recorded (--format events). The built-in embedder embeds texts if the file has no vectors.
+The output lists what was merged, left out, renumbered or changed.")]
+pub(crate) struct ImportArgs {
+    /// The file to read; `-` reads text from stdin.
     file: PathBuf,
-    /// Where it goes: the name of a brain of amemd, or a new file, where nothing may stand.
+    /// The target: the name of a brain of amemd, or a new file, which must not exist.
     #[arg(required_unless_present = "brain_name")]
     brain: Option<Target>,
-    /// The form of the file.
-    #[arg(long, value_enum, default_value_t = Form::Auto)]
-    format: Form,
-    /// Leave texts of a new brain without vectors.
+    /// The format of the file.
+    #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
+    format: ImportFormat,
+    /// Do not embed the texts of a new brain.
     #[arg(long)]
     no_embed: bool,
     #[command(flatten)]
-    appending: Appending,
+    appending: ImportTextArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Form {
-    /// Told by the file's name and how it begins.
+enum ImportFormat {
+    /// Detected from the file's name and first line.
     Auto,
-    /// JSON lines, as `amemctl export` writes them, as a new brain.
+    /// JSON lines of `amemctl export`, as a new brain.
     Jsonl,
-    /// The same lines, added to a brain that is there.
+    /// The same lines, added to an existing brain.
     Events,
     /// Turns of a conversation, one JSON object a line.
     Conversation,
@@ -71,87 +71,85 @@ enum Form {
     Reference,
 }
 
-/// What a file is, once it is known.
-enum What {
-    /// A text that is added to a brain.
-    Text(entries::Form),
-    /// JSON lines; whether they are to be a new brain was not said.
+enum InputKind {
+    Text(entries::TextFormat),
+    /// JSON lines, for a new or an existing brain.
     Lines,
-    /// A file of this layout.
     File(Layout),
 }
 
-impl Import {
+impl ImportArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let by_flag = self.appending.brain_name.clone().map(Target::Name);
         let Some(target) = self.brain.clone().or(by_flag) else {
             return Err(Failure::argument(
-                "where it goes is not said",
-                "name a brain",
+                "the target is missing",
+                "name a brain or a new file",
             ));
         };
         let input = Input::open(&self.file)?;
         let what = self.what(&input)?;
         match (what, target) {
-            (What::Text(entries::Form::Events), Target::Path(new))
-            | (What::Lines, Target::Path(new)) => {
-                self.make(cx, &new, |_| Brought::of_lines(&input))
+            (InputKind::Text(entries::TextFormat::Events), Target::Path(new))
+            | (InputKind::Lines, Target::Path(new)) => {
+                self.make(cx, &new, |_| ImportedGraph::of_lines(&input))
             }
-            (What::Text(form), Target::Path(new)) => Err(Failure::argument(
+            (InputKind::Text(form), Target::Path(new)) => Err(Failure::argument(
                 format!(
-                    "{} goes into a brain of amemd, and into no new file such as {}",
+                    "{} is imported into a brain of amemd, not into a new file such as {}",
                     form.name(),
                     new.display()
                 ),
-                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` makes a file of it",
+                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` writes it to a file",
             )),
-            (What::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
-            (What::Lines, Target::Name(name)) => {
-                if self.format == Form::Auto && exists(cx, &name)? {
-                    return self.append(cx, input, entries::Form::Events, &name);
+            (InputKind::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
+            (InputKind::Lines, Target::Name(name)) => {
+                if self.format == ImportFormat::Auto && exists(cx, &name)? {
+                    return self.append(cx, input, entries::TextFormat::Events, &name);
                 }
                 self.send_lines(cx, &input, &name)
             }
-            (What::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
+            (InputKind::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
-                "copy it with `cp`, or fold it: `amemctl export --format native -o NEW FILE`; a name instead of a path gives it to amemd",
+                "copy it with `cp`, or make a new base: `amemctl export --format native -o NEW FILE`; a name instead of a path imports it into amemd",
             )),
-            (What::File(layout), Target::Path(new)) => {
-                self.make(cx, &new, |path| Brought::of_file(path, layout))
+            (InputKind::File(layout), Target::Path(new)) => {
+                self.make(cx, &new, |path| ImportedGraph::of_file(path, layout))
             }
-            (What::File(layout), Target::Name(name)) => {
+            (InputKind::File(layout), Target::Name(name)) => {
                 self.check_new()?;
                 self.send(cx, &self.file, layout_name(layout), &name)
             }
         }
     }
 
-    /// What the file is, by what is said of it, or by what it looks like.
-    fn what(&self, input: &Input) -> Result<What, Failure> {
+    /// By --format, else by the file.
+    fn what(&self, input: &Input) -> Result<InputKind, Failure> {
         match self.format {
-            Form::Jsonl => return Ok(What::Lines),
-            Form::Events => return Ok(What::Text(entries::Form::Events)),
-            Form::Conversation => return Ok(What::Text(entries::Form::Conversation)),
-            Form::Markdown => return Ok(What::Text(entries::Form::Markdown)),
-            Form::Auto => match entries::Form::told(input)? {
-                Some(entries::Form::Events) => return Ok(What::Lines),
-                Some(form) => return Ok(What::Text(form)),
-                None if input.bytes()? == 0 => return Ok(What::Lines),
+            ImportFormat::Jsonl => return Ok(InputKind::Lines),
+            ImportFormat::Events => return Ok(InputKind::Text(entries::TextFormat::Events)),
+            ImportFormat::Conversation => {
+                return Ok(InputKind::Text(entries::TextFormat::Conversation));
+            }
+            ImportFormat::Markdown => return Ok(InputKind::Text(entries::TextFormat::Markdown)),
+            ImportFormat::Auto => match entries::TextFormat::detect(input)? {
+                Some(entries::TextFormat::Events) => return Ok(InputKind::Lines),
+                Some(form) => return Ok(InputKind::Text(form)),
+                None if input.bytes()? == 0 => return Ok(InputKind::Lines),
                 None => {}
             },
-            Form::Spec1 | Form::Reference => {}
+            ImportFormat::Spec1 | ImportFormat::Reference => {}
         }
         if is_dash(&self.file) {
             return Err(Failure::argument(
-                "stdin is neither JSON lines nor said to be Markdown, and other forms are read from files",
-                "say --format markdown if it is that, or name a file",
+                "stdin is not JSON lines, and --format does not say Markdown; other formats are read from files",
+                "give --format markdown, or name a file",
             ));
         }
-        self.layout().map(What::File)
+        self.layout().map(InputKind::File)
     }
 
-    /// The layout of a file that is no text.
     fn layout(&self) -> Result<Layout, Failure> {
         let failed = |e: std::io::Error| Failure::io("read", &self.file, &e);
         check_file(&self.file)?;
@@ -161,28 +159,27 @@ impl Import {
         let bytes = map.slice(0, len).unwrap_or_default();
         let layout = detect(bytes)?;
         let is_said = match layout {
-            Layout::Native => self.format == Form::Auto,
-            Layout::Reference => matches!(self.format, Form::Auto | Form::Reference),
-            Layout::Spec1 => matches!(self.format, Form::Auto | Form::Spec1),
+            Layout::Native => self.format == ImportFormat::Auto,
+            Layout::Reference => {
+                matches!(self.format, ImportFormat::Auto | ImportFormat::Reference)
+            }
+            Layout::Spec1 => matches!(self.format, ImportFormat::Auto | ImportFormat::Spec1),
         };
         if layout == Layout::Native && !is_said {
             return Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
-                "leave --format out; a name instead of a path gives it to amemd, `cp` copies it",
+                "omit --format; a name instead of a path imports it into amemd, `cp` copies it",
             ));
         }
         if !is_said {
             return Err(Failure::refused(
                 "other_format",
-                format!(
-                    "this is a {} file, not what --format says",
-                    layout_name(layout)
-                ),
+                format!("this is a {} file, unlike --format", layout_name(layout)),
                 format!("use --format {} or auto", layout_name(layout)),
             ));
         }
-        if layout == Layout::Reference && self.format == Form::Auto {
+        if layout == Layout::Reference && self.format == ImportFormat::Auto {
             check_not_cut(bytes)?;
         }
         Ok(layout)
@@ -192,13 +189,13 @@ impl Import {
         &self,
         cx: &mut Context,
         input: Input,
-        form: entries::Form,
+        form: entries::TextFormat,
         name: &str,
     ) -> Result<Exit, Failure> {
         if self.no_embed {
             return Err(Failure::argument(
-                "--no-embed is for new brains: one that is there decides itself",
-                "leave it out; or make one without vectors first: `amemctl brain create NAME --no-vectors`",
+                "--no-embed applies only to new brains",
+                "omit it; or create a brain without vectors first: `amemctl brain create NAME --no-vectors`",
             ));
         }
         let text = Text {
@@ -209,14 +206,15 @@ impl Import {
         self.appending.import(cx, &text, name)
     }
 
-    /// Options of texts that are added say nothing of new brains.
+    /// Refuses options that apply only to texts added to a brain.
     fn check_new(&self) -> Result<(), Failure> {
-        match self.appending.is_given() {
-            true => Err(Failure::argument(
-                "--session, --again and --run-id are for texts that are added to a brain, and this makes a new one",
-                "leave them out",
-            )),
-            false => Ok(()),
+        if self.appending.is_given() {
+            Err(Failure::argument(
+                "--session, --again and --run-id apply to texts added to a brain, and this creates a new one",
+                "omit them",
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -224,18 +222,18 @@ impl Import {
         &self,
         cx: &mut Context,
         new: &Path,
-        read: impl FnOnce(&Path) -> Result<Brought, Failure>,
+        read: impl FnOnce(&Path) -> Result<ImportedGraph, Failure>,
     ) -> Result<Exit, Failure> {
         self.check_new()?;
         check_free(new)?;
-        let (named, told) = read(&self.file)?.make(new, self.no_embed)?;
-        make::tell(cx, &named, &told)
+        let (named, output) = read(&self.file)?.make(new, self.no_embed)?;
+        import_file::tell(cx, &named, &output)
     }
 
-    /// JSON lines become a file first: only that says all that they do.
+    /// A file keeps everything that JSON lines say; requests would not.
     fn send_lines(&self, cx: &mut Context, input: &Input, name: &str) -> Result<Exit, Failure> {
         self.check_new()?;
-        let brought = Brought::of_lines(input)?;
+        let brought = ImportedGraph::of_lines(input)?;
         let folder = tempfile::tempdir()
             .map_err(|e| Failure::io("make a folder in", &std::env::temp_dir(), &e))?;
         let file = folder.path().join("new.amem");
@@ -250,7 +248,7 @@ impl Import {
         format: &'static str,
         name: &str,
     ) -> Result<Exit, Failure> {
-        let send = Send {
+        let send = Transfer {
             file,
             format,
             brain: name,

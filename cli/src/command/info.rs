@@ -13,23 +13,23 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::brain::opened::{DaemonBrain, OpenBrain};
+use crate::brain::source::BrainFile;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served};
-use crate::render::{Align, Page, Table, bytes, count, float, plural, printable};
-use crate::source::{Named, Source};
-use crate::target::{self, Target};
+use crate::json::brain::BrainName;
+use crate::json::event::Time;
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, bytes, count, float, plural, printable};
 use crate::when::long as time;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl info work
   amemctl info work.amem --sections
   amemctl info --json old.amem")]
-pub(crate) struct Info {
+pub(crate) struct InfoArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// Every section of the file with its size.
@@ -38,7 +38,7 @@ pub(crate) struct Info {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct InfoOutput {
     bytes: u64,
     events: u64,
     types: Vec<TypeCount>,
@@ -54,14 +54,14 @@ struct Told {
     decay_run: Option<Time>,
     fading_below: f32,
     history: u64,
-    journal: Option<Journal>,
+    journal: Option<JournalSize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sections: Option<Vec<SectionSize>>,
 }
 
-/// What can be told of a brain from afar.
+/// What the daemon reports of a brain whose file cannot be read from here.
 #[derive(Serialize)]
-struct Far {
+struct RemoteInfo {
     events: u64,
     edges: u64,
     dimension: u32,
@@ -78,7 +78,7 @@ struct TypeCount {
 }
 
 #[derive(Serialize)]
-struct Journal {
+struct JournalSize {
     commits: u64,
     bytes: u64,
     room: u64,
@@ -93,30 +93,32 @@ struct SectionSize {
     bytes: u64,
 }
 
-impl Info {
+impl InfoArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = match Opened::open(cx, &self.brain)? {
-            Opened::File(source) => *source,
-            Opened::Served(served) => match served.brain.is_direct() {
-                true => Source::of_daemon(served.named())?,
-                false => return self.of_daemon(cx, &served),
-            },
+        let source = match OpenBrain::open(cx, &self.brain)? {
+            OpenBrain::File(source) => *source,
+            OpenBrain::Served(served) => {
+                if served.brain.is_direct() {
+                    BrainFile::of_daemon(served.named())?
+                } else {
+                    return self.of_daemon(cx, &served);
+                }
+            }
         };
         let path = Path::new(&source.named.path);
         let len = std::fs::metadata(path)
             .map_err(|e| Failure::io("look at", path, &e))?
             .len();
-        let told = self.told(&source, len)?;
-        cx.answer(Some(&source.named), &told, |page| {
-            write(&source, &told, page);
+        let output = self.output(&source, len)?;
+        cx.answer(Some(&source.named), &output, |page| {
+            write(&source, &output, page);
         })?;
         Ok(Exit::Ok)
     }
 
-    /// What the daemon tells of a brain whose file can't be read from here.
-    fn of_daemon(&self, cx: &mut Context, served: &Served) -> Result<Exit, Failure> {
+    fn of_daemon(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
         if self.sections {
-            return Err(served.not_direct("where the sections are"));
+            return Err(served.not_direct("the list of sections"));
         }
         let request = v1::GetBrainRequest {
             brain: served.brain.name().to_owned(),
@@ -131,7 +133,7 @@ impl Info {
         if let Some(moment) = &answer.moment {
             named.saw(moment);
         }
-        let told = Far {
+        let output = RemoteInfo {
             events: status.events,
             edges: status.edges,
             dimension: info.dimension,
@@ -139,11 +141,13 @@ impl Info {
             base_bytes: status.base_bytes,
             journal_bytes: status.journal_bytes,
         };
-        cx.answer(Some(&named), &told, |page| write_far(&named, &told, page))?;
+        cx.answer(Some(&named), &output, |page| {
+            write_far(&named, &output, page)
+        })?;
         Ok(Exit::Ok)
     }
 
-    fn told(&self, source: &Source, len: u64) -> Result<Told, Failure> {
+    fn output(&self, source: &BrainFile, len: u64) -> Result<InfoOutput, Failure> {
         let view = &source.view;
         let is_native = source.layout == Layout::Native;
         let identity = view.identity();
@@ -164,7 +168,7 @@ impl Info {
                 Some((at(0)?, at(last)?))
             }
         };
-        Ok(Told {
+        Ok(InfoOutput {
             bytes: len,
             events: view.nodes(),
             types,
@@ -187,7 +191,7 @@ impl Info {
     }
 }
 
-fn journal(view: &View, source: &Source, len: u64) -> Option<Journal> {
+fn journal(view: &View, source: &BrainFile, len: u64) -> Option<JournalSize> {
     let brain = view.brain();
     let start = brain.start()?.at;
     let last = view
@@ -195,7 +199,7 @@ fn journal(view: &View, source: &Source, len: u64) -> Option<Journal> {
         .checked_sub(1)
         .and_then(|at| brain.delta().log.get(at));
     let end = last.map_or(start, |entry| entry.end);
-    Some(Journal {
+    Some(JournalSize {
         commits: view.delta_commits().into(),
         bytes: end - start,
         room: len.saturating_sub(end),
@@ -220,7 +224,7 @@ fn sections(view: &View) -> Vec<SectionSize> {
     places.chain(journal).collect()
 }
 
-fn write(source: &Source, told: &Told, page: &mut Page) {
+fn write(source: &BrainFile, output: &InfoOutput, page: &mut TextPage) {
     let named = &source.named;
     page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
     if named.name.is_some() {
@@ -232,41 +236,41 @@ fn write(source: &Source, told: &Told, page: &mut Page) {
         (Layout::Reference, _) => "reference",
         (Layout::Spec1, _) => "spec-1",
     };
-    page.field("layout", format!("{state}, {}", bytes(told.bytes)));
+    page.field("layout", format!("{state}, {}", bytes(output.bytes)));
     if let Some(instance) = named.instance {
         page.field("instance", instance);
     }
     if let Some(lineage) = named.lineage {
         page.field("lineage", lineage);
     }
-    if let (Some(generation), Some(last)) = (named.generation, told.last_commit) {
+    if let (Some(generation), Some(last)) = (named.generation, output.last_commit) {
         let last = time(last.0);
         page.field(
             "state",
             format!("generation {generation}, LSN {}, {last}", named.lsn),
         );
     }
-    if let Some(origin) = told.origin {
+    if let Some(origin) = output.origin {
         page.field("created", time(origin.0));
     }
-    page.field("events", events(told));
-    page.field("edges", count(told.edges));
-    page.field("sessions", count(told.sessions));
-    if let (Some(first), Some(last)) = (told.first_recorded, told.last_recorded) {
+    page.field("events", events(output));
+    page.field("edges", count(output.edges));
+    page.field("sessions", count(output.sessions));
+    if let (Some(first), Some(last)) = (output.first_recorded, output.last_recorded) {
         page.field("recorded", format!("{} to {}", time(first.0), time(last.0)));
     }
-    page.field("vectors", vectors(told));
-    if let Some(run) = told.decay_run {
+    page.field("vectors", vectors(output));
+    if let Some(run) = output.decay_run {
         page.field("decay run", time(run.0));
     }
     page.field(
         "fading",
-        format!("below strength {}", float(told.fading_below)),
+        format!("below strength {}", float(output.fading_below)),
     );
     if source.layout == Layout::Native {
-        page.field("history", plural(told.history, "change"));
+        page.field("history", plural(output.history, "change"));
     }
-    if let Some(journal) = &told.journal {
+    if let Some(journal) = &output.journal {
         let (commits, used) = (plural(journal.commits, "commit"), bytes(journal.bytes));
         page.field(
             "journal",
@@ -274,8 +278,8 @@ fn write(source: &Source, told: &Told, page: &mut Page) {
         );
     }
     source.write_notes(page);
-    if let Some(sections) = &told.sections {
-        let mut table = Table::new(&[
+    if let Some(sections) = &output.sections {
+        let mut table = TextTable::new(&[
             ("tag", Align::Right),
             ("offset", Align::Right),
             ("bytes", Align::Right),
@@ -294,7 +298,7 @@ fn write(source: &Source, told: &Told, page: &mut Page) {
     }
 }
 
-fn write_far(named: &Named, told: &Far, page: &mut Page) {
+fn write_far(named: &BrainName, output: &RemoteInfo, page: &mut TextPage) {
     page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
     if let Some(instance) = named.instance {
         page.field("instance", instance);
@@ -307,34 +311,35 @@ fn write_far(named: &Named, told: &Far, page: &mut Page) {
         "state",
         format!("generation {generation}, LSN {}", named.lsn),
     );
-    page.field("events", count(told.events));
-    page.field("edges", count(told.edges));
+    page.field("events", count(output.events));
+    page.field("edges", count(output.edges));
     page.field(
         "vectors",
-        match told.dimension {
+        match output.dimension {
             0 => "none".to_owned(),
             n => format!("{n} numbers"),
         },
     );
-    let (base, journal) = (bytes(told.base_bytes), bytes(told.journal_bytes));
+    let (base, journal) = (bytes(output.base_bytes), bytes(output.journal_bytes));
     page.field("size", format!("{base}, and a journal of {journal}"));
 }
 
-fn events(told: &Told) -> String {
-    let types = told.types.iter();
+fn events(output: &InfoOutput) -> String {
+    let types = output.types.iter();
     let types: Vec<String> = types
         .map(|t| format!("{} {}", count(t.events), t.event_type))
         .collect();
-    match types.is_empty() {
-        true => "0".to_owned(),
-        false => format!("{} ({})", count(told.events), types.join(", ")),
+    if types.is_empty() {
+        "0".to_owned()
+    } else {
+        format!("{} ({})", count(output.events), types.join(", "))
     }
 }
 
-fn vectors(told: &Told) -> String {
-    match (told.dimension, told.space) {
+fn vectors(output: &InfoOutput) -> String {
+    match (output.dimension, output.space) {
         (0, _) => "none".to_owned(),
-        (n, _) if told.built_in_space => format!("{n} numbers, of the built-in embedder"),
+        (n, _) if output.built_in_space => format!("{n} numbers, of the built-in embedder"),
         (n, Some(space)) => format!("{n} numbers, of space {space}"),
         (n, None) => format!("{n} numbers, of an unknown embedder"),
     }

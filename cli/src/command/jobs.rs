@@ -1,65 +1,63 @@
-//! `amemctl jobs`: what amemd does by itself, when, and what came of it.
+//! `amemctl jobs`: scheduled jobs, their times and results.
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
-use crate::render::{Align, Page, Table, plural, printable};
+use crate::json::event::Time;
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
-/// Jobs that are asked for at a time.
+/// Jobs per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl jobs
   amemctl jobs work
   amemctl jobs work --run decay
 
-When a job runs is a setting of its brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, and likewise expire,
-close_sessions (with session_idle), compress (with compress_after; off unless it is set), scrub, and
-checkpoint (off unless it is set, as checkpoints follow the size of the journal): off, every 6h,
-daily 03:00, weekly sun 03:00, in UTC. What became due while the machine slept, amemd did not run or
-the brain was closed is done once, soon after. For daily and weekly jobs amemd opens a brain that is
-closed, and closes it again; what runs every so often waits until somebody opens the brain.")]
-pub(crate) struct Jobs {
-    /// Only those of this brain.
+Schedules are settings of a brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, likewise expire, close_sessions (with
+session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
+checkpoints follow the size of the journal). Values: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. A job
+that became due while the machine slept, amemd did not run or the brain was closed runs once, soon after. For daily
+and weekly jobs amemd opens a closed brain and closes it again; other jobs wait until a client opens the brain.")]
+pub(crate) struct JobsArgs {
+    /// Only jobs of this brain.
     brain: Option<String>,
-    /// Run a job now, and say what it did.
+    /// Run a job now, and show its result.
     #[arg(long, value_enum, value_name = "JOB", requires = "brain")]
-    run: Option<Kind>,
+    run: Option<JobName>,
 }
 
-/// A job that follows the clock.
+/// A scheduled job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Strengths are computed as of now.
+enum JobName {
+    /// Compute strengths as of now.
     Decay,
-    /// Events whose attribute expires_at is past are forgotten.
+    /// Forget events whose attribute expires_at is past.
     Expiry,
-    /// Sessions without events for a while are closed.
+    /// Close idle sessions.
     CloseSessions,
-    /// Sessions that ended a while ago are summarised.
+    /// Summarise sessions that ended a while ago.
     Compression,
-    /// Every byte is checked.
+    /// Check every byte.
     Scrub,
-    /// The journal is folded into a new base.
+    /// Make a new base from the journal.
     Checkpoint,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    jobs: Vec<Row>,
+struct JobList {
+    jobs: Vec<JobRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct JobRow {
     brain: String,
     job: String,
     schedule: String,
@@ -72,13 +70,13 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Ran {
+struct RunJobOutput {
     brain: String,
     job: String,
     message: String,
 }
 
-impl Kind {
+impl JobName {
     fn of(self) -> v1::JobKind {
         match self {
             Self::Decay => v1::JobKind::Decay,
@@ -97,7 +95,7 @@ pub(super) fn name(kind: v1::JobKind) -> String {
     name.to_lowercase().replace('_', "-")
 }
 
-impl Jobs {
+impl JobsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match (&self.brain, self.run) {
             (Some(brain), Some(kind)) => run(cx, brain, kind),
@@ -106,66 +104,59 @@ impl Jobs {
     }
 }
 
-fn run(cx: &mut Context, brain: &str, kind: Kind) -> Result<Exit, Failure> {
+fn run(cx: &mut Context, brain: &str, kind: JobName) -> Result<Exit, Failure> {
     let request = v1::RunJobRequest {
         brain: brain.to_owned(),
         kind: kind.of().into(),
     };
     let remote = cx.daemon()?;
     let answer = remote.call(remote.client.admin().run_job(request))?;
-    let told = Ran {
+    let output = RunJobOutput {
         brain: brain.to_owned(),
         job: name(kind.of()),
         message: answer.message,
     };
-    cx.done(None, &told, |page| page.line(printable(&told.message)))?;
+    cx.done(None, &output, |page| page.line(printable(&output.message)))?;
     Ok(Exit::Ok)
 }
 
 fn list(cx: &mut Context, brain: &str) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     if !brain.is_empty() {
-        // A brain is told of once it is open.
+        // The daemon lists only jobs of open brains.
         let request = v1::GetBrainRequest {
             brain: brain.to_owned(),
         };
         remote.call(remote.client.brains().get_brain(request))?;
     }
     let jobs = jobs(&remote, brain)?;
-    let told = Listed {
+    let output = JobList {
         jobs: jobs.iter().map(row).collect::<Result<_, _>>()?,
     };
-    cx.answer(None, &told, |page| write(&told, page))?;
-    let failed = told.jobs.iter().any(|job| job.failed);
+    cx.answer(None, &output, |page| write(&output, page))?;
+    let failed = output.jobs.iter().any(|job| job.failed);
     Ok(if failed { Exit::Findings } else { Exit::Ok })
 }
 
 fn jobs(remote: &Remote, brain: &str) -> Result<Vec<v1::ScheduledJob>, Failure> {
-    let mut jobs = Vec::new();
-    let mut page_token = String::new();
-    loop {
+    Ok(all_pages(|page_token| {
         let request = v1::ListSchedulesRequest {
             brain: brain.to_owned(),
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_schedules(request))?;
-        jobs.extend(answer.jobs);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(jobs);
-        }
-    }
+        Ok((answer.jobs, answer.next_page_token))
+    })?)
 }
 
-fn row(job: &v1::ScheduledJob) -> Result<Row, Failure> {
-    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
-    Ok(Row {
+fn row(job: &v1::ScheduledJob) -> Result<JobRow, Failure> {
+    Ok(JobRow {
         brain: job.brain.clone(),
         job: name(job.kind()),
         schedule: job.schedule.clone(),
-        last: time(job.last_time)?,
-        next: time(job.next_time)?,
+        last: Time::maybe(job.last_time)?,
+        next: Time::maybe(job.next_time)?,
         running: job.running,
         runs: job.runs,
         failed: job.failed,
@@ -173,8 +164,8 @@ fn row(job: &v1::ScheduledJob) -> Result<Row, Failure> {
     })
 }
 
-fn write(told: &Listed, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &JobList, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("brain", Align::Left),
         ("job", Align::Left),
         ("when", Align::Left),
@@ -183,7 +174,7 @@ fn write(told: &Listed, page: &mut Page) {
         ("what it did", Align::Left),
     ]);
     let short = |time: Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
-    for job in &told.jobs {
+    for job in &output.jobs {
         table.row(vec![
             job.brain.clone(),
             job.job.clone(),
@@ -194,15 +185,16 @@ fn write(told: &Listed, page: &mut Page) {
             } else {
                 short(job.next)
             },
-            match job.failed {
-                true => format!("failed: {}", printable(&job.message)),
-                false => printable(&job.message),
+            if job.failed {
+                format!("failed: {}", printable(&job.message))
+            } else {
+                printable(&job.message)
             },
         ]);
     }
     table.write(page);
-    page.aside(match told.jobs.len() {
-        0 => "no brain was opened yet: `amemctl jobs BRAIN` opens one".to_owned(),
+    page.aside(match output.jobs.len() {
+        0 => "no brain is open: `amemctl jobs BRAIN` opens one".to_owned(),
         n => plural(n as u64, "job"),
     });
 }

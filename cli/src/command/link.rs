@@ -1,64 +1,63 @@
-//! `amemctl link` and `amemctl unlink`: edges between events.
+//! `amemctl link` and `amemctl unlink`.
 
 use amem_client::v1;
 use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 
-use super::walked::{parse_edge_type, type_number};
-use crate::context::Context;
+use crate::args::event_id::EventId;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
+use crate::types::{edge_type_number, parse_edge_type};
 
-/// Options of link.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl link work 12 caused-by 9          event 9 caused event 12
   amemctl link work 12 supports 3           event 3 is evidence for event 12
   amemctl link work 12 related-to 7 --weight 0.4
 
-An edge that is there already gets the weight. `supersedes` is the same act as `correct`.")]
-pub(crate) struct Link {
+An existing edge gets the new weight. Linking with `supersedes` is the same as `correct`.")]
+pub(crate) struct LinkArgs {
     #[command(flatten)]
-    edge: Edge,
-    /// How strong it is, 0 to 1 [default: 1]
-    #[arg(long, value_name = "0..1", value_parser = crate::input::parse_unit)]
+    edge: EdgeArgs,
+    /// Its weight, 0 to 1 [default: 1]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     weight: Option<f32>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
-/// Options of unlink.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl unlink work 12 related-to 7
 
-History keeps it: `amemctl get work 12 --history`, and --as-of shows it.")]
-pub(crate) struct Unlink {
+The history keeps the edge: see `amemctl get work 12 --history`, or use --as-of.")]
+pub(crate) struct UnlinkArgs {
     #[command(flatten)]
-    edge: Edge,
+    edge: EdgeArgs,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Debug, Args)]
-struct Edge {
+struct EdgeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The event where it begins: its id, or "last".
-    source: Id,
-    /// What it means: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
+    /// The source: its id, or "last".
+    source: EventId,
+    /// The type: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
     #[arg(value_name = "TYPE", value_parser = parse_edge_type)]
     edge_type: EdgeType,
-    /// The event where it ends: its id, or "last".
-    target: Id,
+    /// The target: its id, or "last".
+    target: EventId,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct LinkOutput {
     source: u64,
     #[serde(rename = "type")]
     edge_type: EdgeType,
@@ -66,14 +65,14 @@ struct Told {
     commit: CommitJson,
 }
 
-impl Link {
+impl LinkArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let (mut brain, source_id, target_id) = self.edge.open(cx)?;
         let request = v1::LinkRequest {
             options: Some(self.writing.options(cx)),
             source_id,
             target_id,
-            r#type: type_number(self.edge.edge_type),
+            r#type: edge_type_number(self.edge.edge_type),
             weight: self.weight,
             ..Default::default()
         };
@@ -83,14 +82,14 @@ impl Link {
     }
 }
 
-impl Unlink {
+impl UnlinkArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let (mut brain, source_id, target_id) = self.edge.open(cx)?;
         let request = v1::UnlinkRequest {
             options: Some(self.writing.options(cx)),
             source_id,
             target_id,
-            r#type: type_number(self.edge.edge_type),
+            r#type: edge_type_number(self.edge.edge_type),
             ..Default::default()
         };
         let (_, commit) = brain.write(cx, request)?;
@@ -99,7 +98,7 @@ impl Unlink {
     }
 }
 
-impl Edge {
+impl EdgeArgs {
     fn open(&self, cx: &mut Context) -> Result<(Writable, u64, u64), Failure> {
         let brain = Writable::open(cx, &self.brain)?;
         let source = self.source.number(cx, &brain.opened)?;
@@ -115,13 +114,13 @@ impl Edge {
         commit: CommitJson,
         before: &str,
     ) -> Result<Exit, Failure> {
-        let told = Told {
+        let output = LinkOutput {
             source,
             edge_type: self.edge_type,
             target,
             commit,
         };
-        cx.done(Some(&brain.named), &told, |page| {
+        cx.done(Some(&brain.named), &output, |page| {
             page.drawn(&format!("{before}{source} ─{}→ {target}", self.edge_type));
         })?;
         Ok(Exit::Ok)

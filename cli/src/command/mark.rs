@@ -1,86 +1,75 @@
-//! `amemctl pin`, `unpin`, `forget` and `restore`: what happens to events without a new one.
+//! `amemctl pin`, `unpin`, `forget` and `restore`.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::args::event_id::EventId;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::json::commit::{CommitJson, IdCommit};
+use crate::output::context::Context;
 
-/// Which events.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl pin work 12            it does not fade
+  amemctl pin work 12            it no longer fades
   amemctl unpin work 12 13
-  amemctl forget work 12         it is hidden, at every moment, unless asked for
-  amemctl restore work 12        it is there again
+  amemctl forget work 12         it is hidden, at every moment, unless requested
+  amemctl restore work 12        it is visible again
 
-`forget` keeps the bytes; `amemctl erase` takes them away for good. Each event is a commit of its
-own: if one is refused, those before it are done.")]
-pub(crate) struct Mark {
+`forget` keeps the bytes; `amemctl erase` removes them for good. Each event is a commit of its own: if one is
+refused, those before it are done.")]
+pub(crate) struct MarkArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
-    ids: Vec<Id>,
+    ids: Vec<EventId>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
-/// What is done to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
-    /// They do not fade.
+pub(crate) enum MarkAction {
     Pin,
-    /// They fade again.
     Unpin,
-    /// They are hidden.
     Forget,
-    /// They are there again.
     Restore,
 }
 
 #[derive(Serialize)]
-struct Told {
-    events: Vec<Done>,
+struct MarkOutput {
+    events: Vec<IdCommit>,
 }
 
-#[derive(Serialize)]
-struct Done {
-    id: u64,
-    commit: CommitJson,
-}
-
-impl Mark {
-    pub(crate) fn run(&self, cx: &mut Context, act: Act) -> Result<Exit, Failure> {
+impl MarkArgs {
+    pub(crate) fn run(&self, cx: &mut Context, act: MarkAction) -> Result<Exit, Failure> {
         if self.ids.len() > 1 {
             self.writing.check_once()?;
         }
         let mut brain = Writable::open(cx, &self.brain)?;
-        let ids = Id::numbers(&self.ids, cx, &brain.opened, None)?;
+        let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let mut events = Vec::new();
         for id in ids {
             let commit = self
                 .one(cx, &mut brain, act, id)
                 .map_err(|failure| self.among(failure, &events, act, id))?;
-            events.push(Done { id, commit });
+            events.push(IdCommit { id, commit });
         }
-        let told = Told { events };
-        cx.done(Some(&brain.named), &told, |page| {
-            page.line(format!("{}: {}", act.done(), ids_of(&told.events)));
+        let output = MarkOutput { events };
+        cx.done(Some(&brain.named), &output, |page| {
+            page.line(format!("{}: {}", act.done(), ids_of(&output.events)));
         })?;
         Ok(Exit::Ok)
     }
 
-    /// A failure in the middle of several: what was done, and how to go on.
-    fn among(&self, failure: Failure, events: &[Done], act: Act, id: u64) -> Failure {
+    /// Adds what was done before the failure, and how to continue.
+    fn among(&self, failure: Failure, events: &[IdCommit], act: MarkAction, id: u64) -> Failure {
         let remedy = match &failure.request_id {
             Some(request) if self.ids.len() > 1 => format!(
-                "whether it was done is not known: `amemctl {} {} {id} --request-id {request}` does it once; then go on",
+                "the outcome is unknown: `amemctl {} {} {id} --request-id {request}` makes the change once; then continue",
                 act.name(),
                 self.brain
             ),
@@ -97,7 +86,7 @@ impl Mark {
         &self,
         cx: &mut Context,
         brain: &mut Writable,
-        act: Act,
+        act: MarkAction,
         event_id: u64,
     ) -> Result<CommitJson, Failure> {
         let options = Some(self.writing.options(cx));
@@ -117,15 +106,15 @@ impl Mark {
             };
         }
         Ok(match act {
-            Act::Pin => write!(PinRequest),
-            Act::Unpin => write!(UnpinRequest),
-            Act::Forget => write!(ForgetRequest),
-            Act::Restore => write!(RestoreRequest),
+            MarkAction::Pin => write!(PinRequest),
+            MarkAction::Unpin => write!(UnpinRequest),
+            MarkAction::Forget => write!(ForgetRequest),
+            MarkAction::Restore => write!(RestoreRequest),
         })
     }
 }
 
-impl Act {
+impl MarkAction {
     fn name(self) -> &'static str {
         match self {
             Self::Pin => "pin",
@@ -138,22 +127,22 @@ impl Act {
     fn done(self) -> &'static str {
         match self {
             Self::Pin => "pinned",
-            Self::Unpin => "no more pinned",
+            Self::Unpin => "no longer pinned",
             Self::Forget => "forgotten",
             Self::Restore => "restored",
         }
     }
 }
 
-fn ids_of(events: &[Done]) -> String {
+fn ids_of(events: &[IdCommit]) -> String {
     let ids: Vec<String> = events.iter().map(|done| done.id.to_string()).collect();
     ids.join(", ")
 }
 
-/// What was done before a refusal.
-fn before(events: &[Done], act: Act) -> String {
-    match events.is_empty() {
-        true => String::new(),
-        false => format!("{}: {}; then ", act.done(), ids_of(events)),
+fn before(events: &[IdCommit], act: MarkAction) -> String {
+    if events.is_empty() {
+        String::new()
+    } else {
+        format!("{}: {}; then ", act.done(), ids_of(events))
     }
 }

@@ -1,4 +1,4 @@
-//! `amemctl merge`: what another brain has, into one of amemd.
+//! `amemctl merge`: merges another brain into one of amemd.
 
 use std::path::Path;
 
@@ -8,43 +8,41 @@ use amem_client::v1::merge_options::From;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::target::{self, Target};
+use crate::brain::upload::Upload;
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::parts::Outgoing;
-use crate::render::{Page, plural};
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
+use crate::render::{TextPage, plural};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl merge work laptop --dry-run       what another brain of amemd would bring
   amemctl merge work usb/work.amem          what a copy has learned since
 
 Events are the same if they were first recorded at the same moment, with the same type and text. Both
-corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of other changes the later is
-kept, and what a merge brings counts as changed when it was brought. What was erased here does not come
-back. What comes in says where from, in its attribute amem.origin. To merge again does nothing; to have
-both sides the same, merge each into the other.")]
-pub(crate) struct Merge {
+corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of other changes the later one wins,
+and the time of a merged change is the time of the merge. Erased events do not come back. The attribute
+amem.origin of a merged event names its source. Merging again changes nothing; to make both brains equal, merge
+each into the other.")]
+pub(crate) struct MergeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// The other brain: its name at the daemon, or a file (with a dot or a slash in it).
     other: Target,
-    /// Change nothing: say what would be done.
+    /// Change nothing; show what would be done.
     #[arg(short = 'n', long)]
     dry_run: bool,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
-/// What the other has that the brain has not, if that is so.
 const NOTHING: &str = "nothing";
 
-/// What a merge did, or would do, for programs.
 #[derive(Serialize)]
-pub(super) struct Merged {
+pub(super) struct MergeOutput {
     dry_run: bool,
     same_lineage: bool,
     same_instance: bool,
@@ -64,7 +62,7 @@ pub(super) struct Merged {
     commit: Option<CommitJson>,
 }
 
-impl Merge {
+impl MergeArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let options = v1::MergeOptions {
@@ -72,22 +70,22 @@ impl Merge {
             dry_run: self.dry_run,
             ..Default::default()
         };
-        let told = match &self.other {
+        let output = match &self.other {
             Target::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
             Target::Path(path) => send(cx, &mut brain, options, path)?,
         };
-        cx.done(Some(&brain.named), &told, |page| told.write(page))?;
+        cx.done(Some(&brain.named), &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
 }
 
-/// Merges what the daemon has already.
+/// Merges a brain or a quarantined file that the daemon has.
 pub(super) fn run(
     cx: &mut Context,
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     from: From,
-) -> Result<Merged, Failure> {
+) -> Result<MergeOutput, Failure> {
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(from);
     let dry_run = options.dry_run;
@@ -97,7 +95,7 @@ pub(super) fn run(
     let remote = cx.daemon()?;
     let mut brains = remote.client.brains();
     let answer = remote.call(brains.merge_brain(tokio_stream::iter([first])))?;
-    Merged::of(brain, &answer, dry_run)
+    MergeOutput::of(brain, &answer, dry_run)
 }
 
 fn send(
@@ -105,8 +103,8 @@ fn send(
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     path: &Path,
-) -> Result<Merged, Failure> {
-    let file = Outgoing::open(path)?;
+) -> Result<MergeOutput, Failure> {
+    let file = Upload::open(path)?;
     options.brain = brain.opened.served()?.brain.name().to_owned();
     options.from = Some(From::FromFileBytes(file.bytes));
     let dry_run = options.dry_run;
@@ -116,14 +114,14 @@ fn send(
     let data = |data| v1::MergeBrainRequest {
         part: Some(Part::Data(data)),
     };
-    let then = "the brains are being compared …";
+    let then = "comparing the brains …";
     let answer = file.send(cx, (first, data), then, |client, parts| async move {
         client.brains().merge_brain(parts).await
     })?;
-    Merged::of(brain, &answer, dry_run)
+    MergeOutput::of(brain, &answer, dry_run)
 }
 
-impl Merged {
+impl MergeOutput {
     fn of(
         brain: &mut Writable,
         answer: &v1::MergeBrainResponse,
@@ -153,16 +151,16 @@ impl Merged {
         })
     }
 
-    /// Edges and values that a brain can't have.
+    /// Edges and values that no brain can hold.
     pub(super) fn misfits(&self) -> (u64, u64) {
         (self.dropped_edges, self.changed_values)
     }
 
-    /// What the other has and the merge did not bring, in a line; `None` if it brought all.
+    /// What the merge did not bring, in one line; `None` if it brought everything.
     pub(super) fn left_out(&self) -> Option<String> {
         let counts = [
-            (self.dropped_edges, "edge", "that no brain can have"),
-            (self.changed_values, "value", "that no brain can have"),
+            (self.dropped_edges, "edge", "that no brain can hold"),
+            (self.changed_values, "value", "that no brain can hold"),
             (self.cycles, "edge", "on a cycle of supersedes edges"),
             (self.other_vectors, "vector", "of another space"),
             (self.withheld, "event", "that may have been erased here"),
@@ -174,7 +172,7 @@ impl Merged {
         (!some.is_empty()).then(|| some.join(", "))
     }
 
-    /// What the other has that the brain has not, in a line.
+    /// What the other has and the brain lacks, in one line.
     pub(super) fn more(&self) -> String {
         let changes = self.changed + self.retracted + self.touched;
         let more = [
@@ -190,19 +188,19 @@ impl Merged {
         ];
         let more = more.iter().filter(|(count, _)| *count > 0);
         let more: Vec<_> = more.map(|(count, what)| plural(*count, what)).collect();
-        match more.is_empty() {
-            true => NOTHING.to_owned(),
-            false => more.join(", "),
+        if more.is_empty() {
+            NOTHING.to_owned()
+        } else {
+            more.join(", ")
         }
     }
 
-    /// For people.
-    pub(super) fn write(&self, page: &mut Page) {
+    pub(super) fn write(&self, page: &mut TextPage) {
         page.line(match (self.same_instance, self.same_lineage) {
-            (true, _) if self.more() == NOTHING => "a copy of this brain, which has nothing more",
-            (true, _) => "two copies of one brain under one instance id, of which the other has more, as where a disk was cloned",
+            (true, _) if self.more() == NOTHING => "a copy of this brain with nothing new",
+            (true, _) => "another copy with the same instance id, which has more: a disk may have been cloned",
             (_, true) => "two descendants of one brain",
-            _ => "a brain of other descent",
+            _ => "an unrelated brain",
         });
         let known = plural(self.matched, "event");
         page.field("known", format!("{known} of the other"));
@@ -237,25 +235,25 @@ impl Merged {
                 "erased there",
                 self.erased_there,
                 "event",
-                "whole here; `amemctl erase` erases here, too",
+                "intact here; `amemctl erase` erases it here",
             ),
             (
                 "withheld",
                 self.withheld,
                 "event",
-                "which may have been erased here: of their moment there are more than were",
+                "which may have been erased here: more events of their moment than before",
             ),
             (
                 "no place",
                 self.dropped_edges,
                 "edge",
-                "to itself, repeated, or to nothing, as a brain can't have it",
+                "to itself, repeated, or to nothing, which no brain can hold",
             ),
             (
                 "not the same",
                 self.changed_values,
                 "event or edge",
-                "of which a brain can't have a value: the nearest bound came instead, or nothing",
+                "with a value that no brain can hold: clamped, or left out",
             ),
         ];
         for (name, count, what, why) in rows {
@@ -264,7 +262,7 @@ impl Merged {
             }
         }
         if self.same_instance && self.more() != NOTHING {
-            page.aside("if both go on, export one and import it anew: that gives it an instance of its own");
+            page.aside("if both continue, export one and import it again: that gives it an instance of its own");
         }
         match &self.commit {
             Some(commit) => commit.write(page),
@@ -277,8 +275,8 @@ impl Merged {
 mod tests {
     use super::*;
 
-    fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> Merged {
-        Merged {
+    fn merged(dropped_edges: u64, cycles: u64, other_vectors: u64) -> MergeOutput {
+        MergeOutput {
             dry_run: false,
             same_lineage: true,
             same_instance: false,
@@ -303,7 +301,7 @@ mod tests {
     fn what_a_merge_did_not_bring_is_left_out_whichever_kind_it_is() {
         assert_eq!(merged(0, 0, 0).left_out(), None);
         for (merged, expected) in [
-            (merged(2, 0, 0), "2 edges that no brain can have"),
+            (merged(2, 0, 0), "2 edges that no brain can hold"),
             (merged(0, 1, 0), "1 edge on a cycle of supersedes edges"),
             (merged(0, 0, 3), "3 vectors of another space"),
         ] {

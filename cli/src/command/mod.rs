@@ -1,7 +1,6 @@
-//! The commands: one file each, with its options and its `run`.
+//! The commands: a file each, with its arguments and its `run`.
 
 mod add;
-mod append;
 mod brain;
 mod complete;
 mod compress;
@@ -10,22 +9,21 @@ mod context;
 mod correct;
 mod daemon;
 mod demo;
-mod demo_follow;
 mod dump_journal;
 mod erase;
 mod export;
 mod fading;
 mod get;
-mod impact;
 mod import;
+mod import_file;
+mod import_text;
 mod info;
 mod jobs;
-mod kept;
 mod link;
-mod make;
 mod mark;
 mod merge;
 mod path;
+mod quarantine;
 mod query;
 mod receive;
 mod repair;
@@ -33,201 +31,131 @@ mod resolve;
 mod search;
 mod send;
 mod service;
+mod service_common;
 mod service_install;
 mod service_status;
 mod service_uninstall;
 mod sessions;
+mod side_edges;
 mod similar;
 mod start_daemon;
 mod status;
 mod timeline;
 mod token;
 mod top;
-mod traverse;
 mod upkeep;
 mod verify;
-mod walked;
+mod walk;
+mod walk_tree;
 mod watch;
-mod watch_words;
-mod why;
+mod watch_lines;
 
 use clap::Subcommand;
 
-use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use mark::Act;
-pub(crate) use walked::type_number as edge_type_number;
+use crate::output::context::Context;
+use mark::MarkAction;
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The brains of amemd: create, ls, info, rm.
-    Brain(brain::Brain),
-    /// What a brain is and holds.
-    Info(info::Info),
+    /// Creates, lists, shows and removes brains of amemd.
+    Brain(brain::BrainArgs),
+    /// Shows what a brain is and holds.
+    Info(info::InfoArgs),
     /// Adds an event to a brain.
-    Add(add::Add),
-    /// Replaces a belief by another, and keeps both.
-    Correct(correct::Correct),
-    /// Ties two events.
-    Link(link::Link),
-    /// Takes an edge back.
-    Unlink(link::Unlink),
-    /// Shows events, whole.
-    Get(get::Get),
-    /// Lists events that meet conditions.
+    Add(add::AddArgs),
+    /// Replaces a belief by a new one; both are kept.
+    Correct(correct::CorrectArgs),
+    /// Adds an edge between two events.
+    Link(link::LinkArgs),
+    /// Retracts an edge.
+    Unlink(link::UnlinkArgs),
+    /// Shows events in full.
+    Get(get::GetArgs),
+    /// Lists the events that match conditions.
     #[command(visible_alias = "ls")]
-    Query(query::Query),
-    /// Finds events that fit a question.
-    Search(search::Search),
-    /// Finds events like another.
-    Similar(similar::Similar),
-    /// Packs the best of a brain into a budget of tokens, for a prompt.
-    Context(context::Context),
-    /// Shows what is believed now instead of an event.
-    Resolve(resolve::Resolve),
+    Query(query::QueryArgs),
+    /// Finds the events that answer a question.
+    Search(search::SearchArgs),
+    /// Finds events similar to another.
+    Similar(similar::SimilarArgs),
+    /// Packs the most relevant events into a token budget, for a prompt.
+    Context(context::ContextArgs),
+    /// Shows what is believed now in place of an event.
+    Resolve(resolve::ResolveArgs),
     /// Shows what an event rests on.
-    Why(why::Why),
+    Why(walk::WhyArgs),
     /// Shows what rests on an event.
-    Impact(impact::Impact),
+    Impact(walk::ImpactArgs),
     /// Shows what can be reached from an event.
-    Traverse(traverse::Traverse),
+    Traverse(walk::TraverseArgs),
     /// Shows how two events are connected.
-    Path(path::Path),
+    Path(path::PathArgs),
     /// Shows events day by day.
-    Timeline(timeline::Timeline),
-    /// Lists what contradicts what, and contested beliefs; or files that were kept aside.
-    Conflicts(conflicts::Conflicts),
-    /// The sessions of a brain: list, show, open, close.
-    Sessions(sessions::Sessions),
-    /// Makes an episode of a session.
-    Compress(compress::Compress),
-    /// Computes strengths as of now.
-    Decay(upkeep::Decay),
-    /// Lists events that are nearly forgotten by themselves.
-    Fading(fading::Fading),
+    Timeline(timeline::TimelineArgs),
+    /// Lists contradictions and contested beliefs; without a brain, quarantined files.
+    Conflicts(conflicts::ConflictsArgs),
+    /// Lists, shows, opens and closes sessions.
+    Sessions(sessions::SessionsArgs),
+    /// Summarises a session as an episode.
+    Compress(compress::CompressArgs),
+    /// Computes the strengths of all events as of now.
+    Decay(upkeep::DecayArgs),
+    /// Lists events that have almost faded.
+    Fading(fading::FadingArgs),
     /// Keeps events from fading.
-    Pin(mark::Mark),
+    Pin(mark::MarkArgs),
     /// Lets events fade again.
-    Unpin(mark::Mark),
+    Unpin(mark::MarkArgs),
     /// Hides events.
-    Forget(mark::Mark),
+    Forget(mark::MarkArgs),
     /// Shows forgotten events again.
-    Restore(mark::Mark),
-    /// Takes events' texts away for good.
-    Erase(erase::Erase),
+    Restore(mark::MarkArgs),
+    /// Erases the texts of events for good.
+    Erase(erase::EraseArgs),
     /// Shows commits as they are made.
-    Watch(watch::Watch),
-    /// Brings conversations, notes, events and files of others in.
-    Import(import::Import),
-    /// Brings what another brain has into one of amemd.
-    Merge(merge::Merge),
-    /// Writes a brain in another form.
-    Export(export::Export),
+    Watch(watch::WatchArgs),
+    /// Imports conversations, notes, events and foreign files.
+    Import(import::ImportArgs),
+    /// Merges another brain into one of amemd.
+    Merge(merge::MergeArgs),
+    /// Exports a brain in another format.
+    Export(export::ExportArgs),
     /// Checks every byte of a brain.
-    Verify(verify::Verify),
-    /// Saves what is whole of a damaged file into a new one.
-    Repair(repair::Repair),
+    Verify(verify::VerifyArgs),
+    /// Saves what is intact of a damaged file into a new one.
+    Repair(repair::RepairArgs),
     /// Shows the journal: every commit since the last checkpoint.
-    DumpJournal(dump_journal::DumpJournal),
-    /// Folds a brain's journal into a new base.
-    Checkpoint(upkeep::Checkpoint),
-    /// Tells whether amemd runs, and how it is.
-    Status(status::Status),
-    /// Shows what amemd does by itself, and when; runs it now.
-    Jobs(jobs::Jobs),
+    DumpJournal(dump_journal::DumpJournalArgs),
+    /// Makes a new base from a brain's journal.
+    Checkpoint(upkeep::CheckpointArgs),
+    /// Shows whether amemd runs, and its state.
+    Status(status::StatusArgs),
+    /// Lists scheduled jobs; runs one now.
+    Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
-    Top(top::Top),
-    /// Tokens for callers by TCP: create, list, revoke.
-    Token(token::Token),
-    /// Has amemd read its settings again.
-    Reload(daemon::Reload),
-    /// Ends amemd.
-    Shutdown(daemon::Shutdown),
-    /// amemd as a service that begins by itself: install, uninstall, status.
-    Service(service::Service),
-    /// Shows what amemd is for, and checks it, on a daemon and a folder of its own.
-    Demo(demo::Demo),
+    Top(top::TopArgs),
+    /// Creates, lists and revokes tokens for TCP callers.
+    Token(token::TokenArgs),
+    /// Has amemd reload its settings.
+    Reload(daemon::ReloadArgs),
+    /// Stops amemd.
+    Shutdown(daemon::ShutdownArgs),
+    /// Installs amemd as a service, uninstalls it, shows its status.
+    Service(service::ServiceArgs),
+    /// Shows what amemd promises and checks it, on a daemon of its own.
+    Demo(demo::DemoArgs),
     /// Prints completions for a shell.
-    Completions(complete::Completions),
+    Completions(complete::CompletionsArgs),
     /// Prints the manual page, or writes one for each command.
-    Man(complete::Man),
-    /// The other process of the demo: follows a brain's file, and tells what it sees.
-    #[command(name = crate::demo::FOLLOW, hide = true)]
-    DemoFollow(demo_follow::DemoFollow),
+    Man(complete::ManArgs),
     /// Becomes the daemon that another command starts.
-    #[command(name = crate::autostart::START, hide = true)]
-    StartDaemon(start_daemon::StartDaemon),
+    #[command(name = crate::connection::autostart::START, hide = true)]
+    StartDaemon(start_daemon::StartDaemonArgs),
 }
 
 impl Command {
-    /// Its name, as it is typed.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Brain(_) => "brain",
-            Self::Info(_) => "info",
-            Self::Add(_) => "add",
-            Self::Correct(_) => "correct",
-            Self::Link(_) => "link",
-            Self::Unlink(_) => "unlink",
-            Self::Get(_) => "get",
-            Self::Query(_) => "query",
-            Self::Search(_) => "search",
-            Self::Similar(_) => "similar",
-            Self::Context(_) => "context",
-            Self::Resolve(_) => "resolve",
-            Self::Why(_) => "why",
-            Self::Impact(_) => "impact",
-            Self::Traverse(_) => "traverse",
-            Self::Path(_) => "path",
-            Self::Timeline(_) => "timeline",
-            Self::Conflicts(_) => "conflicts",
-            Self::Sessions(_) => "sessions",
-            Self::Compress(_) => "compress",
-            Self::Decay(_) => "decay",
-            Self::Fading(_) => "fading",
-            Self::Pin(_) => "pin",
-            Self::Unpin(_) => "unpin",
-            Self::Forget(_) => "forget",
-            Self::Restore(_) => "restore",
-            Self::Erase(_) => "erase",
-            Self::Watch(_) => "watch",
-            Self::Import(_) => "import",
-            Self::Merge(_) => "merge",
-            Self::Export(_) => "export",
-            Self::Verify(_) => "verify",
-            Self::Repair(_) => "repair",
-            Self::DumpJournal(_) => "dump-journal",
-            Self::Checkpoint(_) => "checkpoint",
-            Self::Status(_) => "status",
-            Self::Jobs(_) => "jobs",
-            Self::Top(_) => "top",
-            Self::Token(_) => "token",
-            Self::Reload(_) => "reload",
-            Self::Shutdown(_) => "shutdown",
-            Self::Service(_) => "service",
-            Self::Demo(_) => "demo",
-            Self::Completions(_) => "completions",
-            Self::Man(_) => "man",
-            Self::DemoFollow(_) => crate::demo::FOLLOW,
-            Self::StartDaemon(_) => crate::autostart::START,
-        }
-    }
-
-    /// Its name with that of what is below it.
-    pub(crate) fn full_name(&self) -> String {
-        let below = match self {
-            Self::Brain(command) => command.name(),
-            Self::Sessions(command) => command.name(),
-            Self::Service(command) => command.name(),
-            Self::Token(command) => command.name(),
-            _ => return self.name().to_owned(),
-        };
-        format!("{} {below}", self.name())
-    }
-
-    /// Does it.
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match self {
             Self::Brain(command) => command.run(cx),
@@ -252,10 +180,10 @@ impl Command {
             Self::Compress(command) => command.run(cx),
             Self::Decay(command) => command.run(cx),
             Self::Fading(command) => command.run(cx),
-            Self::Pin(command) => command.run(cx, Act::Pin),
-            Self::Unpin(command) => command.run(cx, Act::Unpin),
-            Self::Forget(command) => command.run(cx, Act::Forget),
-            Self::Restore(command) => command.run(cx, Act::Restore),
+            Self::Pin(command) => command.run(cx, MarkAction::Pin),
+            Self::Unpin(command) => command.run(cx, MarkAction::Unpin),
+            Self::Forget(command) => command.run(cx, MarkAction::Forget),
+            Self::Restore(command) => command.run(cx, MarkAction::Restore),
             Self::Erase(command) => command.run(cx),
             Self::Watch(command) => command.run(cx),
             Self::Import(command) => command.run(cx),
@@ -275,7 +203,6 @@ impl Command {
             Self::Demo(command) => command.run(cx),
             Self::Completions(command) => command.run(cx),
             Self::Man(command) => command.run(cx),
-            Self::DemoFollow(command) => command.run(),
             Self::StartDaemon(command) => Err(command.run()),
         }
     }

@@ -5,54 +5,55 @@ use amem_format::types::EdgeType;
 use clap::Args;
 use serde::Serialize;
 
-use super::walked::{Direction, parse_edge_type, type_numbers};
-use crate::context::Context;
+use super::side_edges::SideEdges;
+use super::walk::WalkDirection;
+use super::walk_tree::{self, EdgeArrows};
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::selecting::Looking;
-use crate::shown::{self, StepJson, Ways};
-use crate::target::{self, Target};
-use crate::ties::Ties;
+use crate::json::step::{self, StepJson};
+use crate::output::context::Context;
+use crate::types::{edge_type_numbers, parse_edge_type};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl path work 12 3
   amemctl path work 12 3 --direction outgoing --edge caused-by
 
-Ends with 0 whether or not there is a path; `found` in --json tells.")]
-pub(crate) struct Path {
+The exit code is 0 with or without a path; see `found` in --json.")]
+pub(crate) struct PathArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The event where it begins.
-    from: Id,
-    /// The event where it ends.
-    to: Id,
-    /// Only along edges of this type; more than once for any of them.
+    /// The first event.
+    from: EventId,
+    /// The last event.
+    to: EventId,
+    /// Only along edges of this type; may be repeated.
     #[arg(long = "edge", value_name = "TYPE", value_parser = parse_edge_type)]
     edges: Vec<EdgeType>,
     /// Which way edges are followed.
-    #[arg(long, value_enum, default_value_t = Direction::Both)]
-    direction: Direction,
+    #[arg(long, value_enum, default_value_t = WalkDirection::Both)]
+    direction: WalkDirection,
     /// At most this many edges.
     #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     depth: u32,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct PathOutput {
     as_of_lsn: Option<u64>,
     found: bool,
     steps: Vec<StepJson>,
 }
 
-impl Path {
+impl PathArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let (from_id, to_id) = (
             self.from.number_at(cx, &opened, self.looking.as_of())?,
             self.to.number_at(cx, &opened, self.looking.as_of())?,
@@ -60,7 +61,7 @@ impl Path {
         let request = v1::PathRequest {
             from_id,
             to_id,
-            types: type_numbers(&self.edges),
+            types: edge_type_numbers(&self.edges),
             follow: self.direction.follow(),
             depth: self.depth,
             as_of: self.looking.as_of(),
@@ -69,18 +70,19 @@ impl Path {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = PathOutput {
             as_of_lsn: self.looking.answered(moment),
             found: !answer.steps.is_empty(),
-            steps: shown::steps(&answer.steps)?,
+            steps: step::steps(&answer.steps)?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            match told.found {
-                true => shown::write_tree(&told.steps, Ways::Each, &Ties::default(), page),
-                false => page.line(format!(
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            if output.found {
+                walk_tree::write_tree(&output.steps, EdgeArrows::Each, &SideEdges::default(), page)
+            } else {
+                page.line(format!(
                     "no path of at most {} edges leads from {from_id} to {to_id}",
                     self.depth
-                )),
+                ))
             }
             opened.write_notes(page);
         })?;

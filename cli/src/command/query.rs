@@ -1,21 +1,20 @@
-//! `amemctl query`: events that meet conditions, in an order.
+//! `amemctl query`: events that match filters, in an order.
 
 use amem_client::v1;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
 use crate::render::plural;
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl query work
@@ -25,54 +24,54 @@ use crate::when;
   amemctl query work --keyword database --where '{{\"speaker\":{{\"eq\":\"Ada\"}}}}'
 
 {}", when::HELP))]
-pub(crate) struct Query {
+pub(crate) struct QueryArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The time that --since, --until and the order are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    /// The time that --since, --until and the order refer to.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// The order.
-    #[arg(long, value_enum, default_value_t = Ordered::Newest)]
-    order: Ordered,
+    #[arg(long, value_enum, default_value_t = QueryOrder::Newest)]
+    order: QueryOrder,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Ordered {
-    /// The newest first.
+enum QueryOrder {
+    /// Newest first.
     Newest,
-    /// The oldest first.
+    /// Oldest first.
     Oldest,
-    /// The strongest first.
+    /// Strongest first.
     Strongest,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct QueryOutput {
     as_of_lsn: Option<u64>,
     events: Vec<EventJson>,
     next: Option<String>,
 }
 
-impl Query {
+impl QueryArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
         let order = match self.order {
-            Ordered::Newest => v1::Order::Newest,
-            Ordered::Oldest => v1::Order::Oldest,
-            Ordered::Strongest => v1::Order::Strongest,
+            QueryOrder::Newest => v1::Order::Newest,
+            QueryOrder::Oldest => v1::Order::Oldest,
+            QueryOrder::Strongest => v1::Order::Strongest,
         };
         let request = v1::PatternRequest {
             selection: Some(selection),
@@ -85,19 +84,15 @@ impl Query {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = QueryOutput {
             as_of_lsn: self.looking.answered(moment),
-            events: answer
-                .events
-                .iter()
-                .map(EventJson::of)
-                .collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            events: EventJson::list(&answer.events)?,
+            next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            shown::table(&told.events, self.axis, page);
-            page.aside(plural(told.events.len() as u64, "event"));
-            shown::write_next(told.next.as_deref(), page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            listing::table(&output.events, self.axis, page);
+            page.aside(plural(output.events.len() as u64, "event"));
+            listing::write_next(output.next.as_deref(), page);
             opened.write_notes(page);
         })?;
         opened.close(cx);

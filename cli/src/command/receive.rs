@@ -1,6 +1,6 @@
-//! A brain of amemd as a file that is sent: for whom its file can't be read.
+//! Downloads a brain of amemd, for callers that cannot read its file.
 //!
-//! Promises: memory is that of a part; a file that did not come whole is not there.
+//! Promises: memory is bounded by a part; an incomplete file does not appear.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,27 +8,26 @@ use std::path::Path;
 use amem_client::v1;
 use serde::Serialize;
 
-use super::export::is_dash;
-use crate::context::Context;
+use crate::args::text::is_dash;
+use crate::brain::new_file::NewFile;
+use crate::brain::opened::DaemonBrain;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::NewFile;
-use crate::opened::Served;
-use crate::progress::{Progress, Unit};
+use crate::json::brain::BrainName;
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, printable};
-use crate::source::Named;
 
 #[derive(Serialize)]
-struct Told {
+struct ReceiveOutput {
     output: String,
     format: &'static str,
     bytes: u64,
 }
 
-/// Receives it into a new file, or onto stdout.
 pub(super) fn run(
     cx: &mut Context,
-    served: &Served,
+    served: &DaemonBrain,
     form: v1::ExportForm,
     output: &Path,
 ) -> Result<Exit, Failure> {
@@ -45,7 +44,7 @@ pub(super) fn run(
         file.write_all(data)
             .map_err(|e| Failure::io("write", output, &e))
     })?;
-    let told = Told {
+    let received = ReceiveOutput {
         output: output.display().to_string(),
         format: match form {
             v1::ExportForm::Compatible => "compatible",
@@ -53,18 +52,17 @@ pub(super) fn run(
         },
         bytes: file.publish()?,
     };
-    cx.answer(Some(&named), &told, |page| {
-        page.title(printable(&told.output));
-        page.field("format", told.format);
-        page.field("bytes", bytes(told.bytes));
+    cx.answer(Some(&named), &received, |page| {
+        page.title(printable(&received.output));
+        page.field("format", received.format);
+        page.field("bytes", bytes(received.bytes));
     })?;
     Ok(Exit::Ok)
 }
 
-/// Takes all parts, in order.
 fn take(
     cx: &mut Context,
-    named: &mut Named,
+    named: &mut BrainName,
     form: v1::ExportForm,
     mut part: impl FnMut(&mut Context, &[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -90,9 +88,10 @@ fn take(
         progress.show(taken, all);
     }
     // No brain's file is empty.
-    match taken == all && all > 0 {
-        true => Ok(()),
-        false => Err(cut(taken, all)),
+    if taken == all && all > 0 {
+        Ok(())
+    } else {
+        Err(cut(taken, all))
     }
 }
 
@@ -100,7 +99,7 @@ fn cut(taken: u64, expected: u64) -> Failure {
     Failure::new(
         Exit::Unavailable,
         "cut",
-        format!("the file is not whole: {taken} bytes came, and then what stands at {expected}"),
+        format!("the file is incomplete: {taken} bytes arrived, then a part for offset {expected}"),
         "export it again",
     )
 }

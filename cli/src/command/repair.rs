@@ -1,4 +1,4 @@
-//! `amemctl repair`: what is whole of a damaged file, in a new one.
+//! `amemctl repair`: saves what is intact of a damaged file into a new one.
 
 use std::path::PathBuf;
 
@@ -17,50 +17,50 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::verify::{Found, Tail, write_findings, write_tail};
-use crate::context::Context;
-use crate::convert;
+use super::verify::{FindingJson, TailJson, write_findings, write_tail};
+use crate::brain::convert;
+use crate::brain::new_file::{check_free, publish_brain};
+use crate::brain::source::{self, in_file};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::new_file::{check_free, publish_brain};
-use crate::render::{Page, bytes, plural, printable};
-use crate::source::{self, Named, in_file};
+use crate::json::brain::BrainName;
+use crate::output::context::Context;
+use crate::render::{TextPage, bytes, plural, printable};
 use crate::when::now;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl repair damaged.amem saved.amem
 
-The damaged file is not touched. Ids stay; an event whose record is lost leaves an empty one in its place.
-Ends with 0 if nothing was lost, with 1 if something was.")]
-pub(crate) struct Repair {
+The damaged file is not changed. Ids stay; a lost event becomes an empty one. The exit code is 0 if nothing was
+lost, else 1.")]
+pub(crate) struct RepairArgs {
     /// The damaged file.
     file: PathBuf,
-    /// The new file; nothing may stand there.
+    /// The new file, which must not exist.
     new: PathBuf,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct RepairOutput {
     bytes: u64,
     events: u64,
     edges: u64,
     lost_nothing: bool,
-    healed: Vec<Found>,
-    lost: Vec<Found>,
-    doubtful: Vec<Found>,
-    tail: Option<Tail>,
+    healed: Vec<FindingJson>,
+    lost: Vec<FindingJson>,
+    doubtful: Vec<FindingJson>,
+    tail: Option<TailJson>,
 }
 
-impl Repair {
+impl RepairArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
         let (view, options, report) = saved(&damaged)?;
         let len = publish_brain(&view, &options, &self.new)?;
-        let found = |list: &[_]| list.iter().map(Found::from).collect();
-        let told = Told {
+        let found = |list: &[_]| list.iter().map(FindingJson::from).collect();
+        let output = RepairOutput {
             bytes: len,
             events: view.nodes(),
             edges: view.edges(),
@@ -68,11 +68,11 @@ impl Repair {
             healed: found(&report.healed),
             lost: found(&report.lost),
             doubtful: found(&report.doubtful),
-            tail: report.tail.as_ref().map(Tail::from),
+            tail: report.tail.as_ref().map(TailJson::from),
         };
-        let named = Named::made(&self.new, &options.identity);
-        cx.answer(Some(&named), &told, |page| {
-            write(&named, &told, &report, page)
+        let named = BrainName::made(&self.new, &options.identity);
+        cx.answer(Some(&named), &output, |page| {
+            write(&named, &output, &report, page)
         })?;
         Ok(if report.lost_nothing() {
             Exit::Ok
@@ -96,15 +96,15 @@ fn saved(damaged: &[u8]) -> Result<(View, Options, Report), Failure> {
     Ok(readable)
 }
 
-/// There is nothing further to advise than a copy.
+/// Only an older copy helps.
 fn beyond(failure: Failure) -> Failure {
     Failure {
-        remedy: "nothing can be found in this file: take an older copy".to_owned(),
+        remedy: "nothing can be recovered from this file: use an older copy".to_owned(),
         ..failure
     }
 }
 
-/// A file of others becomes a brain of ours, made of the events that can be read.
+/// Builds a brain from the readable events of a foreign file.
 fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
     let (graph, mut lost) = repair::readable(graph);
     let (dense, changed) = to_dense(&graph)?;
@@ -118,7 +118,7 @@ fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
     Ok((made.view, made.options, report))
 }
 
-/// What the conversion left out or changed, beside ids: those of the file are kept as attributes.
+/// What the conversion left out or changed. Ids are not lost: attributes hold them.
 fn converted(changed: &foreign::Report) -> Vec<Finding> {
     let mut out = Vec::new();
     let mut tell = |part: &str, why: String| {
@@ -176,16 +176,16 @@ fn converted(changed: &foreign::Report) -> Vec<Finding> {
     out
 }
 
-fn write(named: &Named, told: &Told, report: &Report, page: &mut Page) {
+fn write(named: &BrainName, output: &RepairOutput, report: &Report, page: &mut TextPage) {
     page.title(printable(&named.path));
     page.field(
         "saved",
         format!(
             "{} and {}, up to LSN {}, {}",
-            plural(told.events, "event"),
-            plural(told.edges, "edge"),
+            plural(output.events, "event"),
+            plural(output.edges, "edge"),
             named.lsn,
-            bytes(told.bytes)
+            bytes(output.bytes)
         ),
     );
     if let Some(instance) = named.instance {
@@ -262,7 +262,7 @@ mod tests {
         ];
         let (view, _, report) = readable(&graph).unwrap();
         assert_eq!((view.nodes(), view.edges()), (3, 3));
-        let told: Vec<&str> = report.lost.iter().map(|lost| lost.why.as_str()).collect();
+        let output: Vec<&str> = report.lost.iter().map(|lost| lost.why.as_str()).collect();
         for words in [
             "from event 0 to 1: it repeats",
             "from event 0 to 0: it ends where it begins",
@@ -272,9 +272,9 @@ mod tests {
             "event 1: its confidence",
             "event 2: it was recorded before 1970",
         ] {
-            let found = told.iter().filter(|why| why.contains(words)).count();
-            assert_eq!(found, 1, "{words} in {told:?}");
+            let found = output.iter().filter(|why| why.contains(words)).count();
+            assert_eq!(found, 1, "{words} in {output:?}");
         }
-        assert_eq!(told.len(), 7, "{told:?}");
+        assert_eq!(output.len(), 7, "{output:?}");
     }
 }

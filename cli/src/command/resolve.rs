@@ -1,57 +1,56 @@
-//! `amemctl resolve`: what is believed now instead of an event.
+//! `amemctl resolve`: what is believed now in place of an event.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, whole};
+use crate::args::event_id::EventId;
+use crate::args::selection::MomentArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::opened::Opened;
-use crate::render::{Branch, Page, count, tree};
-use crate::selecting::Looking;
-use crate::shown::{line, line_or_stub};
-use crate::target::{self, Target};
+use crate::json::event::{EventJson, whole};
+use crate::listing::{line, line_or_stub};
+use crate::output::context::Context;
+use crate::render::{Branch, TextPage, count, tree};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl resolve work 12
   amemctl resolve work 12 --as-of \"2 days ago\"
   amemctl resolve work.amem 12 --as-of 40")]
-pub(crate) struct Resolve {
+pub(crate) struct ResolveArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     /// The event: its id, or "last".
-    id: Id,
+    id: EventId,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct ResolveOutput {
     as_of_lsn: Option<u64>,
     head: EventJson,
     contested: bool,
     heads: Vec<u64>,
     head_count: u64,
-    chain: Vec<Link>,
+    chain: Vec<ChainLink>,
     chain_length: u64,
     cyclic: bool,
 }
 
 #[derive(Serialize)]
-struct Link {
+struct ChainLink {
     id: u64,
     stub: bool,
 }
 
-impl Resolve {
+impl ResolveArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let request = v1::ResolveRequest {
             event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
@@ -62,12 +61,12 @@ impl Resolve {
         let moment = answer.moment.as_ref();
         let head = EventJson::of(&answer.head.clone().unwrap_or_default())?;
         let chain = answer.chain.iter().map(|event| {
-            Ok(Link {
+            Ok(ChainLink {
                 id: event.id,
                 stub: whole(event)?.is_none(),
             })
         });
-        let told = Told {
+        let output = ResolveOutput {
             as_of_lsn: self.looking.answered(moment),
             contested: answer.contested,
             heads: answer.heads.iter().map(|event| event.id).collect(),
@@ -79,11 +78,11 @@ impl Resolve {
         };
         let root = branches(&answer)?;
         let others = others(&answer)?;
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            page.title(format!("believed now: event {}", told.head.id));
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            page.title(format!("believed now: event {}", output.head.id));
             page.tree(&tree(&root));
             others.iter().for_each(|line| page.line(line));
-            write(&told, page);
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -91,7 +90,7 @@ impl Resolve {
     }
 }
 
-/// The chain from the head down.
+/// The chain, from the head down.
 fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     let mut branch: Option<Branch> = None;
     for event in &answer.chain {
@@ -103,7 +102,6 @@ fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     Ok(branch.unwrap_or_default())
 }
 
-/// The other heads.
 fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
     let others = answer.heads.iter().skip(1);
     others
@@ -111,16 +109,16 @@ fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
         .collect()
 }
 
-fn write(told: &Told, page: &mut Page) {
-    page.field("recorded", when::long(told.head.created_at.0));
-    if told.chain_length > told.chain.len() as u64 {
-        let all = count(told.chain_length);
+fn write(output: &ResolveOutput, page: &mut TextPage) {
+    page.field("recorded", when::long(output.head.created_at.0));
+    if output.chain_length > output.chain.len() as u64 {
+        let all = count(output.chain_length);
         page.field("chain", format!("{all} events, the newest are shown"));
     }
-    if told.contested {
-        page.field("contested", format!("{} heads", count(told.head_count)));
+    if output.contested {
+        page.field("contested", format!("{} heads", count(output.head_count)));
     }
-    if told.cyclic {
-        page.field("cyclic", "events replace each other in a circle");
+    if output.cyclic {
+        page.field("cyclic", "events supersede each other in a cycle");
     }
 }

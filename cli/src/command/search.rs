@@ -1,22 +1,21 @@
-//! `amemctl search`: events that fit a question, by words, by meaning and by their neighbours.
+//! `amemctl search`: events that answer a question, by words, by meaning and by their neighbours.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text::TextArgs;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::input::Words;
-use crate::opened::Opened;
-use crate::render::{Align, Page, Table, float};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl search work what database do we use
@@ -24,66 +23,66 @@ use crate::when;
   git log -1 --format=%s | amemctl search work -
   amemctl search work backups --vector-weight 0     by words alone
 
-A score is the sum of its parts: what the words add, what the meaning adds (the vector), what the
-events before and after it in time lend (near), and what the best event of its session lends. What was replaced is found as what
+A score is the sum of its parts: words, meaning (the vector), a share of the scores of the events before and
+after it in time (near), and a share of the best score of its session. A replaced event is found as the event that
 replaced it, unless --superseded is given.
 
 {}", when::HELP))]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     #[arg(help = target::HELP)]
     brain: Target,
     #[command(flatten)]
-    question: Words,
-    /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    question: TextArgs,
+    /// The time that --since and --until filter.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// What words count for [default: as fits the brain's vectors]
+    /// The weight of words [default: fits the brain's vectors]
     #[arg(long, value_name = "0..", hide_short_help = true)]
     text_weight: Option<f32>,
-    /// What meaning counts for [default: as fits the brain's vectors]
+    /// The weight of meaning [default: fits the brain's vectors]
     #[arg(long, value_name = "0..", hide_short_help = true)]
     vector_weight: Option<f32>,
-    /// What neighbours lend of their score [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
+    /// The share of its score that a neighbour adds [default: fits the brain's vectors]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     neighbour_share: Option<f32>,
-    /// What the best of its session lends to each of its events [default: as fits the brain's vectors]
-    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::input::parse_unit)]
+    /// The share of its score that the best event of a session adds to the others [default: fits the brain's vectors]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     session_share: Option<f32>,
-    /// Show events that were replaced themselves, not what replaced them.
+    /// Show replaced events themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
     superseded: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct SearchOutput {
     as_of_lsn: Option<u64>,
-    hits: Vec<Hit>,
+    hits: Vec<SearchHitJson>,
 }
 
 #[derive(Serialize)]
-struct Hit {
+struct SearchHitJson {
     score: f32,
     text: f32,
     vector: f32,
     neighbours: f32,
     session: f32,
-    /// The event whose score it is, if that is one that this event replaced.
+    /// The event that matched, if this event replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<u64>,
     event: EventJson,
 }
 
-impl Search {
+impl SearchArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -101,12 +100,12 @@ impl Search {
         };
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
-        let told = Told {
+        let output = SearchOutput {
             as_of_lsn: self.looking.answered(moment),
             hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -114,9 +113,9 @@ impl Search {
     }
 }
 
-fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
+fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
     let event = EventJson::of(&hit.event.clone().unwrap_or_default())?;
-    Ok(Hit {
+    Ok(SearchHitJson {
         score: hit.score,
         text: hit.text_score,
         vector: hit.vector_score,
@@ -127,8 +126,8 @@ fn hit(hit: &v1::SearchHit) -> Result<Hit, Failure> {
     })
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &SearchOutput, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("score", Align::Right),
         ("= words", Align::Right),
         ("+ meaning", Align::Right),
@@ -139,7 +138,7 @@ fn write(told: &Told, page: &mut Page) {
         ("when", Align::Left),
         ("text", Align::Left),
     ]);
-    for hit in &told.hits {
+    for hit in &output.hits {
         table.row(vec![
             float(hit.score),
             float(hit.text),
@@ -148,18 +147,18 @@ fn write(told: &Told, page: &mut Page) {
             float(hit.session),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
-            when::short(By::Happened.of(&hit.event)),
+            when::short(TimeAxis::Happened.of(&hit.event)),
             match hit.found {
-                None => shown::text(&hit.event),
-                Some(found) => format!("(instead of {found}) {}", shown::text(&hit.event)),
+                None => listing::text(&hit.event),
+                Some(found) => format!("(instead of {found}) {}", listing::text(&hit.event)),
             },
         ]);
     }
     table.write(page);
-    if !told.hits.is_empty() && told.hits.iter().all(|hit| hit.text == 0.0) {
+    if !output.hits.is_empty() && output.hits.iter().all(|hit| hit.text == 0.0) {
         page.aside("no words in common: found by meaning and neighbourhood alone");
     }
-    if told.hits.is_empty() {
-        page.aside("nothing fits: ask in other words, or with fewer conditions");
+    if output.hits.is_empty() {
+        page.aside("nothing found: use other words, or fewer conditions");
     }
 }

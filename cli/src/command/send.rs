@@ -1,6 +1,6 @@
-//! A file as a new brain of amemd: sent in parts.
+//! Uploads a file as a new brain of amemd.
 //!
-//! Promises: memory is that of a part, however large the file is; a live brain is sent as `cp` would copy it.
+//! Promises: memory is bounded by a part; a live brain is sent as `cp` would copy it.
 
 use std::path::Path;
 
@@ -8,15 +8,15 @@ use amem_client::v1;
 use amem_client::v1::import_brain_request::Part;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::upload::Upload;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::parts::Outgoing;
+use crate::json::brain::BrainName;
+use crate::output::context::Context;
 use crate::render::{agree, bytes, plural, printable};
-use crate::source::Named;
 
 #[derive(Serialize)]
-struct Told {
+struct SendOutput {
     brain: String,
     format: &'static str,
     bytes: u64,
@@ -27,24 +27,19 @@ struct Told {
     changed: u64,
 }
 
-/// A file to be sent.
-pub(super) struct Send<'a> {
+pub(super) struct Transfer<'a> {
     pub(super) file: &'a Path,
-    /// How it was read.
     pub(super) format: &'static str,
-    /// The new brain.
     pub(super) brain: &'a str,
-    /// Leave texts without vectors.
     pub(super) no_embed: bool,
 }
 
-impl Send<'_> {
-    /// Makes the brain of it.
+impl Transfer<'_> {
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let file = Outgoing::open(self.file)?;
+        let file = Upload::open(self.file)?;
         let file_bytes = file.bytes;
         let made = self.send(cx, file)?;
-        let told = Told {
+        let output = SendOutput {
             brain: self.brain.to_owned(),
             format: self.format,
             bytes: file_bytes,
@@ -59,37 +54,37 @@ impl Send<'_> {
             info: made.info,
             ..Default::default()
         };
-        let named = Named::served(&opened);
-        cx.answer(Some(&named), &told, |page| {
-            page.title(printable(&told.brain));
-            page.field("read as", told.format);
-            let holds = [plural(told.events, "event"), plural(told.edges, "edge")].join(", ");
-            page.field("holds", format!("{holds}, of {}", bytes(told.bytes)));
-            if told.renumbered > 0 {
-                let events = plural(told.renumbered, "event");
+        let named = BrainName::served(&opened);
+        cx.answer(Some(&named), &output, |page| {
+            page.title(printable(&output.brain));
+            page.field("read as", output.format);
+            let holds = [plural(output.events, "event"), plural(output.edges, "edge")].join(", ");
+            page.field("holds", format!("{holds}, of {}", bytes(output.bytes)));
+            if output.renumbered > 0 {
+                let events = plural(output.renumbered, "event");
                 page.field(
                     "renumbered",
                     format!("{events}; amem.origin_id has the id before"),
                 );
             }
-            if told.dropped_edges > 0 {
-                let edges = plural(told.dropped_edges, "edge");
+            if output.dropped_edges > 0 {
+                let edges = plural(output.dropped_edges, "edge");
                 let ends = agree(
-                    told.dropped_edges,
+                    output.dropped_edges,
                     "that repeats another, or ends at itself or at nothing",
                     "that repeat another, or end at themselves or at nothing",
                 );
                 page.field("left out", format!("{edges} {ends}"));
             }
-            if told.changed > 0 {
-                let values = plural(told.changed, "value");
-                page.field("changed", format!("{values} that a brain can't have"));
+            if output.changed > 0 {
+                let values = plural(output.changed, "value");
+                page.field("changed", format!("{values} that no brain can hold"));
             }
         })?;
         Ok(Exit::Ok)
     }
 
-    fn send(&self, cx: &mut Context, file: Outgoing) -> Result<v1::ImportBrainResponse, Failure> {
+    fn send(&self, cx: &mut Context, file: Upload) -> Result<v1::ImportBrainResponse, Failure> {
         let options = v1::ImportOptions {
             brain: self.brain.to_owned(),
             file_bytes: file.bytes,
@@ -100,7 +95,7 @@ impl Send<'_> {
             part: Some(Part::Data(data)),
         };
         let first = message(Part::Options(options));
-        let then = "the brain is being made and checked …";
+        let then = "creating and checking the brain …";
         file.send(cx, (first, data), then, |client, parts| async move {
             client.brains().import_brain(parts).await
         })

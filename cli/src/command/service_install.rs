@@ -1,31 +1,32 @@
-//! `amemctl service install`: writes what a service manager reads, and starts the service.
+//! `amemctl service install`: writes the files of a service manager, and starts the service.
 
 use clap::Args;
 
-use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
+use super::service_common::{
+    FileChange, ServiceManager, ServiceOutput, WhichService, found, run_all, tell_file,
+};
 use super::service_status;
-use crate::autostart;
-use crate::context::Context;
+use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::service::{Found, Planned, Scope, Systemd};
+use crate::output::context::Context;
+use crate::service::{FileState, PlannedFile, ServiceScope, Systemd};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl service install                 for you: systemctl --user, or launchd on a Mac
+  amemctl service install                 for you: systemctl --user, or launchd on macOS
   sudo amemctl service install --system   for all users of the machine
   amemctl service install --print         shows what would be written and run
 
-The files name the amemd beside this program. One that you have changed is not replaced without --force; what you
-want to be different is better put into a drop-in (`systemctl --user edit amemd`). Repeated, it changes nothing.")]
-pub(super) struct Install {
+The files name the amemd beside this program. A file that you changed is not replaced without --force; put your
+changes into a drop-in instead (`systemctl --user edit amemd`). Repeating the command changes nothing.")]
+pub(super) struct InstallArgs {
     #[command(flatten)]
-    which: Which,
-    /// Show what would be written and run, and do nothing.
+    which: WhichService,
+    /// Show what would be written and run, and change nothing.
     #[arg(long)]
     print: bool,
-    /// Replace files that somebody has changed.
+    /// Replace files that were changed.
     #[arg(long)]
     force: bool,
     /// Write the files, and start nothing.
@@ -33,7 +34,7 @@ pub(super) struct Install {
     no_start: bool,
 }
 
-impl Install {
+impl InstallArgs {
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         let program = autostart::program()?;
@@ -43,20 +44,23 @@ impl Install {
             manager.check_rights()?;
         }
         let plan = manager.plan(&program, !self.print)?;
-        let mut notes = match manager.is_system() {
-            true => Vec::new(),
-            false => unseen_settings(),
+        let mut notes = if manager.is_system() {
+            Vec::new()
+        } else {
+            unseen_settings()
         };
-        if let Manager::Systemd(systemd) = manager
+        if let ServiceManager::Systemd(systemd) = manager
             && systemd.hides(&program)
         {
-            let hidden = format!("a service of the machine can't see {}", program.display());
-            match self.print {
-                true => notes.push(hidden),
-                false => {
-                    let remedy = "install amemd and amemctl in /usr/local/bin first";
-                    return Err(Failure::refused("hidden_program", hidden, remedy));
-                }
+            let hidden = format!(
+                "the service of the machine cannot see {}",
+                program.display()
+            );
+            if self.print {
+                notes.push(hidden)
+            } else {
+                let remedy = "install amemd and amemctl in /usr/local/bin first";
+                return Err(Failure::refused("hidden_program", hidden, remedy));
             }
         }
         let found = found(&plan.files)?;
@@ -66,7 +70,7 @@ impl Install {
                 check_free(cx, manager)?;
             }
         }
-        let was_there = found.iter().any(|(_, found)| *found == Found::Older);
+        let was_there = found.iter().any(|(_, found)| *found == FileState::Older);
         let files = found
             .into_iter()
             .map(|(file, found)| self.settle(file, found));
@@ -80,11 +84,11 @@ impl Install {
             if was_there && manager.condition()?.pid.is_some() {
                 let restart = manager.restart();
                 notes.push(format!(
-                    "what runs was started before: `{restart}` runs what is new"
+                    "the running daemon is older: `{restart}` starts the new one"
                 ));
             }
         }
-        let done = Done {
+        let done = ServiceOutput {
             program: Some(program),
             files,
             commands,
@@ -94,10 +98,10 @@ impl Install {
         self.tell(cx, manager, &done)
     }
 
-    /// Refuses to replace what somebody changed, and says what that is.
-    fn check_unchanged(&self, found: &[(&Planned, Found)]) -> Result<(), Failure> {
+    /// Refuses to replace a changed file, and shows the difference.
+    fn check_unchanged(&self, found: &[(&PlannedFile, FileState)]) -> Result<(), Failure> {
         let changed = found.iter().find_map(|(file, found)| match found {
-            Found::Changed(lines) if !self.force => Some((file, lines)),
+            FileState::Changed(lines) if !self.force => Some((file, lines)),
             _ => None,
         });
         let Some((file, lines)) = changed else {
@@ -106,37 +110,42 @@ impl Install {
         Err(Failure::refused(
             "changed",
             format!(
-                "{} was changed by somebody else, and nothing was written; there (-) and to be (+): {}",
+                "{} was changed; nothing was written; present (-) and new (+): {}",
                 file.path.display(),
                 lines.join(" | ")
             ),
-            "put what is yours into a drop-in (`systemctl edit`), or replace the file with --force",
+            "put your changes into a drop-in (`systemctl edit`), or replace the file with --force",
         ))
     }
 
-    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
-        let is_written = matches!(found, Found::Nothing | Found::Older)
-            || (self.force && matches!(found, Found::Changed(_)));
+    fn settle(&self, file: &PlannedFile, found: FileState) -> Result<FileChange, Failure> {
+        let is_written = matches!(found, FileState::Nothing | FileState::Older)
+            || (self.force && matches!(found, FileState::Changed(_)));
         if is_written && !self.print {
             file.write()?;
         }
-        Ok(FileJson {
+        Ok(FileChange {
             path: file.path.clone(),
             was: found.word(),
             now: match (is_written, &found) {
                 (true, _) => "written",
-                (false, Found::Same) => "unchanged",
+                (false, FileState::Same) => "unchanged",
                 (false, _) => "kept",
             },
             differs: match found {
-                Found::Changed(lines) => lines,
+                FileState::Changed(lines) => lines,
                 _ => Vec::new(),
             },
             text: self.print.then(|| file.text.clone()),
         })
     }
 
-    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+    fn tell(
+        &self,
+        cx: &mut Context,
+        manager: ServiceManager,
+        done: &ServiceOutput,
+    ) -> Result<Exit, Failure> {
         cx.done(None, done, |page| {
             for file in &done.files {
                 tell_file(file, self.print, page);
@@ -148,20 +157,21 @@ impl Install {
             for note in &done.notes {
                 page.line(format!("note: {note}"));
             }
-            if matches!(manager, Manager::Systemd(Systemd(Scope::User))) {
-                page.aside(
-                    "it ends when you log out, unless `loginctl enable-linger` lets it stay",
-                );
+            if matches!(
+                manager,
+                ServiceManager::Systemd(Systemd(ServiceScope::User))
+            ) {
+                page.aside("it stops when you log out, unless `loginctl enable-linger` is set");
             }
         })?;
         Ok(Exit::Ok)
     }
 }
 
-/// Refuses to start a service beside a daemon that has its folder.
-fn check_free(cx: &Context, manager: Manager) -> Result<(), Failure> {
+/// Refuses to start a service while another daemon has its folder.
+fn check_free(cx: &Context, manager: ServiceManager) -> Result<(), Failure> {
     let condition = manager.condition()?;
-    // Whoever connects to a socket that the manager looks after starts the service.
+    // A connection to the manager's socket would start the service.
     if condition.pid.is_some() || condition.socket_state == "active" {
         return Ok(());
     }
@@ -170,12 +180,12 @@ fn check_free(cx: &Context, manager: Manager) -> Result<(), Failure> {
     };
     Err(Failure::refused(
         "daemon_runs",
-        format!("amemd runs already (process {pid}), and not as a service: both want its brains"),
-        "end it with `amemctl shutdown`, and ask again",
+        format!("amemd already runs (process {pid}), not as a service, and has the brains"),
+        "stop it with `amemctl shutdown`, then repeat this",
     ))
 }
 
-/// Settings in this environment that a service does not see.
+/// Variables of this environment that a service does not see.
 fn unseen_settings() -> Vec<String> {
     let names = [
         "AMEMD_FOLDER",
@@ -186,7 +196,7 @@ fn unseen_settings() -> Vec<String> {
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let set = names.into_iter().filter(is_set);
     set.map(|name| {
-        format!("{name} is set here, and the service may not see it: its settings can say it")
+        format!("{name} is set here, but the service may not see it: set it in the configuration")
     })
     .collect()
 }

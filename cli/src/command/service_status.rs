@@ -1,4 +1,4 @@
-//! `amemctl service status`: how the service is, and whether it runs what is installed.
+//! `amemctl service status`: the state of the service, and whether it runs the installed version.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -7,81 +7,76 @@ use std::path::{Path, PathBuf};
 use amem_client::v1;
 use serde::Serialize;
 
-use super::service::{Manager, Which, found};
-use crate::autostart;
-use crate::context::Context;
+use super::service_common::{ServiceManager, WhichService, found};
+use crate::connection::autostart;
+use crate::connection::flags::ConnectionArgs;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::reach::Reach;
-use crate::remote::Remote;
-use crate::render::{Page, printable};
-use crate::service::{Command, Condition, Found};
+use crate::output::context::Context;
+use crate::render::{TextPage, printable};
+use crate::service::{FileState, ManagerCommand, ServiceState};
 
 #[derive(Serialize)]
-struct Told {
-    /// True if a service manager knows amemd.
+struct StatusOutput {
     installed: bool,
-    files: Vec<FileJson>,
-    service: Condition,
-    /// The version that answers.
+    files: Vec<InstalledFile>,
+    service: ServiceState,
     running_version: Option<String>,
-    /// The version of the program that the service starts.
     installed_version: Option<String>,
-    /// What is not as it should be.
     problems: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct FileJson {
+struct InstalledFile {
     path: PathBuf,
     state: &'static str,
 }
 
-/// Looks, and starts nothing.
-pub(super) fn run(which: Which, cx: &mut Context) -> Result<Exit, Failure> {
+pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure> {
     let manager = which.manager()?;
     let condition = manager.condition().or_else(|failure| match manager {
-        // Says in its own words that there is no systemd.
-        Manager::Systemd(systemd) => systemd.version().and(Err(failure)),
-        Manager::Launchd(_) => Err(failure),
+        // Its error says that there is no systemd.
+        ServiceManager::Systemd(systemd) => systemd.version().and(Err(failure)),
+        ServiceManager::Launchd(_) => Err(failure),
     })?;
     let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
     let plan = manager.plan(&program, false)?;
     let files = found(&plan.files)?;
-    let files = files.into_iter().map(|(file, found)| FileJson {
+    let files = files.into_iter().map(|(file, found)| InstalledFile {
         path: file.path.clone(),
-        // Which program an installed unit names is told by the service itself.
+        // The service itself says which program it runs.
         state: match found {
-            Found::Older => Found::Same.word(),
+            FileState::Older => FileState::Same.word(),
             found => found.word(),
         },
     });
     let program = condition.program.clone().map(PathBuf::from);
-    let mut told = Told {
+    let mut output = StatusOutput {
         installed: condition.loaded,
         files: files
-            .filter(|file| file.state != Found::Nothing.word())
+            .filter(|file| file.state != FileState::Nothing.word())
             .collect(),
         running_version: running_version(&condition, cx.reach()),
         installed_version: program.as_deref().and_then(version_of),
         problems: Vec::new(),
         service: condition,
     };
-    told.problems = problems(&told, &manager.restart());
-    cx.answer(None, &told, |page| write(&told, page))?;
-    Ok(match (told.installed, told.problems.is_empty()) {
+    output.problems = problems(&output, &manager.restart());
+    cx.answer(None, &output, |page| write(&output, page))?;
+    Ok(match (output.installed, output.problems.is_empty()) {
         (false, _) => Exit::NotFound,
         (true, true) => Exit::Ok,
         (true, false) => Exit::Findings,
     })
 }
 
-/// The process of a daemon of this user that answers. Nothing is started.
+/// The pid of a daemon of this user that answers. Starts none.
 pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
     let remote = cx.reach().running().ok()?;
     let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
     let pid = status.ok()?.pid;
-    // That of the machine is in nobody's way, and belongs to another user. Without /proc there is none.
+    // The machine's daemon belongs to another user and does not conflict. Without /proc there is no owner.
     if !Path::new("/proc/self").exists() {
         return Some(pid);
     }
@@ -90,8 +85,8 @@ pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
     owner.is_ok_and(|owner| owner == ours).then_some(pid)
 }
 
-/// The version that answers, if a process is there: to knock where none is would start one.
-fn running_version(condition: &Condition, reach: &Reach) -> Option<String> {
+/// Asked only if a process runs: a connection would start one.
+fn running_version(condition: &ServiceState, reach: &ConnectionArgs) -> Option<String> {
     condition.pid?;
     let remote = match &condition.socket {
         Some(socket) => Remote::connect(Path::new(socket)).ok()?,
@@ -101,32 +96,36 @@ fn running_version(condition: &Condition, reach: &Reach) -> Option<String> {
     status.ok().map(|status| status.version)
 }
 
-/// What a program says that it is: "amemd 0.1.0".
+/// From "amemd 0.1.0".
 fn version_of(program: &Path) -> Option<String> {
-    let named = Command::new([program.to_str()?, "--version"]).run().ok()?;
+    let named = ManagerCommand::new([program.to_str()?, "--version"])
+        .run()
+        .ok()?;
     Some(named.trim().strip_prefix("amemd ")?.to_owned())
 }
 
-fn problems(told: &Told, restart: &Command) -> Vec<String> {
-    let service = &told.service;
+fn problems(output: &StatusOutput, restart: &ManagerCommand) -> Vec<String> {
+    let service = &output.service;
     let mut out = Vec::new();
-    if !told.installed {
+    if !output.installed {
         return out;
     }
     if service.state == "failed" {
-        out.push("it has failed: the service manager's log says why (journalctl)".to_owned());
+        out.push("it has failed: see the log of the service manager (journalctl)".to_owned());
     }
     if service.state != "active" && service.socket_state != "active" {
-        out.push("neither it nor its socket is there: nobody can reach it".to_owned());
+        out.push("neither the service nor its socket is active: nothing can reach it".to_owned());
     }
-    if told.installed_version.is_none() {
+    if output.installed_version.is_none() {
         let program = service.program.as_deref().unwrap_or("its program");
-        out.push(format!("{program} does not say its version: is it there?"));
+        out.push(format!(
+            "{program} does not print its version: is it installed?"
+        ));
     }
     let Some(pid) = service.pid else {
         return out;
     };
-    match (&told.running_version, &told.installed_version) {
+    match (&output.running_version, &output.installed_version) {
         (None, _) => out.push(format!("process {pid} does not answer")),
         (Some(runs), Some(installed)) if runs != installed => out.push(format!(
             "version {runs} runs, {installed} is installed: `{restart}`"
@@ -137,15 +136,15 @@ fn problems(told: &Told, restart: &Command) -> Vec<String> {
     let exe = fs::read_link(format!("/proc/{pid}/exe"));
     if exe.is_ok_and(|exe| exe.to_string_lossy().ends_with(" (deleted)")) {
         out.push(format!(
-            "its program was replaced since it was started: `{restart}`"
+            "its program was replaced after the start: `{restart}`"
         ));
     }
     out
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let service = &told.service;
-    if !told.installed {
+fn write(output: &StatusOutput, page: &mut TextPage) {
+    let service = &output.service;
+    if !output.installed {
         page.line("no service of amemd is installed: `amemctl service install`");
         return;
     }
@@ -168,17 +167,17 @@ fn write(told: &Told, page: &mut Page) {
         "version",
         format!(
             "{} runs, {} is installed",
-            version(&told.running_version),
-            version(&told.installed_version)
+            version(&output.running_version),
+            version(&output.installed_version)
         ),
     );
     if !service.says.is_empty() {
         page.field("it says", printable(&service.says));
     }
-    for file in &told.files {
+    for file in &output.files {
         page.field("file", format!("{} ({})", file.path.display(), file.state));
     }
-    for problem in &told.problems {
+    for problem in &output.problems {
         page.field("problem", printable(problem));
     }
 }

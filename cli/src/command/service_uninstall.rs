@@ -1,50 +1,52 @@
-//! `amemctl service uninstall`: ends the service, and takes back what `install` wrote. Brains are not looked at.
+//! `amemctl service uninstall`: stops the service, and removes the files that `install` wrote. Brains stay.
 
 use clap::Args;
 
-use super::service::{Done, FileJson, Manager, Which, found, run_all, tell_file};
-use crate::autostart;
-use crate::context::Context;
+use super::service_common::{
+    FileChange, ServiceManager, ServiceOutput, WhichService, found, run_all, tell_file,
+};
+use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::service::{Found, Planned};
+use crate::output::context::Context;
+use crate::service::{FileState, PlannedFile};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl service uninstall
   sudo amemctl service uninstall --system
 
 Brains and settings stay where they are.")]
-pub(super) struct Uninstall {
+pub(super) struct UninstallArgs {
     #[command(flatten)]
-    which: Which,
-    /// Show what would be removed and run, and do nothing.
+    which: WhichService,
+    /// Show what would be removed and run, and change nothing.
     #[arg(long)]
     print: bool,
-    /// Remove files that somebody has changed, too.
+    /// Also remove files that were changed.
     #[arg(long)]
     force: bool,
 }
 
-impl Uninstall {
+impl UninstallArgs {
     pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         if !self.print {
             manager.check_rights()?;
         }
-        // Which program does not matter: what is there is known by the line that says who wrote it.
+        // Any program does: a line in the files says who wrote them.
         let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
-        // With no version known, every file that any version may have got.
+        // Without a version the plan has every file that any version may need.
         let plan = match manager {
-            Manager::Systemd(systemd) => systemd.plan(&program, 0)?,
-            Manager::Launchd(launchd) => launchd.plan(&program)?,
+            ServiceManager::Systemd(systemd) => systemd.plan(&program, 0)?,
+            ServiceManager::Launchd(launchd) => launchd.plan(&program)?,
         };
         let found = found(&plan.files)?;
-        let is_there = |found: &Found| !matches!(found, Found::Nothing | Found::Theirs);
-        let commands = match found.iter().any(|(_, found)| is_there(found)) {
-            true => [plan.stop, plan.forget].concat(),
-            false => Vec::new(),
+        let is_there = |found: &FileState| !matches!(found, FileState::Nothing | FileState::Theirs);
+        let commands = if found.iter().any(|(_, found)| is_there(found)) {
+            [plan.stop, plan.forget].concat()
+        } else {
+            Vec::new()
         };
         let stops = usize::from(!commands.is_empty());
         if !self.print {
@@ -57,7 +59,7 @@ impl Uninstall {
         if !self.print {
             run_all(&commands[stops..])?;
         }
-        let done = Done {
+        let done = ServiceOutput {
             program: None,
             files,
             commands,
@@ -67,27 +69,31 @@ impl Uninstall {
         self.tell(cx, manager, &done)
     }
 
-    fn settle(&self, file: &Planned, found: Found) -> Result<FileJson, Failure> {
+    fn settle(&self, file: &PlannedFile, found: FileState) -> Result<FileChange, Failure> {
         let now = match &found {
-            Found::Nothing => "absent",
-            Found::Theirs => "kept",
-            Found::Changed(_) if !self.force => "kept",
+            FileState::Nothing => "absent",
+            FileState::Theirs => "kept",
+            FileState::Changed(_) if !self.force => "kept",
             _ => "removed",
         };
         if now == "removed" && !self.print {
             file.remove()?;
         }
-        Ok(FileJson {
+        Ok(FileChange {
             path: file.path.clone(),
             was: found.word(),
             now,
-            // What an installed file should be is not known any more.
             differs: Vec::new(),
             text: None,
         })
     }
 
-    fn tell(&self, cx: &mut Context, manager: Manager, done: &Done) -> Result<Exit, Failure> {
+    fn tell(
+        &self,
+        cx: &mut Context,
+        manager: ServiceManager,
+        done: &ServiceOutput,
+    ) -> Result<Exit, Failure> {
         cx.done(None, done, |page| {
             if done.commands.is_empty() {
                 page.line("no service of amemd is installed");

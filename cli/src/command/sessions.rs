@@ -5,42 +5,42 @@ use amem_format::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::selection::{MomentArgs, SessionName, session};
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::render::{Align, Page, Table, count, plural, printable};
-use crate::selecting::{Looking, SessionName, session};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
+use crate::json::commit::IdCommit;
+use crate::json::event::{EventJson, Time};
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, count, plural, printable};
 use crate::when::{self, parse_moment};
-use crate::writing::{CommitJson, Writable, Writing};
 
-/// Events of a session that are shown unless told otherwise.
+/// Default for --limit of `show`.
 const EVENTS: u32 = 20;
 
-/// Sessions that are asked for at a time where all are wanted: a page of that many has room for their outcomes.
+/// Sessions per request of --all: their outcomes fit into one answer.
 const PAGE: u32 = 500;
 
-/// Options.
 #[derive(Debug, Args)]
-pub(crate) struct Sessions {
+pub(crate) struct SessionsArgs {
     #[command(subcommand)]
-    act: Act,
+    act: SessionsCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Act {
+enum SessionsCommand {
     /// Lists sessions, the newest first.
     #[command(visible_alias = "ls")]
-    List(List),
+    List(ListArgs),
     /// Shows a session and its events.
-    Show(Show),
-    /// Opens a session under a key of yours, or says which one is open under it.
-    Open(Open),
-    /// Closes a session, and says how it ended.
-    Close(Close),
+    Show(ShowArgs),
+    /// Opens a session under your key, or shows which one is open under it.
+    Open(OpenArgs),
+    /// Closes a session, with an outcome.
+    Close(CloseArgs),
 }
 
 #[derive(Debug, Args)]
@@ -48,31 +48,31 @@ enum Act {
   amemctl sessions list work
   amemctl sessions list work --state open --oldest
   amemctl sessions list work --all --json")]
-struct List {
+struct ListArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// Only those that are open, or closed.
+    /// Only open or only closed sessions.
     #[arg(long, value_enum)]
-    state: Option<State>,
-    /// The oldest first.
+    state: Option<StateFilter>,
+    /// Oldest first.
     #[arg(long)]
     oldest: bool,
     /// At most this many.
     #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// All of them, however many.
+    /// All sessions.
     #[arg(long, conflicts_with_all = ["limit", "after"])]
     all: bool,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
-    /// As it was then: an LSN, or a time such as "2 days ago".
+    /// As of a moment: an LSN, or a time such as "2 days ago".
     #[arg(long, value_name = "LSN|TIME", value_parser = parse_moment)]
     as_of: Option<AsOf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum State {
+enum StateFilter {
     Open,
     Closed,
 }
@@ -81,45 +81,45 @@ enum State {
 #[command(after_help = "Examples:
   amemctl sessions show work standup
   amemctl sessions show work 7 --limit 100")]
-struct Show {
+struct ShowArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
-    /// At most this many events, from its first.
+    /// At most this many events, from the first.
     #[arg(long, default_value_t = EVENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl sessions open work standup
   id=$(amemctl -q sessions open work \"$(uuidgen)\")")]
-struct Open {
+struct OpenArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The key: any text that is yours.
+    /// The key: any text of yours.
     key: String,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl sessions close work standup
   amemctl sessions close work 7 --outcome \"deployed\"")]
-struct Close {
+struct CloseArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The session: its number, or its key.
+    /// The session: its number or its key.
     session: String,
-    /// How it ended.
+    /// The outcome.
     #[arg(long, value_name = "TEXT")]
     outcome: Option<String>,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
 #[derive(Serialize)]
@@ -135,56 +135,40 @@ struct SessionJson {
 }
 
 #[derive(Serialize)]
-struct Listed {
+struct SessionList {
     as_of_lsn: Option<u64>,
     sessions: Vec<SessionJson>,
     next: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct SessionDetails {
     as_of_lsn: Option<u64>,
     session: SessionJson,
     event_count: u64,
     events: Vec<EventJson>,
-    /// There are more than these.
+    /// There are more events than these.
     more: bool,
 }
 
-#[derive(Serialize)]
-struct Changed {
-    id: u32,
-    commit: CommitJson,
-}
-
-impl Sessions {
-    /// The name of what is to be done.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.act {
-            Act::List(_) => "list",
-            Act::Show(_) => "show",
-            Act::Open(_) => "open",
-            Act::Close(_) => "close",
-        }
-    }
-
+impl SessionsArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
-            Act::List(list) => list.run(cx),
-            Act::Show(show) => show.run(cx),
-            Act::Open(open) => open.run(cx),
-            Act::Close(close) => close.run(cx),
+            SessionsCommand::List(list) => list.run(cx),
+            SessionsCommand::Show(show) => show.run(cx),
+            SessionsCommand::Open(open) => open.run(cx),
+            SessionsCommand::Close(close) => close.run(cx),
         }
     }
 }
 
-impl List {
+impl ListArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let state = match self.state {
             None => v1::SessionState::Unspecified,
-            Some(State::Open) => v1::SessionState::Open,
-            Some(State::Closed) => v1::SessionState::Closed,
+            Some(StateFilter::Open) => v1::SessionState::Open,
+            Some(StateFilter::Closed) => v1::SessionState::Closed,
         };
         let mut request = v1::ListSessionsRequest {
             state: state.into(),
@@ -202,22 +186,22 @@ impl List {
             sessions.append(&mut answer.sessions);
         }
         let moment = answer.moment.as_ref();
-        let told = Listed {
+        let output = SessionList {
             as_of_lsn: self.as_of.and(moment).map(|moment| moment.as_of_lsn),
             sessions: sessions.iter().map(json).collect::<Result<_, _>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write_list(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write_list(&output, page);
             opened.write_notes(page);
         })?;
         Ok(Exit::Ok)
     }
 }
 
-impl Show {
+impl ShowArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let found = session(cx, &opened, &self.session)?;
         let request = v1::GetSessionRequest {
             session: Some(v1::get_session_request::Session::SessionId(found.id)),
@@ -240,22 +224,22 @@ impl Show {
         let listed = opened.ask(cx, events)?;
         let events = listed.events;
         let moment = answer.moment.as_ref();
-        let told = Shown {
+        let output = SessionDetails {
             as_of_lsn: self.looking.answered(moment),
             session: json(&answer.session.unwrap_or(found))?,
             event_count: answer.event_count,
             more: !listed.next_page_token.is_empty(),
-            events: events.iter().map(EventJson::of).collect::<Result<_, _>>()?,
+            events: EventJson::list(&events)?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write_one(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write_one(&output, page);
             opened.write_notes(page);
         })?;
         Ok(Exit::Ok)
     }
 }
 
-impl Open {
+impl OpenArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let key = match SessionName::of(&self.key) {
             SessionName::Key(key) if !key.is_empty() => key,
@@ -267,8 +251,8 @@ impl Open {
             }
             SessionName::Number(number) => {
                 return Err(Failure::argument(
-                    format!("{number} would be taken for the number of a session"),
-                    format!("say key:{number} if that is the key"),
+                    format!("{number} would be read as the number of a session"),
+                    format!("write key:{number} for the key"),
                 ));
             }
         };
@@ -279,20 +263,23 @@ impl Open {
             ..Default::default()
         };
         let (answer, commit) = brain.write(cx, request)?;
-        let told = Changed {
-            id: answer.session_id,
+        let output = IdCommit {
+            id: answer.session_id.into(),
             commit,
         };
         let is_quiet = cx.is_quiet();
-        cx.answer(Some(&brain.named), &told, |page| match is_quiet {
-            true => page.line(told.id),
-            false => page.line(format!("session {} ({key})", told.id)),
+        cx.answer(Some(&brain.named), &output, |page| {
+            if is_quiet {
+                page.line(output.id)
+            } else {
+                page.line(format!("session {} ({key})", output.id))
+            }
         })?;
         Ok(Exit::Ok)
     }
 }
 
-impl Close {
+impl CloseArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let found = session(cx, &brain.opened, &self.session)?;
@@ -303,12 +290,12 @@ impl Close {
             ..Default::default()
         };
         let (_, commit) = brain.write(cx, request)?;
-        let told = Changed {
-            id: found.id,
+        let output = IdCommit {
+            id: found.id.into(),
             commit,
         };
-        cx.done(Some(&brain.named), &told, |page| {
-            page.line(format!("session {} is closed", told.id));
+        cx.done(Some(&brain.named), &output, |page| {
+            page.line(format!("session {} is closed", output.id));
         })?;
         Ok(Exit::Ok)
     }
@@ -316,21 +303,20 @@ impl Close {
 
 fn json(session: &v1::Session) -> Result<SessionJson, Failure> {
     let said = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
     Ok(SessionJson {
         id: session.id,
         key: said(&session.key),
         agent: said(&session.agent),
         explicit: session.explicit,
-        opened_at: time(session.opened_at)?,
-        last_event_at: time(session.last_event_at)?,
-        closed_at: time(session.closed_at)?,
+        opened_at: Time::maybe(session.opened_at)?,
+        last_event_at: Time::maybe(session.last_event_at)?,
+        closed_at: Time::maybe(session.closed_at)?,
         outcome: said(&session.outcome),
     })
 }
 
-fn write_list(told: &Listed, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_list(output: &SessionList, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("id", Align::Right),
         ("key", Align::Left),
         ("agent", Align::Left),
@@ -340,7 +326,7 @@ fn write_list(told: &Listed, page: &mut Page) {
     ]);
     let short = |time: &Option<Time>| time.map_or("-".to_owned(), |time| when::short(time.0));
     let said = |text: &Option<String>| text.as_deref().map_or("-".to_owned(), printable);
-    for session in &told.sessions {
+    for session in &output.sessions {
         table.row(vec![
             session.id.to_string(),
             said(&session.key),
@@ -351,8 +337,8 @@ fn write_list(told: &Listed, page: &mut Page) {
         ]);
     }
     table.write(page);
-    page.aside(plural(told.sessions.len() as u64, "session"));
-    shown::write_next(told.next.as_deref(), page);
+    page.aside(plural(output.sessions.len() as u64, "session"));
+    listing::write_next(output.next.as_deref(), page);
 }
 
 fn state(session: &SessionJson) -> String {
@@ -365,8 +351,8 @@ fn state(session: &SessionJson) -> String {
     }
 }
 
-fn write_one(told: &Shown, page: &mut Page) {
-    let session = &told.session;
+fn write_one(output: &SessionDetails, page: &mut TextPage) {
+    let session = &output.session;
     page.title(format!("session {}", session.id));
     let texts = [("key", &session.key), ("agent", &session.agent)];
     for (name, text) in texts {
@@ -384,13 +370,13 @@ fn write_one(told: &Shown, page: &mut Page) {
         }
     }
     page.field("state", state(session));
-    page.field("events", count(told.event_count));
-    if told.events.is_empty() {
+    page.field("events", count(output.event_count));
+    if output.events.is_empty() {
         return;
     }
     page.line("");
-    shown::table(&told.events, By::Happened, page);
-    if told.more {
+    listing::table(&output.events, TimeAxis::Happened, page);
+    if output.more {
         page.aside("there are more: --limit shows them");
     }
 }

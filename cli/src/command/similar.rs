@@ -1,4 +1,4 @@
-//! `amemctl similar`: events whose vectors are near an event's, or near one that is given.
+//! `amemctl similar`: events with vectors near that of an event, or near a given one.
 
 use std::path::PathBuf;
 
@@ -7,78 +7,77 @@ use amem_client::v1::similar_request::Like;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::EventJson;
+use crate::args::event_id::EventId;
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text;
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::id::Id;
-use crate::input;
-use crate::opened::Opened;
-use crate::render::{Align, Page, Table, float};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl similar work 12
   amemctl similar work last --min-similarity 0.5
   amemctl similar work --vector question.json     a JSON array of numbers, of the brain's own model")]
-pub(crate) struct Similar {
+pub(crate) struct SimilarArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The event that others are to be like: its id, or "last".
+    /// The event to compare with: its id, or "last".
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
-    id: Option<Id>,
-    /// A vector that events are to be like, as a JSON array in a file; `-` is stdin.
+    id: Option<EventId>,
+    /// A vector to compare with, as a JSON array in a file; `-` reads stdin.
     #[arg(long, value_name = "FILE")]
     vector: Option<PathBuf>,
-    /// The time that --since and --until are about.
-    #[arg(long, value_enum, default_value_t = By::Recorded)]
-    axis: By,
+    /// The time that --since and --until filter.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Only events at least as similar.
+    /// Only events of at least this similarity.
     #[arg(long, value_name = "-1..1", allow_negative_numbers = true)]
     min_similarity: Option<f32>,
-    /// Some of the best may be missed, about one in a hundred, if a large brain answers sooner.
+    /// Answer sooner on large brains; about one in a hundred of the best may be missed.
     #[arg(long)]
     approximate: bool,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct SimilarOutput {
     as_of_lsn: Option<u64>,
     /// None of the best was missed.
     exact: bool,
-    hits: Vec<Hit>,
+    hits: Vec<SimilarHitJson>,
 }
 
 #[derive(Serialize)]
-struct Hit {
+struct SimilarHitJson {
     similarity: f32,
     event: EventJson,
 }
 
-impl Similar {
+impl SimilarArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let like = match (&self.vector, self.id) {
             (Some(path), _) => Like::Vector(v1::Vector {
-                values: input::vector(path)?,
+                values: text::vector(path)?,
                 space: String::new(),
             }),
             (None, Some(id)) => Like::EventId(id.number_at(cx, &opened, self.looking.as_of())?),
             (None, None) => {
                 return Err(Failure::argument(
-                    "nothing says what events are to be like",
+                    "no event and no vector to compare with",
                     "name an event, or give --vector",
                 ));
             }
@@ -98,12 +97,12 @@ impl Similar {
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
         let hit = |hit: &v1::SimilarHit| {
-            Ok(Hit {
+            Ok(SimilarHitJson {
                 similarity: hit.similarity,
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
         };
-        let told = Told {
+        let output = SimilarOutput {
             as_of_lsn: self.looking.answered(moment),
             exact: answer.exact,
             hits: answer
@@ -112,8 +111,8 @@ impl Similar {
                 .map(hit)
                 .collect::<Result<_, Failure>>()?,
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -121,25 +120,25 @@ impl Similar {
     }
 }
 
-fn write(told: &Told, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &SimilarOutput, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("similarity", Align::Right),
         ("id", Align::Right),
         ("type", Align::Left),
         ("when", Align::Left),
         ("text", Align::Left),
     ]);
-    for hit in &told.hits {
+    for hit in &output.hits {
         table.row(vec![
             float(hit.similarity),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
-            when::short(By::Happened.of(&hit.event)),
-            shown::text(&hit.event),
+            when::short(TimeAxis::Happened.of(&hit.event)),
+            listing::text(&hit.event),
         ]);
     }
     table.write(page);
-    if told.hits.is_empty() {
+    if output.hits.is_empty() {
         page.aside("no other event has a vector that is near enough");
     }
 }

@@ -1,23 +1,22 @@
-//! `amemctl start-daemon`: what becomes the daemon that another command starts. Not for people.
+//! `amemctl start-daemon`, hidden: becomes the daemon that another command starts.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::autostart;
+use crate::connection::autostart;
 use crate::failure::Failure;
 
-/// Options.
 #[derive(Debug, Args)]
-pub(crate) struct StartDaemon {
+pub(crate) struct StartDaemonArgs {
     /// The daemon's program.
     program: PathBuf,
     /// Its socket.
     listen: PathBuf,
 }
 
-impl StartDaemon {
-    /// Comes back only if it fails.
+impl StartDaemonArgs {
+    /// Returns only if it fails.
     pub(crate) fn run(&self) -> Failure {
         autostart::become_daemon(&self.program, &self.listen)
     }

@@ -1,25 +1,24 @@
-//! `amemctl status`: whether amemd runs, and how it is.
+//! `amemctl status`: whether amemd runs, and its state.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::render::{
-    Align, Page, Table, agree, bytes, count, micros, plural, printable, span, spark,
+    Align, TextPage, TextTable, agree, bytes, count, micros, plural, printable, span, spark,
 };
-use crate::vitals::{BrainJson, JobJson, Latency, Vitals};
+use crate::vitals::{BrainStatusJson, JobJson, LatencyJson, Vitals};
 use crate::when;
 
-/// Calls whose latencies are shown unless all are wanted.
+/// Calls shown without --all.
 const CALLS: usize = 8;
-/// Jobs that are shown unless all are wanted.
+/// Jobs shown without --all.
 const JOBS: usize = 5;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl status
@@ -27,35 +26,34 @@ const JOBS: usize = 5;
   amemctl status --alive
   amemctl status --json | jq .data.brains
 
-It starts no daemon: without one it ends with 7. With a brain that can't be opened it ends with 1; a file that was
-rejected, as it is no brain, is told and hurts nobody. With --alive it says only whether a daemon answers, however its
-brains are: for what would start it again.
+It starts no daemon: without one the exit code is 7. It is 1 if a brain cannot be opened; rejected files are listed
+and do not change it. --alive shows only whether a daemon answers, whatever the state of its brains: for
+supervisors.
 
-The bars are the p50, p90, p99, p99.9 and the slowest, each beside the slowest of its call.")]
-pub(crate) struct Status {
-    /// Every call and every job, not only the most frequent and the last.
+The bars are p50, p90, p99, p99.9 and the slowest, relative to the slowest of the call.")]
+pub(crate) struct StatusArgs {
+    /// Show every call and every job, not only the most frequent and the last.
     #[arg(long)]
     all: bool,
-    /// Only whether a daemon answers.
+    /// Only show whether a daemon answers.
     #[arg(long, conflicts_with = "all")]
     alive: bool,
 }
 
-/// Whether a daemon answers.
 #[derive(Serialize)]
-struct Alive {
+struct AliveOutput {
     alive: bool,
 }
 
-impl Status {
+impl StatusArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if self.alive {
             return alive(&remote, cx);
         }
-        let told = Vitals::of(&remote)?;
-        cx.answer(None, &told, |page| write(&told, self.all, page))?;
-        Ok(match told.failed_brains {
+        let output = Vitals::of(&remote)?;
+        cx.answer(None, &output, |page| write(&output, self.all, page))?;
+        Ok(match output.failed_brains {
             0 => Exit::Ok,
             _ => Exit::Findings,
         })
@@ -63,43 +61,46 @@ impl Status {
 }
 
 fn alive(remote: &Remote, cx: &mut Context) -> Result<Exit, Failure> {
-    // The least of questions: it reads neither the folder nor a brain.
+    // The cheapest call: it reads neither the folder nor a brain.
     let request = v1::ListJobsRequest {
         page_size: 1,
         ..Default::default()
     };
     remote.call(remote.client.admin().list_jobs(request))?;
-    cx.answer(None, &Alive { alive: true }, |page| {
+    cx.answer(None, &AliveOutput { alive: true }, |page| {
         page.line("amemd answers")
     })?;
     Ok(Exit::Ok)
 }
 
-fn write(told: &Vitals, all: bool, page: &mut Page) {
-    page.title(format!("amemd {}", told.version));
+fn write(output: &Vitals, all: bool, page: &mut TextPage) {
+    page.title(format!("amemd {}", output.version));
     page.field(
         "process",
-        format!("{}, up {}", told.pid, span(told.uptime_secs)),
+        format!("{}, up {}", output.pid, span(output.uptime_secs)),
     );
-    page.field("folder", printable(&told.folder));
-    page.field("socket", printable(&told.socket));
-    let open = told.brains.len() as u64;
-    let mut brains = format!("{}, {} open", count(told.brain_count), count(open));
-    if told.failed_brains > 0 {
-        brains.push_str(&format!(", {} can't be opened", count(told.failed_brains)));
+    page.field("folder", printable(&output.folder));
+    page.field("socket", printable(&output.socket));
+    let open = output.brains.len() as u64;
+    let mut brains = format!("{}, {} open", count(output.brain_count), count(open));
+    if output.failed_brains > 0 {
+        brains.push_str(&format!(
+            ", {} cannot be opened",
+            count(output.failed_brains)
+        ));
     }
     page.field("brains", brains);
-    if told.rejected_files > 0 {
+    if output.rejected_files > 0 {
         page.field(
             "files",
             format!(
                 "{} rejected, which {}",
-                count(told.rejected_files),
-                agree(told.rejected_files, "is no brain", "are no brains")
+                count(output.rejected_files),
+                agree(output.rejected_files, "is not a brain", "are not brains")
             ),
         );
     }
-    let process = &told.process;
+    let process = &output.process;
     page.field(
         "memory",
         format!(
@@ -110,34 +111,34 @@ fn write(told: &Vitals, all: bool, page: &mut Page) {
             plural(process.threads, "thread")
         ),
     );
-    page.field("connections", count(told.connections));
-    if !told.refused_calls.is_empty() {
-        let refused = told.refused_calls.iter();
+    page.field("connections", count(output.connections));
+    if !output.refused_calls.is_empty() {
+        let refused = output.refused_calls.iter();
         let refused = refused.map(|of| format!("{} {}", printable(&of.reason), count(of.count)));
         page.field("refused", refused.collect::<Vec<_>>().join(", "));
     }
-    if told.files_waiting > 0 {
-        page.field("arriving", plural(told.files_waiting, "file"));
+    if output.files_waiting > 0 {
+        page.field("arriving", plural(output.files_waiting, "file"));
     }
-    for problem in &told.problems {
+    for problem in &output.problems {
         let (what, line) = problem.line();
         page.field(what, line);
     }
-    match told.problems_untold() {
+    match output.problems_untold() {
         0 => {}
         more => page.aside(format!(
             "{} more: `amemctl brain ls --rejected`",
             count(more)
         )),
     }
-    write_brains(&told.brains, page);
+    write_brains(&output.brains, page);
     let shown = if all { usize::MAX } else { CALLS };
-    write_latencies(&told.latencies, shown, page);
-    write_jobs(&told.jobs, if all { usize::MAX } else { JOBS }, page);
+    write_latencies(&output.latencies, shown, page);
+    write_jobs(&output.jobs, if all { usize::MAX } else { JOBS }, page);
 }
 
-fn write_brains(brains: &[BrainJson], page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_brains(brains: &[BrainStatusJson], page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("brain", Align::Left),
         ("events", Align::Right),
         ("edges", Align::Right),
@@ -176,8 +177,8 @@ fn write_brains(brains: &[BrainJson], page: &mut Page) {
     }
 }
 
-fn write_latencies(latencies: &[Latency], most: usize, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_latencies(latencies: &[LatencyJson], most: usize, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("call", Align::Left),
         ("calls", Align::Right),
         ("refused", Align::Right),
@@ -208,8 +209,8 @@ fn write_latencies(latencies: &[Latency], most: usize, page: &mut Page) {
     }
 }
 
-fn write_jobs(jobs: &[JobJson], most: usize, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_jobs(jobs: &[JobJson], most: usize, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("job", Align::Right),
         ("what", Align::Left),
         ("brain", Align::Left),

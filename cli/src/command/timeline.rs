@@ -6,25 +6,22 @@ use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::{EventJson, Time};
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::brain::opened::OpenBrain;
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Opened;
-use crate::render::{Align, Page, Table, plural, printable, spark};
-use crate::selecting::{Conditions, Looking};
-use crate::shown::{self, By};
-use crate::target::{self, Target};
+use crate::json::event::{EventJson, Time};
+use crate::listing::{self, TimeAxis};
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, plural, printable, spark};
 use crate::when;
 
-/// Columns of the line that shows how much was when.
 const SPARK_COLUMNS: usize = 60;
-/// Microseconds of a day.
 const DAY: u64 = amem_format::Micros::DAY as u64;
-/// Entries from which on that line is shown.
+/// Fewer entries get no sparkline.
 const SPARK_ENTRIES: usize = 8;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   amemctl timeline work
@@ -32,43 +29,43 @@ const SPARK_ENTRIES: usize = 8;
   amemctl timeline work --axis recorded --session standup
 
 {}", when::HELP))]
-pub(crate) struct Timeline {
+pub(crate) struct TimelineArgs {
     #[arg(help = target::HELP)]
     brain: Target,
-    /// The time that it is about.
-    #[arg(long, value_enum, default_value_t = By::Happened)]
-    axis: By,
-    /// The newest first.
+    /// The time to order by.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Happened)]
+    axis: TimeAxis,
+    /// Newest first.
     #[arg(long)]
     newest: bool,
     /// At most this many.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
-    /// Continue behind a page, with the token that it ended with.
+    /// Continue after a page, with the token at its end.
     #[arg(long, value_name = "TOKEN")]
     after: Option<String>,
     #[command(flatten)]
-    looking: Looking,
+    looking: MomentArgs,
     #[command(flatten)]
-    conditions: Conditions,
+    conditions: SelectionArgs,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct TimelineOutput {
     as_of_lsn: Option<u64>,
-    entries: Vec<Entry>,
+    entries: Vec<TimelineEntryJson>,
     next: Option<String>,
 }
 
 #[derive(Serialize)]
-struct Entry {
+struct TimelineEntryJson {
     time: Time,
     event: EventJson,
 }
 
-impl Timeline {
+impl TimelineArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = Opened::open(cx, &self.brain)?;
+        let opened = OpenBrain::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;
@@ -84,22 +81,22 @@ impl Timeline {
         let answer = opened.ask(cx, request)?;
         let moment = answer.moment.as_ref();
         let entry = |entry: &v1::TimelineEntry| {
-            Ok(Entry {
+            Ok(TimelineEntryJson {
                 time: Time::of(entry.time)?,
                 event: EventJson::of(&entry.event.clone().unwrap_or_default())?,
             })
         };
-        let told = Told {
+        let output = TimelineOutput {
             as_of_lsn: self.looking.answered(moment),
             entries: answer
                 .entries
                 .iter()
                 .map(entry)
                 .collect::<Result<_, Failure>>()?,
-            next: shown::next(&answer.next_page_token),
+            next: listing::next(&answer.next_page_token),
         };
-        cx.answer(Some(&opened.named(moment)), &told, |page| {
-            write(&told, page);
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
             opened.write_notes(page);
         })?;
         opened.close(cx);
@@ -107,31 +104,31 @@ impl Timeline {
     }
 }
 
-fn write(told: &Told, page: &mut Page) {
-    write_spark(&told.entries, page);
+fn write(output: &TimelineOutput, page: &mut TextPage) {
+    write_spark(&output.entries, page);
     let mut from = 0;
-    while let Some(first) = told.entries.get(from) {
+    while let Some(first) = output.entries.get(from) {
         let day = day_of(first.time.0);
-        let same = told.entries[from..]
+        let same = output.entries[from..]
             .iter()
             .take_while(|entry| day_of(entry.time.0) == day)
             .count();
         page.title(day);
-        write_day(&told.entries[from..from + same], page);
+        write_day(&output.entries[from..from + same], page);
         from += same;
     }
-    page.aside(plural(told.entries.len() as u64, "event"));
-    shown::write_next(told.next.as_deref(), page);
+    page.aside(plural(output.entries.len() as u64, "event"));
+    listing::write_next(output.next.as_deref(), page);
 }
 
-/// How much was when, from the first to the last entry.
-fn write_spark(entries: &[Entry], page: &mut Page) {
+/// A sparkline of entries over time.
+fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
     let times = || entries.iter().map(|entry| entry.time.0.0);
     let (Some(first), Some(last)) = (times().min(), times().max()) else {
         return;
     };
     let span = last.abs_diff(first);
-    // A few events are counted faster than bars are read, and bars of hours say nothing beside dates.
+    // A few events need no bars, and one day fits its table.
     if span < DAY || entries.len() < SPARK_ENTRIES {
         return;
     }
@@ -143,14 +140,15 @@ fn write_spark(entries: &[Entry], page: &mut Page) {
     }
     let line = spark(&counts, page.style());
     let (first, last) = (day_of(Micros(first)), day_of(Micros(last)));
-    page.aside(match first == last {
-        true => format!("{line}  {first}"),
-        false => format!("{first} {line} {last}"),
+    page.aside(if first == last {
+        format!("{line}  {first}")
+    } else {
+        format!("{first} {line} {last}")
     });
 }
 
-fn write_day(entries: &[Entry], page: &mut Page) {
-    let mut table = Table::new(&[
+fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("", Align::Left),
         ("", Align::Right),
         ("", Align::Left),
@@ -163,7 +161,7 @@ fn write_day(entries: &[Entry], page: &mut Page) {
             entry.event.id.to_string(),
             entry.event.event_type.to_string(),
             printable(&entry.event.session_name()),
-            shown::text(&entry.event),
+            listing::text(&entry.event),
         ]);
     }
     table.write_rows(page);
@@ -174,7 +172,6 @@ fn day_of(time: Micros) -> String {
     text.split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Hours and minutes.
 fn clock_of(time: Micros) -> String {
     let text = time::display(time).to_string();
     let clock = text.split('T').nth(1).unwrap_or_default();

@@ -1,38 +1,37 @@
-//! `amemctl token`: the tokens with which others come in by TCP.
+//! `amemctl token`: tokens of TCP callers.
 //!
-//! Promises: a token is printed once, when it is made, on stdout and nowhere else; no list has it.
+//! Promises: a token is printed once, when it is created, on stdout only; no list has it.
 
 use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::context::Context;
-use crate::event::Time;
+use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::remote::Remote;
-use crate::render::{Align, Page, Table, plural, printable};
+use crate::json::event::Time;
+use crate::output::context::Context;
+use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
-/// Tokens that are asked for at a time.
+/// Tokens per request.
 const PAGE: u32 = 200;
 
-/// Options.
 #[derive(Debug, Args)]
-pub(crate) struct Token {
+pub(crate) struct TokenArgs {
     #[command(subcommand)]
-    act: Act,
+    act: TokenCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Act {
-    /// Makes a token, and prints it once.
-    Create(Create),
-    /// Lists the tokens, without what they are.
+enum TokenCommand {
+    /// Creates a token, and prints it once.
+    Create(CreateTokenArgs),
+    /// Lists the tokens, without their secrets.
     #[command(visible_alias = "ls")]
-    List(List),
-    /// Takes a token away, at once.
-    Revoke(Revoke),
+    List(ListTokensArgs),
+    /// Revokes a token at once.
+    Revoke(RevokeArgs),
 }
 
 #[derive(Debug, Args)]
@@ -41,15 +40,15 @@ enum Act {
   amemctl token create ci --role read --brain work --json | jq -r .data.token
   amemctl --address 127.0.0.1:7411 --token-file laptop.token brain ls
 
-amemd keeps a hash: what is printed can't be shown again. Callers are token:NAME in commits and in the log. TCP is
-switched on by tcp.listen in amemd's settings.")]
-struct Create {
+amemd stores a hash: the token cannot be shown again. Callers are token:NAME in commits and in the log. The
+setting tcp.listen of amemd enables TCP.")]
+struct CreateTokenArgs {
     /// Its name: letters, digits, -, _ and dots.
     name: String,
     /// What its callers may do.
-    #[arg(long, value_enum, default_value_t = Role::Write)]
-    role: Role,
-    /// Only with this brain; it may be given again. Of other brains its callers learn nothing.
+    #[arg(long, value_enum, default_value_t = TokenRole::Write)]
+    role: TokenRole,
+    /// Only this brain; may be repeated. Its callers learn nothing of other brains.
     #[arg(long = "brain", value_name = "NAME")]
     brains: Vec<String>,
 }
@@ -58,46 +57,45 @@ struct Create {
 #[command(after_help = "Examples:
   amemctl token list
   amemctl token list --json")]
-struct List {}
+struct ListTokensArgs {}
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl token revoke laptop
 
-Who shows it is refused from then on, also on connections that are open; streams in its name end.")]
-struct Revoke {
+Its callers are refused from then on, also on open connections; their streams end.")]
+struct RevokeArgs {
     /// Its name.
     name: String,
 }
 
-/// What callers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Role {
-    /// Ask.
+enum TokenRole {
+    /// Query brains.
     Read,
-    /// Change brains, too.
+    /// Also change brains.
     Write,
-    /// Remove them, and steer amemd.
+    /// Also remove brains and control amemd.
     Admin,
 }
 
 #[derive(Serialize)]
-struct Created<'a> {
+struct CreateTokenOutput<'a> {
     name: &'a str,
-    role: Role,
+    role: TokenRole,
     /// Empty: all.
     brains: &'a [String],
     token: String,
 }
 
 #[derive(Serialize)]
-struct Listed {
-    tokens: Vec<Row>,
+struct TokenList {
+    tokens: Vec<TokenRow>,
 }
 
 #[derive(Serialize)]
-struct Row {
+struct TokenRow {
     name: String,
     role: &'static str,
     /// Empty: all.
@@ -106,11 +104,11 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Revoked<'a> {
+struct RevokeOutput<'a> {
     name: &'a str,
 }
 
-impl Role {
+impl TokenRole {
     fn permission(self) -> v1::Permission {
         match self {
             Self::Read => v1::Permission::Read,
@@ -120,26 +118,17 @@ impl Role {
     }
 }
 
-impl Token {
-    /// The name of what is to be done.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.act {
-            Act::Create(_) => "create",
-            Act::List(_) => "list",
-            Act::Revoke(_) => "revoke",
-        }
-    }
-
+impl TokenArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         match &self.act {
-            Act::Create(create) => create.run(cx),
-            Act::List(_) => list(cx),
-            Act::Revoke(revoke) => revoke.run(cx),
+            TokenCommand::Create(create) => create.run(cx),
+            TokenCommand::List(_) => list(cx),
+            TokenCommand::Revoke(revoke) => revoke.run(cx),
         }
     }
 }
 
-impl Create {
+impl CreateTokenArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let request = v1::CreateTokenRequest {
             name: self.name.clone(),
@@ -148,18 +137,18 @@ impl Create {
         };
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().create_token(request))?;
-        let told = Created {
+        let output = CreateTokenOutput {
             name: &self.name,
             role: self.role,
             brains: &self.brains,
             token: answer.token,
         };
-        // On stdout stands the token and nothing else: it goes into a file.
-        cx.answer(None, &told, |page| page.line(printable(&told.token)))?;
+        // Only the token goes to stdout: it is redirected into a file.
+        cx.answer(None, &output, |page| page.line(printable(&output.token)))?;
         if !cx.is_json() {
             let name = printable(&self.name);
             cx.note(&format!(
-                "this is token {name}; it is not shown again: keep it in a file that only its user may read"
+                "this is token {name}; it is not shown again: store it in a file that only its user may read"
             ));
         }
         Ok(Exit::Ok)
@@ -169,30 +158,24 @@ impl Create {
 fn list(cx: &mut Context) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     let rows = tokens(&remote)?.iter().map(row).collect::<Result<_, _>>()?;
-    let told = Listed { tokens: rows };
-    cx.answer(None, &told, |page| write(&told, page))?;
+    let output = TokenList { tokens: rows };
+    cx.answer(None, &output, |page| write(&output, page))?;
     Ok(Exit::Ok)
 }
 
 fn tokens(remote: &Remote) -> Result<Vec<v1::Token>, Failure> {
-    let mut tokens = Vec::new();
-    let mut page_token = String::new();
-    loop {
+    Ok(all_pages(|page_token| {
         let request = v1::ListTokensRequest {
             page_size: PAGE,
             page_token,
         };
         let answer = remote.call(remote.client.admin().list_tokens(request))?;
-        tokens.extend(answer.tokens);
-        page_token = answer.next_page_token;
-        if page_token.is_empty() {
-            return Ok(tokens);
-        }
-    }
+        Ok((answer.tokens, answer.next_page_token))
+    })?)
 }
 
-fn row(token: &v1::Token) -> Result<Row, Failure> {
-    Ok(Row {
+fn row(token: &v1::Token) -> Result<TokenRow, Failure> {
+    Ok(TokenRow {
         name: token.name.clone(),
         role: match token.permission() {
             v1::Permission::Read => "read",
@@ -201,46 +184,47 @@ fn row(token: &v1::Token) -> Result<Row, Failure> {
             v1::Permission::Unspecified => "unknown",
         },
         brains: token.brains.clone(),
-        created: token.create_time.map(|t| Time::of(Some(t))).transpose()?,
+        created: Time::maybe(token.create_time)?,
     })
 }
 
-fn write(told: &Listed, page: &mut Page) {
-    let mut table = Table::new(&[
+fn write(output: &TokenList, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
         ("token", Align::Left),
         ("role", Align::Left),
         ("made", Align::Left),
         ("brains", Align::Left),
     ]);
-    for token in &told.tokens {
+    for token in &output.tokens {
         let made = token.created.map(|made| when::short(made.0));
         table.row(vec![
             token.name.clone(),
             token.role.to_owned(),
             made.unwrap_or_else(|| "-".to_owned()),
-            match token.brains.is_empty() {
-                true => "all".to_owned(),
-                false => token.brains.join(", "),
+            if token.brains.is_empty() {
+                "all".to_owned()
+            } else {
+                token.brains.join(", ")
             },
         ]);
     }
     table.write(page);
-    page.aside(match told.tokens.len() {
-        0 => "there is no token: `amemctl token create NAME` makes one".to_owned(),
+    page.aside(match output.tokens.len() {
+        0 => "there is no token: `amemctl token create NAME` creates one".to_owned(),
         n => plural(n as u64, "token"),
     });
 }
 
-impl Revoke {
+impl RevokeArgs {
     fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let request = v1::RevokeTokenRequest {
             name: self.name.clone(),
         };
         let remote = cx.reach().running()?;
         remote.call(remote.client.admin().revoke_token(request))?;
-        let told = Revoked { name: &self.name };
-        cx.done(None, &told, |page| {
-            page.line(format!("token {} is revoked", printable(told.name)));
+        let output = RevokeOutput { name: &self.name };
+        cx.done(None, &output, |page| {
+            page.line(format!("token {} is revoked", printable(output.name)));
         })?;
         Ok(Exit::Ok)
     }

@@ -1,4 +1,4 @@
-//! `amemctl top`: what amemd is doing, looked at again and again.
+//! `amemctl top`: what amemd is doing, sampled repeatedly.
 
 use std::io::Write;
 use std::thread::sleep;
@@ -6,19 +6,17 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
-use crate::context::Context;
+use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::live::{Frame, Screen};
-use crate::remote::Remote;
+use crate::output::context::Context;
 use crate::vitals::Vitals;
 
-/// The first frame of a terminal comes this soon, whatever the interval.
+/// The first frame on a terminal comes this soon, whatever the interval.
 const FIRST_AFTER: Duration = Duration::from_millis(200);
-/// How often a key is looked for while nothing is shown anew.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl top
@@ -26,33 +24,32 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
   amemctl top --once
   amemctl top --once --json | jq .data.brains
 
-In a terminal, q or Ctrl-C ends it; elsewhere, one frame follows the other. Rates are those since the frame before;
-p50 and p99 are those since amemd started. It starts no daemon: without one it ends with 7.")]
-pub(crate) struct Top {
-    /// Seconds between two looks.
+On a terminal, q or Ctrl-C quits; elsewhere frames are printed one after the other. Rates are those since the
+previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
+pub(crate) struct TopArgs {
+    /// Seconds between samples.
     #[arg(short = 'n', long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
     interval: Duration,
-    /// One frame, of two looks, and no more.
+    /// Show one frame, of two samples.
     #[arg(long)]
     once: bool,
 }
 
-/// A span between a tenth of a second and an hour.
 fn interval(text: &str) -> Result<Duration, String> {
-    let secs: f64 = text.parse().map_err(|_| "it is no number".to_owned())?;
-    match (0.1..=3600.0).contains(&secs) {
-        true => Ok(Duration::from_secs_f64(secs)),
-        false => Err("it is not between 0.1 and 3600".to_owned()),
+    let secs: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    if (0.1..=3600.0).contains(&secs) {
+        Ok(Duration::from_secs_f64(secs))
+    } else {
+        Err("it is not between 0.1 and 3600".to_owned())
     }
 }
 
-/// A look, and when it was.
-struct Look {
+struct Sample {
     at: Instant,
     vitals: Vitals,
 }
 
-impl Look {
+impl Sample {
     fn at(remote: &Remote) -> Result<Self, Failure> {
         Ok(Self {
             at: Instant::now(),
@@ -65,16 +62,16 @@ impl Look {
     }
 }
 
-impl Top {
+impl TopArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if cx.is_terminal() && !cx.is_json() && !self.once {
             return self.watch(cx, &remote);
         }
-        let mut before = Look::at(&remote)?;
+        let mut before = Sample::at(&remote)?;
         loop {
             sleep(self.interval);
-            let look = Look::at(&remote)?;
+            let look = Sample::at(&remote)?;
             let frame = look.frame(&before);
             cx.answer(None, &frame, |page| frame.write(page))?;
             if self.once {
@@ -85,15 +82,15 @@ impl Top {
                     .write_all(b"\n")
                     .map_err(|e| Failure::output(&e))?;
             }
-            // Who watches wants to see it now, not when a buffer is full.
+            // Show each frame at once, not when the buffer is full.
             cx.finish()?;
             before = look;
         }
     }
 
-    /// On the whole screen, until somebody has had enough.
+    /// On the whole screen, until the user quits.
     fn watch(&self, cx: &mut Context, remote: &Remote) -> Result<Exit, Failure> {
-        let mut before = Look::at(remote)?;
+        let mut before = Sample::at(remote)?;
         let mut screen = Screen::enter().map_err(|e| Failure::output(&e))?;
         let mut wait = self.interval.min(FIRST_AFTER);
         loop {
@@ -104,7 +101,7 @@ impl Top {
                 }
             }
             wait = self.interval;
-            let look = Look::at(remote)?;
+            let look = Sample::at(remote)?;
             let mut page = screen.page(cx.is_quiet());
             look.frame(&before).write(&mut page);
             screen.show(&page).map_err(|e| Failure::output(&e))?;

@@ -1,54 +1,53 @@
-//! `amemctl decay` and `amemctl checkpoint`: what amemd does by itself, done now.
+//! `amemctl decay` and `amemctl checkpoint`: scheduled jobs, run now.
 
 use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::target::{self, Target};
+use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::target::{self, Target};
-use crate::writing::{CommitJson, Writable, Writing};
+use crate::json::commit::CommitJson;
+use crate::output::context::Context;
 
-/// Options of decay.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl decay work
-  amemctl fading work          what is nearly forgotten since
+  amemctl fading work          what has almost faded
 
-Strength falls with the time since an event was used, faster for inferences than for facts, slower
-for skills, not at all for what is pinned. Nothing is deleted by it.")]
-pub(crate) struct Decay {
+Strength falls with the time since an event was last used: faster for inferences than for facts, slower for
+skills, not at all for pinned events. Nothing is deleted.")]
+pub(crate) struct DecayArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     #[command(flatten)]
-    writing: Writing,
+    writing: WriteArgs,
 }
 
-/// Options of checkpoint.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl checkpoint work
 
-It folds the journal into a new base: the next opening is faster, and the file smaller. amemd
-does so by itself when the journal has grown.")]
-pub(crate) struct Checkpoint {
+Makes a new base from the journal: the brain opens faster, and its file is smaller. amemd does this itself when
+the journal has grown.")]
+pub(crate) struct CheckpointArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
 }
 
 #[derive(Serialize)]
-struct Decayed {
+struct DecayOutput {
     commit: CommitJson,
 }
 
 #[derive(Serialize)]
-struct Folded {
+struct CheckpointOutput {
     generation: u64,
     lsn: u64,
 }
 
-impl Decay {
+impl DecayArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let request = v1::DecayRequest {
@@ -56,16 +55,16 @@ impl Decay {
             ..Default::default()
         };
         let (_, commit) = brain.write(cx, request)?;
-        let told = Decayed { commit };
-        cx.done(Some(&brain.named), &told, |page| {
+        let output = DecayOutput { commit };
+        cx.done(Some(&brain.named), &output, |page| {
             page.line("strengths are computed as of now");
-            told.commit.write(page);
+            output.commit.write(page);
         })?;
         Ok(Exit::Ok)
     }
 }
 
-impl Checkpoint {
+impl CheckpointArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let brain = Writable::open(cx, &self.brain)?;
         let served = brain.opened.served()?;
@@ -76,14 +75,14 @@ impl Checkpoint {
         let answer = remote.call(remote.client.brains().checkpoint_brain(request))?;
         let mut named = brain.opened.named(answer.moment.as_ref());
         named.generation = Some(answer.generation);
-        let told = Folded {
+        let output = CheckpointOutput {
             generation: answer.generation,
             lsn: named.lsn,
         };
-        cx.done(Some(&named), &told, |page| {
+        cx.done(Some(&named), &output, |page| {
             page.line(format!(
                 "generation {} has everything up to LSN {}",
-                told.generation, told.lsn
+                output.generation, output.lsn
             ));
         })?;
         Ok(Exit::Ok)

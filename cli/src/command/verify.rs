@@ -1,4 +1,4 @@
-//! `amemctl verify`: every byte of a file, against its checksums and against each other.
+//! `amemctl verify`: checks every byte of a file against its checksums, and its parts against each other.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,53 +10,52 @@ use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
 
-use crate::context::Context;
+use crate::brain::opened::DaemonBrain;
+use crate::brain::source::check_file;
+use crate::brain::target::Target;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::Served;
-use crate::progress::{Progress, Unit};
-use crate::render::{Page, bytes, count, plural, printable};
-use crate::source::{Named, check_file};
-use crate::target::Target;
+use crate::json::brain::BrainName;
+use crate::output::context::Context;
+use crate::output::progress::{Progress, Unit};
+use crate::render::{TextPage, bytes, count, plural, printable};
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl verify work                         a brain of amemd, beside its writers
+  amemctl verify work                         a brain of amemd, while it is written
   amemctl verify work.amem
   amemctl verify --json copy.amem && echo whole
 
-Ends with 0 if the file is whole, with 1 if something is wrong.")]
-pub(crate) struct Verify {
-    /// A brain of amemd by its name; or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
+The exit code is 0 if the file is intact, else 1.")]
+pub(crate) struct VerifyArgs {
+    /// A brain of amemd, by name, or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
     brain: Target,
 }
 
-/// Findings that are shown as text; `--json` has all that were kept.
+/// Findings printed as text; `--json` has all.
 const LINES_MAX: usize = 50;
 
 #[derive(Serialize)]
-struct Told {
+struct VerifyOutput {
     whole: bool,
     bytes: u64,
     events: u64,
     edges: u64,
     checksums: u64,
     commits: u64,
-    findings: Vec<Found>,
+    findings: Vec<FindingJson>,
     more: u64,
-    tail: Option<Tail>,
+    tail: Option<TailJson>,
 }
 
-/// A finding in an answer.
 #[derive(Debug, Serialize)]
-pub(crate) struct Found {
+pub(crate) struct FindingJson {
     part: String,
     offset: Option<u64>,
     why: String,
 }
 
-impl From<&Finding> for Found {
+impl From<&Finding> for FindingJson {
     fn from(finding: &Finding) -> Self {
         Self {
             part: finding.part.clone(),
@@ -66,15 +65,15 @@ impl From<&Finding> for Found {
     }
 }
 
-/// Bytes behind the last whole commit, in an answer.
+/// Bytes after the last complete commit.
 #[derive(Debug, Serialize)]
-pub(crate) struct Tail {
+pub(crate) struct TailJson {
     offset: u64,
     bytes: u64,
     why: String,
 }
 
-impl From<&verify::Tail> for Tail {
+impl From<&verify::Tail> for TailJson {
     fn from(tail: &verify::Tail) -> Self {
         Self {
             offset: tail.offset,
@@ -84,24 +83,24 @@ impl From<&verify::Tail> for Tail {
     }
 }
 
-impl Verify {
+impl VerifyArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let (named, report) = match &self.brain {
             Target::Path(path) => of_file(cx, path)?,
             Target::Name(name) => of_daemon(cx, name)?,
         };
-        let told = Told {
+        let output = VerifyOutput {
             whole: report.is_whole(),
             bytes: report.bytes,
             events: report.events,
             edges: report.edges,
             checksums: report.checksums,
             commits: report.commits,
-            findings: report.findings.iter().map(Found::from).collect(),
+            findings: report.findings.iter().map(FindingJson::from).collect(),
             more: report.more,
-            tail: report.tail.as_ref().map(Tail::from),
+            tail: report.tail.as_ref().map(TailJson::from),
         };
-        cx.answer(Some(&named), &told, |page| write(&named, &report, page))?;
+        cx.answer(Some(&named), &output, |page| write(&named, &report, page))?;
         Ok(if report.is_whole() {
             Exit::Ok
         } else {
@@ -110,23 +109,23 @@ impl Verify {
     }
 }
 
-fn of_file(cx: &Context, path: &Path) -> Result<(Named, Report), Failure> {
+fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
     check_file(path)?;
     let mut progress = Progress::new(cx, Unit::Bytes);
     if let Ok(meta) = path.metadata() {
-        progress.say(&format!("{} are being checked …", bytes(meta.len())));
+        progress.say(&format!("checking {} …", bytes(meta.len())));
     }
     let report = verify::file(path).map_err(|e| Failure::from(e).of_verify())?;
-    let named = Named {
+    let named = BrainName {
         live: report.live,
-        ..Named::path(path, report.layout)
+        ..BrainName::path(path, report.layout)
     };
     Ok((named, report))
 }
 
-/// The daemon looks at its own file.
-fn of_daemon(cx: &mut Context, name: &str) -> Result<(Named, Report), Failure> {
-    let served = Served::open(cx.daemon()?, name)?;
+/// Has the daemon verify its own file.
+fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failure> {
+    let served = DaemonBrain::open(cx.daemon()?, name)?;
     let mut named = served.named().clone();
     let mut progress = Progress::new(cx, Unit::Bytes);
     let remote = cx.daemon()?;
@@ -138,7 +137,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(Named, Report), Failure> {
     let mut brains = remote.client.brains();
     let asked = brains.verify_brain(v1::VerifyBrainRequest { brain: brain() });
     let verified = remote.watched(asked, Duration::from_millis(100), || {
-        progress.say(&format!("{size} are being checked …"));
+        progress.say(&format!("checking {size} …"));
     })?;
     if let Some(moment) = &verified.moment {
         named.saw(moment);
@@ -163,7 +162,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(Named, Report), Failure> {
     Ok((named, report))
 }
 
-fn write(named: &Named, report: &Report, page: &mut Page) {
+fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
     let (path, is_served) = (&named.path, named.name.is_some());
     page.title(printable(named.name.as_ref().unwrap_or(path)));
     let looked_at = format!(
@@ -171,7 +170,7 @@ fn write(named: &Named, report: &Report, page: &mut Page) {
         bytes(report.bytes),
         plural(report.events, "event"),
         plural(report.edges, "edge"),
-        // Of a daemon's brain we know how much it holds, and not how much of that is folded.
+        // The daemon's counts include the journal.
         if is_served { "" } else { " in the tables" },
         plural(report.commits, "commit"),
     );
@@ -186,7 +185,7 @@ fn write(named: &Named, report: &Report, page: &mut Page) {
     if report.live {
         page.field(
             "live",
-            "a daemon writes it; what it has committed was checked",
+            "a daemon writes it; everything committed was checked",
         );
     }
     write_findings("finding", &report.findings, report.more, page);
@@ -209,8 +208,7 @@ fn write(named: &Named, report: &Report, page: &mut Page) {
     );
 }
 
-/// A line for each of the first findings.
-pub(crate) fn write_findings(name: &str, findings: &[Finding], more: u64, page: &mut Page) {
+pub(crate) fn write_findings(name: &str, findings: &[Finding], more: u64, page: &mut TextPage) {
     for finding in findings.iter().take(LINES_MAX) {
         page.field(name, printable(&finding.to_string()));
     }
@@ -220,8 +218,7 @@ pub(crate) fn write_findings(name: &str, findings: &[Finding], more: u64, page: 
     }
 }
 
-/// What stands behind the last whole commit.
-pub(crate) fn write_tail(tail: Option<&verify::Tail>, page: &mut Page) {
+pub(crate) fn write_tail(tail: Option<&verify::Tail>, page: &mut TextPage) {
     if let Some(tail) = tail {
         page.field(
             "tail",
@@ -233,7 +230,7 @@ pub(crate) fn write_tail(tail: Option<&verify::Tail>, page: &mut Page) {
             ),
         );
         page.aside(
-            "A copy that was taken while the daemon wrote ends so, and nothing acknowledged before is missing.",
+            "A copy taken while the daemon wrote ends like this; it lacks nothing that was acknowledged before.",
         );
     }
 }

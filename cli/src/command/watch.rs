@@ -7,52 +7,51 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::jobs;
-use super::watch_words::{kind_of, words};
-use crate::context::Context;
-use crate::event::Time;
+use super::watch_lines::{kind_of, words};
+use crate::args::selection::{ScopeArgs, TypeArgs};
+use crate::brain::opened::{DaemonBrain, OpenBrain};
+use crate::brain::target::{self, Target};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::opened::{Opened, Served};
-use crate::render::{Page, clipped, printable};
-use crate::selecting::{Kinds, Scoped};
-use crate::target::{self, Target};
+use crate::json::event::Time;
+use crate::output::context::Context;
+use crate::render::{TextPage, clipped, printable};
 use crate::when;
 
-/// Options.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl watch work
-  amemctl watch work --after 0 --count 10       the first ten commits that are still held
+  amemctl watch work --after 0 --count 10       the first ten commits that amemd still has
   amemctl watch work --type decision --session standup
-  amemctl watch work --scope-user ada           what changes of the events of one user
-  amemctl watch work --jobs                     what came of decay, expiry, checkpoints, too
-  amemctl watch work --json | jq .changes       an object a line, without the envelope
+  amemctl watch work --scope-user ada           changes of events of one user
+  amemctl watch work --jobs                     with results of decay, expiry, checkpoints
+  amemctl watch work --json | jq .changes       one object a line, without the envelope
 
-It goes on until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit; of those that change
-none of the events that are asked for, it shows only what is about the whole brain, such as settings.")]
-pub(crate) struct Watch {
+Runs until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit. With filters it also shows
+changes of the whole brain, such as settings.")]
+pub(crate) struct WatchArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
     /// Begin with the commits after this LSN, instead of now.
     #[arg(long, value_name = "LSN")]
     after: Option<u64>,
-    /// End after as many commits.
+    /// End after this many commits.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
-    /// Events that are forgotten, whole.
+    /// Show forgotten events in full.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
-    /// What came of scheduled jobs, too, when they end.
+    /// Also show results of scheduled jobs when they end.
     #[arg(long)]
     jobs: bool,
     #[command(flatten)]
-    kinds: Kinds,
+    kinds: TypeArgs,
     #[command(flatten)]
-    scoped: Scoped,
+    scoped: ScopeArgs,
 }
 
 #[derive(Serialize)]
-struct Ended {
+struct JobLine {
     job: String,
     started: Option<Time>,
     ended: Option<Time>,
@@ -61,7 +60,7 @@ struct Ended {
 }
 
 #[derive(Serialize)]
-struct Line {
+struct CommitLine {
     lsn: u64,
     time: Option<Time>,
     kind: String,
@@ -70,23 +69,23 @@ struct Line {
     changes: Vec<Value>,
 }
 
-impl Watch {
+impl WatchArgs {
     pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
         let Target::Name(name) = &self.brain else {
             return Err(Failure::refused(
                 "file",
                 format!(
-                    "{} is a file: commits are watched through amemd",
+                    "{} is a file; only brains of amemd can be watched",
                     self.brain
                 ),
                 "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
             ));
         };
-        let opened = Opened::Served(Served::open_for_good(cx.daemon()?, name)?);
+        let opened = OpenBrain::Served(DaemonBrain::open_for_good(cx.daemon()?, name)?);
         let session_ids = self.kinds.session_ids(cx, &opened)?;
         let served = opened.served()?;
         let named = served.named();
-        // From the commit that is told on, so that none between that and the subscription is missed.
+        // From the LSN at which the brain was opened, so that no commit in between is missed.
         let mut commits = served.brain.follow_with(v1::SubscribeRequest {
             after_lsn: Some(self.after.unwrap_or(named.lsn)),
             instance: named.instance.map(|id| id.to_string()).unwrap_or_default(),
@@ -100,7 +99,7 @@ impl Watch {
         let mut seen = 0;
         if self.after.is_none() {
             cx.note(&format!(
-                "watching {name} from commit {} on; Ctrl-C ends it",
+                "watching {name} from commit {}; Ctrl-C stops it",
                 named.lsn
             ));
         }
@@ -120,9 +119,9 @@ impl Watch {
 
 fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
     let moment = commit.moment.clone().unwrap_or_default();
-    let line = Line {
+    let line = CommitLine {
         lsn: moment.lsn,
-        time: moment.time.map(|time| Time::of(Some(time))).transpose()?,
+        time: Time::maybe(moment.time)?,
         kind: kind_of(commit.kind()),
         principal: commit.principal.clone(),
         agent: commit.agent.clone(),
@@ -140,16 +139,15 @@ fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure>
         write(&line, commit, &mut page)?;
         cx.text(&page)?;
     }
-    // Who watches wants to see it now, not when a buffer is full.
+    // Show each commit at once, not when the buffer is full.
     cx.finish()
 }
 
 fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
-    let time = |time: Option<amem_client::Timestamp>| time.map(|t| Time::of(Some(t))).transpose();
-    let line = Ended {
+    let line = JobLine {
         job: jobs::name(job.kind()),
-        started: time(job.start_time)?,
-        ended: time(job.end_time)?,
+        started: Time::maybe(job.start_time)?,
+        ended: Time::maybe(job.end_time)?,
         failed: job.state() == v1::JobState::Failed,
         message: job.message.clone(),
     };
@@ -170,7 +168,11 @@ fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
     cx.finish()
 }
 
-fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result<(), Failure> {
+fn write(
+    line: &CommitLine,
+    commit: &v1::SubscribeResponse,
+    page: &mut TextPage,
+) -> Result<(), Failure> {
     let clock = line
         .time
         .map(|time| when::clock(time.0))
@@ -188,17 +190,17 @@ fn write(line: &Line, commit: &v1::SubscribeResponse, page: &mut Page) -> Result
     Ok(())
 }
 
-/// A change for programs: what it is, and its fields by the names of other answers.
+/// The kind of change, and fields named as in other answers.
 fn json_of(change: &Of) -> Result<Value, Failure> {
-    use crate::event::{EdgeJson, EventJson, edge_type_of, whole};
-    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::told(edge)?));
+    use crate::json::event::{EdgeJson, EventJson, edge_type_of, whole};
+    let edge = |edge| Ok::<_, Failure>(json!(EdgeJson::of(edge)?));
     Ok(match change {
         Of::Event(event) => match whole(event)? {
             Some(_) => json!({"event": EventJson::of(event)?}),
             None => json!({"event": {"id": event.id}}),
         },
         Of::Edge(of) => json!({"edge": edge(of)?}),
-        // When it was made is not told of what is no more.
+        // A retracted edge has no time.
         Of::RetractedEdge(of) => json!({"retracted_edge": {
             "source": of.source,
             "target": of.target,
@@ -206,8 +208,8 @@ fn json_of(change: &Of) -> Result<Value, Failure> {
         }}),
         Of::Belief(of) => json!({"belief": {
             "id": of.event_id,
-            "confidence": crate::event::number(of.confidence),
-            "lambda": crate::event::number(of.lambda),
+            "confidence": crate::json::event::number(of.confidence),
+            "lambda": crate::json::event::number(of.lambda),
             "pinned": of.pinned,
             "forgotten": of.forgotten,
             "compressed": of.compressed,

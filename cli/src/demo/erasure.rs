@@ -1,26 +1,29 @@
-//! What is erased is gone: from every file of the demo's, and from every answer.
+//! Step: what is erased is gone from every file of the demo's, and from every answer.
 
-use amem_client::{Duration, v1};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
+
+use amem_client::{Reader, v1};
 use amem_format::NodeId;
 
-use super::beliefs::{at_commit, by};
-use super::cleanup::Cleanup;
-use super::run::{BRAIN, Demo};
-use super::stage::{DemoError, Result, Stage};
-use super::traces::{has, lets_go, scan};
+use super::sandbox::{BRAIN, PATIENCE, POLL_EVERY};
+use super::stage::{Stage, wrong};
+use super::state::Demo;
+use crate::failure::Failure;
 use crate::render::{bytes, plural};
 
-/// What must not be kept. It is said twice, so that one is in the file's base and the other in its journal.
+/// What must not be kept. It is told twice, so that one is in the file's base and the other in its journal.
 const SECRETS: [&str; 2] = [
     "The gate of pier C opens with the code 5923-zorvanik.",
     "Mind that the code zorvanik is changed in June.",
 ];
-/// A word of both that is said nowhere else, in the form in which the index of words keeps it.
+/// A word of both that occurs nowhere else, in the form in which the word index has it.
 const WORD: &str = "zorvanik";
 
-/// A secret that was told.
-struct Told {
-    /// Its events.
+struct Secret {
     ids: Vec<u64>,
     /// The last commit before it.
     before: u64,
@@ -30,45 +33,38 @@ struct Told {
     traces: Vec<Vec<u8>>,
 }
 
+/// The files below a folder, hidden ones included, searched for traces.
+#[derive(Default)]
+struct Scan {
+    /// Files with traces, and how many different ones.
+    hits: Vec<(PathBuf, usize)>,
+    files: u64,
+    bytes: u64,
+}
+
 impl Demo {
-    pub(super) fn erase(&self, stage: &mut Stage<'_>, cleanup: &Cleanup) -> Result<()> {
-        stage.step(
-            "erase",
-            "A secret was remembered by mistake. Erased means: its bytes are in no file any more.",
-        )?;
-        let mut follower = self.follower(cleanup)?;
-        follower.begun()?;
-        let told = self.tell()?;
-        for (id, secret) in told.ids.iter().zip(SECRETS) {
-            stage.row(format_args!("[{id}] fact: {secret}"))?;
+    pub(super) fn erase(&mut self, stage: &mut Stage<'_>) -> Result<(), Failure> {
+        let reader = Reader::open(&self.file)?;
+        let secret = self.tell_secret()?;
+        for (id, text) in secret.ids.iter().zip(SECRETS) {
+            stage.row(format_args!("[{id}] fact: {text}"))?;
         }
-        let (found, _) = scan(cleanup.folder(), &told.traces)?;
-        let here = found.iter().find(|hit| hit.file == self.file);
-        stage.check("before: the file has both texts and both vectors", {
-            here.is_some_and(|hit| hit.traces == told.traces.len()) && told.traces.len() == 5
-        })?;
-        let known = self.answers(&told)?;
-        stage.check("before: search, history and the other process know it", {
-            known.iter().all(|(_, has)| *has) && follower.find(WORD)? == told.ids.len() as u64
-        })?;
-        let request = v1::EraseRequest {
-            brain: BRAIN.into(),
-            options: Some(by("planner")),
-            event_ids: told.ids.clone(),
-            // The other process looks when it is asked.
-            reader_wait: Some(Duration::default()),
-        };
-        self.remote
-            .call(self.remote.client.memory().erase(request))?;
-        self.gone(stage, cleanup, &told)?;
-        stage.check(
-            "the other process, which follows the file, finds nothing",
-            follower.find(WORD)? == 0,
+        let scan = Scan::of(self.sandbox.folder(), &secret.traces)?;
+        let here = scan.hits.iter().find(|(file, _)| *file == self.file);
+        let has_all = here.is_some_and(|(_, traces)| *traces == 5) && secret.traces.len() == 5;
+        check!(stage, "before: the file has both texts and both vectors" => has_all);
+        let known =
+            self.answers(&secret)?.iter().all(|(_, has)| *has) && texts_with_word(&reader)? == 2;
+        check!(stage, "before: search, history and this process know it" => known);
+        let [first, second] = [secret.ids[0], secret.ids[1]];
+        self.json(
+            &format!("erase marina {first} {second} --yes --wait 0 --agent planner"),
+            &[],
         )?;
-        stage.check(
-            "neither it nor the daemon holds the old file any more",
-            lets_go(follower.pid())? && lets_go(self.daemon.pid())?,
-        )?;
+        self.check_erased(stage, &secret)?;
+        check!(stage, "this process, which follows the file, finds nothing" => texts_with_word(&reader)? == 0);
+        let let_go = lets_go(std::process::id())? && lets_go(self.daemon.pid())?;
+        check!(stage, "neither it nor the daemon holds the old file any more" => let_go);
         stage.show(
             "What stays is that something was remembered, when and by whom. A copy that was made while the secret \
              was in the file is another file, which amemd cannot reach; ours were made before.",
@@ -76,24 +72,33 @@ impl Demo {
     }
 
     /// Tells the secret: once for the base, once for the journal.
-    fn tell(&self) -> Result<Told> {
-        let before = self.view()?.lsn().0;
-        let first = self.tell_one(SECRETS[0])?;
-        let fold = v1::CheckpointBrainRequest {
-            brain: BRAIN.into(),
-        };
-        self.remote
-            .call(self.remote.client.brains().checkpoint_brain(fold))?;
-        let ids = vec![first, self.tell_one(SECRETS[1])?];
-        let view = self.view()?;
-        let mut traces: Vec<Vec<u8>> = SECRETS.map(|text| text.as_bytes().to_vec()).into();
-        traces.push(WORD.as_bytes().to_vec());
-        for &id in &ids {
-            if let Some(vector) = view.node(NodeId(id))?.vector()? {
-                traces.push(vector.iter().flat_map(|x| x.to_le_bytes()).collect());
+    fn tell_secret(&self) -> Result<Secret, Failure> {
+        let (before, mut ids) = (self.view()?.lsn().0, Vec::new());
+        for text in SECRETS {
+            let told = self.json(
+                &format!("add marina --attribute code={WORD} --agent planner"),
+                &[text],
+            )?;
+            ids.push(
+                told["id"]
+                    .as_u64()
+                    .ok_or_else(|| wrong("an event that was remembered has an id"))?,
+            );
+            if ids.len() == 1 {
+                self.json("checkpoint marina", &[])?;
             }
         }
-        Ok(Told {
+        let view = self.view()?;
+        let mut traces: Vec<Vec<u8>> = SECRETS
+            .iter()
+            .chain([&WORD])
+            .map(|text| text.as_bytes().to_vec())
+            .collect();
+        for &id in &ids {
+            let vector = view.node(NodeId(id))?.vector()?.unwrap_or_default();
+            traces.push(vector.iter().flat_map(|x| x.to_le_bytes()).collect());
+        }
+        Ok(Secret {
             ids,
             before,
             after: view.lsn().0,
@@ -101,127 +106,187 @@ impl Demo {
         })
     }
 
-    fn tell_one(&self, text: &str) -> Result<u64> {
-        let request = v1::IngestRequest {
-            brain: BRAIN.into(),
-            options: Some(by("planner")),
-            events: vec![v1::NewEvent {
-                text: text.into(),
-                attributes_json: format!(r#"{{"code": "{WORD}"}}"#),
-                ..Default::default()
-            }],
-            ..Default::default()
-        };
-        let mut memory = self.remote.client.memory();
-        let ids = self.remote.call(memory.ingest(request))?.event_ids;
-        let none = || DemoError::Wrong("an event that was remembered has an id".into());
-        ids.first().copied().ok_or_else(none)
-    }
-
-    fn gone(&self, stage: &mut Stage<'_>, cleanup: &Cleanup, told: &Told) -> Result<()> {
-        let (found, scanned) = scan(cleanup.folder(), &told.traces)?;
-        if let Some(hit) = found.first() {
-            let why = format!("{} has nothing of what was erased", hit.file.display());
-            return stage.check(why, false);
+    fn check_erased(&self, stage: &mut Stage<'_>, secret: &Secret) -> Result<(), Failure> {
+        let scan = Scan::of(self.sandbox.folder(), &secret.traces)?;
+        if let Some((file, _)) = scan.hits.first() {
+            check!(stage, "{} has nothing of what was erased", file.display() => false);
         }
-        stage.check(
-            format_args!(
-                "after: nothing of it is in any of the demo's {} ({})",
-                plural(scanned.files, "file"),
-                bytes(scanned.bytes)
-            ),
-            scanned.files > 0,
-        )?;
-        for (answer, has) in self.answers(told)? {
-            stage.check(format_args!("{answer}: nothing"), !has)?;
+        let (files, size) = (plural(scan.files, "file"), bytes(scan.bytes));
+        check!(stage, "after: nothing of it is in any of the demo's {files} ({size})" => scan.files > 0);
+        for (answer, has) in self.answers(secret)? {
+            check!(stage, "{answer}: nothing" => !has);
         }
-        for &id in &told.ids {
-            let event = self.event(id, false)?;
-            let empty = event.text.is_empty() && event.attributes_json.is_empty();
-            stage.check(
-                format_args!("event {id} is still there, empty, and says that it was erased"),
-                event.erased && empty && event.created_at.is_some(),
-            )?;
+        for id in &secret.ids {
+            let event = &self.json(&format!("get marina {id} --no-touch"), &[])?["events"][0];
+            let empty = event["text"] == ""
+                && event["attributes"].is_null()
+                && event["flags"][0] == "erased";
+            let stub = empty && event["created_at"].is_string();
+            check!(stage, "event {id} is still there, empty, and says that it was erased" => stub);
         }
         Ok(())
     }
 
-    /// Every way to ask for the secret, and whether its word is in the answer.
-    fn answers(&self, told: &Told) -> Result<Vec<(&'static str, bool)>> {
-        let mut queries = self.remote.client.queries();
-        let search = v1::SearchRequest {
-            brain: BRAIN.into(),
-            text: WORD.into(),
-            ..Default::default()
-        };
-        let found = self.remote.call(queries.search(search))?;
+    /// Every way to ask the daemon for the secret, and whether its word is in the answer.
+    fn answers(&self, secret: &Secret) -> Result<[(&'static str, bool); 5], Failure> {
         let then = v1::GetEventsRequest {
-            brain: BRAIN.into(),
-            event_ids: told.ids.clone(),
-            as_of: Some(at_commit(told.after)),
+            event_ids: secret.ids.clone(),
+            as_of: Some(v1::AsOf {
+                moment: Some(v1::as_of::Moment::Lsn(secret.after)),
+            }),
             include_forgotten: true,
             touch: Some(false),
             ..Default::default()
         };
-        let then = self.remote.call(queries.get_events(then))?;
-        let context = v1::ContextRequest {
-            brain: BRAIN.into(),
-            text: WORD.into(),
-            ..Default::default()
-        };
-        let context = self.remote.call(queries.context(context))?;
-        Ok(vec![
-            ("by searching for its word", says(&found)),
-            ("by asking for the moment when it was there", says(&then)),
-            ("by asking for a context about it", says(&context)),
-            (
-                "by asking for the commits that brought it",
-                self.replayed(told)?,
-            ),
-            ("by exporting the brain", self.exported()?),
-        ])
-    }
-
-    /// Do the commits that told the secret still say it?
-    fn replayed(&self, told: &Told) -> Result<bool> {
-        let instance = self.view()?.instance().to_string();
-        let request = v1::SubscribeRequest {
-            brain: BRAIN.into(),
-            after_lsn: Some(told.before),
-            instance,
-            include_forgotten: true,
-            ..Default::default()
-        };
-        let mut memory = self.remote.client.memory();
-        let mut commits = self.remote.call(memory.subscribe(request))?;
-        while let Some(message) = self.remote.next(&mut commits)? {
-            if says(&message) {
-                return Ok(true);
-            }
-            if message.moment.unwrap_or_default().lsn >= told.after && !message.more {
-                break;
-            }
-        }
-        Ok(false)
-    }
-
-    /// Does the file that the daemon sends have the word?
-    fn exported(&self) -> Result<bool> {
-        let request = v1::ExportBrainRequest {
+        let (before, commits) = (secret.before, secret.after - secret.before);
+        let watch = format!("watch {BRAIN} --after {before} --count {commits} --forgotten");
+        let export = v1::ExportBrainRequest {
             brain: BRAIN.into(),
             form: v1::ExportForm::Native.into(),
         };
-        let mut brains = self.remote.client.brains();
-        let mut parts = self.remote.call(brains.export_brain(request))?;
+        let mut parts = self
+            .remote
+            .call(self.remote.client.brains().export_brain(export))?;
         let mut file = Vec::new();
         while let Some(part) = self.remote.next(&mut parts)? {
             file.extend(part.data);
         }
-        Ok(has(&file, WORD.as_bytes()))
+        Ok([
+            (
+                "by searching for its word",
+                says(&self.ask(self.brain.search(WORD, 10))?),
+            ),
+            (
+                "by asking for the moment when it was there",
+                says(&self.ask(self.brain.ask(then))?),
+            ),
+            (
+                "by asking for a context about it",
+                says(&self.ask(self.brain.context(WORD, 2000))?),
+            ),
+            (
+                "by asking for the commits that brought it",
+                says(&self.sandbox.amemctl(&watch, &[])?),
+            ),
+            ("by exporting the brain", contains(&file, WORD.as_bytes())),
+        ])
     }
 }
 
-/// Is the word anywhere in a message?
+/// Whether the word is anywhere in a message.
 fn says(message: &impl std::fmt::Debug) -> bool {
     format!("{message:?}").contains(WORD)
+}
+
+fn texts_with_word(reader: &Reader) -> Result<u64, Failure> {
+    let (view, mut found) = (reader.view()?, 0);
+    for id in 0..view.nodes() {
+        found += u64::from(view.node(NodeId(id))?.text()?.contains(WORD));
+    }
+    Ok(found)
+}
+
+impl Scan {
+    fn of(folder: &Path, traces: &[Vec<u8>]) -> Result<Self, Failure> {
+        let mut scan = Self::default();
+        scan.read(folder, traces)
+            .map_err(|e| Failure::io("read", folder, &e))?;
+        Ok(scan)
+    }
+
+    fn read(&mut self, folder: &Path, traces: &[Vec<u8>]) -> io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            let (path, file_type) = (entry.path(), entry.file_type()?);
+            if file_type.is_dir() {
+                self.read(&path, traces)?;
+            }
+            if !file_type.is_file() {
+                continue;
+            }
+            let content = match fs::read(&path) {
+                // It was removed since it was listed.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                content => content?,
+            };
+            self.files += 1;
+            self.bytes += content.len() as u64;
+            let found = traces
+                .iter()
+                .filter(|trace| contains(&content, trace))
+                .count();
+            if found > 0 {
+                self.hits.push((path, found));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Waits until a process holds no brain that has been removed: a call that was given up may hold one for a moment.
+fn lets_go(pid: u32) -> Result<bool, Failure> {
+    let (began, process) = (Instant::now(), PathBuf::from(format!("/proc/{pid}")));
+    while holds_removed(&process).map_err(|e| Failure::io("read", &process, &e))? {
+        if began.elapsed() > PATIENCE {
+            return Ok(false);
+        }
+        thread::sleep(POLL_EVERY);
+    }
+    Ok(true)
+}
+
+/// Whether a process maps a removed brain, or has it open. False where the kernel has no `/proc`.
+fn holds_removed(process: &Path) -> io::Result<bool> {
+    if !process.exists() {
+        return Ok(false);
+    }
+    let is_removed = |name: &str| name.contains(".amem") && name.ends_with(" (deleted)");
+    if fs::read_to_string(process.join("maps"))?
+        .lines()
+        .any(is_removed)
+    {
+        return Ok(true);
+    }
+    // A descriptor may be closed while we look at it.
+    let open = fs::read_dir(process.join("fd"))?.flatten();
+    let mut targets = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    Ok(targets.any(|target| is_removed(&target.to_string_lossy())))
+}
+
+/// Whether `content` has the bytes of `trace`, one after the other.
+fn contains(content: &[u8], trace: &[u8]) -> bool {
+    let (first, mut left) = (trace.first(), content);
+    while let Some(at) = left.iter().position(|byte| Some(byte) == first) {
+        if left[at..].starts_with(trace) {
+            return true;
+        }
+        left = &left[at + 1..];
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_is_found_wherever_it_stands_and_only_whole() {
+        let has = |text: &&str| contains(text.as_bytes(), b"xyz");
+        assert!(["xyz", "axyz", "xyzb", "xxyz", "xyxyz"].iter().all(has));
+        assert!(!["", "xy", "yz", "xyyz", "x yz"].iter().any(has));
+    }
+
+    #[test]
+    fn every_file_below_a_folder_is_searched() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("brains/.amemd")).unwrap();
+        let hidden = folder.path().join("brains/.amemd/.hidden");
+        fs::write(&hidden, "so xyz it is").unwrap();
+        fs::write(folder.path().join("other"), "nothing").unwrap();
+        let scan = Scan::of(folder.path(), &[b"xyz".to_vec(), b"w".to_vec()]).unwrap();
+        assert_eq!(
+            (scan.files, scan.bytes, scan.hits),
+            (2, 19, vec![(hidden, 1)])
+        );
+    }
 }

@@ -1,4 +1,4 @@
-//! Writes that go on while something else happens: one event after the other, each counted once it is durable.
+//! Writes that go on while something else happens.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,64 +6,74 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use amem_client::{Reader, v1};
+use amem_client::{Reader, Retry, v1};
+use amem_format::NodeId;
 use amem_format::view::View;
 
-use super::stage::{DemoError, Result};
-use crate::remote::{Remote, RemoteError};
+use super::sandbox::{BRAIN, PATIENCE};
+use super::stage::wrong;
+use crate::connection::remote::{Remote, RemoteError};
+use crate::failure::Failure;
 
-/// The key of the session that is written to.
-const SESSION: &str = "marina/log";
-/// How long it may take until enough is written.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How a write begins; its number follows.
+const ENTRY: &str = "Harbour log, entry";
 
-/// A writer in a thread of its own, on a connection of its own. Dropping it ends it.
-pub(crate) struct Load {
-    acknowledged: Arc<AtomicU64>,
+/// Writes that go on in a thread: one event after the other, each counted once it is durable. Dropping it ends them.
+pub(super) struct Load {
+    answered: Arc<AtomicU64>,
     enough: Arc<AtomicBool>,
     thread: Option<JoinHandle<Result<(), RemoteError>>>,
 }
 
 impl Load {
-    /// Begins to write.
-    pub(crate) fn start(socket: &Path, brain: &str) -> Result<Self> {
+    pub(super) fn start(socket: &Path) -> Result<Self, Failure> {
         let remote = Remote::connect(socket)?;
-        let brain = brain.to_owned();
-        let (acknowledged, enough) = (
-            Arc::new(AtomicU64::new(0)),
-            Arc::new(AtomicBool::new(false)),
-        );
-        let (count, stop) = (acknowledged.clone(), enough.clone());
-        let thread = thread::spawn(move || write(&remote, &brain, &count, &stop));
+        // The daemon's death is to be seen, and not waited out.
+        let client = remote.client.clone().with_retry(Retry {
+            until: Duration::ZERO,
+            ..Retry::default()
+        });
+        let brain = remote.wait(client.brain(BRAIN))?;
+        let (answered, enough) = (Arc::<AtomicU64>::default(), Arc::<AtomicBool>::default());
+        let (count, stop) = (answered.clone(), enough.clone());
+        let write = move || {
+            while !stop.load(Ordering::Acquire) {
+                let event = v1::NewEvent {
+                    text: format!("{ENTRY} {}", count.load(Ordering::Acquire)),
+                    ..Default::default()
+                };
+                remote.wait(brain.ingest(vec![event]))?;
+                count.fetch_add(1, Ordering::Release);
+            }
+            Ok(())
+        };
+        let thread = Some(thread::spawn(write));
         Ok(Self {
-            acknowledged,
+            answered,
             enough,
-            thread: Some(thread),
+            thread,
         })
     }
 
-    /// How many events were acknowledged.
-    pub(crate) fn acknowledged(&self) -> u64 {
-        self.acknowledged.load(Ordering::Acquire)
+    pub(super) fn answered(&self) -> u64 {
+        self.answered.load(Ordering::Acquire)
     }
 
-    /// Waits until that many were acknowledged.
-    pub(crate) fn until(&self, count: u64) -> Result<()> {
+    pub(super) fn wait_until(&self, count: u64) -> Result<(), Failure> {
         let began = Instant::now();
-        while self.acknowledged() < count {
-            let ended = self.thread.as_ref().is_none_or(JoinHandle::is_finished);
-            if ended || began.elapsed() > PATIENCE {
-                return Err(DemoError::Wrong(format!("{count} writes are acknowledged")));
+        while self.answered() < count {
+            if began.elapsed() > PATIENCE {
+                return Err(wrong(format!("{count} writes are answered")));
             }
             thread::sleep(Duration::from_micros(200));
         }
         Ok(())
     }
 
-    /// Waits until a write fails; gives how many were acknowledged before, and the error.
-    pub(crate) fn broken(mut self) -> (u64, Option<RemoteError>) {
+    /// Waits until a write fails. Returns how many were answered before, and the error.
+    pub(super) fn wait_for_error(mut self) -> (u64, Option<RemoteError>) {
         let ended = self.thread.take().and_then(|thread| thread.join().ok());
-        (self.acknowledged(), ended.and_then(Result::err))
+        (self.answered(), ended.and_then(Result::err))
     }
 }
 
@@ -76,58 +86,15 @@ impl Drop for Load {
     }
 }
 
-fn write(
-    remote: &Remote,
-    brain: &str,
-    acknowledged: &AtomicU64,
-    enough: &AtomicBool,
-) -> Result<(), RemoteError> {
-    let mut memory = remote.client.memory();
-    let session = remote.call(memory.open_session(v1::OpenSessionRequest {
-        brain: brain.into(),
-        options: Some(options()),
-        key: SESSION.into(),
-    }))?;
-    while !enough.load(Ordering::Acquire) {
-        let event = v1::NewEvent {
-            text: text(acknowledged.load(Ordering::Acquire)),
-            session_id: Some(session.session_id),
-            ..Default::default()
-        };
-        remote.call(memory.ingest(v1::IngestRequest {
-            brain: brain.into(),
-            options: Some(options()),
-            events: vec![event],
-            ..Default::default()
-        }))?;
-        acknowledged.fetch_add(1, Ordering::Release);
-    }
-    Ok(())
-}
-
-fn options() -> v1::WriteOptions {
-    v1::WriteOptions {
-        agent: "logger".into(),
-        ..Default::default()
-    }
-}
-
-/// What the n-th write says.
-fn text(n: u64) -> String {
-    format!("Harbour log, entry {n}: a boat passed the pier.")
-}
-
-/// How many of the writes a file holds, without a gap: the first, the second, and so on.
-pub(crate) fn held(path: &Path) -> Result<(u64, View)> {
-    let reader = Reader::open(path)?;
-    let view = reader.view()?;
-    let mut held = 0;
-    if let Some(session) = view.session_by_key(SESSION)? {
-        for id in view.of_session(session)?.iter() {
-            if view.node(id)?.text()? != text(held) {
-                return Err(DemoError::Wrong(format!(
-                    "entry {held} of the log is as written"
-                )));
+/// How many of the writes a file holds behind an event, without a gap.
+pub(super) fn count_held(file: &Path, from: u64) -> Result<(u64, View), Failure> {
+    let (view, mut held) = (Reader::open(file)?.view()?, 0);
+    for id in from..view.nodes() {
+        let node = view.node(NodeId(id))?;
+        let text = node.text()?;
+        if text.starts_with(ENTRY) {
+            if *text != format!("{ENTRY} {held}") {
+                return Err(wrong(format!("entry {held} of the log is as written")));
             }
             held += 1;
         }

@@ -1,8 +1,8 @@
-//! What the demo says: numbered steps, what is seen in each, and what was checked.
+//! What the demo prints: numbered steps, what is seen in each, and what was checked.
 //!
-//! Promises: no line is wider than `COLUMNS` (what is longer goes on below, a row is cut off with an ellipsis), but
-//! for a word that is wider itself; what a story for programs tells is never cut off.
-//! Not here: what the steps are (`run`).
+//! Promises: no line is wider than `COLUMNS` (a longer one is wrapped, a row is clipped), unless a single word is; the
+//! JSON has all of it.
+//! Not here: what the steps are.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::remote::RemoteError;
+use crate::exit::Exit;
+use crate::failure::Failure;
 use crate::render::{Style, clipped, printable};
 
 /// Columns of a line, whatever the terminal has.
@@ -19,68 +20,38 @@ const COLUMNS: usize = 100;
 const INDENT: usize = 16;
 /// Where what is seen begins.
 const SEEN: usize = 6;
+/// The code of a claim that does not hold.
+const WRONG: &str = "demo";
 
-/// The result of a step.
-pub(crate) type Result<T, E = DemoError> = std::result::Result<T, E>;
-
-/// Why the demo ended early.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum DemoError {
-    /// Something that must hold did not.
-    #[error("this does not hold: {0}")]
-    Wrong(String),
-    /// The operating system refused.
-    #[error("cannot {action}: {source}")]
-    Io {
-        /// What was tried.
-        action: String,
-        /// Why not.
-        source: std::io::Error,
-    },
-    /// A call to the daemon failed.
-    #[error(transparent)]
-    Remote(#[from] RemoteError),
-    /// The file could not be read.
-    #[error(transparent)]
-    Core(#[from] amem_format::Error),
-    /// What was seen could not be written.
-    #[error("cannot write what is seen: {0}")]
-    Output(std::io::Error),
-    /// There is no daemon to start.
-    #[error("{0}")]
-    NoDaemon(String),
+/// A claim that does not hold; the stage says in which step.
+pub(super) fn wrong(claim: impl Into<String>) -> Failure {
+    Failure::new(
+        Exit::Findings,
+        WRONG,
+        claim,
+        "report it, with what was shown before",
+    )
 }
 
-impl DemoError {
-    /// A failed operation.
-    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
-        let action = action.into();
-        |source| Self::Io { action, source }
-    }
-}
-
-/// What was told, for programs.
+/// What was shown, for programs.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Story {
-    /// The steps, in order.
-    steps: Vec<Step>,
-    /// How many checks there were, all of which held.
+    steps: Vec<StepStory>,
+    /// All of them held.
     checks: usize,
-    /// How long it took.
     seconds: f64,
 }
 
-/// A step that was told.
 #[derive(Debug, Serialize)]
-struct Step {
+struct StepStory {
     name: String,
     line: String,
     seen: Vec<String>,
     checked: Vec<String>,
 }
 
-/// Where the steps are told.
-pub(crate) struct Stage<'o> {
+/// Where the steps are shown.
+pub(super) struct Stage<'o> {
     out: &'o mut dyn Write,
     style: Style,
     began: Instant,
@@ -88,8 +59,7 @@ pub(crate) struct Stage<'o> {
 }
 
 impl<'o> Stage<'o> {
-    /// A stage before the first step.
-    pub(crate) fn new(out: &'o mut dyn Write, style: Style) -> Self {
+    pub(super) fn new(out: &'o mut dyn Write, style: Style) -> Self {
         Self {
             out,
             style,
@@ -98,17 +68,16 @@ impl<'o> Stage<'o> {
         }
     }
 
-    /// Tells what there is to know before the first step.
-    pub(crate) fn introduce(&mut self, words: &str) -> Result<()> {
+    pub(super) fn introduce(&mut self, words: &str) -> Result<(), Failure> {
         for line in wrapped(words, COLUMNS) {
             self.print(line)?;
         }
         Ok(())
     }
 
-    /// Begins a step: its name, and in one line what happens in it.
-    pub(crate) fn step(&mut self, name: &str, line: &str) -> Result<()> {
-        self.story.steps.push(Step {
+    /// Begins a step: its name, and one line about what happens in it.
+    pub(super) fn step(&mut self, name: &str, line: &str) -> Result<(), Failure> {
+        self.story.steps.push(StepStory {
             name: name.into(),
             line: line.into(),
             seen: Vec::new(),
@@ -127,7 +96,7 @@ impl<'o> Stage<'o> {
     }
 
     /// Shows what is seen in the step.
-    pub(crate) fn show(&mut self, line: impl Display) -> Result<()> {
+    pub(super) fn show(&mut self, line: impl Display) -> Result<(), Failure> {
         let line = printable(&line.to_string());
         for words in wrapped(&line, COLUMNS - SEEN) {
             self.print(format_args!("{:SEEN$}{words}", ""))?;
@@ -137,7 +106,7 @@ impl<'o> Stage<'o> {
     }
 
     /// Shows one row of several, of which the end matters least.
-    pub(crate) fn row(&mut self, line: impl Display) -> Result<()> {
+    pub(super) fn row(&mut self, line: impl Display) -> Result<(), Failure> {
         let line = printable(&line.to_string());
         self.print(format_args!(
             "{:SEEN$}{}",
@@ -155,10 +124,10 @@ impl<'o> Stage<'o> {
     }
 
     /// Goes on if `holds`; ends the demo if not.
-    pub(crate) fn check(&mut self, claim: impl Display, holds: bool) -> Result<()> {
+    pub(super) fn check(&mut self, claim: impl Display, holds: bool) -> Result<(), Failure> {
         let claim = claim.to_string();
         if !holds {
-            return Err(DemoError::Wrong(claim));
+            return Err(wrong(claim));
         }
         let mut mark = format!("    {} ", self.style.strong("✓"));
         for words in wrapped(&claim, COLUMNS - SEEN) {
@@ -172,19 +141,22 @@ impl<'o> Stage<'o> {
         Ok(())
     }
 
-    /// The same error; of a claim that does not hold, it says in which step.
-    pub(crate) fn placed(&self, error: DemoError) -> DemoError {
-        match (error, self.story.steps.last()) {
-            (DemoError::Wrong(claim), Some(step)) => {
-                let number = self.story.steps.len();
-                DemoError::Wrong(format!("step {number}, {}: {claim}", step.name))
-            }
-            (error, _) => error,
-        }
+    /// Says in which step a claim does not hold.
+    pub(super) fn failed(&self, failure: Failure) -> Failure {
+        let number = self.story.steps.len();
+        let name = self.story.steps.last().map_or("", |step| &step.name);
+        let message = match failure.code {
+            WRONG => format!(
+                "this should hold and does not: step {number}, {name}: {}",
+                failure.message
+            ),
+            _ => failure.message,
+        };
+        Failure { message, ..failure }
     }
 
-    /// The last line, and all that was told.
-    pub(crate) fn end(mut self) -> Result<Story> {
+    /// The last line, and all that was shown.
+    pub(super) fn end(mut self) -> Result<Story, Failure> {
         self.story.seconds = self.began.elapsed().as_secs_f64();
         let (steps, checks) = (self.story.steps.len(), self.story.checks);
         let seconds = self.story.seconds;
@@ -196,14 +168,14 @@ impl<'o> Stage<'o> {
         Ok(self.story)
     }
 
-    fn print(&mut self, line: impl Display) -> Result<()> {
+    fn print(&mut self, line: impl Display) -> Result<(), Failure> {
         writeln!(self.out, "{line}")
             .and_then(|()| self.out.flush())
-            .map_err(DemoError::Output)
+            .map_err(|e| Failure::output(&e))
     }
 }
 
-/// Text in lines of so many columns, broken between words. Spaces at its beginning stand before every line.
+/// Wraps text between words. Its leading spaces stand before every line.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let indent = &text[..text.len() - words.len()];
@@ -273,8 +245,12 @@ mod tests {
         let mut out = Vec::new();
         let mut stage = Stage::new(&mut out, Style::of(false));
         stage.step("begin", "It begins.").unwrap();
-        let ended = stage.check("the moon is full", false);
-        assert!(matches!(ended, Err(DemoError::Wrong(claim)) if claim == "the moon is full"));
+        let failure = stage.check("the moon is full", false).unwrap_err();
+        let message = stage.failed(failure).message;
+        assert_eq!(
+            message,
+            "this should hold and does not: step 1, begin: the moon is full"
+        );
         assert!(!String::from_utf8(out).unwrap().contains("moon"));
     }
 }

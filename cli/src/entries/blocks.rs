@@ -1,12 +1,11 @@
-//! Markdown as its blocks: each paragraph, list item, quote, block of code, row of a table, and where it stands.
+//! Markdown as blocks: paragraphs, list items, quotes, code, table rows, HTML, and where each stands.
 //!
-//! Text is plain: emphasis is gone, a link is its text and its address, a piece of code keeps its backticks.
+//! Text is plain: emphasis is dropped, a link is its text and its address, inline code keeps its backticks.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum BlockKind {
     Paragraph,
     Item,
     Quote,
@@ -15,8 +14,8 @@ pub(super) enum Kind {
     Html,
 }
 
-impl Kind {
-    /// Its name; none for what is usual.
+impl BlockKind {
+    /// `None` for a paragraph.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::Paragraph => None,
@@ -29,43 +28,41 @@ impl Kind {
     }
 }
 
-/// A block of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
-    pub(super) kind: Kind,
-    /// Where it begins, in bytes.
+pub(super) struct TextBlock {
+    pub(super) kind: BlockKind,
+    /// Byte offset.
     pub(super) offset: usize,
     pub(super) text: String,
-    /// The headings above it, from the outermost.
+    /// The headings above, outermost first.
     pub(super) section: Vec<String>,
-    /// The block of the list item that it is in, and the texts of all such items, from the outermost.
+    /// The block of the enclosing list item, and the texts of all enclosing items, outermost first.
     pub(super) parent: Option<usize>,
     pub(super) under: Vec<String>,
-    /// Of a block of code.
     pub(super) language: Option<String>,
-    /// Of an item with a box to tick.
+    /// Of a task list item.
     pub(super) done: Option<bool>,
 }
 
-/// A document.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Document {
-    /// What stands between the lines `---` at its top.
+    /// The front matter.
     pub(super) front: String,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<TextBlock>,
 }
 
-/// Reads a document.
 pub(super) fn read(text: &str) -> Document {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
-    let mut reading = Reading::default();
+    let mut reading = BlockParser::default();
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Start(tag) => reading.start(tag, range.start),
             Event::End(tag) => reading.end(tag),
-            Event::TaskListMarker(done) => reading.begin(Kind::Item, range.start).done = Some(done),
+            Event::TaskListMarker(done) => {
+                reading.begin(BlockKind::Item, range.start).done = Some(done)
+            }
             Event::Code(code) => reading.push(&format!("`{code}`"), range.start),
             Event::SoftBreak => {
                 reading.push(if reading.quotes > 0 { "\n" } else { " " }, range.start)
@@ -84,15 +81,15 @@ pub(super) fn read(text: &str) -> Document {
     reading.document
 }
 
-/// An item that is open.
-struct Item {
+/// An open list item.
+struct ListItem {
     block: Option<usize>,
     text: String,
 }
 
-/// What the text that comes belongs to.
+/// Where text events go.
 #[derive(Default, PartialEq)]
-enum Into {
+enum Target {
     #[default]
     Block,
     Heading(String),
@@ -100,34 +97,34 @@ enum Into {
 }
 
 #[derive(Default)]
-struct Reading {
+struct BlockParser {
     document: Document,
-    into: Into,
-    open: Option<Block>,
+    into: Target,
+    open: Option<TextBlock>,
     /// Level and text of the headings above.
     headings: Vec<(usize, String)>,
-    items: Vec<Item>,
+    items: Vec<ListItem>,
     quotes: usize,
-    /// Where the text of each open link begins, and where it leads.
+    /// Start of the text, and address.
     links: Vec<(usize, String)>,
     header: Vec<String>,
     cells: Vec<String>,
     is_header: bool,
 }
 
-impl Reading {
+impl BlockParser {
     fn start(&mut self, tag: Tag<'_>, offset: usize) {
         match tag {
-            Tag::MetadataBlock(_) => self.into = Into::Front,
+            Tag::MetadataBlock(_) => self.into = Target::Front,
             Tag::Heading { .. } => {
                 self.flush();
-                self.into = Into::Heading(String::new());
+                self.into = Target::Heading(String::new());
             }
             Tag::Paragraph => self.paragraph(offset),
             Tag::BlockQuote(_) => {
                 if self.quotes == 0 {
                     self.flush();
-                    self.begin(Kind::Quote, offset);
+                    self.begin(BlockKind::Quote, offset);
                 }
                 self.quotes += 1;
             }
@@ -137,20 +134,20 @@ impl Reading {
                     CodeBlockKind::Fenced(name) if !name.is_empty() => Some(name.to_string()),
                     _ => None,
                 };
-                self.begin(Kind::Code, offset).language = language;
+                self.begin(BlockKind::Code, offset).language = language;
             }
             Tag::HtmlBlock => {
                 self.flush();
-                self.begin(Kind::Html, offset);
+                self.begin(BlockKind::Html, offset);
             }
             Tag::List(_) if self.quotes == 0 => self.flush(),
             Tag::Item if self.quotes == 0 => {
                 self.flush();
-                self.items.push(Item {
+                self.items.push(ListItem {
                     block: None,
                     text: String::new(),
                 });
-                self.begin(Kind::Item, offset);
+                self.begin(BlockKind::Item, offset);
             }
             Tag::Item => self.push("\n- ", offset),
             Tag::Table(_) => self.flush(),
@@ -160,7 +157,7 @@ impl Reading {
             }
             Tag::TableRow => self.is_header = false,
             Tag::TableCell => {
-                self.begin(Kind::Row, offset);
+                self.begin(BlockKind::Row, offset);
                 self.cells.push(String::new());
             }
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.link(&dest_url),
@@ -170,9 +167,9 @@ impl Reading {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::MetadataBlock(_) => self.into = Into::Block,
+            TagEnd::MetadataBlock(_) => self.into = Target::Block,
             TagEnd::Heading(level) => {
-                if let Into::Heading(text) = std::mem::take(&mut self.into) {
+                if let Target::Heading(text) = std::mem::take(&mut self.into) {
                     self.headings.retain(|(above, _)| *above < level as usize);
                     self.headings.push((level as usize, text.trim().to_owned()));
                 }
@@ -199,26 +196,26 @@ impl Reading {
         }
     }
 
-    /// A further paragraph of a quote or of an item stands apart from the one before.
+    /// Separates a further paragraph of a quote or an item.
     fn paragraph(&mut self, offset: usize) {
         match &mut self.open {
             Some(open) if !open.text.is_empty() => open.text.push_str("\n\n"),
             Some(_) => {}
             None => {
-                let kind = match self.items.is_empty() {
-                    true => Kind::Paragraph,
-                    false => Kind::Item,
+                let kind = if self.items.is_empty() {
+                    BlockKind::Paragraph
+                } else {
+                    BlockKind::Item
                 };
                 self.begin(kind, offset);
             }
         }
     }
 
-    /// The block that is open, or a new one.
-    fn begin(&mut self, kind: Kind, offset: usize) -> &mut Block {
+    fn begin(&mut self, kind: BlockKind, offset: usize) -> &mut TextBlock {
         let under = self.items.iter().map(|item| item.text.clone());
         let section = self.headings.iter().map(|(_, text)| text.clone());
-        self.open.get_or_insert_with(|| Block {
+        self.open.get_or_insert_with(|| TextBlock {
             kind,
             offset,
             text: String::new(),
@@ -231,18 +228,19 @@ impl Reading {
     }
 
     fn target(&mut self, offset: usize) -> &mut String {
-        if self.into == Into::Front {
+        if self.into == Target::Front {
             return &mut self.document.front;
         }
-        if matches!(self.into, Into::Block) && self.cells.is_empty() {
-            let kind = match self.items.is_empty() {
-                true => Kind::Paragraph,
-                false => Kind::Item,
+        if matches!(self.into, Target::Block) && self.cells.is_empty() {
+            let kind = if self.items.is_empty() {
+                BlockKind::Paragraph
+            } else {
+                BlockKind::Item
             };
             return &mut self.begin(kind, offset).text;
         }
         match (&mut self.into, self.cells.last_mut()) {
-            (Into::Heading(text), _) => text,
+            (Target::Heading(text), _) => text,
             (_, Some(cell)) => cell,
             _ => &mut self.document.front,
         }
@@ -263,7 +261,7 @@ impl Reading {
         };
         let text = self.target(0);
         let said = text.get(begins..).unwrap_or_default();
-        // An address that is its own text, or a place in the same document, says nothing more.
+        // An address equal to its text, or a fragment, adds nothing.
         if said != to
             && !to.is_empty()
             && !to.starts_with('#')
@@ -292,13 +290,12 @@ impl Reading {
         self.flush();
     }
 
-    /// The open block is complete.
     fn flush(&mut self) {
         let Some(mut block) = self.open.take() else {
             return;
         };
         block.text = match block.kind {
-            Kind::Code => block.text.trim_end().to_owned(),
+            BlockKind::Code => block.text.trim_end().to_owned(),
             _ => block.text.trim().to_owned(),
         };
         if block.text.is_empty() {
@@ -309,7 +306,7 @@ impl Reading {
         block.parent = outer;
         if let Some(item) = self.items.last_mut()
             && item.block.is_none()
-            && block.kind == Kind::Item
+            && block.kind == BlockKind::Item
         {
             item.block = Some(number);
             item.text = block.text.lines().next().unwrap_or_default().to_owned();

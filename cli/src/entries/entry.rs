@@ -1,60 +1,50 @@
-//! An event to be, as a text brings it.
+//! Events to be imported.
 
 use amem_client::v1;
 use amem_format::EdgeType;
 
-/// A session as a text names it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum SessionOf {
-    /// None.
-    Nobody,
-    /// By the client's key.
+pub(crate) enum EntrySession {
+    Absent,
     Key(String),
-    /// By a number that means something within the text only.
+    /// By a number that is local to the text.
     Unnamed(u32),
 }
 
-/// An edge that begins at an entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Tie {
-    /// The number of the entry where it ends, which may come later.
+pub(crate) struct EntryEdge {
+    /// The number of the target, which may come later.
     pub(crate) to: u64,
-    /// What it means.
     pub(crate) edge_type: EdgeType,
-    /// How much.
     pub(crate) weight: f32,
 }
 
-/// An event to be.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Entry {
-    /// Its line in the text, from 1.
+pub(crate) struct TextEntry {
+    /// From 1.
     pub(crate) line: u64,
-    /// How others of the text name it, where they do.
+    /// Its id within the text.
     pub(crate) number: Option<u64>,
-    /// Its session.
-    pub(crate) session: SessionOf,
-    /// The event; its session is filled in when it is known.
+    pub(crate) session: EntrySession,
+    /// Without a session id until the session is open.
     pub(crate) event: v1::NewEvent,
-    /// Edges that begin here.
-    pub(crate) ties: Vec<Tie>,
-    /// It is not to fade.
+    pub(crate) ties: Vec<EntryEdge>,
     pub(crate) is_pinned: bool,
-    /// It is to be hidden once all is written.
+    /// Applied after everything is written.
     pub(crate) is_forgotten: bool,
-    /// It says nothing any more, and can't be written.
+    /// It has no text, and cannot be written.
     pub(crate) is_erased: bool,
-    /// What it says that no new event can be told, in the plural.
+    /// What an event of a brain cannot hold, in the plural.
     pub(crate) lost: Vec<&'static str>,
 }
 
-impl Entry {
-    /// A fact of a session, with no ties.
+impl TextEntry {
+    /// A fact of a session, without edges.
     pub(crate) fn fact(line: u64, session: String, event: v1::NewEvent) -> Self {
         Self {
             line,
             number: None,
-            session: SessionOf::Key(session),
+            session: EntrySession::Key(session),
             event: v1::NewEvent {
                 r#type: v1::EventType::Fact.into(),
                 ..event

@@ -1,7 +1,7 @@
-//! JSON lines of events, as what is appended to a brain that is there.
+//! JSON lines of events, to be added to an existing brain.
 //!
-//! A new event is recorded when it is written: the time at which the old one was recorded becomes the time at which
-//! it happened, if there is none. What no new event can be told is named (`Entry::lost`).
+//! A new event is recorded now; the recorded time of the old one becomes its event time, if it has none. What an event
+//! of a brain cannot hold is counted (`TextEntry::lost`).
 
 use std::fs::File;
 use std::io::BufReader;
@@ -10,24 +10,22 @@ use amem_client::v1;
 use amem_format::{EventType, Flags};
 use serde_json::Value;
 
-use super::entry::{Entry, SessionOf, Tie};
+use super::entry::{EntryEdge, EntrySession, TextEntry};
 use super::input::Input;
 use crate::failure::Failure;
-use crate::jsonl::{LINE_BYTES_MAX, Line};
+use crate::jsonl::{EventLine, LINE_BYTES_MAX};
 use crate::lines::{LineError, Lines};
-use crate::selecting::type_number;
+use crate::types::event_type_number;
 use crate::when::timestamp;
 
-/// The events of a text, in order.
-pub(super) struct Events<'i> {
+pub(super) struct EventLines<'i> {
     input: &'i Input,
     lines: Lines<BufReader<File>>,
-    /// The id of a line that says none.
+    /// The id of a line without one.
     next: u64,
 }
 
-impl<'i> Events<'i> {
-    /// From the beginning of a text.
+impl<'i> EventLines<'i> {
     pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
         Ok(Self {
             input,
@@ -37,13 +35,13 @@ impl<'i> Events<'i> {
     }
 }
 
-impl Iterator for Events<'_> {
-    type Item = Result<Entry, Failure>;
+impl Iterator for EventLines<'_> {
+    type Item = Result<TextEntry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let line = match self.lines.next() {
             Ok(None) => return None,
-            Ok(Some(json)) => Line::parse(json),
+            Ok(Some(json)) => EventLine::parse(json),
             Err(LineError::Io(error)) => return Some(Err(self.input.failed(&error))),
             Err(long) => Err(long.to_string()),
         };
@@ -58,24 +56,27 @@ impl Iterator for Events<'_> {
     }
 }
 
-fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
+fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, String> {
     let flags = line.flags()?;
     let is_erased = flags.has(Flags::ERASED);
     if line.text.is_empty() && !is_erased {
-        return Err("the text is empty: an event says something".to_owned());
+        return Err("the text is empty".to_owned());
     }
     let event_type = line.event_type.unwrap_or(EventType::FACT);
     if !event_type.is_known() {
         return Err(format!(
-            "no event of type {event_type} can be written: it is none of the six"
+            "events of type {event_type} cannot be written: it is not one of the six types"
         ));
     }
     let mut ties = Vec::with_capacity(line.edges.len());
     for edge in &line.edges {
         if !edge.edge_type.is_known() {
-            return Err(format!("no edge of type {} can be written", edge.edge_type));
+            return Err(format!(
+                "edges of type {} cannot be written",
+                edge.edge_type
+            ));
         }
-        ties.push(Tie {
+        ties.push(EntryEdge {
             to: edge.target,
             edge_type: edge.edge_type,
             weight: edge.weight.unwrap_or(1.0),
@@ -85,13 +86,13 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
         (flags.has(Flags::COMPRESSED), "marks of being summarised"),
         (line.access_count.is_some_and(|n| n > 0), "counts of uses"),
     ];
-    Ok(Entry {
+    Ok(TextEntry {
         line: number,
         number: Some(line.id.unwrap_or(position)),
         session: match (&line.session_key, line.session.unwrap_or(0)) {
-            (Some(key), _) if !key.is_empty() => SessionOf::Key(key.clone()),
-            (_, 0) => SessionOf::Nobody,
-            (_, session) => SessionOf::Unnamed(session),
+            (Some(key), _) if !key.is_empty() => EntrySession::Key(key.clone()),
+            (_, 0) => EntrySession::Absent,
+            (_, session) => EntrySession::Unnamed(session),
         },
         ties,
         is_pinned: flags.has(Flags::PINNED),
@@ -103,10 +104,10 @@ fn entry(line: Line, number: u64, position: u64) -> Result<Entry, String> {
             .map(|(_, what)| *what)
             .collect(),
         event: v1::NewEvent {
-            r#type: type_number(event_type),
+            r#type: event_type_number(event_type),
             event_time: line.event_time.or(line.created_at).map(|t| timestamp(t.0)),
             confidence: line.confidence,
-            // 0 is its type's, which is also what a new event has.
+            // 0 is the default of the type, as for a new event.
             lambda: line.lambda.filter(|rate| *rate > 0.0),
             attributes_json: match line.attributes {
                 Some(of) => Value::Object(of).to_string(),
@@ -130,10 +131,10 @@ mod tests {
     use super::*;
     use amem_format::EdgeType;
 
-    fn read(text: &str) -> Result<Vec<Entry>, Failure> {
+    fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Events::new(&Input::open(file.path())?)?.collect()
+        EventLines::new(&Input::open(file.path())?)?.collect()
     }
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(entries[0].event.event_time.unwrap().seconds, 1_772_442_000);
         assert_eq!(entries[1].event.event_time.unwrap().seconds, 1_772_323_200);
         assert_eq!((entries[0].number, entries[1].number), (Some(0), Some(7)));
-        assert_eq!(entries[1].session, SessionOf::Unnamed(3));
+        assert_eq!(entries[1].session, EntrySession::Unnamed(3));
         assert!(entries[1].is_pinned && entries[1].is_forgotten && !entries[0].is_pinned);
         assert_eq!(entries[1].lost.len(), 2);
         let tie = entries[1].ties[0];

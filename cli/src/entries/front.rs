@@ -1,11 +1,11 @@
-//! Front matter: `key: value` lines, as people write them above their notes.
+//! Front matter: `key: value` lines above notes.
 //!
-//! Not YAML, whose reading would be a library for a few lines: a value is text, or a list (`[a, b]`, or lines that
-//! begin with `-`); indented lines go on with the value above, as they stand. Any other line is refused.
+//! Not YAML: a value is text, or a list (`[a, b]`, or lines that begin with `-`); indented lines continue the value
+//! above. Any other line is refused.
 
 use serde_json::{Map, Value};
 
-/// Reads it; an error names the line, from 0.
+/// An error has the line, from 0.
 pub(super) fn parse(text: &str) -> Result<Map<String, Value>, (usize, String)> {
     let mut fields = Map::new();
     let mut last: Option<String> = None;
@@ -38,7 +38,7 @@ pub(super) fn parse(text: &str) -> Result<Map<String, Value>, (usize, String)> {
     Ok(fields)
 }
 
-/// True if a line belongs to the value above.
+/// Whether the line continues the value.
 fn go_on(value: &mut Value, line: &str) -> bool {
     let trimmed = line.trim();
     if let Some(item) = trimmed.strip_prefix("- ") {

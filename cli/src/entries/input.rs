@@ -1,4 +1,4 @@
-//! The bytes of a text: a file, or stdin kept in an unnamed file, so that they can be read more than once.
+//! The bytes of a text: a file, or stdin copied to a temporary file, so that they can be read twice.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
+use crate::brain::source::check_file;
 use crate::failure::Failure;
-use crate::source::check_file;
 
-/// Bytes that are looked at to tell what a text is.
+/// Bytes read to detect the format.
 const FRONT_BYTES_MAX: u64 = 64 << 10;
 
-/// A text to be read.
 #[derive(Debug)]
 pub(crate) struct Input {
     path: PathBuf,
@@ -20,7 +19,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Opens a file; `-` is stdin.
+    /// `-` is stdin.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {
             return Self::stdin().map_err(|e| Failure::io("keep", Path::new("stdin"), &e));
@@ -42,23 +41,21 @@ impl Input {
         })
     }
 
-    /// What it is called.
     pub(crate) fn name(&self) -> String {
         self.path.display().to_string()
     }
 
-    /// Its path; "stdin" for none.
+    /// "stdin" if there is none.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// How many bytes it has.
     pub(crate) fn bytes(&self) -> Result<u64, Failure> {
         let meta = self.file.metadata();
         Ok(meta.map_err(|e| self.failed(&e))?.len())
     }
 
-    /// Reads it from its beginning. One at a time: they share a place in the file.
+    /// Reads from the beginning. Only one reader at a time: they share a file position.
     pub(crate) fn reader(&self) -> Result<BufReader<File>, Failure> {
         let again = || -> io::Result<File> {
             let mut file = self.file.try_clone()?;
@@ -68,7 +65,6 @@ impl Input {
         Ok(BufReader::new(again().map_err(|e| self.failed(&e))?))
     }
 
-    /// Its first bytes.
     pub(crate) fn front(&self) -> Result<Vec<u8>, Failure> {
         let mut front = Vec::new();
         let mut reader = self.reader()?.take(FRONT_BYTES_MAX);
@@ -78,7 +74,6 @@ impl Input {
         Ok(front)
     }
 
-    /// A hash of all of it: the same bytes, the same hash.
     pub(crate) fn hash(&self) -> Result<u128, Failure> {
         let mut hash = Xxh3::new();
         let (mut reader, mut part) = (self.reader()?.into_inner(), vec![0; 1 << 20]);
@@ -92,12 +87,10 @@ impl Input {
         }
     }
 
-    /// It can't be read.
     pub(crate) fn failed(&self, error: &io::Error) -> Failure {
         Failure::io("read", &self.path, error)
     }
 
-    /// A line of it makes no sense.
     pub(crate) fn bad_line(&self, line: u64, why: &str, remedy: &str) -> Failure {
         Failure::refused(
             "bad_line",

@@ -1,7 +1,9 @@
-//! Texts as the events that they become in a brain: conversations, notes in Markdown, JSON lines of events.
+//! Texts as events: conversations, notes in Markdown, JSON lines of events.
 //!
-//! Promises: an error names the text, the line and what is wrong; nothing is dropped without being told; of
-//! JSON lines, memory is bounded by the longest line. Not here: writing them (`appending`).
+//! Promises: an error names the text, the line and the reason; nothing is dropped without being counted; for JSON
+//! lines, memory is bounded by the longest line.
+//!
+//! Not here: writing them (`appending`).
 
 mod blocks;
 mod entry;
@@ -12,6 +14,6 @@ mod notes;
 mod text;
 mod turns;
 
-pub(crate) use entry::{Entry, SessionOf, Tie};
+pub(crate) use entry::{EntryEdge, EntrySession, TextEntry};
 pub(crate) use input::Input;
-pub(crate) use text::{Form, Text};
+pub(crate) use text::{Text, TextFormat};

@@ -1,9 +1,9 @@
-//! Notes in Markdown: each block a fact, in the order of the document, under the headings above it.
+//! Notes in Markdown: each block becomes a fact, in the order of the document.
 //!
-//! Attributes say where it stood: `source` (the file), `line`, `section` ("A / B"), and, where they are, `kind` (item,
-//! quote, code, row, html), `under` (the items around it), `language`, `done`; `document` is the front matter. An
-//! item within an item is part of it. A day in a heading, else in the front matter (`date`), else in the file's name,
-//! is when it happened.
+//! Attributes say where it stood: `source` (the file), `line`, `section` ("A / B"), and if present `kind` (item, quote,
+//! code, row, html), `under` (the enclosing items), `language`, `done`; `document` is the front matter. A nested item
+//! is part of its parent. The event time is a day in a heading, else in the front matter (`date`), else in the file's
+//! name.
 //!
 //! Not here: Markdown itself (`blocks`).
 
@@ -16,29 +16,27 @@ use amem_format::{EdgeType, Micros, limits};
 use amem_query::time;
 use serde_json::{Map, Value};
 
-use super::blocks::{self, Block};
-use super::entry::{Entry, Tie};
+use super::blocks::{self, TextBlock};
+use super::entry::{EntryEdge, TextEntry};
 use super::front;
 use super::input::Input;
 use super::turns::at_most;
 use crate::failure::Failure;
 use crate::when::timestamp;
 
-/// Bytes of a document.
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
-/// What the facts of a document have in common.
-struct Common {
+/// What the facts of a document share.
+struct NoteDefaults {
     session: String,
     source: String,
     front: Map<String, Value>,
     day: Option<Micros>,
 }
 
-/// The facts of a document.
-pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<Entry>, Failure> {
+pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
-    let lines = Lines::of(&text);
+    let lines = LineStarts::of(&text);
     let bad = |line: u64, why: &str| {
         let remedy = "README.md of amemctl tells what becomes of notes";
         input.bad_line(line, why, remedy)
@@ -46,7 +44,7 @@ pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<Entry>
     let document = blocks::read(&text);
     let front = front::parse(&document.front).map_err(|(at, why)| bad(at as u64 + 2, &why))?;
     let dated = front.get("date").and_then(Value::as_str).and_then(day_in);
-    let common = Common {
+    let common = NoteDefaults {
         session: session_of(input, session)?,
         source: input.name(),
         front,
@@ -82,7 +80,7 @@ fn text(input: &Input) -> Result<String, Failure> {
             + 1;
         input.bad_line(line, "this is no UTF-8 text", "save it as UTF-8")
     })?;
-    // Editors that mark a text so would hide its front matter.
+    // A byte order mark would hide the front matter.
     Ok(match text.strip_prefix('\u{feff}') {
         Some(text) => text.to_owned(),
         None => text,
@@ -100,9 +98,10 @@ fn session_of(input: &Input, given: Option<&str>) -> Result<String, Failure> {
         }
         None => file_name(input.path()),
     };
-    let checked = match key.trim().is_empty() {
-        true => Err("it is empty".to_owned()),
-        false => at_most("the session's key", key.len(), limits::NAME_BYTES_MAX),
+    let checked = if key.trim().is_empty() {
+        Err("it is empty".to_owned())
+    } else {
+        at_most("the session's key", key.len(), limits::NAME_BYTES_MAX)
     };
     checked.map_err(|why| Failure::argument(why, "name another session with --session"))?;
     Ok(key)
@@ -113,61 +112,66 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-fn entry(common: &Common, block: Block, number: u64, line: u64) -> Result<Entry, String> {
+fn entry(
+    common: &NoteDefaults,
+    block: TextBlock,
+    number: u64,
+    line: u64,
+) -> Result<TextEntry, String> {
     at_most("the text", block.text.len(), limits::TEXT_BYTES_MAX)?;
     let day = block
         .section
         .iter()
         .rev()
         .find_map(|heading| day_in(heading));
-    let mut told = Map::new();
-    told.insert("source".into(), common.source.as_str().into());
-    told.insert("line".into(), line.into());
+    let mut fields = Map::new();
+    fields.insert("source".into(), common.source.as_str().into());
+    fields.insert("line".into(), line.into());
     if !block.section.is_empty() {
-        told.insert("section".into(), block.section.join(" / ").into());
+        fields.insert("section".into(), block.section.join(" / ").into());
     }
     if let Some(kind) = block.kind.name() {
-        told.insert("kind".into(), kind.into());
+        fields.insert("kind".into(), kind.into());
     }
     if !block.under.is_empty() {
-        told.insert("under".into(), block.under.join(" / ").into());
+        fields.insert("under".into(), block.under.join(" / ").into());
     }
     if let Some(language) = block.language {
-        told.insert("language".into(), language.into());
+        fields.insert("language".into(), language.into());
     }
     if let Some(done) = block.done {
-        told.insert("done".into(), done.into());
+        fields.insert("done".into(), done.into());
     }
     if !common.front.is_empty() {
-        told.insert("document".into(), Value::Object(common.front.clone()));
+        fields.insert("document".into(), Value::Object(common.front.clone()));
     }
-    attributes::validate(&told).map_err(|e| e.to_string())?;
+    attributes::validate(&fields).map_err(|e| e.to_string())?;
     let event = v1::NewEvent {
         text: block.text,
         event_time: day.or(common.day).map(timestamp),
-        attributes_json: Value::Object(told).to_string(),
+        attributes_json: Value::Object(fields).to_string(),
         ..Default::default()
     };
-    let part_of = |parent| Tie {
+    let part_of = |parent| EntryEdge {
         to: parent as u64,
         edge_type: EdgeType::PART_OF,
         weight: 1.0,
     };
-    Ok(Entry {
+    Ok(TextEntry {
         number: Some(number),
         ties: block.parent.map(part_of).into_iter().collect(),
-        ..Entry::fact(line, common.session.clone(), event)
+        ..TextEntry::fact(line, common.session.clone(), event)
     })
 }
 
-/// The first day that a text names, as 2026-03-02.
+/// The first day in a text, as 2026-03-02.
 fn day_in(text: &str) -> Option<Micros> {
     let bytes = text.as_bytes();
     for at in 0..bytes.len().saturating_sub(9) {
         let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
         let is_apart = (at == 0 || !is_digit(at - 1)) && !is_digit(at + 10);
         if is_apart && let Some(day) = text.get(at..at + 10) {
-            // What looks like a day and is none, the 30th of February, is none.
+            // Impossible dates (30 February) are skipped.
             if let Ok(day) = time::parse(&format!("{day}T00:00:00Z")) {
                 return Some(day);
             }
@@ -176,10 +180,10 @@ fn day_in(text: &str) -> Option<Micros> {
     None
 }
 
-/// Where lines begin.
-struct Lines(Vec<usize>);
+/// Byte offsets.
+struct LineStarts(Vec<usize>);
 
-impl Lines {
+impl LineStarts {
     fn of(text: &str) -> Self {
         let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
         Self(
@@ -189,7 +193,7 @@ impl Lines {
         )
     }
 
-    /// The line of a byte, from 1.
+    /// From 1.
     fn at(&self, offset: usize) -> u64 {
         self.0.partition_point(|begins| *begins <= offset) as u64
     }
@@ -198,17 +202,17 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entries::SessionOf;
+    use crate::entries::EntrySession;
     use serde_json::json;
 
-    fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<Entry>, Failure> {
+    fn read(name: &str, text: impl AsRef<[u8]>) -> Result<Vec<TextEntry>, Failure> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         entries(&Input::open(&path)?, None)
     }
 
-    fn attribute(entry: &Entry, name: &str) -> Value {
+    fn attribute(entry: &TextEntry, name: &str) -> Value {
         let all: Value = serde_json::from_str(&entry.event.attributes_json).unwrap();
         all[name].clone()
     }
@@ -224,7 +228,7 @@ mod tests {
         assert_eq!(days, [20_485, 20_514, 20_514, 20_485]);
         assert!(
             all.iter()
-                .all(|e| e.session == SessionOf::Key("2026-02-01.md".into()))
+                .all(|e| e.session == EntrySession::Key("2026-02-01.md".into()))
         );
         assert_eq!(attribute(&all[2], "section"), "Log / 2026-03-02, Monday");
         assert_eq!(attribute(&all[2], "under"), "oven");

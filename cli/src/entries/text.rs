@@ -1,19 +1,18 @@
-//! A text and its form: told by who imports it, or by its name and how it begins.
+//! A text and its format: by --format, or by its name and first line.
 
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::entry::Entry;
-use super::events::Events;
+use super::entry::TextEntry;
+use super::events::EventLines;
 use super::input::Input;
 use super::notes;
 use super::turns::Turns;
 use crate::failure::Failure;
 
-/// The form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextFormat {
     /// Turns of a conversation, one JSON object a line.
     Conversation,
     /// Notes in Markdown.
@@ -22,7 +21,7 @@ pub(crate) enum Form {
     Events,
 }
 
-impl Form {
+impl TextFormat {
     /// Its name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -32,7 +31,7 @@ impl Form {
         }
     }
 
-    /// What it is made of.
+    /// Singular and plural.
     pub(crate) fn things(self) -> (&'static str, &'static str) {
         match self {
             Self::Conversation => ("turn", "turns"),
@@ -41,8 +40,8 @@ impl Form {
         }
     }
 
-    /// What a text is, by its name and how it begins; none if it is no text of ours.
-    pub(crate) fn told(input: &Input) -> Result<Option<Self>, Failure> {
+    /// Detects the format by name and first line; `None` for other files.
+    pub(crate) fn detect(input: &Input) -> Result<Option<Self>, Failure> {
         if is_markdown(input.path()) {
             return Ok(Some(Self::Markdown));
         }
@@ -57,8 +56,8 @@ fn is_markdown(path: &Path) -> bool {
     ending.is_some_and(|e| e.eq_ignore_ascii_case("md") || e.eq_ignore_ascii_case("markdown"))
 }
 
-/// What begins with a line, whole or cut.
-fn of_line(line: &[u8]) -> Option<Form> {
+/// The line may be truncated.
+fn of_line(line: &[u8]) -> Option<TextFormat> {
     if line.first() != Some(&b'{') {
         return None;
     }
@@ -67,32 +66,29 @@ fn of_line(line: &[u8]) -> Option<Form> {
         Err(_) => String::from_utf8_lossy(line).contains("\"speaker\""),
     };
     Some(if is_turn {
-        Form::Conversation
+        TextFormat::Conversation
     } else {
-        Form::Events
+        TextFormat::Events
     })
 }
 
-/// A text to be imported.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// Its bytes.
     pub(crate) input: Input,
-    /// Its form.
-    pub(crate) form: Form,
-    /// The session of notes, if it is not to be their file's name.
+    pub(crate) form: TextFormat,
+    /// The session of notes, if it is not the name of their file.
     pub(crate) session: Option<String>,
 }
 
 impl Text {
-    /// Its entries, in order.
+    /// In order.
     pub(crate) fn entries(
         &self,
-    ) -> Result<Box<dyn Iterator<Item = Result<Entry, Failure>> + '_>, Failure> {
+    ) -> Result<Box<dyn Iterator<Item = Result<TextEntry, Failure>> + '_>, Failure> {
         Ok(match self.form {
-            Form::Conversation => Box::new(Turns::new(&self.input)?),
-            Form::Events => Box::new(Events::new(&self.input)?),
-            Form::Markdown => Box::new(
+            TextFormat::Conversation => Box::new(Turns::new(&self.input)?),
+            TextFormat::Events => Box::new(EventLines::new(&self.input)?),
+            TextFormat::Markdown => Box::new(
                 notes::entries(&self.input, self.session.as_deref())?
                     .into_iter()
                     .map(Ok),
@@ -107,19 +103,19 @@ mod tests {
 
     #[test]
     fn the_first_line_tells_turns_from_events() {
-        let told = |line: &str| of_line(line.as_bytes());
+        let format_of = |line: &str| of_line(line.as_bytes());
         assert_eq!(
-            told(r#"{"session":"a","speaker":"b","text":"c"}"#),
-            Some(Form::Conversation)
+            format_of(r#"{"session":"a","speaker":"b","text":"c"}"#),
+            Some(TextFormat::Conversation)
         );
         assert_eq!(
-            told(r#"{"text":"the \"speaker\" is loud"}"#),
-            Some(Form::Events)
+            format_of(r#"{"text":"the \"speaker\" is loud"}"#),
+            Some(TextFormat::Events)
         );
         assert_eq!(
-            told(r#"{"speaker":"b","text":"cut of"#),
-            Some(Form::Conversation)
+            format_of(r#"{"speaker":"b","text":"cut of"#),
+            Some(TextFormat::Conversation)
         );
-        assert_eq!(told("# Notes"), None);
+        assert_eq!(format_of("# Notes"), None);
     }
 }

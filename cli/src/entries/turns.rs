@@ -1,8 +1,8 @@
 //! Conversations: JSON lines, one turn each.
 //!
 //! `{"session": "trip/1", "speaker": "Ada", "text": "…", "event_time": "2026-03-02T09:00:00Z", "id": "D1:3"}`;
-//! `event_time` and `id` may be missing, anything else is refused, so that nothing is dropped in silence.
-//! A turn becomes an event with the text "speaker: text" and the attributes `speaker` and `source_id`.
+//! `event_time` and `id` are optional, unknown fields are refused. A turn becomes an event with the text "speaker:
+//! text" and the attributes `speaker` and `source_id`.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -12,18 +12,18 @@ use amem_format::limits;
 use amem_query::time;
 use serde::Deserialize;
 
-use super::entry::Entry;
+use super::entry::TextEntry;
 use super::input::Input;
 use crate::failure::Failure;
 use crate::lines::{LineError, Lines};
 use crate::when::timestamp;
 
-/// Bytes of a line: the longest text with every character escaped, and room for the rest.
+/// The longest text with every character escaped, and room for the other fields.
 const LINE_BYTES_MAX: u64 = 6 * limits::TEXT_BYTES_MAX as u64 + (64 << 10);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct TurnLine {
     session: String,
     speaker: String,
     text: String,
@@ -31,14 +31,13 @@ struct Line {
     id: Option<String>,
 }
 
-/// The turns of a text, in order. Blank lines are passed over.
+/// In order; blank lines are skipped.
 pub(super) struct Turns<'i> {
     input: &'i Input,
     lines: Lines<BufReader<File>>,
 }
 
 impl<'i> Turns<'i> {
-    /// From the beginning of a text.
     pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
         Ok(Self {
             input,
@@ -48,7 +47,7 @@ impl<'i> Turns<'i> {
 }
 
 impl Iterator for Turns<'_> {
-    type Item = Result<Entry, Failure>;
+    type Item = Result<TextEntry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let entry = match self.lines.next() {
@@ -59,7 +58,7 @@ impl Iterator for Turns<'_> {
         };
         let line = self.lines.number();
         Some(match entry {
-            Ok((session, event)) => Ok(Entry::fact(line, session, event)),
+            Ok((session, event)) => Ok(TextEntry::fact(line, session, event)),
             Err(why) => {
                 let remedy =
                     "a turn is {\"session\", \"speaker\", \"text\", \"event_time\", \"id\"}";
@@ -69,11 +68,11 @@ impl Iterator for Turns<'_> {
     }
 }
 
-/// The session's key and the event of a turn.
+/// The session's key, and the event.
 fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
-    let parsed: Line = serde_json::from_slice(json).map_err(|e| {
+    let parsed: TurnLine = serde_json::from_slice(json).map_err(|e| {
         let what = e.to_string();
-        // Which line it is, we know better.
+        // serde counts lines within the line; the caller names the line of the file.
         what.split(" at line ")
             .next()
             .unwrap_or_default()
@@ -85,7 +84,7 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
         ("text", &parsed.text),
     ] {
         if value.trim().is_empty() {
-            return Err(format!("{name:?} is empty: a turn needs one"));
+            return Err(format!("{name:?} is empty"));
         }
     }
     let text = format!("{}: {}", parsed.speaker, parsed.text);
@@ -116,13 +115,13 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
     Ok((parsed.session, event))
 }
 
-/// Refuses what is too long.
 pub(super) fn at_most(what: &str, bytes: usize, max: usize) -> Result<(), String> {
-    match bytes > max {
-        true => Err(format!(
+    if bytes > max {
+        Err(format!(
             "{what} is {bytes} bytes, more than the {max} allowed"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -130,9 +129,9 @@ pub(super) fn at_most(what: &str, bytes: usize, max: usize) -> Result<(), String
 mod tests {
     use super::*;
 
-    use crate::entries::SessionOf;
+    use crate::entries::EntrySession;
 
-    fn read(text: &str) -> Result<Vec<Entry>, Failure> {
+    fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         Turns::new(&Input::open(file.path())?)?.collect()
@@ -148,7 +147,7 @@ mod tests {
         .unwrap();
         assert_eq!(turns.len(), 2);
         let [first, second] = [0, 1].map(|at| turns[at].event.clone());
-        assert_eq!(turns[0].session, SessionOf::Key("a/1".into()));
+        assert_eq!(turns[0].session, EntrySession::Key("a/1".into()));
         assert_eq!(first.text, "Ada: hello");
         assert_eq!(first.event_time.unwrap().seconds, 1_772_442_000);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! One line as its fields, within their limits.
+//! A line as fields, checked against limits.
 
 use amem_format::attributes;
 use amem_format::event::Attributes;
@@ -7,15 +7,13 @@ use amem_format::{EdgeType, EventType, Flags};
 use serde::Deserialize;
 use uuid::Uuid;
 
-use crate::event::{Time, flag_of};
+use crate::json::event::{Time, flag_of};
 
-/// Bytes of one line.
 pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
 
-/// An event as a line says it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Line {
+pub(crate) struct EventLine {
     pub(crate) id: Option<u64>,
     #[serde(rename = "type")]
     pub(crate) event_type: Option<EventType>,
@@ -36,13 +34,13 @@ pub(crate) struct Line {
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) space: Option<Uuid>,
     #[serde(default)]
-    pub(crate) edges: Vec<In>,
+    pub(crate) edges: Vec<EdgeLine>,
 }
 
-/// An edge that starts at it.
+/// An outgoing edge.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct In {
+pub(crate) struct EdgeLine {
     pub(crate) target: u64,
     #[serde(rename = "type")]
     pub(crate) edge_type: EdgeType,
@@ -50,8 +48,7 @@ pub(crate) struct In {
     pub(crate) created_at: Option<Time>,
 }
 
-impl Line {
-    /// Reads a line.
+impl EventLine {
     pub(crate) fn parse(json: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(json).map_err(|e| e.to_string())?;
         let line: Self = serde_json::from_str(text).map_err(|e| e.to_string())?;
@@ -59,7 +56,7 @@ impl Line {
         Ok(line)
     }
 
-    /// What it says is within the limits, by itself.
+    /// Checks what a line alone can show.
     fn check(&self) -> Result<(), String> {
         at_most("a text", self.text.len(), TEXT_BYTES_MAX)?;
         let names = [
@@ -83,12 +80,11 @@ impl Line {
             attributes::validate(of).map_err(|e| e.to_string())?;
         }
         if self.flags()?.has(Flags::ERASED) && !(self.text.is_empty() && self.vector.is_none()) {
-            return Err("an erased event that says something".to_owned());
+            return Err("an erased event with text or a vector".to_owned());
         }
         Ok(())
     }
 
-    /// Its flags.
     pub(crate) fn flags(&self) -> Result<Flags, String> {
         let mut flags = Flags::default()
             .set(Flags::VECTOR, self.vector.is_some())
@@ -104,10 +100,11 @@ impl Line {
 }
 
 fn at_most(what: &str, len: usize, max: usize) -> Result<(), String> {
-    match len > max {
-        true => Err(format!(
+    if len > max {
+        Err(format!(
             "{what} of {len} bytes, more than the limit of {max}"
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }

@@ -1,7 +1,6 @@
-//! Lines to events.
+//! Reads lines as events.
 //!
-//! Only `text` must be there; what is left out is what a new event would have. Numbers past the range of
-//! their field, and what is no number, do not get past the JSON parser.
+//! Only `text` is required; other fields default to those of a new event. The JSON parser rejects numbers out of range.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, BufRead};
@@ -10,41 +9,38 @@ use amem_format::event::{Edge, Event, MemoryGraph};
 use amem_format::{EventType, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
-use super::line::{LINE_BYTES_MAX, Line};
-use crate::convert::NamedSession;
+use super::line::{EventLine, LINE_BYTES_MAX};
+use crate::brain::convert::NamedSession;
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
 use crate::render::printable;
 
-/// What lines made.
 #[derive(Debug, Default)]
-pub(crate) struct Lines {
-    /// Events ascending by id, edges ascending by their key; an edge may end at an event that is not there.
+pub(crate) struct LinesGraph {
+    /// Events by id, edges by key; an edge may end at an event that does not exist.
     pub(crate) graph: MemoryGraph,
-    /// Sessions that were named.
     pub(crate) sessions: Vec<NamedSession>,
-    /// Whose vectors they are, if that was said.
+    /// The space of the vectors.
     pub(crate) space: Option<Uuid>,
 }
 
-/// What lines have in common, as they are read.
-struct Reading {
+struct LineReader {
     now: Micros,
-    out: Lines,
+    out: LinesGraph,
     ids: BTreeSet<u64>,
     sessions: BTreeMap<u32, NamedSession>,
     keys: BTreeMap<String, u32>,
 }
 
-/// Reads lines; `now` is the recorded time of events that have none. Empty lines mean nothing.
+/// `now` is the recorded time of events without one. Empty lines are skipped.
 pub(crate) fn read(
     input: &mut impl BufRead,
     now: Micros,
     failed: impl Fn(&io::Error) -> Failure,
-) -> Result<Lines, Failure> {
-    let mut reading = Reading {
+) -> Result<LinesGraph, Failure> {
+    let mut reading = LineReader {
         now,
-        out: Lines::default(),
+        out: LinesGraph::default(),
         ids: BTreeSet::new(),
         sessions: BTreeMap::new(),
         keys: BTreeMap::new(),
@@ -53,7 +49,7 @@ pub(crate) fn read(
     loop {
         let read = match lines.next() {
             Ok(None) => break,
-            Ok(Some(json)) => Line::parse(json).and_then(|line| reading.line(line)),
+            Ok(Some(json)) => EventLine::parse(json).and_then(|line| reading.line(line)),
             Err(LineError::Io(error)) => return Err(failed(&error)),
             Err(long) => Err(long.to_string()),
         };
@@ -72,14 +68,14 @@ pub(crate) fn read(
     Ok(out)
 }
 
-impl Reading {
-    fn line(&mut self, line: Line) -> Result<(), String> {
+impl LineReader {
+    fn line(&mut self, line: EventLine) -> Result<(), String> {
         let id = match line.id {
             Some(id) => id,
             None => self.out.graph.events.len() as u64,
         };
         if !self.ids.insert(id) {
-            return Err(format!("event {id} for the second time"));
+            return Err(format!("event {id} appears twice"));
         }
         let flags = line.flags()?;
         let created_at = line.created_at.map_or(self.now, |t| t.0);
@@ -181,7 +177,7 @@ impl Reading {
 mod tests {
     use super::*;
 
-    fn check(lines: &str) -> Result<Lines, Failure> {
+    fn check(lines: &str) -> Result<LinesGraph, Failure> {
         read(&mut lines.as_bytes(), Micros(77), Failure::output)
     }
 

@@ -1,4 +1,4 @@
-//! Events to lines.
+//! Writes events as lines.
 
 use std::io::{self, Write};
 
@@ -8,12 +8,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use crate::event::{Time, flag_names};
+use crate::brain::subset::Subset;
 use crate::failure::Failure;
-use crate::selected::Selected;
+use crate::json::event::{Time, flag_names};
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct WrittenEvent<'a> {
     id: u64,
     #[serde(rename = "type")]
     event_type: EventType,
@@ -38,11 +38,11 @@ struct Line<'a> {
     vector: Option<&'a [f32]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     space: Option<Uuid>,
-    edges: Vec<Out>,
+    edges: Vec<WrittenEdge>,
 }
 
 #[derive(Serialize)]
-struct Out {
+struct WrittenEdge {
     target: u64,
     #[serde(rename = "type")]
     edge_type: EdgeType,
@@ -50,9 +50,9 @@ struct Out {
     created_at: Time,
 }
 
-/// Writes a line for each selected event, ascending by id; `written` is told how many there are already.
+/// Ascending by id; `written` gets the count so far.
 pub(crate) fn write(
-    selected: &Selected<'_>,
+    selected: &Subset<'_>,
     vectors: bool,
     out: &mut impl Write,
     failed: impl Fn(&io::Error) -> Failure,
@@ -74,7 +74,7 @@ pub(crate) fn write(
             })?;
         let vector = node.vector()?.filter(|_| vectors);
         let edges = selected.edges_at(position)?;
-        let line = Line {
+        let line = WrittenEvent {
             id: id.0,
             event_type: node.event_type(),
             created_at: Time(node.created_at()),
@@ -94,7 +94,7 @@ pub(crate) fn write(
             space: vector.map(|_| view.identity().space),
             edges: edges
                 .iter()
-                .map(|edge| Out {
+                .map(|edge| WrittenEdge {
                     target: edge.target.0,
                     edge_type: edge.edge_type,
                     weight: edge.weight,

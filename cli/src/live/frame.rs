@@ -1,19 +1,19 @@
-//! One frame of `amemctl top`: what was done between two looks, the busiest first.
+//! A frame of `amemctl top`: what happened between two samples, busiest first.
 
 use std::time::Duration;
 
 use serde::Serialize;
 
 use super::rates::{Rates, text};
-use crate::render::{Align, Page, Table, bytes, count, micros, plural, printable, span};
-use crate::vitals::{JobJson, Problem, Process, Vitals};
+use crate::render::{Align, TextPage, TextTable, bytes, count, micros, plural, printable, span};
+use crate::vitals::{JobJson, ProblemJson, ProcessJson, Vitals};
 
-/// Rows of brains, of calls and of reasons that are shown; the data has all.
+/// Rows shown of each table; JSON has all.
 const ROWS: usize = 12;
-/// Problems that are shown.
+/// Problems shown.
 const PROBLEMS: usize = 5;
 
-/// What was done between two looks. Rates are by second; times are microseconds.
+/// Rates are per second; times are microseconds.
 #[derive(Debug, Serialize)]
 pub(crate) struct Frame {
     seconds: f64,
@@ -25,20 +25,20 @@ pub(crate) struct Frame {
     rejected_files: u64,
     connections: u64,
     files_waiting: u64,
-    process: Process,
-    /// Processors that were kept busy.
+    process: ProcessJson,
+    /// Processors in use.
     cpus: f64,
-    brains: Vec<BrainRow>,
-    calls: Vec<CallRow>,
-    refused: Vec<ReasonRow>,
+    brains: Vec<BrainRates>,
+    calls: Vec<CallRates>,
+    refused: Vec<RefusalRates>,
     jobs: Vec<JobJson>,
-    problems: Vec<Problem>,
+    problems: Vec<ProblemJson>,
     #[serde(skip)]
     problems_untold: u64,
 }
 
 #[derive(Debug, Serialize)]
-struct BrainRow {
+struct BrainRates {
     brain: String,
     commits_per_sec: f64,
     events_per_sec: f64,
@@ -59,7 +59,7 @@ struct BrainRow {
 }
 
 #[derive(Debug, Serialize)]
-struct CallRow {
+struct CallRates {
     rpc: String,
     per_sec: f64,
     refused_per_sec: f64,
@@ -70,14 +70,13 @@ struct CallRow {
 }
 
 #[derive(Debug, Serialize)]
-struct ReasonRow {
+struct RefusalRates {
     reason: String,
     per_sec: f64,
     count: u64,
 }
 
 impl Frame {
-    /// Between two looks.
     pub(crate) fn of(before: &Vitals, now: &Vitals, between: Duration) -> Self {
         let secs = between.as_secs_f64();
         let cpu = now.process.cpu_secs - before.process.cpu_secs;
@@ -104,8 +103,7 @@ impl Frame {
         }
     }
 
-    /// Writes it.
-    pub(crate) fn write(&self, page: &mut Page) {
+    pub(crate) fn write(&self, page: &mut TextPage) {
         page.title(format!(
             "amemd {}  process {}, up {}",
             self.version,
@@ -135,7 +133,7 @@ impl Frame {
         self.write_jobs(page);
     }
 
-    fn write_problems(&self, page: &mut Page) {
+    fn write_problems(&self, page: &mut TextPage) {
         for problem in self.problems.iter().take(PROBLEMS) {
             let (what, line) = problem.line();
             page.line(format!("{what}: {line}"));
@@ -155,9 +153,10 @@ impl Frame {
         }
         let refused = self.refused.iter().take(ROWS);
         let refused = refused.map(|of| {
-            let rate = match of.per_sec > 0.0 {
-                true => format!(" (+{}/s)", text(of.per_sec)),
-                false => String::new(),
+            let rate = if of.per_sec > 0.0 {
+                format!(" (+{}/s)", text(of.per_sec))
+            } else {
+                String::new()
             };
             format!("{} {}{rate}", printable(&of.reason), count(of.count))
         });
@@ -167,8 +166,8 @@ impl Frame {
         }
     }
 
-    fn write_brains(&self, page: &mut Page) {
-        let mut table = Table::new(&[
+    fn write_brains(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
             ("brain", Align::Left),
             ("commits/s", Align::Right),
             ("events/s", Align::Right),
@@ -200,8 +199,8 @@ impl Frame {
         self.write_table(&table, self.brains.len(), "brains", page);
     }
 
-    fn write_calls(&self, page: &mut Page) {
-        let mut table = Table::new(&[
+    fn write_calls(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
             ("call", Align::Left),
             ("calls/s", Align::Right),
             ("refused/s", Align::Right),
@@ -223,8 +222,8 @@ impl Frame {
         self.write_table(&table, self.calls.len(), "calls", page);
     }
 
-    fn write_jobs(&self, page: &mut Page) {
-        let mut table = Table::new(&[
+    fn write_jobs(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
             ("job", Align::Right),
             ("what", Align::Left),
             ("brain", Align::Left),
@@ -239,7 +238,7 @@ impl Frame {
         self.write_table(&table, self.jobs.len(), "jobs", page);
     }
 
-    fn write_table(&self, table: &Table, all: usize, what: &str, page: &mut Page) {
+    fn write_table(&self, table: &TextTable, all: usize, what: &str, page: &mut TextPage) {
         if table.is_empty() {
             return;
         }
@@ -251,7 +250,7 @@ impl Frame {
     }
 }
 
-fn checkpoint(brain: &BrainRow) -> String {
+fn checkpoint(brain: &BrainRates) -> String {
     if brain.checkpointing {
         return "under way".to_owned();
     }
@@ -261,19 +260,20 @@ fn checkpoint(brain: &BrainRow) -> String {
     }
 }
 
-fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRow> {
-    let of = |number: fn(&crate::vitals::BrainJson) -> u64| {
+fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRates> {
+    let of = |number: fn(&crate::vitals::BrainStatusJson) -> u64| {
         let brains = before.brains.iter();
         Rates::since(brains.map(|b| (b.brain.as_str(), number(b))), between)
     };
     let (commits, events, requests) = (of(|b| b.commits), of(|b| b.events), of(|b| b.requests));
-    let row = |brain: &crate::vitals::BrainJson| BrainRow {
+    let row = |brain: &crate::vitals::BrainStatusJson| BrainRates {
         brain: brain.brain.clone(),
         commits_per_sec: commits.of(&brain.brain, brain.commits),
-        // A brain that was closed at the look before has not got all its events since.
-        events_per_sec: match before.brains.iter().any(|b| b.brain == brain.brain) {
-            true => events.of(&brain.brain, brain.events),
-            false => 0.0,
+        // A brain that was closed before has not gained all its events since.
+        events_per_sec: if before.brains.iter().any(|b| b.brain == brain.brain) {
+            events.of(&brain.brain, brain.events)
+        } else {
+            0.0
         },
         requests_per_sec: requests.of(&brain.brain, brain.requests),
         queued: brain.queued,
@@ -300,13 +300,13 @@ fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRow> {
     rows
 }
 
-fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRow> {
-    let of = |number: fn(&crate::vitals::Latency) -> u64| {
+fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRates> {
+    let of = |number: fn(&crate::vitals::LatencyJson) -> u64| {
         let calls = before.latencies.iter();
         Rates::since(calls.map(|c| (c.rpc.as_str(), number(c))), between)
     };
     let (counts, errors) = (of(|c| c.count), of(|c| c.errors));
-    let row = |call: &crate::vitals::Latency| CallRow {
+    let row = |call: &crate::vitals::LatencyJson| CallRates {
         rpc: call.rpc.clone(),
         per_sec: counts.of(&call.rpc, call.count),
         refused_per_sec: errors.of(&call.rpc, call.errors),
@@ -325,10 +325,10 @@ fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRow> {
     rows
 }
 
-fn refused(before: &Vitals, now: &Vitals, between: Duration) -> Vec<ReasonRow> {
+fn refused(before: &Vitals, now: &Vitals, between: Duration) -> Vec<RefusalRates> {
     let counts = before.refused_calls.iter();
     let rates = Rates::since(counts.map(|of| (of.reason.as_str(), of.count)), between);
-    let row = |of: &crate::vitals::Refused| ReasonRow {
+    let row = |of: &crate::vitals::RefusedCallsJson| RefusalRates {
         reason: of.reason.clone(),
         per_sec: rates.of(&of.reason, of.count),
         count: of.count,

@@ -1,6 +1,6 @@
-//! A view that is drawn again and again: what is in it, and the screen it is on.
+//! The live view of `amemctl top`.
 //!
-//! Promises: however it ends, the terminal is as it was before. Not here: asking the daemon (`vitals`).
+//! Promises: the terminal is restored, however the command ends. Not here: asking the daemon (`vitals`).
 
 mod frame;
 

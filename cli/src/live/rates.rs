@@ -1,16 +1,14 @@
-//! Rates: how much a count has grown between two looks.
+//! Rates: the growth of counts between two samples.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// How much counts grow, by name.
 pub(super) struct Rates<'a> {
     before: HashMap<&'a str, u64>,
     secs: f64,
 }
 
 impl<'a> Rates<'a> {
-    /// Since these counts, that long ago.
     pub(super) fn since(before: impl Iterator<Item = (&'a str, u64)>, ago: Duration) -> Self {
         Self {
             before: before.collect(),
@@ -18,19 +16,18 @@ impl<'a> Rates<'a> {
         }
     }
 
-    /// How much a count has grown a second. What was not there before began at nothing; a count that is less than
-    /// before is that of another daemon, and has grown by all it is.
+    /// Growth per second. A new name counts from 0; a smaller count is that of a restarted daemon, and counts in full.
     pub(super) fn of(&self, name: &str, now: u64) -> f64 {
         let before = self.before.get(name).copied().unwrap_or(0);
         let grown = now.checked_sub(before).unwrap_or(now);
-        match self.secs > 0.0 {
-            true => grown as f64 / self.secs,
-            false => 0.0,
+        if self.secs > 0.0 {
+            grown as f64 / self.secs
+        } else {
+            0.0
         }
     }
 }
 
-/// A rate for people.
 pub(super) fn text(rate: f64) -> String {
     match rate {
         0.0 => "0".to_owned(),

@@ -1,7 +1,7 @@
-//! The terminal's other screen, and the keys that leave it.
+//! The alternate screen of the terminal, and the keys that leave it.
 //!
-//! Keys come one by one and are not shown. Signals that end a program are waited for, so that the terminal gets its
-//! screen and its settings back first.
+//! Keys are read one by one, without echo. Signals that end a program are handled, so that the terminal is restored
+//! first.
 
 use std::io::{self, IsTerminal, Read, Write, stdin, stdout};
 use std::sync::Arc;
@@ -14,34 +14,33 @@ use rustix::termios::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::render::{Page, Style};
+use crate::render::{Style, TextPage};
 
-/// The other screen, without a cursor, where a line that is too long ends at the edge.
+/// Alternate screen, hidden cursor, no line wrap, cleared.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
-/// The cursor and the first screen again.
+/// Line wrap, cursor, main screen.
 const LEAVE: &[u8] = b"\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// Lines of a terminal that does not say how many it has.
+/// If the terminal does not report its height.
 const LINES: usize = 24;
 
-/// The terminal, while it shows something that moves.
+/// Dropping it restores the terminal.
 pub(crate) struct Screen {
-    /// How its input was before; none if nobody types there.
+    /// The previous settings of stdin; `None` if it is not a terminal.
     before: Option<Termios>,
     ended: Arc<AtomicBool>,
-    /// Waits for signals.
     _signals: Runtime,
 }
 
 impl Screen {
-    /// Takes it.
     pub(crate) fn enter() -> io::Result<Self> {
         let ended = Arc::new(AtomicBool::new(false));
         let signals = wait_for_signals(&ended)?;
-        let before = match stdin().is_terminal() {
-            true => Some(keys_one_by_one()?),
-            false => None,
+        let before = if stdin().is_terminal() {
+            Some(keys_one_by_one()?)
+        } else {
+            None
         };
-        // From here on, whatever fails, dropping it sets all back.
+        // From here on, dropping it restores the terminal.
         let screen = Self {
             before,
             ended,
@@ -52,11 +51,11 @@ impl Screen {
         Ok(screen)
     }
 
-    /// True if somebody wants to leave it; looks for that for about so long.
+    /// Whether the user wants to quit; waits for about `wait`.
     pub(crate) fn is_left(&mut self, wait: Duration) -> bool {
         let mut keys = [0; 16];
         let typed = match self.before {
-            // It waits for a tenth of a second.
+            // The read returns after a tenth of a second.
             Some(_) => stdin().read(&mut keys).unwrap_or(0),
             None => {
                 std::thread::sleep(wait);
@@ -67,13 +66,13 @@ impl Screen {
         keys[..typed].iter().any(is_quit) || self.ended.load(Ordering::Relaxed)
     }
 
-    /// An empty page as wide as the terminal is now.
-    pub(crate) fn page(&self, is_quiet: bool) -> Page {
-        Page::new(Style::of(true).quiet(is_quiet))
+    /// As wide as the terminal is now.
+    pub(crate) fn page(&self, is_quiet: bool) -> TextPage {
+        TextPage::new(Style::of(true).quiet(is_quiet))
     }
 
-    /// Shows a page: as many of its lines as there is room for.
-    pub(crate) fn show(&mut self, page: &Page) -> io::Result<()> {
+    /// As many lines as fit.
+    pub(crate) fn show(&mut self, page: &TextPage) -> io::Result<()> {
         let lines = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_row));
         let lines = if lines == 0 { LINES } else { lines };
         let mut out = String::from("\x1b[H");
@@ -92,7 +91,7 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that has gone needs nothing back.
+        // A terminal that is gone needs no restoring.
         let _unseen = stdout().write_all(LEAVE).and_then(|()| stdout().flush());
         if let Some(before) = &self.before {
             let _unseen = tcsetattr(stdin(), OptionalActions::Flush, before);
@@ -100,7 +99,7 @@ impl Drop for Screen {
     }
 }
 
-/// Keys are read as they are typed, or none after a tenth of a second. Gives how it was before.
+/// Reads keys as they are typed, or nothing after a tenth of a second. Returns the previous settings.
 fn keys_one_by_one() -> io::Result<Termios> {
     let before = tcgetattr(stdin())?;
     let mut now = before.clone();

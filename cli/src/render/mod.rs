@@ -1,8 +1,7 @@
 //! Text for people: pages of lines, tables and trees.
 //!
-//! Promises: nothing that a file says reaches the terminal as a control sequence (`printable`); without a
-//! terminal, or with `NO_COLOR`, there are no colours; in a terminal that is not of UTF-8, lines and bars are drawn in
-//! ASCII.
+//! Promises: nothing in a file reaches the terminal as a control sequence (`printable`); no colours without a terminal
+//! or with `NO_COLOR`; ASCII instead of lines and bars in a terminal that is not UTF-8.
 
 mod page;
 mod span;
@@ -11,9 +10,9 @@ mod table;
 mod tree;
 mod value;
 
-pub(crate) use page::{Page, Style};
+pub(crate) use page::{Style, TextPage};
 pub(crate) use span::{micros, span};
 pub(crate) use spark::spark;
-pub(crate) use table::{Align, Table};
+pub(crate) use table::{Align, TextTable};
 pub(crate) use tree::{Branch, tree};
 pub(crate) use value::{agree, bytes, clipped, count, float, plural, printable};

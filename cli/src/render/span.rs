@@ -1,6 +1,5 @@
-//! Spans of time as people read them.
+//! Durations for people.
 
-/// Microseconds for people.
 pub(crate) fn micros(micros: u64) -> String {
     match micros {
         0..10_000 => format!("{micros} µs"),
@@ -9,7 +8,7 @@ pub(crate) fn micros(micros: u64) -> String {
     }
 }
 
-/// Seconds for people: the two greatest units.
+/// The two largest units.
 pub(crate) fn span(secs: f64) -> String {
     let secs = secs as u64;
     match secs {

@@ -1,17 +1,15 @@
-//! Sparklines: numbers as a line of small bars.
-
 use super::page::Style;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN_BARS: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];
 
-/// A bar a number, the greatest full; a space where there is nothing.
+/// One bar for each number, relative to the largest; a space for 0.
 pub(crate) fn spark(values: &[u64], style: Style) -> String {
     let most = values.iter().copied().max().unwrap_or_default();
     let bars = if style.is_unicode() { BARS } else { PLAIN_BARS };
     let bar = |&value: &u64| match value {
         0 => ' ',
-        // Whatever is there is seen: the least bar is for the least that is above nothing.
+        // The smallest bar is for the smallest number above 0.
         value => bars[((u128::from(value) * 8 - 1) / u128::from(most)).min(7) as usize],
     };
     values.iter().map(bar).collect()

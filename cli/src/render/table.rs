@@ -1,33 +1,27 @@
-//! A table: columns as wide as they need to be, the last clipped to what is left of the line.
+//! Tables: columns as wide as needed, the last clipped to the line.
 
-use super::page::Page;
+use super::page::TextPage;
 use super::value::{clipped, printable, width};
 
-/// Spaces between columns.
 const GAP: usize = 2;
-/// The last column gets as many columns at least, however narrow the terminal.
+/// Minimum width of the last column.
 const LAST_MIN: usize = 20;
-/// The others get as many at most: a long name is no reason to hide the text.
+/// Maximum width of the others.
 const CELL_MAX: usize = 28;
 
-/// On which side of its column a cell stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
-/// Rows under a header.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct TextTable {
     header: Vec<(&'static str, Align)>,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
-    /// A table of these columns.
+impl TextTable {
     pub(crate) fn new(header: &[(&'static str, Align)]) -> Self {
         Self {
             header: header.to_vec(),
@@ -35,20 +29,19 @@ impl Table {
         }
     }
 
-    /// Adds a row, a cell a column.
+    /// One cell for each column.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        // As wide as they will be seen.
+        // Width is measured on what is shown.
         self.rows
             .push(cells.iter().map(|cell| printable(cell)).collect());
     }
 
-    /// True if it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Writes it; nothing if it has no rows.
-    pub(crate) fn write(&self, page: &mut Page) {
+    /// Writes nothing if it has no rows.
+    pub(crate) fn write(&self, page: &mut TextPage) {
         if self.is_empty() {
             return;
         }
@@ -58,12 +51,12 @@ impl Table {
         self.write_with(&widths, page);
     }
 
-    /// Writes its rows alone.
-    pub(crate) fn write_rows(&self, page: &mut Page) {
+    /// Without the header.
+    pub(crate) fn write_rows(&self, page: &mut TextPage) {
         self.write_with(&self.widths(page), page);
     }
 
-    fn write_with(&self, widths: &[usize], page: &mut Page) {
+    fn write_with(&self, widths: &[usize], page: &mut TextPage) {
         for row in &self.rows {
             let cells: Vec<&str> = row.iter().map(String::as_str).collect();
             let line = self.line(&cells, widths);
@@ -71,8 +64,8 @@ impl Table {
         }
     }
 
-    /// Columns of each column: what its cells need; of the last, what is left of the line.
-    fn widths(&self, page: &Page) -> Vec<usize> {
+    /// The width of each column: of its widest cell; for the last, what is left of the line.
+    fn widths(&self, page: &TextPage) -> Vec<usize> {
         let last = self.header.len().saturating_sub(1);
         let mut widths: Vec<usize> = (0..self.header.len())
             .map(|column| {
@@ -117,14 +110,14 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_they_need_and_the_last_is_clipped() {
-        let mut table = Table::new(&[
+        let mut table = TextTable::new(&[
             ("id", Align::Right),
             ("type", Align::Left),
             ("text", Align::Left),
         ]);
         table.row(vec!["7".into(), "fact".into(), "short".into()]);
         table.row(vec!["1234".into(), "inference".into(), "x".repeat(200)]);
-        let mut page = Page::new(Style::of(false));
+        let mut page = TextPage::new(Style::of(false));
         table.write(&mut page);
         let lines: Vec<&str> = page.as_str().lines().collect();
         assert_eq!(lines[0], "  id  type       text");

@@ -1,15 +1,13 @@
-//! A tree, drawn with lines.
+//! Trees, drawn with lines.
 
-/// A part of a tree, and what hangs from it.
 #[derive(Debug, Default)]
 pub(crate) struct Branch {
-    /// One line, printable already.
+    /// One printable line.
     pub(crate) text: String,
-    /// In order.
     pub(crate) children: Vec<Branch>,
 }
 
-/// The lines of a tree. Walked with a list, as a chain may be longer than a stack is deep.
+/// Iterative: a chain may be longer than the stack is deep.
 pub(crate) fn tree(root: &Branch) -> Vec<String> {
     let mut lines = vec![root.text.clone()];
     let mut todo: Vec<(&Branch, String, bool)> = Vec::new();
@@ -21,7 +19,7 @@ pub(crate) fn tree(root: &Branch) -> Vec<String> {
             ("├─ ", "│  ")
         };
         lines.push(format!("{indent}{corner}{}", branch.text));
-        // Deeper than a screen is wide, indenting helps nobody.
+        // Deeper levels are not indented further.
         let indent = if indent.chars().count() < INDENT_MAX {
             format!("{indent}{beyond}")
         } else {
@@ -42,7 +40,7 @@ fn push_children<'b>(todo: &mut Vec<(&'b Branch, String, bool)>, of: &'b Branch,
 }
 
 impl Drop for Branch {
-    /// One by one: a long chain would overflow the stack otherwise.
+    /// Iterative: a long chain would overflow the stack.
     fn drop(&mut self) {
         let mut todo = std::mem::take(&mut self.children);
         while let Some(mut branch) = todo.pop() {

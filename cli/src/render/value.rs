@@ -1,9 +1,8 @@
-//! Values as people read them.
+//! Values for people.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Text as one line without anything that a terminal would obey: control characters, and those that turn
-/// the direction of writing, stand as escapes.
+/// Escapes control characters and characters that change the direction of writing; the result is one line.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -23,12 +22,12 @@ fn turns_text(c: char) -> bool {
     )
 }
 
-/// Columns that a text takes: two for wide characters such as 漢, none for those that stand over others.
+/// Columns of a text: two for wide characters such as 漢, none for combining ones.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// At most `max` columns; what is cut off is told by an ellipsis.
+/// At most `max` columns; ends with an ellipsis if clipped.
 pub(crate) fn clipped(text: &str, max: usize) -> String {
     if width(text) <= max {
         return text.to_owned();
@@ -42,7 +41,7 @@ pub(crate) fn clipped(text: &str, max: usize) -> String {
     kept.chain(['…']).collect()
 }
 
-/// The lines and arrows of trees and the ellipsis, for terminals that have none.
+/// Replaces line-drawing characters, arrows and the ellipsis.
 pub(crate) fn in_ascii(text: &str) -> String {
     let plain = |c| match c {
         '├' => '|',
@@ -57,7 +56,7 @@ pub(crate) fn in_ascii(text: &str) -> String {
     text.chars().map(plain).collect()
 }
 
-/// A number between 0 and 1, or a rate: three digits, trailing zeros left out; what is smaller, by its power.
+/// Up to three decimals, without trailing zeros; an exponent for smaller numbers.
 pub(crate) fn float(value: f32) -> String {
     if value != 0.0 && value.abs() < 0.0005 {
         return format!("{value:.0e}");
@@ -67,7 +66,7 @@ pub(crate) fn float(value: f32) -> String {
     if text == "-0" { "0" } else { text }.to_owned()
 }
 
-/// A count with its thousands apart.
+/// With thousands separators.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
     let mut out = String::new();
@@ -85,12 +84,11 @@ pub(crate) fn plural(value: u64, one: &str) -> String {
     format!("{} {one}{}", count(value), agree(value, "", "s"))
 }
 
-/// The word that goes with a count: "1 event is", "2 events are".
+/// "is" or "are", to go with a count.
 pub(crate) fn agree<'a>(value: u64, one: &'a str, more: &'a str) -> &'a str {
     if value == 1 { one } else { more }
 }
 
-/// A size.
 pub(crate) fn bytes(value: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut scaled = value as f64;

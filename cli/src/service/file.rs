@@ -1,7 +1,7 @@
-//! A file that is installed, and what is there already.
+//! Installed files, and what is there already.
 //!
-//! One line of it says who wrote it, with a checksum of all the others: so a file that was changed since is told from
-//! one of an older version. Files of settings have no such line: they belong to whoever runs the machine, and stay.
+//! One line says who wrote the file, with a checksum of the other lines: it tells a changed file from one of an older
+//! version. Files of settings have no such line: they belong to the administrator, and stay.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,38 +12,33 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::failure::Failure;
 
-/// What the line says that tells who wrote a file.
 const WROTE: &str = " wrote this file (";
-/// Lines of a difference that are told.
-const TOLD_LINES: usize = 12;
+/// Lines of a difference that are shown.
+const LINES_MAX: usize = 12;
 
-/// A file that is to be there.
+/// A file to install.
 #[derive(Debug, Clone)]
-pub(crate) struct Planned {
-    /// Where.
+pub(crate) struct PlannedFile {
     pub(crate) path: PathBuf,
-    /// What it is to hold.
     pub(crate) text: String,
     is_ours: bool,
 }
 
-/// What is there in its place.
+/// What is at the path now.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Nothing.
+pub(crate) enum FileState {
     Nothing,
-    /// What is to be there.
     Same,
-    /// What another version of this program wrote.
+    /// Written by another version of this program.
     Older,
-    /// A file that is not ours, and stays.
+    /// A file of settings, which stays.
     Theirs,
-    /// Something that somebody changed or wrote themselves; the lines that differ.
+    /// Changed or written by someone else; the lines that differ.
     Changed(Vec<String>),
 }
 
-impl Found {
-    /// In a word, for scripts and people.
+impl FileState {
+    /// For scripts and people.
     pub(crate) fn word(&self) -> &'static str {
         match self {
             Self::Nothing => "missing",
@@ -55,14 +50,14 @@ impl Found {
     }
 }
 
-impl Planned {
-    /// A file of ours, in a language whose comments begin and end so.
+impl PlannedFile {
+    /// A file of ours; `comment` begins and ends its comments.
     pub(crate) fn ours(path: PathBuf, text: &str, comment: (&str, &str)) -> Self {
         let (begin, end) = comment;
         let version = env!("CARGO_PKG_VERSION");
         let checksum = xxh3_64(text.as_bytes());
         let by = format!(
-            "{begin}amemctl {version}{WROTE}{checksum:016x}), and replaces it as long as nobody has changed it.{end}\n"
+            "{begin}amemctl {version}{WROTE}{checksum:016x}), and replaces it unless it was changed.{end}\n"
         );
         Self {
             path,
@@ -71,7 +66,7 @@ impl Planned {
         }
     }
 
-    /// A file of whoever runs the machine, which is written only where there is none.
+    /// A file of the administrator, written only if there is none.
     pub(crate) fn theirs(path: PathBuf, text: &str) -> Self {
         Self {
             path,
@@ -80,21 +75,21 @@ impl Planned {
         }
     }
 
-    /// What is there.
-    pub(crate) fn found(&self) -> Result<Found, Failure> {
+    pub(crate) fn found(&self) -> Result<FileState, Failure> {
         let bytes = match fs::read(&self.path) {
             Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(FileState::Nothing),
             Err(e) => return Err(Failure::io("read", &self.path, &e)),
         };
         let there = String::from_utf8_lossy(&bytes);
-        Ok(match self.is_ours {
-            false => Found::Theirs,
-            true => compare(&there, &self.text),
+        Ok(if self.is_ours {
+            compare(&there, &self.text)
+        } else {
+            FileState::Theirs
         })
     }
 
-    /// Writes it, whole or not at all.
+    /// Writes it, completely or not at all.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(|e| Failure::io("make", folder, &e))?;
@@ -110,7 +105,7 @@ impl Planned {
         sync(folder)
     }
 
-    /// Takes it away, and its folder, if that is one of drop-ins and has nothing else in it.
+    /// Removes it, and its folder of drop-ins if that is empty.
     pub(crate) fn remove(&self) -> Result<(), Failure> {
         fs::remove_file(&self.path).map_err(|e| Failure::io("remove", &self.path, &e))?;
         let folder = self.path.parent().unwrap_or(Path::new("/"));
@@ -126,20 +121,19 @@ fn sync(folder: &Path) -> Result<(), Failure> {
     synced.map_err(|e| Failure::io("sync the folder", folder, &e))
 }
 
-/// What the text of a file is, where this one is to be.
-fn compare(there: &str, wanted: &str) -> Found {
+fn compare(there: &str, wanted: &str) -> FileState {
     if there == wanted {
-        return Found::Same;
+        return FileState::Same;
     }
     let (body, checksum) = split(there);
     let (wanted_body, _) = split(wanted);
     if checksum == Some(xxh3_64(body.as_bytes())) {
-        return Found::Older;
+        return FileState::Older;
     }
-    Found::Changed(difference(&body, &wanted_body))
+    FileState::Changed(difference(&body, &wanted_body))
 }
 
-/// A text without the line that says who wrote it, and the checksum that this line tells.
+/// The text without the line that says who wrote it, and the checksum in that line.
 fn split(text: &str) -> (String, Option<u64>) {
     let mut checksum = None;
     let mut body = String::with_capacity(text.len());
@@ -154,7 +148,7 @@ fn split(text: &str) -> (String, Option<u64>) {
     (body, checksum)
 }
 
-/// The lines that only one of two texts has, as `diff` marks them; words of comments are not worth telling.
+/// Lines that only one of the texts has, marked as by `diff`.
 fn difference(there: &str, wanted: &str) -> Vec<String> {
     let only = |of: &str, other: &str, mark: &str| -> Vec<String> {
         let lines = of.lines().filter(|line| !other.lines().any(|o| o == *line));
@@ -165,8 +159,8 @@ fn difference(there: &str, wanted: &str) -> Vec<String> {
     if out.is_empty() {
         out.push("the order of its lines".to_owned());
     }
-    let more = out.len().saturating_sub(TOLD_LINES);
-    out.truncate(TOLD_LINES);
+    let more = out.len().saturating_sub(LINES_MAX);
+    out.truncate(LINES_MAX);
     if more > 0 {
         out.push(format!("… and {more} more"));
     }
@@ -183,40 +177,40 @@ mod tests {
     fn what_is_there_is_known_for_what_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("units/a.service");
-        let planned = |text: &str| Planned::ours(path.clone(), text, HASH);
+        let planned = |text: &str| PlannedFile::ours(path.clone(), text, HASH);
         let first = planned("[Service]\nA=1\n");
-        assert_eq!(first.found().unwrap(), Found::Nothing);
+        assert_eq!(first.found().unwrap(), FileState::Nothing);
         first.write().unwrap();
-        assert_eq!(first.found().unwrap(), Found::Same);
+        assert_eq!(first.found().unwrap(), FileState::Same);
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o644);
 
         let next = planned("[Service]\nA=2\n");
-        assert_eq!(next.found().unwrap(), Found::Older);
+        assert_eq!(next.found().unwrap(), FileState::Older);
         let edited = first.text.replace("A=1", "A=7");
         fs::write(&path, edited).unwrap();
-        let told = ["- A=7", "+ A=2"].map(str::to_owned);
-        assert_eq!(next.found().unwrap(), Found::Changed(told.into()));
+        let lines = ["- A=7", "+ A=2"].map(str::to_owned);
+        assert_eq!(next.found().unwrap(), FileState::Changed(lines.into()));
         fs::write(&path, "A=2\n[Service]\n").unwrap();
-        let Found::Changed(told) = next.found().unwrap() else {
+        let FileState::Changed(lines) = next.found().unwrap() else {
             panic!("a file without our line is not ours");
         };
-        assert_eq!(told, ["the order of its lines"]);
+        assert_eq!(lines, ["the order of its lines"]);
 
         next.write().unwrap();
-        assert_eq!(next.found().unwrap(), Found::Same);
+        assert_eq!(next.found().unwrap(), FileState::Same);
         next.remove().unwrap();
         assert!(path.parent().unwrap().exists() && !path.exists());
-        let theirs = Planned::theirs(path.clone(), "mine = 1\n");
+        let theirs = PlannedFile::theirs(path.clone(), "mine = 1\n");
         theirs.write().unwrap();
-        assert_eq!(theirs.found().unwrap(), Found::Theirs);
+        assert_eq!(theirs.found().unwrap(), FileState::Theirs);
     }
 
     #[test]
     fn a_folder_of_drop_ins_goes_with_its_last_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join("a.service.d").join(name);
-        let [one, other] = ["1.conf", "2.conf"].map(|n| Planned::ours(path(n), "x\n", HASH));
+        let [one, other] = ["1.conf", "2.conf"].map(|n| PlannedFile::ours(path(n), "x\n", HASH));
         one.write().unwrap();
         other.write().unwrap();
         one.remove().unwrap();
@@ -228,8 +222,8 @@ mod tests {
     #[test]
     fn long_differences_are_cut_and_say_so() {
         let many: String = (0..40).map(|i| format!("line {i}\n")).collect();
-        let told = difference(&many, "");
-        assert_eq!(told.len(), TOLD_LINES + 1);
-        assert_eq!(told[TOLD_LINES], "… and 28 more");
+        let lines = difference(&many, "");
+        assert_eq!(lines.len(), LINES_MAX + 1);
+        assert_eq!(lines[LINES_MAX], "… and 28 more");
     }
 }

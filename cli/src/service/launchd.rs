@@ -1,29 +1,26 @@
-//! launchd, the service manager of macOS: the agent of a user, and what launchctl is told.
+//! launchd, the service manager of macOS: the agent of a user.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use amem_client::place;
 
-use super::Plan;
-use super::file::Planned;
-use super::manager::{Command, Condition};
+use super::ServicePlan;
+use super::file::PlannedFile;
+use super::manager::{ManagerCommand, ServiceState};
 use super::systemd::no_home;
 use crate::failure::Failure;
 
-/// The name of the agent.
 const LABEL: &str = "amemd";
-/// What the file of the repository has in the places of paths.
+/// Paths in deploy/launchd/amemd.plist that are replaced.
 const PROGRAM: &str = "<string>/usr/local/bin/amemd</string>";
 const LOG: &str = "<string>/usr/local/var/log/amemd.log</string>";
 
-/// The service manager of macOS.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Launchd;
 
 impl Launchd {
-    /// Files and commands.
-    pub(crate) fn plan(self, program: &Path) -> Result<Plan, Failure> {
+    pub(crate) fn plan(self, program: &Path) -> Result<ServicePlan, Failure> {
         let home = env::var_os("HOME").map(PathBuf::from).ok_or_else(no_home)?;
         let library = home.join("Library");
         let text = include_str!("../../../deploy/launchd/amemd.plist")
@@ -32,38 +29,42 @@ impl Launchd {
         let path = library.join(format!("LaunchAgents/{LABEL}.plist"));
         let agent = format!("{}/{LABEL}", domain());
         let named = path.display().to_string();
-        Ok(Plan {
-            start: vec![Command::new(["launchctl", "bootstrap", &domain(), &named])],
-            stop: vec![Command::new(["launchctl", "bootout", &agent])],
-            files: vec![Planned::ours(path, &text, ("<!-- ", " -->"))],
+        Ok(ServicePlan {
+            start: vec![ManagerCommand::new([
+                "launchctl",
+                "bootstrap",
+                &domain(),
+                &named,
+            ])],
+            stop: vec![ManagerCommand::new(["launchctl", "bootout", &agent])],
+            files: vec![PlannedFile::ours(path, &text, ("<!-- ", " -->"))],
             prepare: Vec::new(),
             forget: Vec::new(),
             brains: place::folder(|name| env::var_os(name)),
         })
     }
 
-    /// What runs what is new.
-    pub(crate) fn restart(self) -> Command {
+    pub(crate) fn restart(self) -> ManagerCommand {
         let agent = format!("{}/{LABEL}", domain());
-        Command::new(["launchctl", "kickstart", "-k", &agent])
+        ManagerCommand::new(["launchctl", "kickstart", "-k", &agent])
     }
 
-    /// How the agent is. One that is not known is not loaded.
-    pub(crate) fn condition(self) -> Condition {
+    /// An unknown agent is not loaded.
+    pub(crate) fn condition(self) -> ServiceState {
         let agent = format!("{}/{LABEL}", domain());
-        match Command::new(["launchctl", "print", &agent]).run() {
+        match ManagerCommand::new(["launchctl", "print", &agent]).run() {
             Ok(said) => read(&said),
-            Err(_) => Condition::default(),
+            Err(_) => ServiceState::default(),
         }
     }
 }
 
-/// Where agents of this user live.
+/// The launchd domain of this user's agents.
 fn domain() -> String {
     format!("gui/{}", rustix::process::getuid().as_raw())
 }
 
-/// A path as a text of XML.
+/// A path as an XML string.
 fn string(path: &Path) -> Result<String, Failure> {
     let wrong = || {
         Failure::argument(
@@ -82,8 +83,8 @@ fn string(path: &Path) -> Result<String, Failure> {
     Ok(format!("<string>{escaped}</string>"))
 }
 
-/// What `launchctl print` says of an agent.
-fn read(said: &str) -> Condition {
+/// Parses the output of `launchctl print`.
+fn read(said: &str) -> ServiceState {
     let of = |name: &str| {
         let mut lines = said
             .lines()
@@ -92,7 +93,7 @@ fn read(said: &str) -> Condition {
         found.map(|(_, value)| value.to_owned())
     };
     let state = of("state").unwrap_or_default();
-    Condition {
+    ServiceState {
         loaded: true,
         state: match state.as_str() {
             "running" => "active".into(),
@@ -102,7 +103,7 @@ fn read(said: &str) -> Condition {
         enabled: "enabled".into(),
         pid: of("pid").and_then(|pid| pid.parse().ok()),
         program: of("program"),
-        ..Condition::default()
+        ..ServiceState::default()
     }
 }
 

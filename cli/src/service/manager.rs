@@ -1,4 +1,4 @@
-//! The service manager: commands that are run, and what they say.
+//! Commands of the service manager, and their output.
 
 use std::fmt;
 use std::process::{self, Stdio};
@@ -8,48 +8,42 @@ use serde::Serialize;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// A command of the service manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct Command(Vec<String>);
+pub(crate) struct ManagerCommand(Vec<String>);
 
-/// How a service is.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Condition {
-    /// True if the manager knows it.
+pub(crate) struct ServiceState {
+    /// The manager knows the service.
     pub(crate) loaded: bool,
-    /// `active`, `inactive`, `failed`, … in the manager's words.
+    /// The manager's word: `active`, `inactive`, `failed`, …
     pub(crate) state: String,
-    /// The manager's further words: `running`, `dead`.
+    /// The manager's second word: `running`, `dead`.
     pub(crate) detail: String,
-    /// Whether it is started by itself.
+    /// Whether it starts by itself.
     pub(crate) enabled: String,
-    /// What it says of itself.
+    /// The status text of the service.
     pub(crate) says: String,
-    /// Its process.
     pub(crate) pid: Option<u32>,
-    /// The program that it runs.
     pub(crate) program: Option<String>,
-    /// The state of its socket, if the manager has that.
+    /// Empty if there is no socket unit.
     pub(crate) socket_state: String,
-    /// The path of that socket.
     pub(crate) socket: Option<String>,
 }
 
-impl Command {
-    /// A command and its arguments.
+impl ManagerCommand {
     pub(crate) fn new<const N: usize>(words: [&str; N]) -> Self {
         Self(words.map(str::to_owned).into())
     }
 
-    /// The same with further words after the first one.
+    /// Inserts words after the first.
     pub(crate) fn with(mut self, words: &[&str]) -> Self {
         self.0
             .splice(1..1, words.iter().map(|word| (*word).to_owned()));
         self
     }
 
-    /// Runs it, and gives what it prints.
+    /// Returns what it prints.
     pub(crate) fn run(&self) -> Result<String, Failure> {
         let (program, arguments) = self
             .0
@@ -75,12 +69,12 @@ impl Command {
             Exit::Io,
             "service_manager",
             format!("`{self}` failed: {}", why.trim()),
-            "mend what it says, and ask again: what is done already is not done twice",
+            "correct what it reports, and repeat this: nothing is done twice",
         )
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for ManagerCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0.join(" "))
     }
@@ -92,13 +86,19 @@ mod tests {
 
     #[test]
     fn a_command_gives_what_it_prints_or_says_why_not() {
-        assert_eq!(Command::new(["echo", "a"]).run().unwrap(), "a\n");
-        let user = Command::new(["systemctl", "enable"]).with(&["--user"]);
+        assert_eq!(ManagerCommand::new(["echo", "a"]).run().unwrap(), "a\n");
+        let user = ManagerCommand::new(["systemctl", "enable"]).with(&["--user"]);
         assert_eq!(user.to_string(), "systemctl --user enable");
         for (command, words) in [
-            (Command::new(["sh", "-c", "echo odd >&2; exit 3"]), "odd"),
-            (Command::new(["false"]), "exit status: 1"),
-            (Command::new(["no-such-program-here"]), "No such file"),
+            (
+                ManagerCommand::new(["sh", "-c", "echo odd >&2; exit 3"]),
+                "odd",
+            ),
+            (ManagerCommand::new(["false"]), "exit status: 1"),
+            (
+                ManagerCommand::new(["no-such-program-here"]),
+                "No such file",
+            ),
         ] {
             let failure = command.run().unwrap_err();
             assert!(failure.message.contains(words), "{failure:?}");

@@ -1,67 +1,62 @@
-//! systemd: the units of a user or of the machine, and what systemctl is told.
+//! systemd: the units of a user or of the machine.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
 use amem_client::place;
 
-use super::Plan;
-use super::file::Planned;
-use super::manager::{Command, Condition};
+use super::ServicePlan;
+use super::file::PlannedFile;
+use super::manager::{ManagerCommand, ServiceState};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// The path of the program in the units of the repository.
+/// The path in the units of deploy/.
 const PROGRAM: &str = "ExecStart=/usr/bin/amemd";
-/// The version from which systemd reloads a service by itself (Type=notify-reload).
+/// systemd 253 reloads a service itself (Type=notify-reload).
 const RELOADS: u32 = 253;
-/// Where a service of the machine sees nothing (ProtectHome=, PrivateTmp=).
+/// Folders hidden from the service of the machine (ProtectHome=, PrivateTmp=).
 const HIDDEN: [&str; 5] = ["home", "root", "run/user", "tmp", "var/tmp"];
 
-/// Whose service it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
-    /// A user's.
+pub(crate) enum ServiceScope {
     User,
-    /// The machine's.
     System,
 }
 
-/// The service manager of Linux.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Systemd(pub(crate) Scope);
+pub(crate) struct Systemd(pub(crate) ServiceScope);
 
 impl Systemd {
-    /// Its version; refused where there is none, or none that can be reached.
+    /// Fails if systemd does not manage these services.
     pub(crate) fn version(self) -> Result<u32, Failure> {
         let said = self
             .systemctl(["systemctl", "show", "--property=Version"])
             .run();
         let said = said.map_err(|failure| {
             let whose = match self.0 {
-                Scope::User => "no systemd looks after this user's services",
-                Scope::System => "no systemd looks after this machine's services",
+                ServiceScope::User => "no systemd looks after this user's services",
+                ServiceScope::System => "no systemd looks after this machine's services",
             };
             Failure::refused(
                 "no_service_manager",
                 format!("{whose}: {}", failure.message),
-                "use what starts programs here to run `amemd`; `amemctl service install --print` shows the units",
+                "start `amemd` with the service manager of this system; `amemctl service install --print` shows the units",
             )
         })?;
         Ok(version_of(&said))
     }
 
-    /// Files and commands.
-    pub(crate) fn plan(self, program: &Path, version: u32) -> Result<Plan, Failure> {
+    pub(crate) fn plan(self, program: &Path, version: u32) -> Result<ServicePlan, Failure> {
         let units = self.units()?;
-        let ours = |path: PathBuf, text: &str| Planned::ours(path, text, ("# ", ""));
+        let ours = |path: PathBuf, text: &str| PlannedFile::ours(path, text, ("# ", ""));
         let unit = |name: &str, text: &str| ours(units.join(name), text);
         let (service, socket) = match self.0 {
-            Scope::User => (
+            ServiceScope::User => (
                 include_str!("../../../deploy/systemd/user/amemd.service"),
                 include_str!("../../../deploy/systemd/user/amemd.socket"),
             ),
-            Scope::System => (
+            ServiceScope::System => (
                 include_str!("../../../deploy/systemd/amemd.service"),
                 include_str!("../../../deploy/systemd/amemd.socket"),
             ),
@@ -77,7 +72,7 @@ impl Systemd {
             ));
         }
         let mut prepare = Vec::new();
-        if self.0 == Scope::System {
+        if self.0 == ServiceScope::System {
             let (users, folders) = ("/etc/sysusers.d/amemd.conf", "/etc/tmpfiles.d/amemd.conf");
             files.push(ours(
                 users.into(),
@@ -87,16 +82,20 @@ impl Systemd {
                 folders.into(),
                 include_str!("../../../deploy/systemd/tmpfiles.conf"),
             ));
-            files.push(Planned::theirs(
+            files.push(PlannedFile::theirs(
                 "/etc/amemd/config.toml".into(),
                 include_str!("../../../deploy/systemd/config.toml"),
             ));
-            prepare.push(Command::new(["systemd-sysusers", users]));
-            prepare.push(Command::new(["systemd-tmpfiles", "--create", folders]));
+            prepare.push(ManagerCommand::new(["systemd-sysusers", users]));
+            prepare.push(ManagerCommand::new([
+                "systemd-tmpfiles",
+                "--create",
+                folders,
+            ]));
         }
         let reload = self.systemctl(["systemctl", "daemon-reload"]);
         prepare.push(reload.clone());
-        Ok(Plan {
+        Ok(ServicePlan {
             files,
             prepare,
             start: vec![self.systemctl(["systemctl", "enable", "--now", "amemd.service"])],
@@ -109,19 +108,17 @@ impl Systemd {
             ])],
             forget: vec![reload],
             brains: match self.0 {
-                Scope::User => place::folder(|name| env::var_os(name)),
-                Scope::System => Some("/var/lib/amemd".into()),
+                ServiceScope::User => place::folder(|name| env::var_os(name)),
+                ServiceScope::System => Some("/var/lib/amemd".into()),
             },
         })
     }
 
-    /// What runs what is new.
-    pub(crate) fn restart(self) -> Command {
+    pub(crate) fn restart(self) -> ManagerCommand {
         self.systemctl(["systemctl", "restart", "amemd.service"])
     }
 
-    /// How the service is.
-    pub(crate) fn condition(self) -> Result<Condition, Failure> {
+    pub(crate) fn condition(self) -> Result<ServiceState, Failure> {
         let of = |unit: &str, names: &str| {
             let names = format!("--property={names}");
             self.systemctl(["systemctl", "show", unit, &names]).run()
@@ -134,25 +131,25 @@ impl Systemd {
         Ok(read(&service, &socket))
     }
 
-    /// True if a service of the machine can't see this path.
+    /// Whether the service of the machine cannot see this path.
     pub(crate) fn hides(self, path: &Path) -> bool {
         let below = |folder: &&str| path.starts_with(Path::new("/").join(folder));
-        self.0 == Scope::System && HIDDEN.iter().any(below)
+        self.0 == ServiceScope::System && HIDDEN.iter().any(below)
     }
 
-    fn systemctl<const N: usize>(self, words: [&str; N]) -> Command {
-        let command = Command::new(words);
+    fn systemctl<const N: usize>(self, words: [&str; N]) -> ManagerCommand {
+        let command = ManagerCommand::new(words);
         match self.0 {
-            Scope::User => command.with(&["--user"]),
-            Scope::System => command,
+            ServiceScope::User => command.with(&["--user"]),
+            ServiceScope::System => command,
         }
     }
 
-    /// Where units are.
+    /// The folder of the units.
     fn units(self) -> Result<PathBuf, Failure> {
         match self.0 {
-            Scope::System => Ok("/etc/systemd/system".into()),
-            Scope::User => {
+            ServiceScope::System => Ok("/etc/systemd/system".into()),
+            ServiceScope::User => {
                 let path = |name| env::var_os(name).map(PathBuf::from);
                 let absolute = |name| path(name).filter(|path| path.is_absolute());
                 let config = absolute("XDG_CONFIG_HOME")
@@ -164,24 +161,23 @@ impl Systemd {
     }
 }
 
-/// Nothing says where a user's files are.
 pub(super) fn no_home() -> Failure {
     Failure::new(
         Exit::NotFound,
         "no_home",
-        "nothing says where your files are",
+        "your home folder is unknown",
         "set HOME",
     )
 }
 
-/// The number in `Version=252.38-1`; none is taken for an old one.
+/// The number in `Version=252.38-1`; 0 if there is none.
 fn version_of(said: &str) -> u32 {
     let text = said.trim().strip_prefix("Version=").unwrap_or_default();
     let end = text.find(|c: char| !c.is_ascii_digit());
     text[..end.unwrap_or(text.len())].parse().unwrap_or(0)
 }
 
-/// A unit with the path of the program filled in, as systemd reads it.
+/// Fills in the path of the program, quoted for systemd.
 fn with_program(unit: &str, program: &Path) -> Result<String, Failure> {
     let wrong = |why: &str| {
         Failure::argument(
@@ -193,21 +189,22 @@ fn with_program(unit: &str, program: &Path) -> Result<String, Failure> {
     if path.chars().any(char::is_control) {
         return Err(wrong("has control characters in it"));
     }
-    // In quotes only these mean something, to systemd's words and its specifiers; a program's path knows no variables.
+    // Within quotes systemd interprets only these; it expands no variables in the path of a program.
     let escaped = path
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('%', "%%");
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    let word = match path.chars().all(plain) {
-        true => path.to_owned(),
-        false => format!("\"{escaped}\""),
+    let word = if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("\"{escaped}\"")
     };
     Ok(unit.replace(PROGRAM, &format!("ExecStart={word}")))
 }
 
-/// What `systemctl show` says of service and socket.
-fn read(service: &str, socket: &str) -> Condition {
+/// Parses the output of `systemctl show` for service and socket.
+fn read(service: &str, socket: &str) -> ServiceState {
     let of = |said: &str, name: &str| -> String {
         let mut lines = said.lines().filter_map(|line| line.split_once('='));
         let found = lines.find(|(known, _)| *known == name);
@@ -216,7 +213,7 @@ fn read(service: &str, socket: &str) -> Condition {
     let program = of(service, "ExecStart");
     let program = program.split_once("path=").map(|(_, rest)| rest);
     let listen = of(socket, "Listen");
-    Condition {
+    ServiceState {
         loaded: of(service, "LoadState") == "loaded",
         state: of(service, "ActiveState"),
         detail: of(service, "SubState"),
@@ -245,7 +242,7 @@ mod tests {
             ("/opt/a b/amemd", "ExecStart=\"/opt/a b/amemd\""),
             (r#"/o%n"$H\x/amemd"#, r#"ExecStart="/o%%n\"$H\\x/amemd""#),
         ] {
-            for scope in [Scope::User, Scope::System] {
+            for scope in [ServiceScope::User, ServiceScope::System] {
                 let plan = Systemd(scope).plan(Path::new(path), 252).unwrap();
                 let unit = &plan.files[0].text;
                 let starts: Vec<_> = unit
@@ -266,7 +263,7 @@ mod tests {
     #[test]
     fn the_drop_in_for_reloads_is_for_old_managers_only() {
         let has = |version| {
-            let plan = Systemd(Scope::System).plan(Path::new("/usr/bin/amemd"), version);
+            let plan = Systemd(ServiceScope::System).plan(Path::new("/usr/bin/amemd"), version);
             let files = plan.unwrap().files;
             files
                 .iter()
@@ -302,7 +299,7 @@ mod tests {
     fn what_a_service_of_the_machine_can_not_see_is_known() {
         let hides = |scope, path: &str| Systemd(scope).hides(Path::new(path));
         let home = concat!("/ho", "me/ann/amemd");
-        assert!(hides(Scope::System, home) && hides(Scope::System, "/tmp/amemd"));
-        assert!(!hides(Scope::User, home) && !hides(Scope::System, "/opt/amemd"));
+        assert!(hides(ServiceScope::System, home) && hides(ServiceScope::System, "/tmp/amemd"));
+        assert!(!hides(ServiceScope::User, home) && !hides(ServiceScope::System, "/opt/amemd"));
     }
 }

@@ -1,10 +1,10 @@
-//! A brain: read through its file where that may be, through the daemon where not; written through the daemon.
+//! A brain: read through its file if possible, else through the daemon; written through the daemon.
 //!
-//! Promises: a question has the same answer and the same refusal either way; what was answered to this client is in
-//! every view taken after, whichever way; a change that is begun again is done once.
+//! Promises: a query has the same answer and refusal either way; every view is at least as new as every answer that
+//! this client got; a retried change is made once.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use amem_format::reader::Reader;
 use amem_format::view::View;
@@ -13,82 +13,50 @@ use amem_proto::change::Change;
 use amem_proto::v1;
 use tokio::time::timeout;
 use tonic::Code;
-use uuid::Uuid;
 
 use super::client::Client;
-use super::file::{File, Seen, aside};
+use super::file::{BrainFile, aside};
+use super::position::LatestPosition;
 use super::touches::Touches;
 use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
-/// An open brain. Cloning it is cheap. Uses of events that direct reads count are sent when the last clone is dropped,
-/// if the runtime still runs; `flush` waits for them.
+/// An open brain. Cloning it is cheap. Uses of events in direct reads are sent when the last clone is dropped, if the
+/// runtime still runs; `flush` waits for them.
 #[derive(Debug, Clone)]
 pub struct Brain {
-    pub(super) shared: Arc<Shared>,
-    /// Questions go to the daemon even where the file could be read.
+    pub(super) shared: Arc<BrainShared>,
+    /// Queries go to the daemon, even if the file could be read.
     by_call: bool,
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct BrainShared {
     pub(super) client: Client,
     pub(super) name: String,
-    /// What the daemon said when it was opened.
+    /// The daemon's answer when it was opened.
     opened: v1::OpenBrainResponse,
-    /// Where the daemon says that it may be read.
-    file: Option<File>,
-    pub(super) seen: Arc<Latest>,
+    /// `None` if the daemon does not allow direct reads.
+    file: Option<BrainFile>,
+    pub(super) seen: Arc<LatestPosition>,
     touches: Touches,
 }
 
-/// The newest moment of any answer.
-#[derive(Debug, Default)]
-pub(super) struct Latest(Mutex<Seen>);
-
-impl Latest {
-    pub(super) fn saw(&self, instance: &str, lsn: u64) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.go_on(Seen::of(instance, lsn));
-    }
-
-    pub(super) fn saw_commit(&self, commit: Option<&v1::Commit>) {
-        if let Some(commit) = commit {
-            self.saw(&commit.instance, commit.lsn);
-        }
-    }
-
-    pub(super) fn saw_moment(&self, moment: Option<&v1::Moment>) {
-        if let Some(moment) = moment {
-            self.saw(&moment.instance, moment.lsn);
-        }
-    }
-
-    /// The instance that answered last.
-    pub(super) fn instance(&self) -> String {
-        self.get().instance.to_string()
-    }
-
-    fn get(&self) -> Seen {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Brain {
-    /// A brain that the daemon opened; it may be read under a path if there is one.
+    /// `path` is `None` if the file may not be read.
     pub(super) async fn new(
         client: Client,
         name: String,
         path: Option<PathBuf>,
         opened: v1::OpenBrainResponse,
     ) -> Self {
-        let seen = Arc::new(Latest::default());
+        let seen = Arc::new(LatestPosition::default());
         seen.saw_moment(opened.moment.as_ref());
         let file = match path {
-            Some(path) => Some(File::open(path, seen.get()).await),
+            Some(path) => Some(BrainFile::open(path, seen.get()).await),
             None => None,
         };
         let touches = Touches::start(client.clone(), name.clone(), seen.clone());
-        let shared = Shared {
+        let shared = BrainShared {
             client,
             name,
             opened,
@@ -102,22 +70,22 @@ impl Brain {
         }
     }
 
-    /// Its name.
+    /// The name of the brain.
     pub fn name(&self) -> &str {
         &self.shared.name
     }
 
-    /// What the daemon said when it was opened: its identity, where it is, what we may do.
+    /// The daemon's answer when it was opened: identity, path, permissions.
     pub fn opened(&self) -> &v1::OpenBrainResponse {
         &self.shared.opened
     }
 
-    /// True if its file is read.
+    /// Whether queries read the file.
     pub fn is_direct(&self) -> bool {
         !self.by_call && self.reader().is_some()
     }
 
-    /// The same brain, its questions answered by the daemon: for who has no thread to spare for heavy ones.
+    /// The same brain, with its queries answered by the daemon: for callers that cannot spare a thread for heavy ones.
     #[must_use]
     pub fn by_call(&self) -> Self {
         Self {
@@ -126,13 +94,13 @@ impl Brain {
         }
     }
 
-    /// What follows its file, for queries without messages (`core::query`); none if it is not read directly.
+    /// The reader of its file, for queries without messages (`core::query`); `None` if it is not read directly.
     pub fn reader(&self) -> Option<Arc<Reader>> {
         self.shared.file.as_ref()?.reader()
     }
 
-    /// Answers a question; the brain's name is filled in. Read from the file, one that may look at all of a large brain
-    /// is answered on a thread for what blocks.
+    /// Answers a query; fills in the brain's name. If the file is read, heavy queries on large brains run on the
+    /// blocking pool.
     pub async fn ask<Q: Question>(&self, mut question: Q) -> Result<Q::Answer> {
         self.name_it(question.brain_mut())?;
         let shared = &self.shared;
@@ -146,28 +114,30 @@ impl Brain {
                 shared.saw_read(Q::moment(&answered.answer));
                 Ok(answered.answer)
             }
-            // The file was taken away, or is not there yet: the daemon knows.
+            // The file was removed, or is not there yet: the daemon knows.
             Ok(None) => shared.by_call(&question).await,
             Err(refusal) if refusal.code == Code::Unavailable => shared.by_call(&question).await,
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Makes a change; the brain's name is filled in, and a request id if it has none. It is begun again, with the same
-    /// id, while the daemon says that it may help (`Retry`), and done once. The refusal of a change that was sent has
-    /// the id as "request_id" in its metadata: with it, the change can be begun again later.
+    /// Makes a change; fills in the brain's name, and a request id if there is none. Retries with the same id while
+    /// that may help (`Retry`); the change is made once. The refusal of a change that was sent has the id as
+    /// "request_id" in its metadata, to repeat the change later.
     pub async fn write<C: Change>(&self, mut change: C) -> Result<C::Answer> {
         self.name_it(change.brain_mut())?;
         let change = self.shared.client.change(change);
-        let answer = match C::PATH == v1::EraseRequest::PATH {
-            true => self.letting_go(change).await?,
-            false => change.await?,
+        let answer = if C::PATH == v1::EraseRequest::PATH {
+            self.letting_go(change).await?
+        } else {
+            change.await?
         };
         self.shared.seen.saw_commit(C::commit(&answer));
         Ok(answer)
     }
 
-    /// Waits for an erase, which waits for those who have an earlier file open: we look for the newer one meanwhile.
+    /// Waits for an erase. The daemon waits for readers of earlier files, so this client looks for the newer one
+    /// meanwhile.
     async fn letting_go<T>(&self, erase: impl Future<Output = Result<T>>) -> Result<T> {
         let Some(file) = &self.shared.file else {
             return erase.await;
@@ -176,62 +146,65 @@ impl Brain {
         loop {
             match timeout(LOOK_EVERY, &mut erase).await {
                 Ok(answer) => return answer,
-                // What keeps us from looking is told to who reads.
+                // The next read reports the error.
                 Err(_) => drop(file.view(self.shared.seen.get()).await),
             }
         }
     }
 
-    /// Waits until the uses of events that direct reads counted are durable.
+    /// Waits until the uses of events in direct reads are durable.
     pub async fn flush(&self) -> Result<()> {
         self.shared.touches.flush().await
     }
 
-    /// Sends what is to be sent, and lets go.
+    /// Sends what is to be sent, and closes the brain.
     pub async fn close(self) -> Result<()> {
         self.flush().await
     }
 
-    /// Fills the brain's name in; refuses another one.
+    /// Fills in the brain's name; refuses another one.
     pub(super) fn name_it(&self, name: &mut String) -> Result<()> {
         if name.is_empty() {
             name.clone_from(&self.shared.name);
         }
         if *name != self.shared.name {
-            let why = format!("this is {:?}, not {name:?}: leave it out", self.shared.name);
+            let why = format!(
+                "this is {:?}, not {name:?}: omit the name",
+                self.shared.name
+            );
             return Err(Refusal::invalid("brain", why));
         }
         Ok(())
     }
 }
 
-impl Shared {
+impl BrainShared {
     async fn by_call<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
         let answer = self.client.call(Q::PATH, question).await?;
         self.seen.saw_moment(Q::moment(&answer));
         Ok(answer)
     }
 
-    /// What a view answered is seen as well, unless another instance answered meanwhile.
+    /// Records the moment of a direct read, unless another instance answered meanwhile.
     fn saw_read(&self, moment: Option<&v1::Moment>) {
         let seen = self.seen.get();
         if let Some(moment) = moment
-            && Seen::of(&moment.instance, 0).instance == seen.instance
+            && super::position::BrainPosition::of(&moment.instance, 0).instance == seen.instance
         {
             self.seen.saw_moment(Some(moment));
         }
     }
 
-    pub(super) fn seen(&self) -> &Latest {
+    pub(super) fn seen(&self) -> &LatestPosition {
         &self.seen
     }
 
-    /// Answers from a view: here, or where nobody waits for the thread.
+    /// Answers from a view, on the blocking pool if the query is heavy.
     async fn answer<Q: Question>(&self, view: View, question: Q) -> Result<Answered<Q::Answer>> {
         if !question.is_heavy() || view.nodes() <= SMALL_BRAIN_EVENTS {
             return question.ask(&view);
         }
-        // The turn ends with the work, not with the caller's patience.
+        // The permit ends with the work, even if the caller stops waiting.
         let turn = self.client.turn().await;
         let answered = aside(move || {
             let _turn = turn;
@@ -242,18 +215,11 @@ impl Shared {
 }
 
 impl Client {
-    /// Makes a change that has its brain's name; once, however often it is begun.
-    pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
-        identify(change.options_mut());
-        let answered = self.call(C::PATH, &change).await;
-        // With it, the caller can ask again what became of the change.
-        answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
-    }
-}
-
-/// Gives a request an id, unless it has one.
-pub(super) fn identify(options: &mut v1::WriteOptions) {
-    if options.request_id.is_empty() {
-        options.request_id = Uuid::now_v7().to_string();
+    /// Opens a brain, to be read directly if the daemon allows it and the file can be opened here, else through the
+    /// daemon; written through the daemon.
+    pub async fn brain(&self, brain: &str) -> Result<Brain> {
+        let response = self.say_open(brain).await?;
+        let (name, path) = (brain.to_owned(), self.path(&response));
+        Ok(Brain::new(self.clone(), name, path, response).await)
     }
 }

@@ -1,19 +1,22 @@
-//! One call by its path, begun again as long as that may help.
+//! A call by its path, retried while that may help.
 
 use std::error::Error;
 
 use amem_proto::answer::{Refusal, Result};
+use amem_proto::change::Change;
+use amem_proto::v1;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
+use uuid::Uuid;
 
 use super::client::Client;
 use super::retry::Attempts;
 
 impl Client {
-    /// Makes a call, with the same message at every attempt.
+    /// Sends the same message with every attempt.
     pub(super) async fn call<M, A>(&self, path: &'static str, message: &M) -> Result<A>
     where
         M: Message + Clone + 'static,
@@ -42,8 +45,7 @@ impl Client {
     }
 }
 
-/// A status as a refusal. One that did not come from the daemon, but was made here of a broken connection, has a
-/// source.
+/// A status with a source was made here, of a broken connection; the daemon's statuses have none.
 pub(super) fn refused(status: Status) -> Refusal {
     match status.source() {
         Some(source) => lost(source),
@@ -51,7 +53,7 @@ pub(super) fn refused(status: Status) -> Refusal {
     }
 }
 
-/// The connection is not there, or broke: whether the call was executed, nobody knows.
+/// The connection is lost: whether the call was executed is unknown.
 fn lost(error: &dyn Error) -> Refusal {
     let mut root = error;
     while let Some(source) = root.source() {
@@ -59,4 +61,21 @@ fn lost(error: &dyn Error) -> Refusal {
     }
     let message = format!("the connection to the daemon was lost: {root}");
     Refusal::new(Code::Unavailable, "CONNECTION_LOST", message)
+}
+
+impl Client {
+    /// Makes a change that names its brain, once, with retries.
+    pub(super) async fn change<C: Change>(&self, mut change: C) -> Result<C::Answer> {
+        identify(change.options_mut());
+        let answered = self.call(C::PATH, &change).await;
+        // The caller can repeat the change under this id.
+        answered.map_err(|refusal| refusal.with("request_id", &change.options_mut().request_id))
+    }
+}
+
+/// Sets a request id, unless there is one.
+pub(super) fn identify(options: &mut v1::WriteOptions) {
+    if options.request_id.is_empty() {
+        options.request_id = Uuid::now_v7().to_string();
+    }
 }

@@ -1,4 +1,4 @@
-//! The client: one connection, the generated stubs over it, and brains.
+//! The client: one connection, and the generated stubs over it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 
-use super::brain::Brain;
-use super::connect::{self, ConnectError};
+use super::connect;
+use super::connect_error::ConnectError;
 use super::file::{aside, open_live};
 use super::retry::Retry;
 use super::tls::Tls;
 use crate::limits::DIRECT_READS_MAX;
 
-/// A connection that says who we are.
-pub type Link = InterceptedService<Channel, Authorization>;
+/// A connection with the caller's token.
+pub type Connection = InterceptedService<Channel, Authorization>;
 
-/// Puts the token into calls, if there is one.
+/// Adds the token to calls, if there is one.
 #[derive(Debug, Clone)]
 pub struct Authorization(Option<MetadataValue<Ascii>>);
 
@@ -46,31 +46,31 @@ impl Interceptor for Authorization {
 #[derive(Debug, Clone)]
 pub struct Client {
     channel: Channel,
-    link: Link,
+    link: Connection,
     is_local: bool,
     retry: Retry,
-    /// Turns of direct reads that take their time.
+    /// Permits of heavy direct reads.
     reads: Arc<Semaphore>,
 }
 
-/// A brain that was opened.
+/// An open brain, and the reader of its file.
 #[derive(Debug)]
-pub struct Opened {
-    /// What the daemon says of it.
+pub struct BrainAccess {
+    /// The daemon's answer.
     pub response: OpenBrainResponse,
-    /// Follows its file; `None` if the daemon says to ask it instead, or it can't be opened here.
+    /// `None` if the daemon does not allow direct reads, or the file cannot be opened here.
     pub reader: Option<Reader>,
 }
 
 impl Client {
-    /// Connects to the daemon that listens on a Unix socket.
+    /// Connects to a daemon on a Unix socket.
     pub async fn connect_unix(path: impl Into<PathBuf>) -> Result<Self, ConnectError> {
         let channel = connect::unix(&path.into()).await?;
         Ok(Self::new(channel, Authorization(None), true))
     }
 
-    /// Connects to the daemon that listens on an address such as `127.0.0.1:7420`, with the token of its token file,
-    /// and by TLS if that is given: to another machine no token goes without.
+    /// Connects to a daemon on an address such as `127.0.0.1:7420`, with a token, and over TLS if given. A token is not
+    /// sent to another machine without TLS.
     pub async fn connect_tcp(
         address: &str,
         token: Option<&str>,
@@ -80,14 +80,14 @@ impl Client {
             None => None,
             Some(token) => {
                 let value = MetadataValue::try_from(format!("Bearer {}", token.trim()));
-                let mut value =
-                    value.map_err(|_| ConnectError::invalid("token", "it is no line of ASCII"))?;
+                let mut value = value
+                    .map_err(|_| ConnectError::invalid("token", "it is not a line of ASCII"))?;
                 value.set_sensitive(true);
                 Some(value)
             }
         };
         let channel = connect::tcp(address, tls, authorization.is_some()).await?;
-        // Whatever answers there may be another machine: its paths are not ours.
+        // The address may be another machine, whose paths are not ours.
         Ok(Self::new(channel, Authorization(authorization), false))
     }
 
@@ -101,7 +101,7 @@ impl Client {
         }
     }
 
-    /// The same connection with another way to begin calls again; of the calls of `Brain`, not of the stubs.
+    /// The same connection with other retries, for the calls of `Brain`; the stubs do not retry.
     #[must_use]
     pub fn with_retry(mut self, retry: Retry) -> Self {
         self.retry = retry;
@@ -112,43 +112,43 @@ impl Client {
         &self.retry
     }
 
-    /// Waits for a turn to read directly; none if turns have ended, which they never do.
+    /// `None` only if the semaphore is closed, which never happens.
     pub(super) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         self.reads.clone().acquire_owned().await.ok()
     }
 
-    /// Brains: making, opening, listing them.
-    pub fn brains(&self) -> BrainServiceClient<Link> {
+    /// Creates, opens, lists brains.
+    pub fn brains(&self) -> BrainServiceClient<Connection> {
         BrainServiceClient::new(self.link.clone())
     }
 
-    /// Changes to brains.
-    pub fn memory(&self) -> MemoryServiceClient<Link> {
+    /// Changes brains.
+    pub fn memory(&self) -> MemoryServiceClient<Connection> {
         MemoryServiceClient::new(self.link.clone())
     }
 
-    /// Questions to brains.
-    pub fn queries(&self) -> QueryServiceClient<Link> {
+    /// Queries brains.
+    pub fn queries(&self) -> QueryServiceClient<Connection> {
         QueryServiceClient::new(self.link.clone())
     }
 
-    /// The daemon itself.
-    pub fn admin(&self) -> AdminServiceClient<Link> {
+    /// Controls the daemon.
+    pub fn admin(&self) -> AdminServiceClient<Connection> {
         AdminServiceClient::new(self.link.clone())
     }
 
     /// The connection, for other services such as grpc.health.v1.
-    pub fn link(&self) -> Link {
+    pub fn link(&self) -> Connection {
         self.link.clone()
     }
 
-    /// The bare connection: calls by it carry no token.
+    /// The connection without the token.
     pub fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
-    /// Opens a brain, and its file if the daemon allows that and it can be opened here: views of it then cost no call.
-    pub async fn open(&self, brain: &str) -> Result<Opened> {
+    /// Opens a brain, and its file if the daemon allows it and it can be opened here: views of the file cost no call.
+    pub async fn open(&self, brain: &str) -> Result<BrainAccess> {
         let response = self.say_open(brain).await?;
         let reader = match self.path(&response) {
             None => None,
@@ -159,27 +159,19 @@ impl Client {
                     .and_then(|(reader, _)| Arc::into_inner(reader))
             }
         };
-        Ok(Opened { response, reader })
+        Ok(BrainAccess { response, reader })
     }
 
-    /// Where a brain may be read directly, if the daemon says so and is on this machine.
-    fn path(&self, response: &OpenBrainResponse) -> Option<PathBuf> {
+    /// The path to read directly, if the daemon is on this machine and allows it.
+    pub(super) fn path(&self, response: &OpenBrainResponse) -> Option<PathBuf> {
         (response.direct_read && self.is_local).then(|| PathBuf::from(&response.path))
     }
 
-    async fn say_open(&self, brain: &str) -> Result<OpenBrainResponse> {
+    pub(super) async fn say_open(&self, brain: &str) -> Result<OpenBrainResponse> {
         let request = OpenBrainRequest {
             brain: brain.to_owned(),
         };
         self.call("/amem.v1.BrainService/OpenBrain", &request).await
-    }
-
-    /// Opens a brain: to be read directly where the daemon allows it and the file can be opened here, through the
-    /// daemon otherwise; to be written through the daemon.
-    pub async fn brain(&self, brain: &str) -> Result<Brain> {
-        let response = self.say_open(brain).await?;
-        let (name, path) = (brain.to_owned(), self.path(&response));
-        Ok(Brain::new(self.clone(), name, path, response).await)
     }
 }
 

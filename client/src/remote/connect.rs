@@ -1,4 +1,4 @@
-//! Making a connection: over the Unix socket, over TCP, over TLS.
+//! Connects over the Unix socket, TCP or TLS.
 
 use std::io;
 use std::net::IpAddr;
@@ -8,46 +8,9 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, UnixStream};
 use tonic::transport::{Channel, Endpoint, Uri};
 
-use super::tls::{Connector, Tls};
+use super::connect_error::ConnectError;
+use super::tls::{Tls, TlsConnection};
 use crate::limits::{CONNECT_AFTER, KEEPALIVE_EVERY};
-
-/// Why there is no connection.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// Nobody answers.
-    #[error("cannot reach a daemon on {to}: {source}; start amemd, or say where it listens")]
-    Unreachable {
-        /// The socket's path, or the address.
-        to: String,
-        /// Why not.
-        source: tonic::transport::Error,
-    },
-    /// What was given can't be used.
-    #[error("{what}: {why}")]
-    Invalid {
-        /// The argument.
-        what: &'static str,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl ConnectError {
-    pub(super) fn invalid(what: &'static str, why: impl ToString) -> Self {
-        Self::Invalid {
-            what,
-            why: why.to_string(),
-        }
-    }
-
-    fn unreachable(to: impl ToString, source: tonic::transport::Error) -> Self {
-        Self::Unreachable {
-            to: to.to_string(),
-            source,
-        }
-    }
-}
 
 fn kept(endpoint: Endpoint) -> Endpoint {
     endpoint
@@ -55,9 +18,8 @@ fn kept(endpoint: Endpoint) -> Endpoint {
         .http2_keep_alive_interval(KEEPALIVE_EVERY)
 }
 
-/// To the daemon that listens on a Unix socket.
 pub(super) async fn unix(path: &Path) -> Result<Channel, ConnectError> {
-    // The name only fills the requests' authority; the connector knows where to go.
+    // Only fills the authority of requests; the connector knows the path.
     let endpoint = kept(Endpoint::from_static("http://localhost"));
     let to = PathBuf::from(path);
     let connector = tower::service_fn(move |_: Uri| {
@@ -68,8 +30,7 @@ pub(super) async fn unix(path: &Path) -> Result<Channel, ConnectError> {
     connected.map_err(|source| ConnectError::unreachable(path.display(), source))
 }
 
-/// To the daemon that listens on an address such as `127.0.0.1:7420` or `memory.example:7420`. What is `secret` goes
-/// there by TLS, or nowhere but to this machine.
+/// An address such as `127.0.0.1:7420` or `memory.example:7420`. With `secret`, plaintext goes only to this machine.
 pub(super) async fn tcp(
     address: &str,
     tls: Option<Tls>,
@@ -85,9 +46,9 @@ pub(super) async fn tcp(
                 let to = to.clone();
                 async move {
                     let stream = stream(&to).await?;
-                    // Looked at whenever a connection is made: what a name stands for may change.
+                    // Checked for each connection: the address of a name may change.
                     if secret && !is_here(stream.peer_addr()?.ip()) {
-                        return Err(io::Error::other(Listened));
+                        return Err(io::Error::other(PlaintextToken));
                     }
                     Ok(TokioIo::new(stream))
                 }
@@ -95,7 +56,7 @@ pub(super) async fn tcp(
             endpoint.connect_with_connector(connector).await
         }
         Some(tls) => {
-            let tls = Connector::new(tls, address)?;
+            let tls = TlsConnection::new(tls, address)?;
             let connector = tower::service_fn(move |_: Uri| {
                 let (to, tls) = (to.clone(), tls.clone());
                 async move { tls.connect(stream(&to).await?).await.map(TokioIo::new) }
@@ -103,25 +64,32 @@ pub(super) async fn tcp(
             endpoint.connect_with_connector(connector).await
         }
     };
-    connected.map_err(|source| match is_listened(&source) {
-        true => ConnectError::invalid("address", format!("{address:?}: {Listened}")),
-        false => ConnectError::unreachable(address, source),
+    connected.map_err(|source| {
+        if is_plaintext_token(&source) {
+            ConnectError::invalid("address", format!("{address:?}: {PlaintextToken}"))
+        } else {
+            ConnectError::unreachable(address, source)
+        }
     })
 }
 
-/// Why a secret is not sent.
+/// A token would be sent in plaintext.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "it is another machine, and without TLS anybody in between could read the token: give the daemon's authority \
+    "it is another machine, and without TLS the token could be read on the way: give the daemon's authority \
      (amemctl: --tls-ca), or go through a tunnel to this machine"
 )]
-struct Listened;
+struct PlaintextToken;
 
-fn is_listened(error: &(dyn std::error::Error + 'static)) -> bool {
-    let of_io = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<Listened>());
+fn is_plaintext_token(error: &(dyn std::error::Error + 'static)) -> bool {
+    let of_io = |error: &io::Error| {
+        error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<PlaintextToken>())
+    };
     let mut source = Some(error);
     while let Some(error) = source {
-        if error.is::<Listened>() || error.downcast_ref().is_some_and(of_io) {
+        if error.is::<PlaintextToken>() || error.downcast_ref().is_some_and(of_io) {
             return true;
         }
         source = error.source();
@@ -129,7 +97,7 @@ fn is_listened(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// True if what goes to an address stays on this machine.
+/// Whether the address is on this machine.
 fn is_here(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }

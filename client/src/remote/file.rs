@@ -1,11 +1,11 @@
-//! The brain's file as the client follows it: which file that is, whether it is still there, and whether it is ours.
+//! The brain's file as the client follows it.
 //!
-//! A file is read only while a daemon owns it, the path still names it, and it is of the instance that answered last;
-//! so a brain that was removed, or made anew under the same name, is never answered from what it left, and a copy that
-//! lies under the same path in a container is not taken for the brain. One that is not ours is remembered: it is
-//! opened again when the daemon names another instance, when another file stands there, or after a pause.
+//! A file is read only while a daemon owns it, the path still names it, and it is of the instance that answered last: a
+//! removed or re-created brain is never answered from its old file, and a copy under the same path in a container is
+//! not taken for the brain. A foreign file is remembered: it is opened again when the daemon names another instance,
+//! another file is at the path, or a pause is over.
 //!
-//! Not here: what is answered (`brain`).
+//! Not here: answers (`brain`).
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,77 +19,46 @@ use amem_proto::answer::{Refusal, Result};
 use tonic::Code;
 use uuid::Uuid;
 
+use super::position::BrainPosition;
 use crate::limits::{FILE_AGAIN_AFTER, FILE_AGAIN_MAX, REPLAY_BYTES_AT_ONCE};
 
-/// How far a brain was seen: which one answered last, and up to where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Seen {
-    /// Nil if nobody answered yet.
-    pub(super) instance: Uuid,
-    pub(super) lsn: u64,
-}
-
-impl Seen {
-    /// What an answer says of itself.
-    pub(super) fn of(instance: &str, lsn: u64) -> Self {
-        Self {
-            instance: Uuid::parse_str(instance).unwrap_or_default(),
-            lsn,
-        }
-    }
-
-    /// Goes on to what was answered now: an answer of another instance is of another brain under the same name.
-    pub(super) fn go_on(&mut self, to: Self) {
-        match self.instance == to.instance {
-            true => self.lsn = self.lsn.max(to.lsn),
-            false => *self = to,
-        }
-    }
-
-    fn is_in(&self, view: &View) -> bool {
-        view.instance() == self.instance && view.lsn().0 >= self.lsn
-    }
-}
-
 /// Device and inode.
-type Id = (u64, u64);
+type FileId = (u64, u64);
 
-/// The file under a path, if it is the brain's.
+/// The file at a path, if it is the brain's.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct BrainFile {
     path: PathBuf,
-    state: Mutex<State>,
-    /// Held by who opens the file; others ask the daemon meanwhile.
+    state: Mutex<FileStatus>,
+    /// Held while the file is opened; other callers ask the daemon meanwhile.
     opening: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Debug, Clone)]
-enum State {
-    /// It is followed.
+enum FileStatus {
     Ours(Arc<Reader>),
-    /// It is not, or was not when it was last opened.
-    NotOurs(NotOurs),
+    NotOurs(ForeignFile),
 }
 
-/// A file that was found not to be ours.
+/// A file that was found not to be the brain's.
 #[derive(Debug, Clone, Copy)]
-struct NotOurs {
-    /// What stood under the path; none if nothing did.
-    id: Option<Id>,
-    /// Whose file was looked for.
+struct ForeignFile {
+    /// `None` if there was no file.
+    id: Option<FileId>,
+    /// The instance that was expected.
     instance: Uuid,
-    /// When it is opened again although nothing else has changed.
+    /// When to open it again if nothing else changes.
     again: Instant,
-    /// How long that was to wait.
+    /// The length of that pause.
     pause: Duration,
 }
 
-impl File {
-    /// What a path names, opened; it need not be ours yet.
-    pub(super) async fn open(path: PathBuf, seen: Seen) -> Self {
+impl BrainFile {
+    /// The file may be foreign.
+    pub(super) async fn open(path: PathBuf, seen: BrainPosition) -> Self {
         let file = Self {
             path,
-            state: Mutex::new(State::NotOurs(NotOurs {
+            state: Mutex::new(FileStatus::NotOurs(ForeignFile {
                 id: None,
                 instance: Uuid::nil(),
                 again: Instant::now(),
@@ -97,25 +66,24 @@ impl File {
             })),
             opening: Arc::default(),
         };
-        // One that can't be opened here, for want of permission or in another container, is no misfortune.
+        // A file that cannot be opened here (permissions, another container) is not an error.
         drop(file.view(seen).await);
         file
     }
 
-    /// What follows it, if it is ours.
     pub(super) fn reader(&self) -> Option<Arc<Reader>> {
         match &*self.state() {
-            State::Ours(reader) => Some(reader.clone()),
-            State::NotOurs(_) => None,
+            FileStatus::Ours(reader) => Some(reader.clone()),
+            FileStatus::NotOurs(_) => None,
         }
     }
 
-    /// A view of the brain that has everything up to what was seen; none if the file does not have it.
-    pub(super) async fn view(&self, seen: Seen) -> Result<Option<View>> {
+    /// A view with everything up to `seen`; `None` if the file does not have it.
+    pub(super) async fn view(&self, seen: BrainPosition) -> Result<Option<View>> {
         let state = self.state().clone();
         let id = id_of(&self.path);
         match state {
-            State::Ours(reader) => {
+            FileStatus::Ours(reader) => {
                 if let Some(view) = newest(&reader).await?
                     && id == Some(reader.file_id())
                     && seen.is_in(&view)
@@ -123,23 +91,23 @@ impl File {
                     return Ok(Some(view));
                 }
             }
-            State::NotOurs(known) => {
+            FileStatus::NotOurs(known) => {
                 let is_known = known.id == id && known.instance == seen.instance;
                 if is_known && Instant::now() < known.again {
                     return Ok(None);
                 }
             }
         }
-        // It was removed, is of another brain, or of a recovery that put the brain into another file.
+        // It was removed, is of another brain, or recovery moved the brain to another file.
         self.open_again(seen).await
     }
 
-    async fn open_again(&self, seen: Seen) -> Result<Option<View>> {
+    async fn open_again(&self, seen: BrainPosition) -> Result<Option<View>> {
         let Ok(_opening) = self.opening.try_lock() else {
             return Ok(None);
         };
         let pause = match &*self.state() {
-            State::NotOurs(known) if known.instance == seen.instance => known.pause,
+            FileStatus::NotOurs(known) if known.instance == seen.instance => known.pause,
             _ => Duration::ZERO,
         };
         let id = id_of(&self.path);
@@ -151,29 +119,29 @@ impl File {
             None => None,
         };
         let (state, view) = match opened {
-            Some((reader, view)) if seen.is_in(&view) => (State::Ours(reader), Some(view)),
+            Some((reader, view)) if seen.is_in(&view) => (FileStatus::Ours(reader), Some(view)),
             _ => {
                 let pause = (pause * 2).clamp(FILE_AGAIN_AFTER, FILE_AGAIN_MAX);
-                let not_ours = NotOurs {
+                let not_ours = ForeignFile {
                     id,
                     instance: seen.instance,
                     again: Instant::now() + pause,
                     pause,
                 };
-                (State::NotOurs(not_ours), None)
+                (FileStatus::NotOurs(not_ours), None)
             }
         };
         *self.state() = state;
         Ok(view)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FileStatus> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The newest view; where much is to be read for it, from a thread that may wait for the disk. None if it is in a file
-/// that took the place of this one, and can't be read here.
+/// The newest view; long replays run on the blocking pool. `None` if another file took the place of this one, and
+/// cannot be read here.
 async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
     let view = match reader.view_within(REPLAY_BYTES_AT_ONCE) {
         Some(view) => view,
@@ -189,45 +157,24 @@ async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
     }
 }
 
-/// What follows a file and its newest view, if a daemon owns the file.
+/// A reader and its newest view, if a daemon owns the file.
 pub(super) fn open_live(path: &Path) -> Option<(Arc<Reader>, View)> {
     let reader = Reader::open(path).ok().filter(Reader::is_live)?;
     let view = reader.view().ok()?;
     Some((Arc::new(reader), view))
 }
 
-fn id_of(path: &Path) -> Option<Id> {
+fn id_of(path: &Path) -> Option<FileId> {
     let meta = std::fs::metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
 }
 
-/// Runs what may block where nobody waits for the thread.
+/// Runs blocking work on the blocking pool.
 pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        let message = format!("a question was not answered: {error}");
+        let message = format!("a query was not answered: {error}");
         Refusal::new(Code::Internal, "INTERNAL", message)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_answer_of_another_instance_resets_and_an_older_one_changes_nothing() {
-        let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
-        let of = |instance: Uuid, lsn| Seen::of(&instance.to_string(), lsn);
-        let mut seen = Seen::default();
-        for (next, expected) in [
-            (of(one, 5), (one, 5)),
-            (of(one, 3), (one, 5)),
-            (of(one, 9), (one, 9)),
-            (of(other, 2), (other, 2)),
-        ] {
-            seen.go_on(next);
-            assert_eq!((seen.instance, seen.lsn), expected);
-        }
-    }
 }

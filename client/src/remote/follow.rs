@@ -1,7 +1,7 @@
-//! Following the commits of a brain, whatever becomes of the connection.
+//! Follows the commits of a brain across lost connections.
 //!
-//! Promises: every commit comes once, whole and in order, from where the following began; after a lost connection, a
-//! restart of the daemon or a pause of the reader it goes on behind the last whole commit.
+//! Promises: every commit comes once, complete and in order, from where following began; after a lost connection, a
+//! restart of the daemon or a pause of the reader it continues after the last complete commit.
 
 use amem_proto::answer::{Refusal, Result};
 use amem_proto::v1;
@@ -11,20 +11,20 @@ use super::brain::Brain;
 use super::call::refused;
 use super::retry::Attempts;
 
-/// The commits of a brain, one after the other.
+/// The commits of a brain, in order.
 #[derive(Debug)]
 pub struct Commits {
     brain: Brain,
-    /// How the next subscription begins.
+    /// The next subscription.
     request: v1::SubscribeRequest,
     stream: Option<Streaming<v1::SubscribeResponse>>,
-    /// A commit of which more is to come.
+    /// The first part of a commit.
     part: Option<v1::SubscribeResponse>,
 }
 
 impl Brain {
-    /// Follows the commits after an LSN of the instance that this brain is now; 0 is from the first, `None` from when
-    /// the first is waited for. `follow_with` says of which instance an LSN is that was kept from before.
+    /// Follows the commits after an LSN of the current instance; 0 is from the first, `None` from now. For an LSN of an
+    /// earlier instance use `follow_with`.
     pub fn follow(&self, after_lsn: Option<u64>) -> Commits {
         self.follow_with(v1::SubscribeRequest {
             after_lsn,
@@ -33,7 +33,7 @@ impl Brain {
         })
     }
 
-    /// As `follow`, as a request says. A brain named in it is overlooked.
+    /// As `follow`, with a request. The brain in the request is ignored.
     pub fn follow_with(&self, mut request: v1::SubscribeRequest) -> Commits {
         request.brain.clone_from(&self.shared.name);
         Commits {
@@ -46,16 +46,15 @@ impl Brain {
 }
 
 impl Commits {
-    /// The LSN of the last commit that was given, or up to which there was none to give: where to go on another time.
-    /// `None` if it is not known yet.
+    /// The LSN to continue after: of the last commit returned, or up to which there was none. `None` if unknown.
     pub fn after_lsn(&self) -> Option<u64> {
         self.request.after_lsn
     }
 
-    /// Waits for the next commit, with all of its changes. Direct reads after it see it.
+    /// Waits for the next commit, with all its changes. Later direct reads see it.
     ///
-    /// An error ends nothing: the next call tries again from the same place. COMMITS_GONE says that what is asked for
-    /// is not held any more, and from where on it is.
+    /// After an error, the next call tries again from the same place. COMMITS_GONE: the commits are no longer held; the
+    /// refusal says from where on they are.
     pub async fn next(&mut self) -> Result<v1::SubscribeResponse> {
         let mut attempts = Attempts::new(self.brain.shared.client.retry());
         loop {
@@ -70,14 +69,14 @@ impl Commits {
                 Err(refusal) => refusal,
             };
             (self.stream, self.part) = (None, None);
-            // What was not read in time comes again.
+            // A slow reader gets the missed commits again.
             if refusal.reason != "SLOW_SUBSCRIBER" {
                 attempts.wait(refusal).await?;
             }
         }
     }
 
-    /// The next message, of a new subscription if there is none.
+    /// Subscribes if needed.
     async fn message(&mut self) -> Result<v1::SubscribeResponse> {
         let stream = match &mut self.stream {
             Some(stream) => stream,
@@ -98,7 +97,7 @@ impl Commits {
         }
     }
 
-    /// The commit that is whole with a message, if one is.
+    /// The commit that the message completes, if any.
     fn whole(&mut self, mut message: v1::SubscribeResponse) -> Option<v1::SubscribeResponse> {
         if let Some(mut part) = self.part.take() {
             part.changes.append(&mut message.changes);

@@ -1,4 +1,4 @@
-//! Many batches through one stream, sent again where the stream broke.
+//! Many batches through one stream, sent again after the stream breaks.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -12,78 +12,76 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Streaming};
 
-use super::brain::{Brain, identify};
-use super::call::refused;
+use super::brain::Brain;
+use super::call::{identify, refused};
 use super::retry::{Attempts, is_passing};
 use crate::limits::BATCHES_WAITING_MAX;
 
-/// A batch that was taken.
-struct Batch {
-    /// Its place among all.
+struct PendingBatch {
+    /// Its index among all batches.
     at: usize,
     message: v1::IngestStreamRequest,
     /// It may have been executed.
     is_sent: bool,
-    /// When it failed first.
+    /// When it first failed.
     failed: Option<Instant>,
 }
 
-impl Batch {
+impl PendingBatch {
     fn request_id(&self) -> &str {
         let options = self.message.batch.as_ref().and_then(|b| b.options.as_ref());
         options.map_or("", |options| &options.request_id)
     }
 
-    /// What is told of it when the whole ends before it was answered.
+    /// The outcome if the ingest ends before its answer.
     fn unanswered(&self, end: &Refusal) -> Refusal {
-        let refusal = match self.is_sent {
-            true => Refusal::new(
+        let refusal = if self.is_sent {
+            Refusal::new(
                 Code::Unavailable,
                 "OUTCOME_UNKNOWN",
-                format!("whether the batch was ingested is not known: {end}"),
-            ),
-            false => end.clone(),
+                format!("the outcome of the batch is unknown: {end}"),
+            )
+        } else {
+            end.clone()
         };
         refusal.with("request_id", self.request_id())
     }
 }
 
-/// An open stream.
-struct Stream {
+struct OpenStream {
     to: mpsc::Sender<v1::IngestStreamRequest>,
     answers: Streaming<v1::IngestStreamResponse>,
-    /// Sent in this stream and not answered, in order.
-    sent: VecDeque<Batch>,
+    /// Sent and not answered, in order.
+    sent: VecDeque<PendingBatch>,
 }
 
-/// An ingest under way.
-struct Ingest<'b, T> {
+struct StreamedIngest<'b, T> {
     brain: &'b Brain,
-    /// Told of each batch that was taken, once.
+    /// Called once for each batch.
     answered: T,
-    /// To be sent before anything new.
-    again: VecDeque<Batch>,
-    stream: Option<Stream>,
+    /// To be sent again, before new batches.
+    again: VecDeque<PendingBatch>,
+    stream: Option<OpenStream>,
     attempts: Attempts,
-    /// How long nothing is sent, once the answers to what was sent are here.
+    /// The pause to take once outstanding answers are here.
     pause: Option<Duration>,
 }
 
 impl Brain {
-    /// Ingests batches one after the other through a stream, up to eight ahead of their answers. `answered` is told the
-    /// place of each batch that was taken and what became of it, before this returns; a refusal has the batch's
-    /// "request_id" in its metadata.
+    /// Ingests batches in order through a stream, up to eight ahead of their answers. `answered` is called with the
+    /// index of each batch and its outcome, before this returns; a refusal has the batch's "request_id" in its
+    /// metadata.
     ///
     /// A batch whose outcome is unknown, because the stream broke or the daemon said so, is sent again with the same
-    /// request id, and done once; later ones may be done before it. A refused batch ends nothing, nor does one that is
-    /// refused for the moment until it is told so. Ends at the first refusal of the stream that no further attempt
-    /// helps; of batches that were sent and not answered, OUTCOME_UNKNOWN is told then.
+    /// request id and made once; later batches may be made before it. A refused batch ends nothing; a temporary refusal
+    /// is retried first. Returns the first refusal of the stream that retries cannot help; batches sent and not
+    /// answered get OUTCOME_UNKNOWN.
     pub async fn ingest_all(
         &self,
         batches: impl IntoIterator<Item = v1::IngestRequest>,
         answered: impl FnMut(usize, Result<v1::IngestResponse>),
     ) -> Result<()> {
-        let mut ingest = Ingest {
+        let mut ingest = StreamedIngest {
             brain: self,
             answered,
             again: VecDeque::new(),
@@ -99,7 +97,7 @@ impl Brain {
     }
 }
 
-impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
+impl<T: FnMut(usize, Result<v1::IngestResponse>)> StreamedIngest<'_, T> {
     async fn run(
         &mut self,
         batches: &mut impl Iterator<Item = (usize, v1::IngestRequest)>,
@@ -128,18 +126,18 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         }
     }
 
-    /// The next batch to be sent. One that can't be is refused, and the one behind it is next.
+    /// The next batch to send; invalid ones are refused and skipped.
     fn next(
         &mut self,
         batches: &mut impl Iterator<Item = (usize, v1::IngestRequest)>,
-    ) -> Option<Batch> {
+    ) -> Option<PendingBatch> {
         if let Some(batch) = self.again.pop_front() {
             return Some(batch);
         }
         for (at, mut request) in batches {
             identify(request.options.get_or_insert_default());
             let named = self.brain.name_it(&mut request.brain);
-            let batch = Batch {
+            let batch = PendingBatch {
                 at,
                 message: v1::IngestStreamRequest {
                     batch: Some(request),
@@ -155,8 +153,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         None
     }
 
-    /// Tells what became of a batch.
-    fn tell(&mut self, batch: &Batch, outcome: Result<v1::IngestResponse>) {
+    fn tell(&mut self, batch: &PendingBatch, outcome: Result<v1::IngestResponse>) {
         let outcome = outcome.map_err(|refusal| refusal.with("request_id", batch.request_id()));
         if let Ok(done) = &outcome {
             self.brain.shared.seen().saw_commit(done.commit.as_ref());
@@ -164,8 +161,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         (self.answered)(batch.at, outcome);
     }
 
-    /// An answer came.
-    fn answer(&mut self, mut batch: Batch, outcome: Result<v1::IngestResponse>) {
+    fn answer(&mut self, mut batch: PendingBatch, outcome: Result<v1::IngestResponse>) {
         let Err(refusal) = &outcome else {
             self.attempts.progress();
             return self.tell(&batch, outcome);
@@ -173,7 +169,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         let failed = *batch.failed.get_or_insert_with(Instant::now);
         let until = self.brain.shared.client.retry().until;
         if is_passing(refusal) && failed.elapsed() < until {
-            // Those that are refused together wait together: one attempt, one pause.
+            // Batches refused together share one pause.
             if self.pause.is_none() {
                 self.pause = self.attempts.pause(refusal);
             }
@@ -181,14 +177,14 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
                 return self.again.push_back(batch);
             }
         }
-        // It had its time, or no time helps; the others have theirs.
+        // Retrying has taken too long, or does not help.
         if !is_passing(refusal) {
             self.attempts.progress();
         }
         self.tell(&batch, outcome);
     }
 
-    /// The stream is no more: what was not answered is to be sent again.
+    /// Keeps what was not answered, to be sent again.
     fn broken(&mut self, refusal: Refusal) -> Result<()> {
         if let Some(stream) = self.stream.take() {
             for mut batch in stream.sent.into_iter().rev() {
@@ -206,7 +202,7 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 
     fn tell_unanswered(&mut self, end: &Refusal) {
-        let mut left: Vec<Batch> = self.again.drain(..).collect();
+        let mut left: Vec<PendingBatch> = self.again.drain(..).collect();
         left.sort_by_key(|batch| batch.at);
         for batch in left {
             let refusal = batch.unanswered(end);
@@ -214,8 +210,8 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         }
     }
 
-    /// Sends a batch, through a new stream if there is none.
-    async fn send(&mut self, mut batch: Batch) -> Result<()> {
+    /// Opens a stream if needed.
+    async fn send(&mut self, mut batch: PendingBatch) -> Result<()> {
         if self.stream.is_none() {
             match self.open_stream().await {
                 Ok(opened) => self.stream = Some(opened),
@@ -234,17 +230,17 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
         if open.to.send(message).await.is_ok() {
             return Ok(());
         }
-        // The stream has ended; its last answers, and its end, say why.
+        // The stream has ended; its last answers say why.
         let (batch, outcome) = open.receive().await?;
         self.answer(batch, outcome);
         Ok(())
     }
 
-    async fn open_stream(&self) -> Result<Stream> {
+    async fn open_stream(&self) -> Result<OpenStream> {
         let (to, from) = mpsc::channel(BATCHES_WAITING_MAX);
         let mut memory = self.brain.shared.client.memory();
         let answers = memory.ingest_stream(ReceiverStream::new(from)).await;
-        Ok(Stream {
+        Ok(OpenStream {
             to,
             answers: answers.map_err(refused)?.into_inner(),
             sent: VecDeque::new(),
@@ -252,23 +248,22 @@ impl<T: FnMut(usize, Result<v1::IngestResponse>)> Ingest<'_, T> {
     }
 }
 
-impl Stream {
-    /// The next answer.
-    async fn receive(&mut self) -> Result<(Batch, Result<v1::IngestResponse>)> {
+impl OpenStream {
+    async fn receive(&mut self) -> Result<(PendingBatch, Result<v1::IngestResponse>)> {
         let ended = |why: &str| {
             let message = format!("the stream ended: {why}");
             Refusal::new(Code::Unavailable, "CONNECTION_LOST", message)
         };
         let answer = match self.answers.message().await {
             Ok(Some(answer)) => answer,
-            Ok(None) => return Err(ended("not every batch was answered")),
+            Ok(None) => return Err(ended("some batches were not answered")),
             Err(status) => return Err(refused(status)),
         };
         let Some(outcome) = answer.result else {
-            return Err(ended("an answer says nothing"));
+            return Err(ended("an answer is empty"));
         };
         let batch = self.sent.pop_front();
-        let batch = batch.ok_or_else(|| ended("an answer is of no batch"))?;
+        let batch = batch.ok_or_else(|| ended("an answer belongs to no batch"))?;
         match outcome {
             Outcome::Done(done) => Ok((batch, Ok(done))),
             Outcome::Failure(failure) => Ok((batch, Err(failure.into()))),
@@ -276,15 +271,14 @@ impl Stream {
     }
 }
 
-/// Refuses a batch that the daemon would not take in: it would end the stream for all.
+/// Refuses a batch over the daemon's limit, which would end the stream for all.
 fn check_size(message: &v1::IngestStreamRequest) -> Result<()> {
     let bytes = message.encoded_len();
     if bytes <= ANSWER_BYTES_MAX {
         return Ok(());
     }
-    let message = format!(
-        "the batch has {bytes} bytes, more than the limit of {ANSWER_BYTES_MAX}: make several of it"
-    );
+    let message =
+        format!("the batch has {bytes} bytes, more than the limit of {ANSWER_BYTES_MAX}: split it");
     let code = Code::ResourceExhausted;
     Err(Refusal::new(code, "MESSAGE_SIZE", message))
 }

@@ -1,4 +1,4 @@
-//! The questions and changes that agents have most often, by name. Each is one `ask` or one `write`.
+//! The most frequent queries and changes, by name. Each is one `ask` or one `write`.
 
 use amem_proto::answer::Result;
 use amem_proto::v1;
@@ -15,7 +15,7 @@ impl Brain {
         Ok(self.ask(question).await?.events)
     }
 
-    /// What answers a question best.
+    /// The best answers to a question.
     pub async fn search(&self, text: &str, limit: u32) -> Result<Vec<v1::SearchHit>> {
         let question = v1::SearchRequest {
             text: text.to_owned(),
@@ -25,7 +25,7 @@ impl Brain {
         Ok(self.ask(question).await?.hits)
     }
 
-    /// What is known of a question, as a text of so many tokens at most.
+    /// What is known about a question, as text within a token budget.
     pub async fn context(&self, text: &str, budget_tokens: u32) -> Result<v1::ContextResponse> {
         let question = v1::ContextRequest {
             text: text.to_owned(),
@@ -62,7 +62,7 @@ impl Brain {
         self.ask(question).await
     }
 
-    /// New events.
+    /// Adds events.
     pub async fn ingest(&self, events: Vec<v1::NewEvent>) -> Result<v1::IngestResponse> {
         let change = v1::IngestRequest {
             events,
@@ -71,7 +71,7 @@ impl Brain {
         self.write(change).await
     }
 
-    /// Replaces the belief that an event is the newest head of, or what replaced it meanwhile.
+    /// Replaces the newest belief in the chain of an event.
     pub async fn correct(
         &self,
         target_id: u64,
@@ -86,7 +86,7 @@ impl Brain {
         self.write(change).await
     }
 
-    /// Ties two events.
+    /// Adds an edge between two events.
     pub async fn link(
         &self,
         source_id: u64,

@@ -1,4 +1,4 @@
-//! Which calls are begun again, when, and until when.
+//! Retries: which calls, when, how long.
 
 use std::time::Duration;
 
@@ -9,15 +9,14 @@ use uuid::Uuid;
 
 use crate::limits::{RETRY_FIRST, RETRY_FOR, RETRY_PAUSE_MAX};
 
-/// How calls are begun again that were refused for the moment, or lost with their connection.
+/// How calls are retried that were refused temporarily, or lost with their connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
-    /// After this, counted from the first failure, no attempt is begun; one that is under way goes on. Zero: every call
-    /// is made once.
+    /// No attempt begins later than this after the first failure. Zero: no retries.
     pub until: Duration,
-    /// The first pause at most; each further one is at most twice as long, all of them at least half of their most.
+    /// The first pause at most; each further one is at most twice as long; each is at least half of its maximum.
     pub first: Duration,
-    /// A pause at most.
+    /// The longest pause.
     pub most: Duration,
 }
 
@@ -31,7 +30,7 @@ impl Default for Retry {
     }
 }
 
-/// True if the same request may be executed, or answered, in a moment.
+/// Whether the same request may succeed in a moment.
 pub(super) fn is_passing(refusal: &Refusal) -> bool {
     match refusal.code {
         Code::Unavailable => true,
@@ -40,11 +39,10 @@ pub(super) fn is_passing(refusal: &Refusal) -> bool {
     }
 }
 
-/// Attempts of one call.
 #[derive(Debug)]
 pub(super) struct Attempts {
     retry: Retry,
-    /// The first failure since something came.
+    /// The first failure since the last progress.
     failed: Option<Instant>,
     pause: Duration,
 }
@@ -58,12 +56,12 @@ impl Attempts {
         }
     }
 
-    /// Something came: the time for attempts begins anew with the next failure.
+    /// Resets the time for retries.
     pub(super) fn progress(&mut self) {
         *self = Self::new(&self.retry);
     }
 
-    /// How long to wait until the next attempt; none if there is to be none.
+    /// The pause before the next attempt; `None` to give up.
     pub(super) fn pause(&mut self, refusal: &Refusal) -> Option<Duration> {
         let pause = jittered(self.pause);
         let failed = *self.failed.get_or_insert_with(Instant::now);
@@ -74,7 +72,7 @@ impl Attempts {
         Some(pause)
     }
 
-    /// Waits until the next attempt; gives the refusal back if there is to be none.
+    /// Waits before the next attempt; returns the refusal to give up.
     pub(super) async fn wait(&mut self, refusal: Refusal) -> Result<()> {
         let Some(pause) = self.pause(&refusal) else {
             return Err(refusal);
@@ -84,8 +82,7 @@ impl Attempts {
     }
 }
 
-/// Half of a pause and a random part of the other half, so that those who were refused together do not come back
-/// together.
+/// Half of the pause plus a random part of the other half, so that clients refused together do not return together.
 fn jittered(pause: Duration) -> Duration {
     let random = Uuid::new_v4().as_u128() as u32;
     pause / 2 + (pause / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
@@ -135,7 +132,7 @@ mod tests {
         for (pause, most) in pauses.iter().zip([100, 200, 400, 800, 800, 800]) {
             assert!((most / 2..=most + 1).contains(pause), "{pauses:?}");
         }
-        // Idle time before a failure does not count, and what came begins it anew.
+        // Idle time before a failure does not count, and progress resets it.
         let short = Retry {
             until: Duration::from_secs(1),
             ..retry

@@ -1,4 +1,4 @@
-//! TLS to the daemon: whom we trust, and who we are.
+//! TLS to the daemon.
 
 use std::fmt;
 use std::io;
@@ -12,21 +12,21 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::connect::ConnectError;
+use super::connect_error::ConnectError;
 
-/// Whom a connection trusts, and who it says we are. Certificates and keys are PEM.
+/// What a connection trusts, and the client's certificate. PEM.
 #[derive(Clone, Default)]
 pub struct Tls {
-    /// The certificates that vouch for the daemon's.
+    /// The certificates that sign the daemon's.
     pub authority: Vec<u8>,
-    /// The name that the daemon's certificate must have; that of the address if it is not said.
+    /// The name in the daemon's certificate; that of the address if `None`.
     pub name: Option<String>,
-    /// Our own certificate and its key, where the daemon asks for them.
+    /// Our certificate and its key, if the daemon requires them.
     pub identity: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl fmt::Debug for Tls {
-    /// Without the key.
+    /// Omits the key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Tls")
             .field("name", &self.name)
@@ -35,14 +35,13 @@ impl fmt::Debug for Tls {
     }
 }
 
-/// Makes TLS of connections.
 #[derive(Clone)]
-pub(super) struct Connector {
+pub(super) struct TlsConnection {
     tls: TlsConnector,
     name: ServerName<'static>,
 }
 
-impl Connector {
+impl TlsConnection {
     pub(super) fn new(tls: Tls, address: &str) -> Result<Self, ConnectError> {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
         let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -90,7 +89,7 @@ fn certificates(
         .collect::<Result<_, _>>()
         .map_err(|e| ConnectError::invalid(what, e))?;
     if certificates.is_empty() {
-        return Err(ConnectError::invalid(what, "there is no certificate in it"));
+        return Err(ConnectError::invalid(what, "it contains no certificate"));
     }
     Ok(certificates)
 }

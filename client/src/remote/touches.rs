@@ -1,8 +1,8 @@
-//! Uses of events that direct reads count: collected, and sent together.
+//! Uses of events in direct reads: collected, and sent together.
 //!
-//! They are sent two seconds after the first of them, or once there are a thousand, or when somebody flushes, or when
-//! the brain is dropped. What could not be sent is sent again with the same id and body before anything newer, so that
-//! no use is counted twice. A crash loses what was not sent.
+//! They are sent two seconds after the first one, at a thousand events, on a flush, or when the brain is dropped.
+//! Failed requests are sent again first, with the same id and body, so that no use is counted twice. A crash loses
+//! unsent uses.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,37 +14,36 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tonic::Code;
 
-use super::brain::{Latest, identify};
+use super::call::identify;
 use super::client::Client;
+use super::position::LatestPosition;
 use super::retry::is_passing;
 use crate::limits::{TOUCH_AFTER, TOUCHES_SENT, TOUCHES_WAITING_MAX};
 
-/// Uses that wait.
 #[derive(Debug, Default)]
-struct Waiting {
+struct PendingTouches {
     counts: Mutex<HashMap<u64, u32>>,
-    /// There is something.
+    /// Something waits.
     some: Notify,
-    /// There is enough.
+    /// Enough waits.
     full: Notify,
 }
 
-/// Who waits for a flush.
-type Flush = oneshot::Sender<Result<()>>;
+type FlushAnswer = oneshot::Sender<Result<()>>;
 
-/// Collects uses; a task of its own sends them.
+/// Collects uses; a task sends them.
 #[derive(Debug)]
 pub(super) struct Touches {
-    waiting: Arc<Waiting>,
-    flushes: mpsc::Sender<Flush>,
+    waiting: Arc<PendingTouches>,
+    flushes: mpsc::Sender<FlushAnswer>,
 }
 
 impl Touches {
-    /// Starts the task; it ends, after a last sending, when this is dropped.
-    pub(super) fn start(client: Client, brain: String, seen: Arc<Latest>) -> Self {
-        let waiting = Arc::new(Waiting::default());
+    /// The task sends the rest and ends when this is dropped.
+    pub(super) fn start(client: Client, brain: String, seen: Arc<LatestPosition>) -> Self {
+        let waiting = Arc::new(PendingTouches::default());
         let (flushes, asked) = mpsc::channel(16);
-        let sender = Sender {
+        let sender = TouchSender {
             client,
             brain,
             seen,
@@ -55,7 +54,7 @@ impl Touches {
         Self { waiting, flushes }
     }
 
-    /// Counts events as used, each once more.
+    /// Counts one more use of each event.
     pub(super) fn add(&self, events: &[NodeId]) {
         if events.is_empty() {
             return;
@@ -75,7 +74,7 @@ impl Touches {
         }
     }
 
-    /// Waits until what was counted is durable.
+    /// Waits until all uses so far are durable.
     pub(super) async fn flush(&self) -> Result<()> {
         let (asker, answer) = oneshot::channel();
         let gone = || Refusal::new(Code::Internal, "INTERNAL", "the sending of uses has ended");
@@ -84,7 +83,7 @@ impl Touches {
     }
 }
 
-impl Waiting {
+impl PendingTouches {
     fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<u64, u32>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,39 +93,39 @@ impl Waiting {
     }
 }
 
-/// The task.
-struct Sender {
+struct TouchSender {
     client: Client,
     brain: String,
-    seen: Arc<Latest>,
-    waiting: Arc<Waiting>,
-    /// Sent without an answer.
+    seen: Arc<LatestPosition>,
+    waiting: Arc<PendingTouches>,
+    /// Sent and not answered.
     unsent: Option<v1::TouchRequest>,
 }
 
-impl Sender {
-    async fn run(mut self, mut flushes: mpsc::Receiver<Flush>) {
-        // When what waits is sent; none if nothing waits.
+impl TouchSender {
+    async fn run(mut self, mut flushes: mpsc::Receiver<FlushAnswer>) {
+        // When to send; `None` if nothing waits.
         let mut alarm: Option<Instant> = None;
         loop {
             let flush = tokio::select! {
-                flush = flushes.recv() => Some(flush),
-                () = self.waiting.some.notified(), if alarm.is_none() => {
-                    alarm = Some(Instant::now() + TOUCH_AFTER);
-                    continue;
-                }
-                () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => None,
-                () = self.waiting.full.notified() => match self.waiting.is_full() {
-                    true => None,
-                    // What had filled it was sent meanwhile.
-                    false => continue,
-                },
-            };
+                            flush = flushes.recv() => Some(flush),
+                            () = self.waiting.some.notified(), if alarm.is_none() => {
+                                alarm = Some(Instant::now() + TOUCH_AFTER);
+                                continue;
+                            }
+                            () = sleep_until(alarm.unwrap_or_else(Instant::now)), if alarm.is_some() => None,
+                            () = self.waiting.full.notified() => if self.waiting.is_full() {
+            None
+            } else {
+            // They were sent meanwhile.
+                                continue
+            },
+                        };
             let sent = self.send().await;
-            // What could not be sent is tried again, whoever asked for it.
+            // Failed requests are tried again without being asked.
             alarm = self.unsent.is_some().then(|| Instant::now() + TOUCH_AFTER);
             match flush {
-                // Nobody may wait any more: then that is all right as well.
+                // The caller may have stopped waiting.
                 Some(Some(asker)) => drop(asker.send(sent)),
                 Some(None) => return,
                 None => {}
@@ -134,7 +133,6 @@ impl Sender {
         }
     }
 
-    /// Sends what was not answered, then what came since.
     async fn send(&mut self) -> Result<()> {
         if let Some(unsent) = self.unsent.take() {
             self.send_one(unsent).await?;

@@ -10,8 +10,6 @@ pub(crate) mod folder;
 mod inherited;
 pub(crate) mod socket;
 
-pub(crate) mod dumps;
-pub(crate) mod file_sizes;
 pub(crate) mod notify;
 
 pub use inherited::InheritedSockets;

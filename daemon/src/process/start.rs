@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::ingress::Listeners;
 use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
 use crate::log;
-use crate::os::{InheritedSockets, dumps, file_sizes};
+use crate::os::InheritedSockets;
 use crate::traces::{self, Exporter};
 
 /// Service managers and containers kill a process ten seconds after SIGTERM.
@@ -36,7 +36,7 @@ const _: () = assert!(
 /// error.
 pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
-    if let Err(why) = dumps::never() {
+    if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
     }
     let check_only = flags.check_config;
@@ -93,7 +93,7 @@ async fn serve(
     let on = |kind| signal(kind).map_err(Error::Signals);
     let mut terminate = on(SignalKind::terminate())?;
     let mut interrupt = on(SignalKind::interrupt())?;
-    file_sizes::fail_beyond().map_err(Error::Signals)?;
+    amem_process::fail_writes_beyond_limit().map_err(Error::Signals)?;
     if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
     }

@@ -16,7 +16,7 @@ use amem_store::disk::atomic_file;
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Folder, Mutation, Request, Store};
-use amemctl::whole::{Failed, Place, Whole};
+use amemctl::atomic_file::{AtomicFile, FileError, FileSystem};
 use uuid::Uuid;
 
 use super::all::{brain, graph};
@@ -106,9 +106,9 @@ impl WholeFile {
                     _ => {}
                 }
                 let repaired = repair(damaged, Uuid::from_u128(7), time_of(1))?;
-                let step = |failed_at: Failed| failed(failed_at.action, failed_at.source);
+                let step = |failed_at: FileError| failed(failed_at.action, failed_at.source);
                 let place = SimulatedFolder(disk.clone());
-                let mut file = Whole::create(place, Path::new(REPAIRED)).map_err(step)?;
+                let mut file = AtomicFile::create(place, Path::new(REPAIRED)).map_err(step)?;
                 let end = fold(&repaired.view, &repaired.options, &mut file)?;
                 base_builder::journal(&repaired.options.identity, 11, end, &mut file)?;
                 file.publish().map(drop).map_err(step)
@@ -225,7 +225,7 @@ impl SimulatedFolder {
     }
 }
 
-impl Place for SimulatedFolder {
+impl FileSystem for SimulatedFolder {
     type File = Arc<dyn File>;
 
     fn create(&self, path: &Path) -> io::Result<Self::File> {

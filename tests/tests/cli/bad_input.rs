@@ -76,7 +76,7 @@ fn a_file_that_is_no_brain_is_reported() {
         4,
         "not_amem",
         "it begins with [50, 4b, 03, 04]",
-        "name a brain",
+        "name a brain or a new file",
     );
     tool.put("empty", b"");
     tool.refused(
@@ -406,7 +406,7 @@ fn existing_files_are_not_overwritten_and_missing_folders_not_created() {
             line,
             5,
             "exists",
-            "there exists, and is not overwritten",
+            "there exists and is not overwritten",
             "choose another name",
         );
     }

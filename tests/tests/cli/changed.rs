@@ -34,7 +34,7 @@ fn edges_pins_and_forgetting_are_done_and_undone() {
         "--edges",
     );
     check(&tool.text("pin work 0 1"), "pinned: 0, 1");
-    check(&tool.text("unpin work 1"), "no more pinned: 1");
+    check(&tool.text("unpin work 1"), "no longer pinned: 1");
     check(&tool.text("forget work 1"), "forgotten: 1");
     tool.refused(
         "get work 1",
@@ -150,7 +150,7 @@ fn erase_shows_the_event_first_and_removes_it_for_good() {
     assert!(ran.err.contains("--yes"), "{ran:?}");
     let shown = tool.text("erase work 0 --dry-run");
     assert!(
-        shown.contains("Backups take 4 hours") && shown.contains("episodes that may tell of it: 5"),
+        shown.contains("Backups take 4 hours") && shown.contains("episodes that may mention it: 5"),
         "{shown}"
     );
     assert!(shown.contains("nothing was erased"));

@@ -242,7 +242,7 @@ fn lossy_conversions_are_reported() {
         (lost("attributes"), lost("event times"), lost("flags")),
         (2, 1, 1)
     );
-    assert_eq!(lost("events got another id"), 2);
+    assert_eq!(lost("events got a new id"), 2);
 }
 
 #[test]

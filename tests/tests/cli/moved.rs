@@ -140,7 +140,7 @@ fn files_unreadable_by_the_daemon_are_sent_to_it() {
         "export b",
         5,
         "not_direct",
-        "can't be read from here",
+        "cannot be read from here",
         "--format native",
     );
     served.refused(
@@ -297,7 +297,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
     type Row<'r> = (&'r str, &'r str, &'r [u8], i32, &'r str, &'r str);
     let rows: [Row<'_>; 13] = [
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":}", 5, "bad_line", "line 2 of a.jsonl"),
-        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}", 5, "bad_line", "event 1 for the second time"),
+        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}", 5, "bad_line", "event 1 appears twice"),
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":\"\"}", 5, "bad_line", "line 2 of a.jsonl: the text is empty"),
         ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1,\"edges\":[{\"target\":2,\"type\":\"supersedes\"}]}\n{\"text\":\"b\",\"id\":2,\"edges\":[{\"target\":1,\"type\":\"supersedes\"}]}", 5, "cycle", "in circles"),
         ("a.jsonl", "", b"{\"text\":\"a\",\"vector\":[1]}\n{\"text\":\"b\",\"vector\":[1,2]}", 5, "bad_line", "line 2 of a.jsonl: a vector of 2 numbers"),
@@ -322,7 +322,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         2,
         "usage",
         "markdown goes into a brain of amemd",
-        "name a brain",
+        "name a brain or a new file",
     );
     served.refused(
         "import --format markdown - b",
@@ -343,7 +343,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         2,
         "usage",
         "this makes a new one",
-        "leave them out",
+        "omit them",
     );
     assert_eq!(
         served.data("brain ls", 0)["brains"]

@@ -208,7 +208,7 @@ fn a_daemon_is_reached_by_tcp_with_its_token() {
     assert!(info.contains("events 2\n"), "{info}");
     let ran = tool.run(&words(&format!("{far} get work 0 --history")));
     assert_eq!(ran.exit, 5, "{ran:?}");
-    assert!(ran.err.contains("can't be read from here"), "{ran:?}");
+    assert!(ran.err.contains("cannot be read from here"), "{ran:?}");
     let ran = tool.run(&words(&format!("--address {address} query work")));
     assert_eq!(ran.exit, 5, "{ran:?}");
     assert!(ran.err.contains("--token-file"), "{ran:?}");

@@ -67,7 +67,7 @@ fn an_untracked_file_is_reported_and_only_a_damaged_brain_is_a_failure() {
     assert_eq!(listed["files_waiting"], 0);
     let text = tool.told("brain ls");
     assert!(
-        text.contains("1 brain\n25 files were not adopted: `amemctl brain ls --rejected`\n"),
+        text.contains("1 brain\n25 files were rejected: `amemctl brain ls --rejected`\n"),
         "{text}"
     );
     assert!(!text.contains("stray"), "{text}");

@@ -238,7 +238,7 @@ fn uninstall_removes_installed_files_and_leaves_brains_and_changed_files() {
     );
     assert!(!machine.unit("amemd.service").exists());
     assert!(
-        socket.exists() && done.contains("somebody has changed"),
+        socket.exists() && done.contains("which was changed"),
         "{done}"
     );
     assert!(

@@ -1,0 +1,94 @@
+//! Event ids as they are typed: a number, or `last`.
+
+use std::str::FromStr;
+
+use amem_client::v1;
+
+use crate::brain::opened::OpenBrain;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::context::Context;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EventId {
+    Number(u64),
+    /// The newest event that is not forgotten.
+    Last,
+}
+
+impl FromStr for EventId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "last" {
+            return Ok(Self::Last);
+        }
+        // Some people and tools write #12.
+        let digits = text.strip_prefix('#').unwrap_or(text);
+        let number = digits.parse().ok().filter(|_| !digits.starts_with('+'));
+        number
+            .map(Self::Number)
+            .ok_or_else(|| "an event is named by its number, or as \"last\"".to_owned())
+    }
+}
+
+impl EventId {
+    pub(crate) fn number(self, cx: &mut Context, opened: &OpenBrain) -> Result<u64, Failure> {
+        self.number_at(cx, opened, None)
+    }
+
+    pub(crate) fn number_at(
+        self,
+        cx: &mut Context,
+        opened: &OpenBrain,
+        as_of: Option<v1::AsOf>,
+    ) -> Result<u64, Failure> {
+        if let Self::Number(number) = self {
+            return Ok(number);
+        }
+        let newest = v1::PatternRequest {
+            order: v1::Order::Newest.into(),
+            page_size: 1,
+            as_of,
+            selection: Some(v1::Selection {
+                include_compressed: true,
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let events = opened.ask(cx, newest)?.events;
+        events.first().map(|event| event.id).ok_or_else(|| {
+            Failure::new(
+                Exit::NotFound,
+                "unknown_event",
+                "there is no last event: the brain has none",
+                "`amemctl add BRAIN TEXT` adds one",
+            )
+        })
+    }
+
+    pub(crate) fn numbers(
+        ids: &[Self],
+        cx: &mut Context,
+        opened: &OpenBrain,
+        as_of: Option<v1::AsOf>,
+    ) -> Result<Vec<u64>, Failure> {
+        let number = |id: &Self| id.number_at(cx, opened, as_of);
+        ids.iter().map(number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_numbers_or_last() {
+        assert_eq!("12".parse(), Ok(EventId::Number(12)));
+        assert_eq!("#12".parse(), Ok(EventId::Number(12)));
+        assert_eq!("last".parse(), Ok(EventId::Last));
+        for bad in ["", "-1", "+1", "x", "1.5", "##1"] {
+            assert!(bad.parse::<EventId>().is_err(), "{bad}");
+        }
+    }
+}

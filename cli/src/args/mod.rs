@@ -1,0 +1,5 @@
+//! Arguments that commands share.
+
+pub(crate) mod event_id;
+pub(crate) mod selection;
+pub(crate) mod text;

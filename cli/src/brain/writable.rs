@@ -1,0 +1,101 @@
+//! Writing to a brain: conditions of a change, and its commit.
+//!
+//! Promises: changes go through amemd; a change whose outcome is unknown is reported with the id to repeat it under,
+//! which makes it once (`connection::refusal`).
+
+use amem_client::{Change, v1};
+use clap::Args;
+
+use crate::brain::opened::{DaemonBrain, OpenBrain, only_amemd};
+use crate::brain::target::Target;
+use crate::failure::Failure;
+use crate::json::brain::BrainName;
+use crate::json::commit::CommitJson;
+use crate::json::event::Time;
+use crate::output::context::Context;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Writing")]
+pub(crate) struct WriteArgs {
+    /// The id of the request: repeated under the same id, a change is made once.
+    #[arg(long, value_name = "UUID", hide_short_help = true)]
+    request_id: Option<String>,
+    /// Refuse the change if anything was committed after this LSN.
+    #[arg(long, value_name = "LSN", hide_short_help = true)]
+    expected_lsn: Option<u64>,
+}
+
+pub(crate) struct Writable {
+    pub(crate) opened: OpenBrain,
+    /// As of the last commit that was answered.
+    pub(crate) named: BrainName,
+}
+
+impl WriteArgs {
+    /// Refuses conditions that hold for one change only, if there are several changes.
+    pub(crate) fn check_once(&self) -> Result<(), Failure> {
+        if self.request_id.is_some() || self.expected_lsn.is_some() {
+            Err(Failure::argument(
+                "--request-id and --expected-lsn apply to one change, and these are several",
+                "name one event at a time with them",
+            ))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Refuses --expected-lsn if another change precedes this one.
+    pub(crate) fn check_alone(&self, before: &str) -> Result<(), Failure> {
+        match self.expected_lsn {
+            None => Ok(()),
+            Some(lsn) => Err(Failure::argument(
+                format!("--expected-lsn {lsn} cannot hold: {before} is a commit of its own"),
+                "open the session first with `amemctl sessions open`, and name the LSN after that",
+            )),
+        }
+    }
+
+    pub(crate) fn options(&self, cx: &Context) -> v1::WriteOptions {
+        v1::WriteOptions {
+            agent: cx.reach().agent.clone(),
+            request_id: self.request_id.clone().unwrap_or_default(),
+            expected_lsn: self.expected_lsn,
+            expected_head: None,
+        }
+    }
+}
+
+impl Writable {
+    pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
+        let Target::Name(name) = target else {
+            return Err(only_amemd(target));
+        };
+        let served = DaemonBrain::open(cx.daemon()?, name)?;
+        let opened = OpenBrain::Served(served);
+        Ok(Self {
+            named: opened.named(None),
+            opened,
+        })
+    }
+
+    pub(crate) fn write<C: Change>(
+        &mut self,
+        cx: &mut Context,
+        change: C,
+    ) -> Result<(C::Answer, CommitJson), Failure> {
+        let served = self.opened.served()?;
+        let answer = cx.daemon()?.wait(served.brain.write(change))?;
+        let commit = C::commit(&answer).cloned().unwrap_or_default();
+        let commit = self.commit(&commit)?;
+        Ok((answer, commit))
+    }
+
+    pub(crate) fn commit(&mut self, commit: &v1::Commit) -> Result<CommitJson, Failure> {
+        self.named.committed(commit);
+        Ok(CommitJson {
+            lsn: commit.lsn,
+            time: Time::maybe(commit.time)?,
+            replayed: commit.replayed,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! Edges between the steps of a walk that the tree does not draw, and what replaced a step. A step stands once in the
+//! tree, even if several edges lead to it.
+
+use std::collections::{HashMap, HashSet};
+
+use amem_client::v1;
+use amem_format::EdgeType;
+use serde::Serialize;
+
+use crate::brain::opened::OpenBrain;
+use crate::failure::Failure;
+use crate::json::step::StepJson;
+use crate::output::context::Context;
+
+/// Above this, edges are not looked up.
+const STEPS_MAX: usize = 500;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+pub(crate) struct SideEdge {
+    /// The step under which it is drawn.
+    pub(crate) from: u64,
+    /// A step elsewhere in the tree.
+    pub(crate) to: u64,
+    #[serde(rename = "type")]
+    pub(crate) edge_type: EdgeType,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct SideEdges {
+    /// Edges that the tree does not draw.
+    pub(crate) more: Vec<SideEdge>,
+    /// By the id of the replaced step.
+    pub(crate) replaced_by: HashMap<u64, u64>,
+}
+
+/// `is_backwards` if the walk goes against the edges. Empty for long walks, and if the edges exceed one answer: the
+/// tree is complete without them.
+pub(crate) fn look_up(
+    cx: &mut Context,
+    opened: &OpenBrain,
+    moment: Option<&v1::Moment>,
+    steps: &[StepJson],
+    types: &[EdgeType],
+    is_backwards: bool,
+) -> Result<SideEdges, Failure> {
+    if steps.len() > STEPS_MAX {
+        return Ok(SideEdges::default());
+    }
+    let whole = steps.iter().filter(|step| !step.stub).map(|step| step.id);
+    let request = v1::GetEventsRequest {
+        event_ids: whole.collect(),
+        as_of: moment.map(at),
+        include_edges: true,
+        include_forgotten: true,
+        touch: Some(false),
+        ..Default::default()
+    };
+    let events = match opened.ask(cx, request) {
+        Ok(answer) => answer.events,
+        Err(failure) if ["answer_edges", "message_size"].contains(&failure.code) => Vec::new(),
+        Err(failure) => return Err(failure),
+    };
+    let edges: Vec<&v1::Edge> = events.iter().flat_map(|event| &event.edges).collect();
+    Ok(SideEdges {
+        more: undrawn(steps, &edges, types, is_backwards),
+        replaced_by: replaced(steps, &edges),
+    })
+}
+
+/// The moment of the walk: later commits must not show.
+fn at(moment: &v1::Moment) -> v1::AsOf {
+    v1::AsOf {
+        moment: Some(v1::as_of::Moment::Lsn(moment.as_of_lsn)),
+    }
+}
+
+/// Edges of these types between steps that no step was reached by.
+fn undrawn(
+    steps: &[StepJson],
+    edges: &[&v1::Edge],
+    types: &[EdgeType],
+    is_backwards: bool,
+) -> Vec<SideEdge> {
+    let drawn: HashSet<SideEdge> = steps
+        .iter()
+        .filter_map(|step| {
+            let from = steps.get(step.parent? as usize)?.id;
+            Some(SideEdge {
+                from,
+                to: step.id,
+                edge_type: step.edge?,
+            })
+        })
+        .collect();
+    let known: HashSet<u64> = steps.iter().map(|step| step.id).collect();
+    let mut seen = HashSet::new();
+    let ties = edges.iter().filter_map(|edge| {
+        let edge_type = *types
+            .iter()
+            .find(|known| i32::from(known.0) + 1 == edge.r#type)?;
+        let (from, to) = if is_backwards {
+            (edge.target, edge.source)
+        } else {
+            (edge.source, edge.target)
+        };
+        Some(SideEdge {
+            from,
+            to,
+            edge_type,
+        })
+    });
+    ties.filter(|tie| known.contains(&tie.from) && known.contains(&tie.to))
+        .filter(|tie| !drawn.contains(tie) && seen.insert(*tie))
+        .collect()
+}
+
+/// The newest direct successor of each step.
+fn replaced(steps: &[StepJson], edges: &[&v1::Edge]) -> HashMap<u64, u64> {
+    let supersedes = i32::from(v1::EdgeType::Supersedes);
+    let known: HashSet<u64> = steps.iter().map(|step| step.id).collect();
+    let mut out: HashMap<u64, u64> = HashMap::new();
+    for edge in edges {
+        if edge.r#type == supersedes && known.contains(&edge.target) {
+            let by = out.entry(edge.target).or_insert(edge.source);
+            *by = (*by).max(edge.source);
+        }
+    }
+    out
+}

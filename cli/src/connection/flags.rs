@@ -1,0 +1,372 @@
+//! Which daemon a command talks to, and as whom: flags and variables of every command.
+//!
+//! A daemon of the user is started if none runs (`autostart`), unless --no-autostart is given or the machine has a
+//! daemon for all users. Promises: tokens are read from files, never from arguments or variables, which other users
+//! could see.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use amem_client::{Tls, place};
+use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
+
+use crate::connection::autostart;
+use crate::connection::remote::Remote;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct ConnectionArgs {
+    /// The daemon's socket [default: that of your amemd, else that of the machine]
+    #[arg(
+        long,
+        env = "AMEMD_SOCKET",
+        value_name = "PATH",
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
+        global = true,
+        hide_env_values = true
+    )]
+    pub(crate) socket: Option<PathBuf>,
+    /// A daemon's TCP address instead, such as 127.0.0.1:7411
+    #[arg(
+        long,
+        env = "AMEMD_ADDRESS",
+        value_name = "HOST:PORT",
+        global = true,
+        hide_env_values = true
+    )]
+    address: Option<String>,
+    /// The file with the token for the daemon at --address
+    #[arg(
+        long,
+        env = "AMEMD_TOKEN_FILE",
+        value_name = "FILE",
+        value_parser = OsStringValueParser::new().map(PathBuf::from),
+        global = true,
+        hide_env_values = true,
+        hide_short_help = true
+    )]
+    token_file: Option<PathBuf>,
+    /// The authority (PEM) to verify the daemon at --address; implies TLS
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    tls_ca: Option<PathBuf>,
+    /// The name in the daemon's certificate [default: that of --address]
+    #[arg(long, value_name = "NAME", global = true, hide_short_help = true)]
+    tls_name: Option<String>,
+    /// Our own certificate (PEM), if the daemon requires one
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    tls_certificate: Option<PathBuf>,
+    /// The key of --tls-certificate (PEM)
+    #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
+    tls_key: Option<PathBuf>,
+    /// Fail if no amemd runs, instead of starting one
+    #[arg(long, global = true, hide_short_help = true)]
+    no_autostart: bool,
+    /// The agent to name in commits
+    #[arg(
+        long,
+        env = "AMEM_AGENT",
+        value_name = "NAME",
+        global = true,
+        default_value = "amemctl",
+        hide_env_values = true,
+        hide_short_help = true
+    )]
+    pub(crate) agent: String,
+}
+
+pub(crate) struct Reachable {
+    pub(crate) remote: Remote,
+    /// That the daemon was started, and where it logs.
+    pub(crate) note: Option<String>,
+}
+
+/// Flags on the command line, as opposed to variables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct FlagsOnLine {
+    pub(crate) socket: bool,
+    pub(crate) address: bool,
+    pub(crate) token_file: bool,
+}
+
+impl ConnectionArgs {
+    /// A flag beats the variable of another flag; a variable that does not apply is ignored.
+    pub(crate) fn settle(&mut self, given: FlagsOnLine) {
+        // An empty variable counts as unset.
+        self.socket.take_if(|path| path.as_os_str().is_empty());
+        self.token_file.take_if(|path| path.as_os_str().is_empty());
+        self.address.take_if(|address| address.is_empty());
+        if given.address && !given.socket {
+            self.socket = None;
+        }
+        if given.socket && !given.address {
+            self.address = None;
+        }
+        if self.address.is_none() && !given.token_file {
+            self.token_file = None;
+        }
+    }
+
+    /// Connects to the daemon; starts it if needed.
+    pub(crate) fn connect(&self) -> Result<Reachable, Failure> {
+        match self.running() {
+            Ok(remote) => Ok(Reachable { remote, note: None }),
+            Err(failure) if failure.code == NO_DAEMON && !self.no_autostart => self.start(failure),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub(crate) fn running(&self) -> Result<Remote, Failure> {
+        if let Some(address) = &self.address {
+            return self.tcp(address);
+        }
+        self.check_local()?;
+        let mut first = None;
+        for socket in self.sockets() {
+            match Remote::connect(&socket) {
+                Ok(remote) => return Ok(remote),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        Err(first.map_or_else(nowhere, Failure::from))
+    }
+
+    pub(crate) fn is_local(&self) -> bool {
+        self.address.is_none()
+    }
+
+    /// On the named socket, or on one that outlives the login session.
+    fn start(&self, failure: Failure) -> Result<Reachable, Failure> {
+        if self.address.is_some() {
+            return Err(failure);
+        }
+        let system = Path::new(place::SYSTEM_SOCKET);
+        let socket = match &self.socket {
+            Some(socket) => socket.clone(),
+            // If the machine has a daemon for all users, no user starts another.
+            None if system.exists() => return Err(failure),
+            None => place::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
+        };
+        if socket == system || is_denied(&socket) {
+            return Err(failure);
+        }
+        let started = autostart::start(&socket)?;
+        Ok(Reachable {
+            remote: started.remote,
+            note: Some(format!(
+                "amemd was started on {}; it logs to {}; `amemctl shutdown` stops it",
+                socket.display(),
+                started.log.display()
+            )),
+        })
+    }
+
+    /// The named socket; else the user's sockets, also that of a login session (cron has none), and the machine's.
+    fn sockets(&self) -> Vec<PathBuf> {
+        if let Some(socket) = &self.socket {
+            return vec![socket.clone()];
+        }
+        let uid = rustix::process::getuid().as_raw();
+        usual_sockets(|name| env::var_os(name), uid)
+    }
+
+    fn tcp(&self, address: &str) -> Result<Remote, Failure> {
+        let port = address
+            .rsplit_once(':')
+            .map(|(_, port)| port.parse::<u16>());
+        if !matches!(port, Some(Ok(_))) {
+            return Err(Failure::argument(
+                format!("{address:?} is not an address"),
+                "write it as HOST:PORT, such as 127.0.0.1:7411",
+            ));
+        }
+        if self.socket.is_some() {
+            return Err(Failure::argument(
+                "both a socket and an address are given",
+                "give either --socket or --address (AMEMD_SOCKET, AMEMD_ADDRESS)",
+            ));
+        }
+        let token = match &self.token_file {
+            None => None,
+            Some(path) => Some(String::from_utf8(secret(path)?).map_err(|_| {
+                Failure::argument(
+                    format!("{} is not text", path.display()),
+                    "name a file with the output of `amemctl token create`",
+                )
+            })?),
+        };
+        let remote = Remote::connect_tcp(address, token.as_deref(), self.tls()?)?;
+        Ok(remote)
+    }
+
+    fn tls(&self) -> Result<Option<Tls>, Failure> {
+        let Some(authority) = &self.tls_ca else {
+            if self.tls_name.is_some() || self.tls_certificate.is_some() || self.tls_key.is_some() {
+                return Err(Failure::argument(
+                    "TLS needs an authority",
+                    "give the daemon's authority with --tls-ca",
+                ));
+            }
+            return Ok(None);
+        };
+        let identity = match (&self.tls_certificate, &self.tls_key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((bytes(certificate)?, secret(key)?)),
+            _ => {
+                return Err(Failure::argument(
+                    "a certificate needs its key, and a key its certificate",
+                    "give both --tls-certificate and --tls-key",
+                ));
+            }
+        };
+        Ok(Some(Tls {
+            authority: bytes(authority)?,
+            name: self.tls_name.clone(),
+            identity,
+        }))
+    }
+
+    /// Refuses TCP flags on a Unix socket.
+    fn check_local(&self) -> Result<(), Failure> {
+        let set = [
+            (self.token_file.is_some(), "--token-file"),
+            (self.tls_ca.is_some(), "--tls-ca"),
+            (self.tls_name.is_some(), "--tls-name"),
+            (self.tls_certificate.is_some(), "--tls-certificate"),
+            (self.tls_key.is_some(), "--tls-key"),
+        ];
+        match set.iter().find(|(is_set, _)| *is_set) {
+            None => Ok(()),
+            Some((_, name)) => Err(Failure::argument(
+                format!("{name} applies only to a daemon at a TCP address"),
+                "also give --address",
+            )),
+        }
+    }
+}
+
+/// The user's sockets, then the machine's.
+fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<PathBuf> {
+    let elsewhere = match variable("XDG_RUNTIME_DIR") {
+        Some(_) => None,
+        None => Some(format!("/run/user/{uid}/amemd/amemd.sock").into()),
+    };
+    let candidates = [
+        place::socket(&variable),
+        place::lasting_socket(&variable),
+        elsewhere,
+        Some(place::SYSTEM_SOCKET.into()),
+    ];
+    let mut sockets: Vec<PathBuf> = candidates.into_iter().flatten().collect();
+    sockets.dedup();
+    sockets
+}
+
+const NO_DAEMON: &str = "no_daemon";
+
+fn nowhere() -> Failure {
+    Failure::new(
+        Exit::Unavailable,
+        NO_DAEMON,
+        "no socket of amemd is known",
+        "give --socket, or set XDG_RUNTIME_DIR or HOME",
+    )
+}
+
+/// Whether the socket belongs to another user: starting another daemon would not help.
+fn is_denied(socket: &Path) -> bool {
+    use std::os::unix::net::UnixStream;
+    let error = UnixStream::connect(socket).err();
+    error.is_some_and(|e| e.kind() == std::io::ErrorKind::PermissionDenied)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    fs::read(path).map_err(|e| Failure::io("read", path, &e))
+}
+
+/// Refuses a file of ours that others may read. The mode of another user's file is that user's choice.
+fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = |e| Failure::io("read", path, &e);
+    let mut file = File::open(path).map_err(failed)?;
+    let meta = file.metadata().map_err(failed)?;
+    let mode = meta.permissions().mode() & 0o777;
+    let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
+    if meta.is_file() && is_ours && mode & 0o077 != 0 {
+        let path = path.display();
+        return Err(Failure::argument(
+            format!(
+                "{path} is a secret, and others may read or change it (its mode is {mode:04o})"
+            ),
+            format!("restrict it: chmod 600 {path}"),
+        ));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_daemon_is_looked_for_where_any_of_the_users_processes_may_have_started_it() {
+        let check = |set: &[(&str, &str)], expected: &[&str]| {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| OsString::from(value))
+            };
+            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
+            assert_eq!(usual_sockets(variable, 7), expected);
+        };
+        check(
+            &[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")],
+            &[
+                "/run/user/7/amemd/amemd.sock",
+                "/h/.local/share/amem/run/amemd.sock",
+                "/run/amemd/amemd.sock",
+            ],
+        );
+        check(
+            &[("HOME", "/h")],
+            &[
+                "/h/.local/share/amem/run/amemd.sock",
+                "/run/user/7/amemd/amemd.sock",
+                "/run/amemd/amemd.sock",
+            ],
+        );
+    }
+
+    #[test]
+    fn a_flag_beats_the_variable_of_another() {
+        let both = || ConnectionArgs {
+            socket: Some("/s".into()),
+            address: Some("h:1".into()),
+            token_file: Some("/t".into()),
+            ..ConnectionArgs::default()
+        };
+        let settled = |socket, address, token_file| {
+            let mut reach = both();
+            reach.settle(FlagsOnLine {
+                socket,
+                address,
+                token_file,
+            });
+            (
+                reach.socket.is_some(),
+                reach.address.is_some(),
+                reach.token_file.is_some(),
+            )
+        };
+        assert_eq!(settled(false, true, false), (false, true, true));
+        assert_eq!(settled(true, false, false), (true, false, false));
+        assert_eq!(settled(true, false, true), (true, false, true));
+        assert_eq!(settled(true, true, false), (true, true, true));
+    }
+}

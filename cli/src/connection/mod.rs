@@ -1,0 +1,6 @@
+//! The connection to amemd: which daemon, as whom; starts one if none runs.
+
+pub(crate) mod autostart;
+pub(crate) mod flags;
+pub(crate) mod refusal;
+pub(crate) mod remote;

@@ -1,0 +1,189 @@
+//! A blocking connection to amemd: each call waits for its answer.
+
+use std::path::Path;
+use std::time::Duration;
+
+use amem_client::{Client, ConnectError, Refusal, Tls};
+use tokio::runtime::{Builder, Runtime};
+use tonic::{Code, Response, Status, Streaming};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RemoteError {
+    #[error("no amemd answers on {to}: {why}")]
+    Unreachable {
+        /// A socket's path, or an address.
+        to: String,
+        why: String,
+    },
+    #[error(transparent)]
+    Refused(Box<Refusal>),
+    #[error("cannot start the connection: {0}")]
+    Runtime(std::io::Error),
+    #[error("{0}")]
+    Invalid(String),
+}
+
+impl RemoteError {
+    pub(crate) fn code(&self) -> Code {
+        match self {
+            Self::Unreachable { .. } => Code::Unavailable,
+            Self::Refused(refusal) => refusal.code,
+            Self::Runtime(_) => Code::Internal,
+            Self::Invalid(_) => Code::InvalidArgument,
+        }
+    }
+}
+
+impl From<Refusal> for RemoteError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+impl From<Status> for RemoteError {
+    fn from(status: Status) -> Self {
+        let mut refusal = Refusal::from(status);
+        if refusal.message.is_empty() {
+            refusal.message = format!("amemd answered {:?}", refusal.code);
+        }
+        refusal.into()
+    }
+}
+
+impl From<RemoteError> for Failure {
+    fn from(error: RemoteError) -> Self {
+        let message = error.to_string();
+        match error {
+            RemoteError::Unreachable { to, why } => {
+                let is_path = to.contains('/');
+                let remedy = match (is_path, why.contains("ermission denied")) {
+                    (true, true) => {
+                        "run this as the user who runs amemd, or as a member of the group that it admits"
+                    }
+                    (true, false) => {
+                        "start it with `amemd`, or name the socket of a running one with --socket"
+                    }
+                    (false, _) => "check that amemd runs there, with tcp.listen in its settings",
+                };
+                Self::new(Exit::Unavailable, "no_daemon", message, remedy)
+            }
+            RemoteError::Refused(refusal) => (*refusal).into(),
+            RemoteError::Runtime(_) => {
+                Self::new(Exit::Io, "io", message, "see what the system says of it")
+            }
+            RemoteError::Invalid(_) => Self::argument(message, "see `amemctl --help`"),
+        }
+    }
+}
+
+/// The innermost cause: "transport error" alone says nothing.
+fn root(error: &dyn std::error::Error) -> String {
+    let mut error = error;
+    while let Some(source) = error.source() {
+        error = source;
+    }
+    error.to_string()
+}
+
+fn unconnected(to: &str, error: ConnectError) -> RemoteError {
+    match error {
+        ConnectError::Unreachable { .. } => RemoteError::Unreachable {
+            to: to.to_owned(),
+            why: root(&error),
+        },
+        other => RemoteError::Invalid(other.to_string()),
+    }
+}
+
+pub(crate) struct Remote {
+    pub(crate) client: Client,
+    runtime: Runtime,
+}
+
+impl Remote {
+    pub(crate) fn connect(socket: &Path) -> Result<Self, RemoteError> {
+        let to = socket.display().to_string();
+        Self::over(&to, Client::connect_unix(socket))
+    }
+
+    pub(crate) fn connect_tcp(
+        address: &str,
+        token: Option<&str>,
+        tls: Option<Tls>,
+    ) -> Result<Self, RemoteError> {
+        Self::over(address, Client::connect_tcp(address, token, tls))
+    }
+
+    fn over(
+        to: &str,
+        connecting: impl Future<Output = Result<Client, ConnectError>>,
+    ) -> Result<Self, RemoteError> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(RemoteError::Runtime)?;
+        let client = runtime
+            .block_on(connecting)
+            .map_err(|error| unconnected(to, error))?;
+        Ok(Self { client, runtime })
+    }
+
+    pub(crate) fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, RemoteError> {
+        Ok(self.runtime.block_on(answer)?)
+    }
+
+    pub(crate) fn call<T>(
+        &self,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, RemoteError> {
+        let answer = self.runtime.block_on(answer)?;
+        Ok(answer.into_inner())
+    }
+
+    /// Calls `look` every so often while it waits.
+    pub(crate) fn watched<T>(
+        &self,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
+        every: Duration,
+        mut look: impl FnMut(),
+    ) -> Result<T, RemoteError> {
+        let answer = self.runtime.block_on(async {
+            let mut answer = std::pin::pin!(answer);
+            loop {
+                match tokio::time::timeout(every, &mut answer).await {
+                    Ok(answer) => return answer,
+                    Err(_) => look(),
+                }
+            }
+        });
+        Ok(answer?.into_inner())
+    }
+
+    /// `None` at the end of the stream.
+    pub(crate) fn next<T>(&self, stream: &mut Streaming<T>) -> Result<Option<T>, RemoteError> {
+        let next = self.runtime.block_on(stream.message());
+        Ok(next?)
+    }
+}
+
+/// Collects the rows of a paged list; `page` takes a page token, and returns rows and the next token.
+pub(crate) fn all_pages<T>(
+    mut page: impl FnMut(String) -> Result<(Vec<T>, String), RemoteError>,
+) -> Result<Vec<T>, RemoteError> {
+    let (mut all, mut token) = (Vec::new(), String::new());
+    loop {
+        let (rows, next) = page(token)?;
+        all.extend(rows);
+        if next.is_empty() {
+            return Ok(all);
+        }
+        token = next;
+    }
+}

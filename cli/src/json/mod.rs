@@ -1,0 +1,7 @@
+//! What `--json` prints, where commands share it. Keys are added over time; none is removed.
+
+pub(crate) mod brain;
+pub(crate) mod commit;
+pub(crate) mod event;
+pub(crate) mod loss;
+pub(crate) mod step;

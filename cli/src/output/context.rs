@@ -1,0 +1,233 @@
+//! The output of a command: text for people, or the JSON envelope.
+//!
+//! The envelope is one line on stdout, the same for every command:
+//! `{"amemctl":1,"command":…,"brain":{…}|null,"data":{…}}`, or with `error` (code, message, remedy, exit) instead of
+//! `brain` and `data`. Keys are added over time; none is removed while `amemctl` is 1.
+
+use std::fmt::Write as _;
+use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
+
+use serde::Serialize;
+
+use crate::connection::flags::ConnectionArgs;
+use crate::connection::remote::Remote;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::brain::BrainName;
+use crate::render::{Style, TextPage};
+
+const ENVELOPE: u32 = 1;
+
+/// Output and connection of a command.
+pub(crate) struct Context {
+    json: bool,
+    command: String,
+    out: BufWriter<Stdout>,
+    style: Style,
+    is_quiet: bool,
+    reach: ConnectionArgs,
+    remote: Option<Remote>,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    amemctl: u32,
+    command: &'a str,
+    brain: Option<&'a BrainName>,
+    data: &'a T,
+}
+
+#[derive(Serialize)]
+struct ErrorEnvelope<'a> {
+    amemctl: u32,
+    command: &'a str,
+    error: ErrorJson<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorJson<'a> {
+    code: &'a str,
+    message: &'a str,
+    remedy: &'a str,
+    exit: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<&'a str>,
+}
+
+impl Context {
+    pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: ConnectionArgs) -> Self {
+        Self {
+            json,
+            command,
+            style: Style::of(stdout().is_terminal()).quiet(is_quiet),
+            out: BufWriter::new(stdout()),
+            is_quiet,
+            reach,
+            remote: None,
+        }
+    }
+
+    /// Connects on the first call; starts the daemon if none runs.
+    pub(crate) fn daemon(&mut self) -> Result<&Remote, Failure> {
+        if self.remote.is_none() {
+            let reached = self.reach.connect()?;
+            if let Some(note) = reached.note {
+                self.note(&note);
+            }
+            self.remote = Some(reached.remote);
+        }
+        self.remote.as_ref().ok_or_else(|| {
+            let remedy = "report it, with the command that was given";
+            Failure::new(Exit::Io, "defect", "the connection is not there", remedy)
+        })
+    }
+
+    pub(crate) fn reach(&self) -> &ConnectionArgs {
+        &self.reach
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Whether stderr is a terminal and --quiet and --json are not given.
+    pub(crate) fn shows_progress(&self) -> bool {
+        !self.json && !self.is_quiet && stderr().is_terminal()
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        stdout().is_terminal()
+    }
+
+    /// Prints `data` in an envelope, or the page that `text` writes.
+    pub(crate) fn answer<T: Serialize>(
+        &mut self,
+        brain: Option<&BrainName>,
+        data: &T,
+        text: impl FnOnce(&mut TextPage),
+    ) -> Result<(), Failure> {
+        if self.json {
+            let answer = Envelope {
+                amemctl: ENVELOPE,
+                command: &self.command,
+                brain,
+                data,
+            };
+            let line = json(&answer)?;
+            return self.raw(&line);
+        }
+        let mut page = self.page();
+        text(&mut page);
+        self.text(&page)
+    }
+
+    /// As `answer`, but silent with --quiet: for changes.
+    pub(crate) fn done<T: Serialize>(
+        &mut self,
+        brain: Option<&BrainName>,
+        data: &T,
+        text: impl FnOnce(&mut TextPage),
+    ) -> Result<(), Failure> {
+        if self.is_quiet && !self.json {
+            return Ok(());
+        }
+        self.answer(brain, data, text)
+    }
+
+    pub(crate) fn page(&self) -> TextPage {
+        TextPage::new(self.style)
+    }
+
+    pub(crate) fn text(&mut self, page: &TextPage) -> Result<(), Failure> {
+        self.out
+            .write_all(page.as_str().as_bytes())
+            .map_err(|e| Failure::output(&e))
+    }
+
+    pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
+        self.raw(&json(value)?)
+    }
+
+    fn raw(&mut self, line: &[u8]) -> Result<(), Failure> {
+        self.out.write_all(line).map_err(|e| Failure::output(&e))
+    }
+
+    /// For raw bytes.
+    pub(crate) fn stream(&mut self) -> &mut impl Write {
+        &mut self.out
+    }
+
+    /// A line on stderr, beside an answer on stdout.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.is_quiet {
+            // Ignored if stderr is closed.
+            let _unseen = writeln!(stderr(), "{text}");
+        }
+    }
+
+    /// Flushes stdout.
+    pub(crate) fn finish(&mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(|e| Failure::output(&e))
+    }
+
+    /// Fills in the name of the command.
+    fn named(&self, remedy: &str) -> String {
+        if self.command.is_empty() {
+            remedy.to_owned()
+        } else {
+            remedy.replace("COMMAND --help", &format!("{} --help", self.command))
+        }
+    }
+
+    /// Reports a failure.
+    pub(crate) fn fail(&mut self, failure: &Failure) -> Exit {
+        if failure.is_closed_pipe() {
+            return Exit::Ok;
+        }
+        let remedy = self.named(&failure.remedy);
+        if self.json {
+            let refusal = ErrorEnvelope {
+                amemctl: ENVELOPE,
+                command: &self.command,
+                error: ErrorJson {
+                    code: failure.code,
+                    message: &failure.message,
+                    remedy: &remedy,
+                    exit: failure.exit.code(),
+                    request_id: failure.request_id.as_deref(),
+                },
+            };
+            let printed = json(&refusal)
+                .and_then(|line| self.raw(&line))
+                .and_then(|()| self.finish());
+            if printed.is_err() {
+                // Stdout is what failed; stderr may still work.
+                let _unseen = writeln!(stderr(), "error: {}", failure.message);
+            }
+        } else {
+            // Earlier output comes first.
+            let _unseen = self.finish();
+            let mut text = String::new();
+            let _infallible = write!(
+                text,
+                "error: {}\nremedy: {}",
+                crate::render::printable(&failure.message),
+                crate::render::printable(&remedy)
+            );
+            let _unseen = writeln!(stderr(), "{text}");
+        }
+        failure.exit
+    }
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
+    let mut line = serde_json::to_vec(value)
+        .map_err(std::io::Error::from)
+        .map_err(|e| Failure::output(&e))?;
+    line.push(b'\n');
+    Ok(line)
+}
