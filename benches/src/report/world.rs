@@ -22,7 +22,7 @@ use super::sqlite::Sqlite;
 pub(super) const FORGOTTEN_EVERY: u64 = 100;
 
 /// A brain open for writing, with a reader that follows it like another process.
-pub(super) struct Held {
+pub(super) struct BenchBrain {
     pub(super) corpus: Corpus,
     pub(super) path: PathBuf,
     pub(super) store: RefCell<Store>,
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// The first brain with some events forgotten.
-    pub(super) fn forgetful(&self) -> Outcome<&Held> {
+    pub(super) fn forgetful(&self) -> Outcome<&BenchBrain> {
         made(&self.forgetful, || {
             let held = self.hold("forgetful", Vectors::Clustered)?;
             let ids = (0..self.nodes).step_by(FORGOTTEN_EVERY as usize);
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// A copy of the first brain, for rows that write.
-    pub(super) fn written(&self) -> Outcome<&Held> {
+    pub(super) fn written(&self) -> Outcome<&BenchBrain> {
         made(&self.written, || self.hold("written", Vectors::Clustered))
     }
 
@@ -169,7 +169,7 @@ impl World {
     }
 
     /// A separate database for a row that writes, with as many events as the others.
-    pub(super) fn fresh(&self, name: &str) -> Outcome<Held> {
+    pub(super) fn fresh(&self, name: &str) -> Outcome<BenchBrain> {
         self.hold(name, Vectors::Clustered)
     }
 

@@ -37,7 +37,7 @@ const INGESTS: usize = 64 * 40;
 const BATCHES: u64 = 16;
 
 /// The clients of the calls.
-struct Served {
+struct CallSetup {
     runtime: Runtime,
     peers: Peers,
     client: Client,
