@@ -138,8 +138,19 @@ impl Demo {
             touch: Some(false),
             ..Default::default()
         };
-        let (before, commits) = (secret.before, secret.after - secret.before);
-        let watch = format!("watch {BRAIN} --after {before} --count {commits} --forgotten");
+        let mut commits = self.brain.follow_with(v1::SubscribeRequest {
+            after_lsn: Some(secret.before),
+            instance: self.view()?.instance().to_string(),
+            include_forgotten: true,
+            ..Default::default()
+        });
+        let is_replayed = loop {
+            let commit = self.ask(commits.next())?;
+            let is_last = commit.moment.unwrap_or_default().lsn >= secret.after;
+            if is_last || says(&commit.changes) {
+                break says(&commit.changes);
+            }
+        };
         let export = v1::ExportBrainRequest {
             brain: BRAIN.into(),
             form: v1::ExportForm::Native.into(),
@@ -164,10 +175,7 @@ impl Demo {
                 "by asking for a context about it",
                 says(&self.ask(self.brain.context(WORD, 2000))?),
             ),
-            (
-                "by asking for the commits that brought it",
-                says(&self.sandbox.amemctl(&watch, &[])?),
-            ),
+            ("by asking for the commits that brought it", is_replayed),
             ("by exporting the brain", contains(&file, WORD.as_bytes())),
         ])
     }
