@@ -136,7 +136,8 @@ mod tests {
             for allowed in [false, true] {
                 let error = judge(folder, kind_of(magic), allowed).unwrap_err();
                 let error = error.to_string();
-                let says_all = [name, "/brains", "another file system"].map(|it| error.contains(it));
+                let says_all =
+                    [name, "/brains", "another file system"].map(|it| error.contains(it));
                 assert_eq!(says_all, [true; 3], "{error}");
             }
         }

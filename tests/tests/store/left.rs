@@ -94,7 +94,10 @@ fn a_file_system_that_can_neither_exchange_names_nor_give_second_ones_is_refused
     let refused = Folder::open(disk.clone() as Arc<dyn Disk>, "a test").unwrap_err();
     assert!(matches!(refused, Error::FileSystem { .. }), "{refused}");
     let words = refused.to_string();
-    assert!(words.contains("simulated") && words.contains("ext4"), "{words}");
+    assert!(
+        words.contains("simulated") && words.contains("ext4"),
+        "{words}"
+    );
     for disk in disks() {
         drop(folder(&disk));
     }
