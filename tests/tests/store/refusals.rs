@@ -131,7 +131,7 @@ fn bad_requests_are_refused_by_name_and_change_nothing() {
             }]),
             "65536",
         ),
-        (link(0, 0, EdgeType::SUPPORTS, 1.0), "tied to itself"),
+        (link(0, 0, EdgeType::SUPPORTS, 1.0), "an edge to itself"),
         (link(0, 77, EdgeType::SUPPORTS, 1.0), "no event 77"),
         (link(0, 2, EdgeType::SUPPORTS, 1.0), "event 2 is forgotten"),
         (link(0, 1, EdgeType(9), 1.0), "9 is not one of the seven"),
@@ -171,7 +171,7 @@ fn bad_requests_are_refused_by_name_and_change_nothing() {
                 session: SessionId(0),
                 outcome: String::new(),
             },
-            "nobody's",
+            "belongs to no client",
         ),
         (
             Mutation::OpenSession {
