@@ -106,8 +106,8 @@ impl Brains {
         Ok(replaced.await?)
     }
 
-    /// The names of the brains that a caller sees, open or not, in order, and how many files that it sees may yet become
-    /// brains.
+    /// The names of the brains that a caller sees, open or not, in order, and how many files that it sees may yet
+    /// become brains.
     pub(crate) async fn listed_for(&self, caller: &Caller) -> Result<(Vec<String>, u64)> {
         Ok(self.engine.list(|name| caller.sees(name)).await?)
     }

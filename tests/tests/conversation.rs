@@ -271,7 +271,7 @@ fn events_of_an_unknown_run_are_not_duplicated_silently() {
             &ended,
             5,
             &["is already in b: event 0"],
-            "--again writes all of it once more",
+            "--again imports all of it again",
         );
     }
     assert_eq!(daemon.view().nodes(), 10);

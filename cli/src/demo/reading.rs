@@ -62,8 +62,8 @@ impl Demo {
         Ok(())
     }
 
-    /// Measures both ways to read an event by turns, so that other load on the machine affects both. Which event is next
-    /// depends on what was read, so that no read can begin before the last has ended.
+    /// Measures both ways to read an event by turns, so that other load on the machine affects both. Which event is
+    /// next depends on what was read, so that no read can begin before the last has ended.
     pub(super) fn time(&self, reader: &Reader) -> Result<Timing, Failure> {
         let before = reader.view()?.lsn().0;
         let (mut reads, mut calls) = (Vec::new(), Vec::new());

@@ -138,7 +138,7 @@ impl Sandbox {
         let status = contents.children[at].try_wait();
         let status = status.map_err(|e| Failure::io("wait for a process in", &self.folder, &e))?;
         if status.is_some() {
-            contents.children.swap_remove(at);
+            drop(contents.children.swap_remove(at));
         }
         Ok(status)
     }

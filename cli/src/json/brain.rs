@@ -1,3 +1,5 @@
+//! The brain that an answer is from, as `--json` prints it.
+
 use std::path::Path;
 
 use amem_client::v1;

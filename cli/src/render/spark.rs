@@ -1,3 +1,5 @@
+//! Bars of one character each, for `top`.
+
 use super::page::Style;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_of_another_instance_begins_anew_and_an_older_one_of_the_same_changes_nothing() {
+    fn an_answer_of_another_instance_resets_and_an_older_one_changes_nothing() {
         let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
         let of = |instance: Uuid, lsn| BrainPosition::of(&instance.to_string(), lsn);
         let mut seen = BrainPosition::default();

@@ -11,5 +11,5 @@ pub mod verify;
 /// The graph that the tests of the other layouts use, too.
 #[cfg(test)]
 #[path = "../../interop/src/foreign/sample.rs"]
-#[allow(dead_code, reason = "the tests here use a part")]
+#[expect(dead_code, reason = "the tests here use a part")]
 mod sample;

@@ -53,8 +53,8 @@ pub const SETTLE_AFTER: Duration = Duration::from_secs(2);
 pub const STAMP_TELLS_AFTER: Duration = Duration::from_millis(20);
 /// When a file is checked for the last time after its adoption: later writes to it are not noticed.
 pub const LATE_AFTER: Duration = Duration::from_secs(30);
-/// How long a brain's file is missing before it is saved from the open descriptor: a program that replaces it has done so
-/// by then.
+/// How long a brain's file is missing before it is saved from the open descriptor: a program that replaces it has done
+/// so by then.
 pub const GONE_AFTER: Duration = Duration::from_millis(500);
 /// How long a call waits for a file to be adopted.
 pub const ADOPT_WAIT: Duration = Duration::from_secs(10);

@@ -94,8 +94,8 @@ impl OpenBrain {
         used.elapsed() >= after && self.state.poisoned().is_none()
     }
 
-    /// Begins a subscription to commits after `from`: the place among the brain's subscribers, and the newest LSN, which
-    /// changes once more when the brain is closed. The commits themselves are read from views.
+    /// Begins a subscription to commits after `from`: the place among the brain's subscribers, and the newest LSN,
+    /// which changes once more when the brain is closed. The commits themselves are read from views.
     ///
     /// # Errors
     /// `Subscribers` if there are as many as there may be.

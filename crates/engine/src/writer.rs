@@ -126,7 +126,8 @@ impl Writer {
         ended
     }
 
-    /// One round: commits what waits as one group. Returns the answer to the command that ends the brain, if there is one.
+    /// One round: commits what waits as one group. Returns the answer to the command that ends the brain, if there is
+    /// one.
     fn round(&mut self, first: Option<WriterCommand>) -> Option<EndAnswer> {
         self.recover();
         self.install();
@@ -241,8 +242,8 @@ impl Writer {
             metrics.commits.add(commits);
             metrics.syncs.record(micros(store.sync_time()));
         }
-        // A checkpoint that is being built has the erased content too, even if a large merge of this group has just made a
-        // generation.
+        // A checkpoint that is being built has the erased content too, even if a large merge of this group has just
+        // made a generation.
         let is_pending = store.erase_pending() || self.checkpoints.is_building();
         let erase_pending = replies.iter().any(|(_, erases, ..)| *erases) && is_pending;
         for ((reply, erases, permit, call), answer) in replies.into_iter().zip(answers) {

@@ -1,11 +1,11 @@
 //! The single writer of a brain: validation, journal, group commit, checkpoint, recovery.
 //!
-//! Synchronous and deterministic: everything outside, time and chance included, comes through one trait, `disk::Disk`, so
-//! that a test can be the disk and enumerate every crash. (How long a sync took is measured beside it, for metrics;
+//! Synchronous and deterministic: everything outside, time and chance included, comes through one trait, `disk::Disk`,
+//! so that a test can be the disk and enumerate every crash. (How long a sync took is measured beside it, for metrics;
 //! nothing depends on it.)
 //!
-//! Modules, from the ground up: `limits`, `error`, `disk`, `base_builder`, `mutation`, `merge` (compares two brains), `plan`
-//! (from a mutation to operations), `names` (whose file has which name), `log` (commits, checkpoints, recovery).
+//! Modules, from the ground up: `limits`, `error`, `disk`, `base_builder`, `mutation`, `merge` (compares two brains),
+//! `plan` (from a mutation to operations), `names` (whose file has which name), `log` (commits, checkpoints, recovery).
 //!
 //! Promises: one writer (P1); a published base never changes in place (P2); an answered write survives
 //! `kill -9` and power loss, an unanswered one is there whole or not at all (P3); a commit costs in

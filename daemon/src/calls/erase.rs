@@ -183,17 +183,17 @@ async fn refuse_kept(
 /// not know of the file's brain gets neither its name nor the reason.
 fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> Refusal {
     if !caller.sees(&kept.brain) {
-        let message = "a file that was kept aside has the text as well, or can't be looked through, and is not for this \
-                       caller to see: have an administrator of all brains end it first";
+        let message = "a quarantined file of a brain that this caller may not see contains the text too, or cannot be searched: \
+                       an administrator of all brains must resolve it first";
         return Refusal::new(Code::FailedPrecondition, "KEPT_FILE", message);
     }
     let what = match &why {
-        None => "has the text as well".to_owned(),
-        Some(why) => format!("can't be looked through ({})", why.message),
+        None => "contains the text too".to_owned(),
+        Some(why) => format!("cannot be searched ({})", why.message),
     };
     let message = format!(
-        "{}, which was kept aside, {what}: end it first (`amemctl conflicts` lists such files; --keep-ours takes one \
-         away, --merge brings what it has into the brain and takes it away)",
+        "the quarantined file {} {what}: resolve it first (`amemctl conflicts` lists such files; --keep-ours deletes one, \
+         --merge merges it into the brain and deletes it)",
         kept.file
     );
     match why {

@@ -360,7 +360,7 @@ impl Scenario for Arrival {
             Ok(Ownership::Own) if shown == 2 && !disk.files_with(LATE).is_empty() => 3,
             Ok(Ownership::Own) => shown,
             // A brain of ours in a folder that has lost its id, as a sync failed when that was made: it was adopted
-            // anew. Or a copy that was cut off behind its last frame.
+            // again. Or a copy that was cut off behind its last frame.
             Ok(Ownership::Untracked(_)) if before.as_ref() != Some(&self.bytes) => {
                 shown.min(answered.may)
             }

@@ -76,7 +76,7 @@ fn a_file_that_is_no_brain_is_reported() {
         4,
         "not_amem",
         "it begins with [50, 4b, 03, 04]",
-        "name a brain or a new file",
+        "name a brain; `amemctl import`",
     );
     tool.put("empty", b"");
     tool.refused(

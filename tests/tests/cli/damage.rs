@@ -125,7 +125,7 @@ fn a_torn_tail_is_reported_by_every_reader_and_truncated_by_repair() {
     let tool = Tool::with("b.amem", &torn);
     assert!(
         tool.text("ls b.amem")
-            .contains("note: the journal is followed to its last whole commit")
+            .contains("note: the journal was read up to its last complete commit")
     );
     let found = tool.data("verify b.amem", 1);
     assert_eq!(
@@ -225,7 +225,7 @@ fn a_file_without_its_first_pages_cannot_be_repaired() {
         4,
         "no_layout",
         "neither",
-        "take an older copy",
+        "use an older copy",
     );
     assert_eq!(tool.names(), ["b.amem"]);
 }

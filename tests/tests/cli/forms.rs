@@ -197,7 +197,7 @@ fn a_native_export_of_an_earlier_moment_reports_what_it_leaves_out() {
     };
     assert_eq!(told["left_out"], 1, "{told}");
     assert_eq!(count("commits"), 6, "{told}");
-    assert!(count("another id") > 0, "{told}");
+    assert!(count("a new id") > 0, "{told}");
     assert_eq!(tool.data("verify then.amem", 0)["whole"], true);
 }
 

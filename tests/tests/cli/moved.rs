@@ -299,7 +299,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":}", 5, "bad_line", "line 2 of a.jsonl"),
         ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}", 5, "bad_line", "event 1 appears twice"),
         ("a.jsonl", "", b"{\"text\":\"a\"}\n{\"text\":\"\"}", 5, "bad_line", "line 2 of a.jsonl: the text is empty"),
-        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1,\"edges\":[{\"target\":2,\"type\":\"supersedes\"}]}\n{\"text\":\"b\",\"id\":2,\"edges\":[{\"target\":1,\"type\":\"supersedes\"}]}", 5, "cycle", "in circles"),
+        ("a.jsonl", "", b"{\"text\":\"a\",\"id\":1,\"edges\":[{\"target\":2,\"type\":\"supersedes\"}]}\n{\"text\":\"b\",\"id\":2,\"edges\":[{\"target\":1,\"type\":\"supersedes\"}]}", 5, "cycle", "in cycles"),
         ("a.jsonl", "", b"{\"text\":\"a\",\"vector\":[1]}\n{\"text\":\"b\",\"vector\":[1,2]}", 5, "bad_line", "line 2 of a.jsonl: a vector of 2 numbers"),
         ("a.jsonl", "--format events", b"", 5, "empty", "no event in it"),
         ("a.jsonl", "", b"{\"session\":\"s\",\"speaker\":\"A\"}", 5, "bad_line", "missing field `text`"),

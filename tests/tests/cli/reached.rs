@@ -27,7 +27,13 @@ fn brains_are_listed_and_removed() {
     assert!(list.contains("notes 0 0 "), "{list}");
     assert!(list.ends_with("2 brains\n"), "{list}");
     assert_eq!(tool.data("brain info notes", 0)["dimension"], 3);
-    tool.refused("brain rm notes", 5, "unconfirmed", "nobody to ask", "--yes");
+    tool.refused(
+        "brain rm notes",
+        5,
+        "unconfirmed",
+        "no terminal to ask on",
+        "--yes",
+    );
     check(&tool.text("brain rm notes --yes"), "notes is removed");
     tool.refused("query notes", 3, "unknown_brain", "notes", "brain create");
     tool.put("notes", b"");

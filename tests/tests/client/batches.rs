@@ -32,7 +32,7 @@ async fn a_batch_that_cannot_be_sent_is_refused_alone() {
     for (n, (at, outcome)) in told.into_iter().enumerate() {
         assert_eq!(at, n);
         match n {
-            3 => check(outcome, Code::InvalidArgument, "INVALID", "leave it out"),
+            3 => check(outcome, Code::InvalidArgument, "INVALID", "omit the name"),
             5 => check(outcome, Code::ResourceExhausted, "MESSAGE_SIZE", "several"),
             _ => assert_eq!(outcome.unwrap().event_ids.len(), 1),
         }

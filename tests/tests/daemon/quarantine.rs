@@ -294,7 +294,7 @@ async fn a_file_with_impossible_edges_stays_until_it_is_removed() {
         client.memory().erase(request).await
     };
     let refused = erase().await.map(drop);
-    let words = [&*original.file, "kept aside"];
+    let words = [&*original.file, "quarantined file"];
     check_refused(
         "erase",
         refused,

@@ -263,6 +263,6 @@ async fn an_erasure_that_may_be_blocked_by_another_brain_is_refused_without_its_
     // A caller with the role gets the name and the reason.
     let client = daemon.client().await;
     let refused = client.memory().erase(erase_mine()).await;
-    let words = ["conflicts/veiled-", "can't be looked through", "memory"];
+    let words = ["conflicts/veiled-", "cannot be searched", "memory"];
     check_refused(refused, Code::FailedPrecondition, "KEPT_FILE", &words);
 }

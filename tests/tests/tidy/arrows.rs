@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 11] = [
+const CRATES: [(&str, &str, &[&str]); 12] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -36,6 +36,7 @@ const CRATES: [(&str, &str, &[&str]); 11] = [
         "amem-client",
         &["amem-format", "amem-query", "amem-proto"],
     ),
+    ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
     (
         "daemon",
@@ -47,6 +48,7 @@ const CRATES: [(&str, &str, &[&str]); 11] = [
             "amem-doctor",
             "amem-store",
             "amem-engine",
+            "amem-process",
             "amem-proto",
             "amem-traces",
         ],
@@ -59,6 +61,7 @@ const CRATES: [(&str, &str, &[&str]); 11] = [
             "amem-query",
             "amem-interop",
             "amem-doctor",
+            "amem-process",
             "amem-client",
         ],
     ),

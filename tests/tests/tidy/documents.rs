@@ -352,7 +352,7 @@ fn an_oversized_merge_has_the_same_remedies_in_every_refusal() {
         let text = file(path).text.replace("\\\n", " ");
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
-    let told = flat("cli/src/refusal.rs");
+    let told = flat("cli/src/connection/refusal.rs");
     let (_, told) = told.split_once("\"MERGE_TOO_LARGE\",").expect("its row");
     let remedy = told.split('"').nth(3).expect("its remedy");
     for needed in ["smaller", "`amemctl import`", "keep both"] {

@@ -1,5 +1,5 @@
-//! Modes of brains' files that another program changed: a user that may write one can destroy it, a user that may read it
-//! reads all.
+//! Modes of brains' files that another program changed: a user that may write one can destroy it, a user that may read
+//! it reads all.
 //!
 //! They are logged, and left as they are.
 
@@ -32,8 +32,8 @@ impl BrainFile {
         (mode & !self.right != 0).then_some(mode)
     }
 
-    /// The same of each file. Our own writer changes the mode for a moment while it opens a file, and the file of another
-    /// program has the mode that it gave it: what seems wrong is checked a second time.
+    /// The same of each file. Our own writer changes the mode for a moment while it opens a file, and the file of
+    /// another program has the mode that it gave it: what seems wrong is checked a second time.
     fn wrong_modes(files: &[Self], folder: &Folder) -> Vec<Option<u32>> {
         let mut modes: Vec<_> = files.iter().map(Self::wrong_mode).collect();
         if modes.iter().any(Option::is_some) {

@@ -1,7 +1,7 @@
 //! What is not served: brains that can't be opened, and files that were rejected.
 //!
-//! Promises: the two are kept apart, since a damaged brain is not a stray file; pages are bounded, however many problems
-//! there are.
+//! Promises: the two are kept apart, since a damaged brain is not a stray file; pages are bounded, however many
+//! problems there are.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Iter;

@@ -13,8 +13,8 @@ use crate::open_brain::OpenBrain;
 use crate::tasks::{blocking, run_to_end};
 
 impl Engine {
-    /// Makes a quarantined file the brain of a name, in the place of `brain`; returns the name of the file that has what
-    /// that brain was. Callers that ask meanwhile wait for the one or get the other.
+    /// Makes a quarantined file the brain of a name, in the place of `brain`; returns the name of the file that has
+    /// what that brain was. Callers that ask meanwhile wait for the one or get the other.
     ///
     /// # Errors
     /// `Reopened` if `brain` is not what is open under the name.

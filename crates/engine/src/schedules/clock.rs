@@ -3,8 +3,8 @@
 //! The wall clock says when a job is due; it can be set, by hand or from the network, by years and either way. A steady
 //! clock, which also runs while the machine sleeps, shows when that happened.
 //!
-//! Promises: after a jump forward, jobs that judge ages wait until the clock has run evenly for a while: a clock that is
-//! set wrong and then right again does no harm.
+//! Promises: after a jump forward, jobs that judge ages wait until the clock has run evenly for a while: a clock that
+//! is set wrong and then right again does no harm.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -117,8 +117,8 @@ impl ScheduleTable {
         }
     }
 
-    /// Adds the jobs of brains that are here, also closed ones, from their last runs, and removes those of brains that are
-    /// not.
+    /// Adds the jobs of brains that are here, also closed ones, from their last runs, and removes those of brains that
+    /// are not.
     pub(super) fn meet(&mut self, here: &HashMap<String, BrainIdentity>, now: Micros) {
         let is_here = |entry: &ScheduledJob| {
             let identity = here.get(&entry.brain);

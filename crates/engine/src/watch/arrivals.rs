@@ -1,7 +1,7 @@
 //! Files that are not brains, or not yet: when each is checked next.
 //!
-//! Promises: a file is at rest when its writer has closed it or moved it here, or when it has not changed for a while; a
-//! rejected file is checked again only when it has changed.
+//! Promises: a file is at rest when its writer has closed it or moved it here, or when it has not changed for a while;
+//! a rejected file is checked again only when it has changed.
 //! Not here: the check.
 
 use std::collections::{BTreeSet, HashMap};

@@ -1,7 +1,7 @@
 //! Files that are replaced atomically: written under another name, synced, then renamed.
 //!
-//! Promises: readers find the old file or all of the new one; when this returns, the new one is durable. An error leaves
-//! nothing behind; a crash leaves at most the other name, which the next write removes.
+//! Promises: readers find the old file or all of the new one; when this returns, the new one is durable. An error
+//! leaves nothing behind; a crash leaves at most the other name, which the next write removes.
 
 use std::io;
 use std::sync::Arc;

@@ -172,8 +172,8 @@ pub trait File: Debug + Send + Sync {
     /// Makes what was written durable (data, and the length if it grew).
     fn sync(&self) -> io::Result<()>;
 
-    /// Makes `bytes` durable, which overwrote synced bytes at `position`. Other writes to the file may become durable as
-    /// well, or not.
+    /// Makes `bytes` durable, which overwrote synced bytes at `position`. Other writes to the file may become durable
+    /// as well, or not.
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         let _ = (position, bytes);
         self.sync()
@@ -188,8 +188,8 @@ pub trait File: Debug + Send + Sync {
     /// Maps the first `len` bytes; later writes show, unless the implementation copies.
     fn map(&self, len: u64) -> io::Result<Map>;
 
-    /// True if the file is not open or mapped elsewhere, in this process or another; what was mapped through this opening
-    /// does not count. An error of kind `Unsupported` if the system cannot say.
+    /// True if the file is not open or mapped elsewhere, in this process or another; what was mapped through this
+    /// opening does not count. An error of kind `Unsupported` if the system cannot say.
     fn is_sole_opening(&self) -> io::Result<bool> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -197,6 +197,7 @@ pub trait File: Debug + Send + Sync {
     /// Stores a cell of a page for readers (an atomic release store); durable at some time, or never.
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()>;
 
-    /// Makes the file read-only, against accidents (mode 0400); `readers` is a group that may read it (0440). After an error only the owner may.
+    /// Makes the file read-only, against accidents (mode 0400); `readers` is a group that may read it (0440). After an
+    /// error only the owner may.
     fn protect(&self, readers: Option<u32>) -> io::Result<()>;
 }

@@ -1,11 +1,11 @@
 //! Checkpoints: a new base beside running writers.
 //!
-//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` copies the frames that
-//! came meanwhile, in rounds, and prepares the file for commits; `Store::install` copies the last of them, gives the file
-//! the brain's name and continues there. Readers keep the old file until their next view.
+//! `begin` takes a view; `build` writes the new file, on any thread, while commits go on; `carry` copies the frames
+//! that came meanwhile, in rounds, and prepares the file for commits; `Store::install` copies the last of them, gives
+//! the file the brain's name and continues there. Readers keep the old file until their next view.
 //!
-//! Commits wait only for `install`. So `carry` does all that can be done before, and the old generation is returned, to be
-//! dropped elsewhere (`RetiredGeneration`).
+//! Commits wait only for `install`. So `carry` does all that can be done before, and the old generation is returned, to
+//! be dropped elsewhere (`RetiredGeneration`).
 
 use std::sync::Arc;
 

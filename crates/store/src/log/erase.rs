@@ -29,8 +29,8 @@ impl Store {
             .any(|entry| entry.commit.kind == frame::Kind::Erase)
     }
 
-    /// Removes leftovers that may have erased content, if any is pending. Called before a new generation is built, so that
-    /// one that cannot be installed does not fill the disk, and again when it is installed.
+    /// Removes leftovers that may have erased content, if any is pending. Called before a new generation is built, so
+    /// that one that cannot be installed does not fill the disk, and again when it is installed.
     pub fn clear_for_erase(&self) -> Result<()> {
         if self.erase_pending() {
             self.folder.clear_leftovers(&self.name)

@@ -1,5 +1,5 @@
-//! A missing file: a brain's file lost its name to `rm`, `mv` or another file. The store saves what is committed from the
-//! open handle into quarantine, and retries until that is done.
+//! A missing file: a brain's file lost its name to `rm`, `mv` or another file. The store saves what is committed from
+//! the open handle into quarantine, and retries until that is done.
 
 use crate::error::{Error, Result, SavedFile};
 use crate::log::checkpoint::Checkpoint;
@@ -32,8 +32,8 @@ impl Store {
         Ok(saved)
     }
 
-    /// Saves what is committed, as the brain's file lost its name; returns the answer to callers. Nothing is written once
-    /// it is saved: a file that has the name from then on is another's.
+    /// Saves what is committed, as the brain's file lost its name; returns the answer to callers. Nothing is written
+    /// once it is saved: a file that has the name from then on is another's.
     pub(crate) fn lose_name(&mut self, why: String) -> Error {
         match self.save() {
             Ok(saved) => {

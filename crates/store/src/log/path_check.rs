@@ -1,5 +1,5 @@
-//! Path check: the brain's name must still be that of the open file. After `rm`, `mv` or `cp -f` the store would write to
-//! a file without a name.
+//! Path check: the brain's name must still be that of the open file. After `rm`, `mv` or `cp -f` the store would write
+//! to a file without a name.
 //!
 //! Promises: a missing file is noticed before the next answer, and its content is saved
 //! (`missing_file`); a file that takes the name costs the brain nothing and goes to quarantine, even if it comes in the

@@ -4,8 +4,8 @@
 //! - The file was closed in order, or made by this process: nothing to do.
 //! - The operating system started since: the cache is gone, and the medium has what is read. The tail after the last
 //!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
-//! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium; so
-//!   may names. Whole transactions are copied into a new file, even if there are none.
+//! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium;
+//!   so may names. Whole transactions are copied into a new file, even if there are none.
 
 use std::sync::Arc;
 

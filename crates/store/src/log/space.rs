@@ -1,7 +1,7 @@
 //! Room for frames: the file reaches past the last one with zeros.
 //!
-//! Zeros are written before the frames that overwrite them, and synced with the first group that follows. So a full disk
-//! refuses before anything of a request is written, and most commits do not grow the file.
+//! Zeros are written before the frames that overwrite them, and synced with the first group that follows. So a full
+//! disk refuses before anything of a request is written, and most commits do not grow the file.
 //! Not here: the frames (`frames`).
 
 use std::io;

@@ -1,7 +1,7 @@
 //! The memory budget of a merge: memory is counted before it is allocated.
 //!
-//! Promises: a merge over its limit ends with an error that says what to do, and does not exhaust the process. Sizes are
-//! upper estimates of entries and of their tables.
+//! Promises: a merge over its limit ends with an error that says what to do, and does not exhaust the process. Sizes
+//! are upper estimates of entries and of their tables.
 
 use std::mem::size_of;
 

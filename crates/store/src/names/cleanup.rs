@@ -16,8 +16,8 @@ use crate::names::quarantine;
 use crate::names::temporary::READ_ONLY;
 
 impl Folder {
-    /// Locks a folder, makes our own folders in it, and clears what an earlier run left. `holder` describes this daemon to
-    /// another one.
+    /// Locks a folder, makes our own folders in it, and clears what an earlier run left. `holder` describes this daemon
+    /// to another one.
     pub fn open(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
         let folder = Self::lock(disk, holder)?;
         clear_all(&folder)?;

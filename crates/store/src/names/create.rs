@@ -94,8 +94,8 @@ pub(crate) fn view_of(id: Uuid, graph: &dyn Graph) -> Result<View> {
     Ok(build.finish()?)
 }
 
-/// Makes a brain of all that another brain has, with its history: of the same lineage, with an instance of its own. `of`:
-/// the file that has the name and is displaced.
+/// Makes a brain of all that another brain has, with its history: of the same lineage, with an instance of its own.
+/// `of`: the file that has the name and is displaced.
 pub(crate) fn adopt(
     folder: &Folder,
     name: &str,
@@ -151,8 +151,8 @@ fn publish(
     let (file, tmp) = (new.file().clone(), new.path().to_owned());
     let mut sink = FileSink::new(&*file);
     let start = write(&mut sink).map_err(|e| sink.failed(&tmp, e))?;
-    // If this process ends before the brain is opened, the next one cannot know whether the name is durable: it finds the
-    // file owned in this boot and not closed, and makes another.
+    // If this process ends before the brain is opened, the next one cannot know whether the name is durable: it finds
+    // the file owned in this boot and not closed, and makes another.
     ownership::claim(folder, name, &*file, start - PAGE, start)
         .map_err(|e| Error::disk("claim", &tmp, e))?;
     file.sync().map_err(|e| Error::disk("sync", &tmp, e))?;

@@ -1,7 +1,7 @@
 //! Displaced files: what had the brain's name that a file of ours has taken.
 //!
-//! Promises: a displaced file that is not ours is never lost, whatever crashes or fails. In `.amemd/tmp` it has a name that
-//! says what it is; from there it gets its name back, goes to quarantine, or is removed if a brain was made
+//! Promises: a displaced file that is not ours is never lost, whatever crashes or fails. In `.amemd/tmp` it has a name
+//! that says what it is; from there it gets its name back, goes to quarantine, or is removed if a brain was made
 //! of it and it was not written to since.
 //! Not here: which file takes whose name, and when (`temporary`, `log::path_check`).
 

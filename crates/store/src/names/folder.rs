@@ -100,7 +100,8 @@ impl Folder {
             // A full disk cannot be tried, and must not keep brains from being read.
             _ => {}
         }
-        // Makes both halves of an earlier run's exchanges durable, and its removals: what it removed may have been erased.
+        // Makes both halves of an earlier run's exchanges durable, and its removals: what it removed may have been
+        // erased.
         for folder in [TMP, "", OWN, RECOVERED, CONFLICTS] {
             disk.sync_folder(folder)
                 .map_err(|e| Error::disk("sync", folder, e))?;

@@ -1,8 +1,8 @@
 //! A file from elsewhere that is received in parts and becomes a brain.
 //!
-//! Promises: no file has the brain's name before all of it was received and verified; after an error, what was received is
-//! removed. A brain of amemd becomes a sibling, of the same lineage, with an instance of its own; files of other layouts
-//! become new brains.
+//! Promises: no file has the brain's name before all of it was received and verified; after an error, what was received
+//! is removed. A brain of amemd becomes a sibling, of the same lineage, with an instance of its own; files of other
+//! layouts become new brains.
 //! Not here: files under a brain's name in the folder (`adoption`).
 
 use std::sync::Arc;
@@ -53,8 +53,8 @@ pub struct IncomingFile {
 pub struct LossyConversions {
     /// Edges that were dropped: to themselves, to missing events, or repeated.
     pub dropped_edges: u64,
-    /// Events and edges with a changed value: an outlier set to the nearest bound, a time before 1970, an old id for which
-    /// there was no room.
+    /// Events and edges with a changed value: an outlier set to the nearest bound, a time before 1970, an old id for
+    /// which there was no room.
     pub changed: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Quarantine: files that are not the store's to delete. They took a brain's name, or have what was saved of a brain whose
-//! file lost its name, or are originals that a brain does not have all of.
+//! Quarantine: files that are not the store's to delete. They took a brain's name, or have what was saved of a brain
+//! whose file lost its name, or are originals that a brain does not have all of.
 //!
 //! Promises: only files that `list` returns can be reached by a name.
 //! Not here: reading and restoring them (`restore`).

@@ -31,8 +31,8 @@ pub fn read(folder: &Folder, file: &str) -> Result<(View, LossyConversions)> {
     incoming.into_view()
 }
 
-/// Makes a brain of a file in quarantine, under a free name. The file is removed, unless the brain does not have all of it:
-/// then it stays, and is the `original` of the report.
+/// Makes a brain of a file in quarantine, under a free name. The file is removed, unless the brain does not have all of
+/// it: then it stays, and is the `original` of the report.
 pub fn restore(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<ImportReport> {
     let (source, bytes) = open(folder, file)?;
     let incoming = IncomingFile::begin(folder, name, bytes)?;

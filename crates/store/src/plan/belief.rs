@@ -1,7 +1,7 @@
 //! Supersedes chains: a belief's effective confidence, its head, whether an edge closes a cycle.
 //!
-//! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created with. Of several
-//! successors the one that leaves least counts; a forgotten one does not count.
+//! A supersedes edge of weight w leaves its target (1 − w) of the confidence that the target was created with. Of
+//! several successors the one that leaves least counts; a forgotten one does not count.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -143,8 +143,8 @@ pub(crate) fn refuse_cycle(
     Ok(())
 }
 
-/// The newest commit that is not a touch: `expected_lsn` is compared with it. Readers cause touches, which change nothing
-/// that a writer could have read.
+/// The newest commit that is not a touch: `expected_lsn` is compared with it. Readers cause touches, which change
+/// nothing that a writer could have read.
 pub(crate) fn newest_change(view: &View) -> Result<Lsn> {
     let log = &view.brain().delta().log;
     let newest = (0..view.delta_commits())

@@ -12,8 +12,8 @@ use crate::plan::builder::PlanBuilder;
 type Key = (NodeId, NodeId, EdgeType);
 
 impl PlanBuilder<'_> {
-    /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that is
-    /// refused there would stop every recovery.
+    /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that
+    /// is refused there would stop every recovery.
     pub(super) fn check_edges(&self, edges_max: u64) -> Result<()> {
         let before = self.view.edges();
         // Looking up each edge is slow, and only needed near the limit.

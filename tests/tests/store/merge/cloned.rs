@@ -123,7 +123,7 @@ fn events_erased_before_clones_merge_stay_erased() {
     let (mut world, _disk, clone) = at_one_moment(73);
     let ours = &mut world.brains[0];
     run(ours, Mutation::Erase(vec![NodeId(14)])).unwrap();
-    // Nothing is left that tells "second" from what was erased: it is told, and not brought back.
+    // Nothing is left that tells "second" from what was erased: it is reported, and not brought back.
     let merged = merge(ours, MergeSource::new(clone.view()));
     assert_eq!((merged.matched, merged.events), (15, 0));
     assert!(ours.view().node(NodeId(14)).unwrap().is_erased());

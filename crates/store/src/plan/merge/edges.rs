@@ -56,8 +56,8 @@ impl MergePlan<'_, '_> {
         Ok(())
     }
 
-    /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge was
-    /// set is in the changes; the edge's own time is that of its creation.
+    /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge
+    /// was set is in the changes; the edge's own time is that of its creation.
     fn candidate(&self, theirs: &Edge) -> Result<Option<EdgeCandidate>> {
         let edge_type = theirs.edge_type;
         let ends = (self.ours(theirs.source), self.ours(theirs.target));
