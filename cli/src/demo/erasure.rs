@@ -63,6 +63,10 @@ impl Demo {
         )?;
         self.check_erased(stage, &secret)?;
         check!(stage, "this process, which follows the file, finds nothing" => texts_with_word(&reader)? == 0);
+        // The client's brain follows the file, too: it releases the old one at its next view.
+        if let Some(reader) = self.brain.reader() {
+            drop(reader.view()?);
+        }
         let let_go = lets_go(std::process::id())? && lets_go(self.daemon.pid())?;
         check!(stage, "neither it nor the daemon holds the old file any more" => let_go);
         stage.show(

@@ -163,7 +163,7 @@ mod tests {
     fn what_no_brain_would_take_is_refused_by_its_line() {
         for (bad, word) in [
             (r#"{"text":""}"#, "the text is empty"),
-            (r#"{"text":"a","type":"type-9"}"#, "none of the six"),
+            (r#"{"text":"a","type":"type-9"}"#, "not one of the six"),
             (
                 r#"{"text":"a","edges":[{"target":0,"type":"type-99"}]}"#,
                 "no edge of type",

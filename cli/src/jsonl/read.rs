@@ -202,7 +202,7 @@ mod tests {
             ("{}", "missing field `text`"),
             (
                 "{\"text\":\"a\",\"id\":1}\n{\"text\":\"b\",\"id\":1}",
-                "line 2: event 1 for the second",
+                "line 2: event 1 appears twice",
             ),
             ("{\"text\":\"a\",\"type\":\"dream\"}", "unknown event type"),
             ("{\"text\":\"a\",\"created_at\":\"today\"}", "line 1"),

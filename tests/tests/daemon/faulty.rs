@@ -241,7 +241,7 @@ async fn a_brain_removed_on_a_full_disk_is_saved_when_there_is_space() {
     });
     for _ in 0..2 {
         let answer = client.memory().ingest(request("refused")).await;
-        let told = &["b.amem", "No space", "ask again"];
+        let told = &["b.amem", "No space", "retry"];
         check_refused("unsaved", answer, Code::Unavailable, "UNSAVED", told);
         assert_eq!(health(&client).await, [1, 2]);
         assert_eq!(get(&client, "b", &[0]).await[0].text, "before");

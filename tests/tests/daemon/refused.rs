@@ -29,7 +29,7 @@ async fn invalid_names_are_refused_and_no_file_is_created() {
             answer,
             code,
             "BRAIN_NAME",
-            &["can't be a brain's name"],
+            &["cannot be a brain's name"],
         );
         let answer = client.memory().ingest(facts(name, &["x"])).await;
         check_refused(name, answer, code, "BRAIN_NAME", &[]);

@@ -32,14 +32,15 @@ fn assets() -> Vec<[String; 3]> {
 
 #[test]
 fn every_file_that_the_package_names_is_there_or_made_by_its_script() {
-    let made = text_of("deploy/deb/build");
+    let (made, release) = (text_of("deploy/deb/build"), text_of("deploy/build-release"));
+    assert!(made.contains("deploy/build-release"));
     for [from, to, mode] in assets() {
         assert!(["644", "755"].contains(&mode.as_str()), "{from}: {mode}");
         assert!(!to.starts_with('/'), "{to}");
         let from = from.strip_prefix("../").unwrap_or(&from).to_owned();
         let (folder, name) = from.rsplit_once('/').unwrap_or(("", &from));
         if let Some(end) = from.strip_prefix("target/release/") {
-            assert!(made.contains(&format!("-p {end}")), "{end} is not built");
+            assert!(release.contains(&format!("-p {end}")), "{end} is not built");
             continue;
         }
         if let Some(kind) = folder.strip_prefix("target/deb-made/") {
@@ -136,7 +137,8 @@ fn steps() -> Vec<(String, String)> {
 fn runs() -> Vec<(String, String)> {
     let steps = steps();
     let from = steps.iter().rposition(|(step, _)| step == "FROM").unwrap();
-    assert_eq!(steps.iter().filter(|(step, _)| step == "FROM").count(), 2);
+    // The build, its line tables, the image.
+    assert_eq!(steps.iter().filter(|(step, _)| step == "FROM").count(), 3);
     steps[from..].to_vec()
 }
 

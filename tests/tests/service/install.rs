@@ -384,7 +384,7 @@ fn a_program_hidden_from_the_system_service_is_reported() {
     let told = said(&output);
     assert!(output.status.success(), "{told}");
     assert!(
-        told.contains("can't see") && told.contains("/etc/systemd/system/amemd.service"),
+        told.contains("cannot see") && told.contains("/etc/systemd/system/amemd.service"),
         "{told}"
     );
 }
