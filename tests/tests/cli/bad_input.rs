@@ -100,7 +100,7 @@ fn a_file_that_is_no_brain_is_reported() {
         4,
         "version",
         "version 2 of the .amem format",
-        "amemctl that knows it",
+        "amemctl that reads it",
     );
     newer.refused(
         "verify b.amem",

@@ -307,8 +307,8 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         ("a.md", "", b"# only a heading\n", 5, "empty", "no text in it"),
         ("a.md", "", b"a \xff b", 5, "bad_line", "no UTF-8"),
         ("a.amem", "", b"PK\x03\x04 and more, at least as long as a header of sixty-four bytes is", 4, "not_amem", "it begins with"),
-        ("a.jsonl", "--no-embed", b"{\"text\":\"a\"}", 2, "usage", "--no-embed is for new brains"),
-        ("a.jsonl", "--session x", b"{\"session\":\"s\",\"speaker\":\"A\",\"text\":\"b\"}", 2, "usage", "--session is for notes"),
+        ("a.jsonl", "--no-embed", b"{\"text\":\"a\"}", 2, "usage", "--no-embed applies only to new brains"),
+        ("a.jsonl", "--session x", b"{\"session\":\"s\",\"speaker\":\"A\",\"text\":\"b\"}", 2, "usage", "--session applies to Markdown notes"),
     ];
     for (name, options, bytes, exit, code, message) in rows {
         served.put(name, bytes);
@@ -321,8 +321,8 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         "import a.md new.amem",
         2,
         "usage",
-        "markdown goes into a brain of amemd",
-        "name a brain or a new file",
+        "markdown is imported into a brain of amemd",
+        "name a brain, without a dot or a slash",
     );
     served.refused(
         "import --format markdown - b",
@@ -334,7 +334,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
     let ran = served.run_with("import - b", b"plain words");
     let said = String::from_utf8(ran.stderr).unwrap();
     assert!(
-        said.contains("stdin is neither") && said.contains("--format markdown"),
+        said.contains("stdin is not JSON lines") && said.contains("--format markdown"),
         "{said}"
     );
     served.put("a.amem", brains::story());
@@ -342,7 +342,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         "import a.amem x --again",
         2,
         "usage",
-        "this makes a new one",
+        "this creates a new one",
         "omit them",
     );
     assert_eq!(
