@@ -33,7 +33,7 @@ async fn a_batch_that_cannot_be_sent_is_refused_alone() {
         assert_eq!(at, n);
         match n {
             3 => check(outcome, Code::InvalidArgument, "INVALID", "omit the name"),
-            5 => check(outcome, Code::ResourceExhausted, "MESSAGE_SIZE", "several"),
+            5 => check(outcome, Code::ResourceExhausted, "MESSAGE_SIZE", "split it"),
             _ => assert_eq!(outcome.unwrap().event_ids.len(), 1),
         }
     }
