@@ -166,7 +166,7 @@ mod tests {
             (r#"{"text":"a","type":"type-9"}"#, "not one of the six"),
             (
                 r#"{"text":"a","edges":[{"target":0,"type":"type-99"}]}"#,
-                "no edge of type",
+                "edges of type type-99 cannot be written",
             ),
             (r#"{"text":"a","flags":["red"]}"#, "unknown flag"),
             (r#"{"text":"a","colour":1}"#, "unknown field"),
