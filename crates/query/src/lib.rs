@@ -43,6 +43,7 @@ pub mod rank;
 pub mod scope;
 pub mod selection;
 pub mod time;
+pub mod time_phrase;
 pub mod walk;
 
 mod cosines;

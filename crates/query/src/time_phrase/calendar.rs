@@ -1,0 +1,156 @@
+//! Days, months and years of a zone as instants.
+
+use amem_format::types::Micros;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp, ToSpan, Zoned};
+
+use crate::time::{MAX, MIN};
+
+pub(super) const SECOND: i64 = 1_000_000;
+
+/// What relative times and times without a zone refer to.
+#[derive(Debug, Clone)]
+pub struct Clock {
+    now: Micros,
+    zone: TimeZone,
+}
+
+impl Clock {
+    /// A clock in a zone.
+    pub fn new(now: Micros, zone: TimeZone) -> Self {
+        Self { now, zone }
+    }
+
+    /// A clock in UTC.
+    pub fn utc(now: Micros) -> Self {
+        Self::new(now, TimeZone::UTC)
+    }
+
+    /// The present.
+    pub fn now(&self) -> Micros {
+        self.now
+    }
+
+    /// The zone of days and of times without an offset.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
+    pub(super) fn zoned(&self) -> Result<Zoned, Problem> {
+        let timestamp = Timestamp::from_microsecond(self.now.0).map_err(|_| Problem::Range)?;
+        Ok(timestamp.to_zoned(self.zone.clone()))
+    }
+}
+
+/// How exact a text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precision {
+    /// To the second or better.
+    Instant,
+    /// A minute, an hour, or a part of a day.
+    Hour,
+    /// A day.
+    Day,
+    /// A week, from Monday.
+    Week,
+    /// A month.
+    Month,
+    /// A year.
+    Year,
+}
+
+/// The time that a text names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedTime {
+    /// The one instant to use where one is needed: the first of the span, or "2 days ago" to the second.
+    pub at: Micros,
+    /// The first instant of the span.
+    pub start: Micros,
+    /// The end of the span, exclusive; `start` if the text names an instant.
+    pub end: Micros,
+    /// How exact the text is.
+    pub precision: Precision,
+}
+
+impl NamedTime {
+    pub(super) fn instant(at: Micros) -> Self {
+        Self {
+            at,
+            start: at,
+            end: at,
+            precision: Precision::Instant,
+        }
+    }
+}
+
+/// Problem a text is not a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Problem {
+    Form,
+    Word(String),
+    Impossible(&'static str),
+    Ambiguous(Date, Date),
+    Range,
+    Number(usize),
+}
+
+pub(super) fn date(year: i16, month: i16, day: i16) -> Result<Date, Problem> {
+    let month = i8::try_from(month).ok().filter(|m| (1..=12).contains(m));
+    let month = month.ok_or(Problem::Impossible("month"))?;
+    let day = i8::try_from(day).map_err(|_| Problem::Impossible("day"))?;
+    Date::new(year, month, day).map_err(|_| Problem::Impossible("day"))
+}
+
+pub(super) fn checked(micros: i64) -> Result<Micros, Problem> {
+    let time = Micros(micros);
+    if (MIN..=Micros(MAX.0 + 1)).contains(&time) {
+        Ok(time)
+    } else {
+        Err(Problem::Range)
+    }
+}
+
+pub(super) fn instant(at: DateTime, zone: &TimeZone) -> Result<Micros, Problem> {
+    // Compatible: the later time in a gap, the earlier in an overlap, as RFC 5545 has it.
+    let zoned = at.to_zoned(zone.clone()).map_err(|_| Problem::Range)?;
+    checked(zoned.timestamp().as_microsecond())
+}
+
+/// From midnight of one day to midnight of another.
+pub(super) fn days_span(
+    from: Date,
+    to: Date,
+    precision: Precision,
+    zone: &TimeZone,
+) -> Result<NamedTime, Problem> {
+    let start = instant(from.to_datetime(Time::midnight()), zone)?;
+    let end = instant(to.to_datetime(Time::midnight()), zone)?;
+    Ok(NamedTime {
+        at: start,
+        start,
+        end,
+        precision,
+    })
+}
+
+pub(super) fn after(date: Date, span: Span) -> Result<Date, Problem> {
+    date.checked_add(span).map_err(|_| Problem::Range)
+}
+
+pub(super) fn day_span(from: Date, clock: &Clock) -> Result<NamedTime, Problem> {
+    let to = after(from, 1.day())?;
+    days_span(from, to, Precision::Day, &clock.zone)
+}
+
+pub(super) fn month_span(year: i16, month: i16, clock: &Clock) -> Result<NamedTime, Problem> {
+    let from = date(year, month, 1)?;
+    let to = after(from, 1.month())?;
+    days_span(from, to, Precision::Month, &clock.zone)
+}
+
+pub(super) fn year_span(year: i16, clock: &Clock) -> Result<NamedTime, Problem> {
+    let from = date(year, 1, 1)?;
+    let to = after(from, 1.year())?;
+    days_span(from, to, Precision::Year, &clock.zone)
+}
