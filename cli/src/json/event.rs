@@ -136,7 +136,7 @@ impl EventJson {
             flags: flags_of(event),
             text: event.text.clone(),
             attributes,
-            has_vector: event.has_vector,
+            has_vector: event.vector_present,
             vector,
             space,
         })

@@ -239,7 +239,7 @@ export function event(reply: Reply, withEdges = false): Event {
     erased: reply.erased,
     attributes: parseObject(reply.attributes_json),
     sessionKey: reply.session_key,
-    hasVector: reply.has_vector || Boolean(reply.vector),
+    hasVector: reply.vector_present || Boolean(reply.vector),
     vector: numbers(reply.vector),
     edges: withEdges ? reply.edges.map(edge) : null,
   };

@@ -332,7 +332,7 @@ fn event(
         compressed: flags.has(Flags::COMPRESSED),
         erased: now.has(Flags::ERASED),
         session_key: session_key(view, node)?,
-        has_vector: !node.vector.is_empty() && !now.has(Flags::ERASED),
+        vector_present: !node.vector.is_empty() && !now.has(Flags::ERASED),
         ..v1::Event::default()
     };
     if is_hidden {

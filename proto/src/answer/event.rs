@@ -95,7 +95,7 @@ impl<'v> EventEncoder<'v> {
             }),
             edges: Vec::new(),
             session_key: session_key.to_owned(),
-            has_vector: flags.has(Flags::VECTOR),
+            vector_present: flags.has(Flags::VECTOR),
         };
         if let Some(sight) = shape.edges {
             for direction in [Direction::Outgoing, Direction::Incoming] {
@@ -247,7 +247,7 @@ mod tests {
         let has = |events: Vec<v1::Event>| -> Vec<(u64, bool)> {
             events
                 .iter()
-                .map(|event| (event.id, event.has_vector))
+                .map(|event| (event.id, event.vector_present))
                 .collect()
         };
         let mut get = v1::GetEventsRequest {

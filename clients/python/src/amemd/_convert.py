@@ -159,7 +159,7 @@ def event(message: Any, with_edges: bool = False) -> Event:
         erased=message.erased,
         attributes=json.loads(message.attributes_json) if message.attributes_json else {},
         session_key=message.session_key,
-        has_vector=message.has_vector or message.HasField("vector"),
+        has_vector=message.vector_present or message.HasField("vector"),
         vector=list(message.vector.values) if message.HasField("vector") else None,
         edges=[edge(one) for one in message.edges] if with_edges else None,
     )
