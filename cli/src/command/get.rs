@@ -314,7 +314,7 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
     }
     if let Some(vector) = &event.vector {
         page.field("vector", format!("{vector:?}"));
-    } else if event.vector_present {
+    } else if event.has_vector {
         page.field("vector", "yes");
     }
     write_edges(whole, reminders, page);

@@ -11,13 +11,13 @@ use crate::failure::Failure;
 pub(crate) struct StartDaemonArgs {
     /// The daemon's program.
     program: PathBuf,
-    /// Its socket.
-    listen: PathBuf,
+    /// Its socket; by default, that of its settings.
+    listen: Option<PathBuf>,
 }
 
 impl StartDaemonArgs {
     /// Returns only if it fails.
     pub(crate) fn run(&self) -> Failure {
-        autostart::become_daemon(&self.program, &self.listen)
+        autostart::become_daemon(&self.program, self.listen.as_deref())
     }
 }

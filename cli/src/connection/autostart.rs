@@ -36,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// Pause before another start, while another daemon has the folder.
 const TRY_EVERY: Duration = Duration::from_millis(250);
+/// Time after which a command says what it waits for.
+const SILENCE_MAX: Duration = Duration::from_secs(2);
 /// Size at which the log is rotated; one older log stays.
 const LOG_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of the log shown if the daemon does not start.
@@ -43,24 +45,34 @@ const LOG_TAIL_BYTES: u64 = 2000;
 
 pub(crate) struct StartedDaemon {
     pub(crate) remote: Remote,
-    pub(crate) log: PathBuf,
+    pub(crate) socket: PathBuf,
+    /// `None` if another daemon had the folder.
+    pub(crate) log: Option<PathBuf>,
 }
 
-/// Waits until the daemon answers. If another daemon has the folder, that one may be about to listen or to end: waits
-/// for both.
-pub(crate) fn start(socket: &Path) -> Result<StartedDaemon, Failure> {
+/// Starts a daemon and waits until it answers. If another daemon has the folder, that one may be about to listen or to
+/// end: waits for both. `sockets` lists where a daemon may listen.
+pub(crate) fn start(
+    socket: Option<&Path>,
+    sockets: impl Fn() -> Vec<PathBuf>,
+) -> Result<StartedDaemon, Failure> {
     // The daemon has another working directory.
-    let socket = &absolute(socket)?;
+    let socket = socket.map(absolute).transpose()?;
     let program = absolute(&program()?)?;
     let log = DaemonLog::open()?;
     let since = Instant::now();
-    let mut daemon = Some(spawn(&program, socket, &log)?);
+    let mut daemon = Some(spawn(&program, socket.as_deref(), &log)?);
     let mut tried = Instant::now();
+    let mut has_said = false;
     loop {
-        if let Some(remote) = answering(socket) {
+        let found = sockets()
+            .into_iter()
+            .find_map(|socket| Some((answering(&socket)?, socket)));
+        if let Some((remote, socket)) = found {
             return Ok(StartedDaemon {
                 remote,
-                log: log.path,
+                socket,
+                log: daemon.is_some().then_some(log.path),
             });
         }
         if let Some(child) = &mut daemon {
@@ -77,8 +89,20 @@ pub(crate) fn start(socket: &Path) -> Result<StartedDaemon, Failure> {
         if since.elapsed() > PATIENCE {
             return Err(silent(&program, &log));
         }
+        if !has_said && since.elapsed() > SILENCE_MAX {
+            let what = if daemon.is_some() {
+                "amemd has started and does not answer yet"
+            } else {
+                "another amemd has the folder and does not answer yet"
+            };
+            eprintln!(
+                "amemctl: {what}; waiting; its log is {}",
+                log.path.display()
+            );
+            has_said = true;
+        }
         if daemon.is_none() && tried.elapsed() > TRY_EVERY {
-            daemon = Some(spawn(&program, socket, &log)?);
+            daemon = Some(spawn(&program, socket.as_deref(), &log)?);
         }
         thread::sleep(ASK_EVERY);
     }
@@ -101,10 +125,11 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn silent(program: &Path, log: &DaemonLog) -> Failure {
-    let said = log.tail();
-    let said = match said.trim() {
-        "" => "it printed nothing",
-        said => said,
+    let said = once_each(&log.tail());
+    let said = if said.is_empty() {
+        "it printed nothing".to_owned()
+    } else {
+        said
     };
     Failure::new(
         Exit::Unavailable,
@@ -117,7 +142,18 @@ fn silent(program: &Path, log: &DaemonLog) -> Failure {
     )
 }
 
-fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failure> {
+/// The lines of a log, each once: a daemon that is started again says the same.
+fn once_each(log: &str) -> String {
+    let mut seen: Vec<&str> = Vec::new();
+    for line in log.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if !seen.contains(&line) {
+            seen.push(line);
+        }
+    }
+    seen.join("; ")
+}
+
+fn spawn(program: &Path, socket: Option<&Path>, log: &DaemonLog) -> Result<Child, Failure> {
     let ours = env::current_exe().map_err(|e| Failure::io("find", Path::new("amemctl"), &e))?;
     let failed = |e| Failure::io("write", &log.path, &e);
     let output = log.file.try_clone().map_err(failed)?;
@@ -134,7 +170,7 @@ fn spawn(program: &Path, socket: &Path, log: &DaemonLog) -> Result<Child, Failur
     command
         .arg(START)
         .arg(program)
-        .arg(socket)
+        .args(socket)
         // The daemon must not keep this folder busy.
         .current_dir("/")
         .stdin(Stdio::null())
@@ -154,10 +190,14 @@ fn is_relative_path(name: &OsStr, value: &OsStr) -> Option<PathBuf> {
 }
 
 /// Leaves the session and executes the daemon; returns only if that fails.
-pub(crate) fn become_daemon(program: &Path, socket: &Path) -> Failure {
+pub(crate) fn become_daemon(program: &Path, socket: Option<&Path>) -> Failure {
     // Fails for a group leader, which has no terminal to leave.
     let _leader = rustix::process::setsid();
-    let error = Command::new(program).arg("--socket").arg(socket).exec();
+    let mut command = Command::new(program);
+    if let Some(socket) = socket {
+        command.arg("--socket").arg(socket);
+    }
+    let error = command.exec();
     Failure::io("run", program, &error)
 }
 

@@ -5,18 +5,19 @@
 //! could see.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_client::{Tls, place};
+use amem_client::Tls;
+use amem_client::place::{self, Places};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
 use crate::connection::autostart;
 use crate::connection::remote::Remote;
+use crate::connection::settings::DaemonSettings;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -65,7 +66,7 @@ pub(crate) struct ConnectionArgs {
     /// The key of --tls-certificate (PEM)
     #[arg(long, value_name = "FILE", global = true, hide_short_help = true)]
     tls_key: Option<PathBuf>,
-    /// Fail if no amemd runs, instead of starting one
+    /// Fail if no amemd runs, instead of starting one (or AMEM_NO_AUTOSTART=1)
     #[arg(long, global = true, hide_short_help = true)]
     no_autostart: bool,
     /// The agent to name in commits
@@ -117,9 +118,14 @@ impl ConnectionArgs {
     pub(crate) fn connect(&self) -> Result<Reachable, Failure> {
         match self.running() {
             Ok(remote) => Ok(Reachable { remote, note: None }),
-            Err(failure) if failure.code == NO_DAEMON && !self.no_autostart => self.start(failure),
+            Err(failure) if failure.code == NO_DAEMON && self.starts() => self.start(failure),
             Err(failure) => Err(failure),
         }
+    }
+
+    fn starts(&self) -> bool {
+        let forbidden = env::var_os(place::NO_AUTOSTART);
+        !self.no_autostart && forbidden.is_none_or(|value| value.is_empty() || value == "0")
     }
 
     pub(crate) fn running(&self) -> Result<Remote, Failure> {
@@ -141,39 +147,42 @@ impl ConnectionArgs {
         self.address.is_none()
     }
 
-    /// On the named socket, or on one that outlives the login session.
+    /// Starts a daemon: on the named socket, else where its own settings say.
     fn start(&self, failure: Failure) -> Result<Reachable, Failure> {
         if self.address.is_some() {
             return Err(failure);
         }
         let system = Path::new(place::SYSTEM_SOCKET);
-        let socket = match &self.socket {
-            Some(socket) => socket.clone(),
+        let denied = match &self.socket {
+            Some(socket) => socket == system || is_denied(socket),
             // If the machine has a daemon for all users, no user starts another.
-            None if system.exists() => return Err(failure),
-            None => place::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
+            None => system.exists() || self.sockets().iter().any(|socket| is_denied(socket)),
         };
-        if socket == system || is_denied(&socket) {
+        if denied {
             return Err(failure);
         }
-        let started = autostart::start(&socket)?;
+        let started = autostart::start(self.socket.as_deref(), || self.sockets())?;
         Ok(Reachable {
             remote: started.remote,
-            note: Some(format!(
-                "amemd was started on {}; it logs to {}; `amemctl shutdown` stops it",
-                socket.display(),
-                started.log.display()
-            )),
+            note: started.log.map(|log| {
+                format!(
+                    "amemd was started on {}; it logs to {}; `amemctl shutdown` stops it",
+                    started.socket.display(),
+                    log.display()
+                )
+            }),
         })
     }
 
-    /// The named socket; else the user's sockets, also that of a login session (cron has none), and the machine's.
+    /// The named socket; else that of amemd's settings, and every place where a daemon may listen.
     fn sockets(&self) -> Vec<PathBuf> {
         if let Some(socket) = &self.socket {
             return vec![socket.clone()];
         }
-        let uid = rustix::process::getuid().as_raw();
-        usual_sockets(|name| env::var_os(name), uid)
+        let settings = DaemonSettings::of_process();
+        let mut sockets: Vec<PathBuf> = settings.socket.into_iter().collect();
+        sockets.extend(Places::of_process().sockets(settings.folder.as_deref()));
+        sockets
     }
 
     fn tcp(&self, address: &str) -> Result<Remote, Failure> {
@@ -251,23 +260,6 @@ impl ConnectionArgs {
     }
 }
 
-/// The user's sockets, then the machine's.
-fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<PathBuf> {
-    let elsewhere = match variable("XDG_RUNTIME_DIR") {
-        Some(_) => None,
-        None => Some(format!("/run/user/{uid}/amemd/amemd.sock").into()),
-    };
-    let candidates = [
-        place::socket(&variable),
-        place::lasting_socket(&variable),
-        elsewhere,
-        Some(place::SYSTEM_SOCKET.into()),
-    ];
-    let mut sockets: Vec<PathBuf> = candidates.into_iter().flatten().collect();
-    sockets.dedup();
-    sockets
-}
-
 const NO_DAEMON: &str = "no_daemon";
 
 fn nowhere() -> Failure {
@@ -275,7 +267,7 @@ fn nowhere() -> Failure {
         Exit::Unavailable,
         NO_DAEMON,
         "no socket of amemd is known",
-        "give --socket, or set XDG_RUNTIME_DIR or HOME",
+        "give --socket, or set HOME",
     )
 }
 
@@ -314,34 +306,6 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_daemon_is_looked_for_where_any_of_the_users_processes_may_have_started_it() {
-        let check = |set: &[(&str, &str)], expected: &[&str]| {
-            let variable = |name: &str| {
-                let found = set.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| OsString::from(value))
-            };
-            let expected: Vec<PathBuf> = expected.iter().map(PathBuf::from).collect();
-            assert_eq!(usual_sockets(variable, 7), expected);
-        };
-        check(
-            &[("HOME", "/h"), ("XDG_RUNTIME_DIR", "/run/user/7")],
-            &[
-                "/run/user/7/amemd/amemd.sock",
-                "/h/.local/share/amem/run/amemd.sock",
-                "/run/amemd/amemd.sock",
-            ],
-        );
-        check(
-            &[("HOME", "/h")],
-            &[
-                "/h/.local/share/amem/run/amemd.sock",
-                "/run/user/7/amemd/amemd.sock",
-                "/run/amemd/amemd.sock",
-            ],
-        );
-    }
 
     #[test]
     fn a_flag_beats_the_variable_of_another() {

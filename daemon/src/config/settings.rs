@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use amem_proto::place;
@@ -144,8 +144,9 @@ impl Config {
     pub fn load(flags: Flags, environment: Environment) -> Result<Self> {
         let variable = |name: &str| environment(name);
         let mut layers = Layers::gather(&flags, &variable)?;
+        let places = places(variable);
         let folder = layers
-            .path("folder", place::folder(variable))?
+            .path("folder", places.folder())?
             .ok_or(Error::Missing {
                 what: "folder for the brains",
                 remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
@@ -156,10 +157,10 @@ impl Config {
             .is_some_and(|s| s.source == Source::Default);
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
-            .path("socket", place::socket(variable))?
+            .path("socket", places.socket())?
             .ok_or(Error::Missing {
                 what: "socket to listen on",
-                remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",
+                remedy: "give --socket, or set AMEMD_SOCKET, XDG_DATA_HOME or HOME",
             })?;
         let socket_group = layers.id("access.socket_group", AccountKind::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
@@ -196,6 +197,17 @@ impl Config {
         })
     }
 
+    /// Writes where this daemon is, for callers whose environment names no folder. A daemon whose folder comes from a flag
+    /// is one of several, and the machine's has a place that everybody knows.
+    pub(crate) fn record_place(&self) -> std::io::Result<()> {
+        let folder = self.settings.iter().find(|setting| setting.key == "folder");
+        let is_flag = folder.is_some_and(|folder| matches!(folder.source, Source::Flag(_)));
+        if is_flag || self.socket == Path::new(place::SYSTEM_SOCKET) {
+            return Ok(());
+        }
+        places(|name: &str| (self.environment)(name)).record(&self.folder, &self.socket)
+    }
+
     /// Reads the same layers again.
     pub fn again(&self) -> Result<Self> {
         Self::load(self.flags.clone(), self.environment.clone())
@@ -225,6 +237,11 @@ impl Config {
             why: why.to_string(),
         }
     }
+}
+
+fn places(variable: impl Fn(&str) -> Option<OsString>) -> place::Places {
+    let uid = rustix::process::getuid().as_raw();
+    place::Places::new(variable, place::password_home, Some(uid))
 }
 
 fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {

@@ -98,7 +98,8 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
         config.folder,
         folder.path().join(".local/share/amem/brains")
     );
-    assert_eq!(config.socket, Path::new("/run/user/7/amemd/amemd.sock"));
+    let socket = folder.path().join(".local/share/amem/run/amemd.sock");
+    assert_eq!(config.socket, socket, "not in a login session's folder");
     assert!(config.default_folder);
     assert_eq!(
         fs::read_dir(home).unwrap().count(),
@@ -110,10 +111,19 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&mode.permissions());
     assert_eq!(mode & 0o777, 0o700);
 
-    // Where no runtime folder is set, the socket is beside the brains.
-    let config = load(Flags::default(), &[("HOME", home)]).unwrap();
-    let beside = folder.path().join(".local/share/amem/run/amemd.sock");
-    assert_eq!(config.socket, beside);
+    // XDG_DATA_HOME moves both. A caller without it finds the folder last used, unless the default one has brains.
+    let other = tempfile::tempdir().unwrap();
+    let data = other.path().to_str().unwrap();
+    let moved = load(Flags::default(), &[("HOME", home), ("XDG_DATA_HOME", data)]).unwrap();
+    assert_eq!(moved.folder, other.path().join("amem/brains"));
+    assert_eq!(moved.socket, other.path().join("amem/run/amemd.sock"));
+    crate::open_folder(&moved).unwrap();
+    moved.record_place().unwrap();
+    let last = load(Flags::default(), &[("HOME", home)]).unwrap();
+    assert_eq!((&last.folder, &last.socket), (&moved.folder, &moved.socket));
+    fs::write(config.folder.join("work.amem"), "").unwrap();
+    let own = load(Flags::default(), &[("HOME", home)]).unwrap();
+    assert_eq!((&own.folder, &own.socket), (&config.folder, &config.socket));
 
     // A user's file is found by itself.
     fs::create_dir_all(folder.path().join(".config/amemd")).unwrap();
@@ -125,8 +135,14 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
     let config = load(Flags::default(), &environment).unwrap();
     assert_eq!(config.log_filter, "warn");
 
-    let error = load(Flags::default(), &[]).unwrap_err().to_string();
-    assert!(error.contains("--folder"), "{error}");
+    // Without HOME, the home folder is that of the password database.
+    let known =
+        amem_proto::place::password_home().map(|home| home.join(".local/share/amem/brains"));
+    let found = load(Flags::default(), &[]).map(|config| config.folder);
+    match known {
+        Some(known) => assert_eq!(found.unwrap(), known),
+        None => assert!(found.unwrap_err().to_string().contains("--folder")),
+    }
     let flags = Flags {
         folder: Some("/b".into()),
         ..Flags::default()

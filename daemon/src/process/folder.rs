@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_format::reader::boot_id;
+use amem_proto::place::DaemonRecord;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
@@ -31,9 +32,12 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
     check_owners(&config.folder)?;
     let disk =
         OsDisk::new(&config.folder).map_err(|e| Error::io("open the folder", &config.folder, e))?;
-    let (pid, socket) = (std::process::id(), config.socket.display());
-    let holder = format!("amemd, process {pid}, which listens on {socket}");
-    let folder = Folder::open(Arc::new(disk), &holder)?;
+    let record = DaemonRecord {
+        pid: Some(std::process::id()),
+        folder: None,
+        socket: Some(config.socket.clone()),
+    };
+    let folder = Folder::open(Arc::new(disk), &record.to_lines().to_string_lossy())?;
     folder.set_readers(config.readers.clone());
     folder.set_journal_bytes_max(config.limits.journal_bytes_max);
     Ok(folder)

@@ -100,6 +100,11 @@ async fn serve(
     // The folder first: a daemon that cannot have it must not take the socket of the one that has it.
     let folder = open_folder(&config)?;
     let listeners = Listeners::bind(&config, inherited).await?;
+    if let Err(error) = config.record_place() {
+        tracing::warn!(
+            "cannot record where amemd listens: {error}; callers without XDG_DATA_HOME look in the default places only"
+        );
+    }
     let ran = run(config, folder, listeners, async {
         tokio::select! {
             _ = terminate.recv() => {}

@@ -90,7 +90,9 @@ impl Folder {
                 .map_err(|e| Error::disk("make", folder, e))?;
         }
         let lock = disk.lock(LOCK, holder).map_err(|e| match e {
-            LockError::Held(holder) => Error::Locked { holder },
+            LockError::Held(holder) => Error::Locked {
+                holder: holder.replace('\n', ", "),
+            },
             LockError::Io(e) => Error::disk("lock", LOCK, e),
         })?;
         match disk.check_file_system(TMP) {
