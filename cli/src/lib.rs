@@ -64,6 +64,9 @@ struct Arguments {
     /// Print only answers and failures: no notes, no progress.
     #[arg(short, long, global = true, help_heading = "Output")]
     quiet: bool,
+    /// Read and show times in UTC, not in the local zone (or AMEM_UTC=1).
+    #[arg(long, global = true, help_heading = "Output")]
+    utc: bool,
     #[command(flatten)]
     connection: ConnectionArgs,
     #[command(subcommand)]
@@ -89,7 +92,12 @@ pub fn main() -> ExitCode {
     if let Err(why) = amem_process::fail_writes_beyond_limit() {
         eprintln!("amemctl: note: writing beyond `ulimit -f` would kill this process: {why}");
     }
-    let parsed = help::command().try_get_matches();
+    let tree = help::command();
+    let arguments = args::literal::protect_text(&tree, std::env::args_os().collect());
+    if let Some(note) = when::choose_zone(&arguments) {
+        eprintln!("amemctl: note: {note}");
+    }
+    let parsed = tree.try_get_matches_from(arguments);
     let parsed = parsed.and_then(|matches| {
         let mut arguments = Arguments::from_arg_matches(&matches)?;
         arguments.connection.settle(flags_on_line(&matches));
@@ -102,6 +110,7 @@ pub fn main() -> ExitCode {
     let Arguments {
         json,
         quiet,
+        utc: _,
         connection,
         command,
     } = arguments;

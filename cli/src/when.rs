@@ -1,37 +1,69 @@
-//! Times as people write and read them: "2 days ago", a day, RFC 3339; moments are times or LSNs.
+//! Times as people write and read them, in their zone; moments are times or LSNs.
 //!
-//! All times are UTC. Recent times are shown as an age.
+//! The zone is that of the machine or of `TZ`, or UTC (`--utc`, `AMEM_UTC`). Text output shows local times, with their
+//! offset where they stand alone; JSON is in UTC. Recent times are shown as an age.
 
+use std::env;
+use std::ffi::OsString;
+use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_client::{Timestamp, v1};
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};
 use amem_query::time;
+use amem_query::time_phrase::{Clock, parse_phrase};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp as Instant, Zoned};
 
 use crate::failure::Failure;
 
-pub(crate) const HELP: &str =
-    "Times: RFC 3339 (2026-05-01T12:00:00Z), a day (2026-05-01), now, today, yesterday,
-\"2 days ago\", \"3h ago\", \"last week\"; all in UTC. A moment (--as-of) is a time or an LSN.";
+pub(crate) const HELP: &str = "Times: 2026-05-01T12:00:00Z, \"2026-05-01 12:00\", 2026-05-01, 2026-05, 2026, now, today, yesterday,
+\"2 days ago\", \"last Tuesday\", \"8 May 2026, 1:56 pm\", or seconds or milliseconds since 1970. A time without an
+offset is local (TZ), or in UTC with --utc. A moment (--as-of) is a time or an LSN.";
 
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
-const WEEK: i64 = 7 * DAY;
 /// Older times are shown as dates.
 const AGO_MAX: i64 = 14 * DAY;
+/// The flag for UTC instead of the local zone.
+const UTC_FLAG: &str = "--utc";
+const UTC_VARIABLE: &str = "AMEM_UTC";
 
-const UNITS: &[(&[&str], i64)] = &[
-    (&["s", "sec", "secs", "second", "seconds"], SECOND),
-    (&["m", "min", "mins", "minute", "minutes"], MINUTE),
-    (&["h", "hour", "hours"], HOUR),
-    (&["d", "day", "days"], DAY),
-    (&["w", "week", "weeks"], WEEK),
-    (&["month", "months"], 30 * DAY),
-    (&["y", "year", "years"], 365 * DAY),
-];
+static ZONE: OnceLock<TimeZone> = OnceLock::new();
+
+/// Chooses the zone of this process before times on the command line are read. Returns a note if the machine's zone is
+/// unknown.
+pub(crate) fn choose_zone(arguments: &[OsString]) -> Option<String> {
+    let is_set = env::var_os(UTC_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
+    let (zone, note) = if is_set || arguments.iter().any(|argument| argument == UTC_FLAG) {
+        (TimeZone::UTC, None)
+    } else {
+        match TimeZone::try_system() {
+            Ok(zone) => (zone, None),
+            Err(why) => (
+                TimeZone::UTC,
+                Some(format!(
+                    "the local time zone is unknown, times are in UTC: {why}"
+                )),
+            ),
+        }
+    };
+    // The first choice stays.
+    let _chosen = ZONE.set(zone);
+    note
+}
+
+fn zone() -> &'static TimeZone {
+    ZONE.get_or_init(|| TimeZone::UTC)
+}
+
+/// What relative and local times refer to.
+pub(crate) fn clock() -> Clock {
+    Clock::new(now(), zone().clone())
+}
 
 pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -42,7 +74,12 @@ pub(crate) fn now() -> Micros {
 }
 
 pub(crate) fn parse_time(text: &str) -> Result<Micros, String> {
-    parse_at(text, now())
+    parse_at(text, &clock())
+}
+
+fn parse_at(text: &str, clock: &Clock) -> Result<Micros, String> {
+    let named = parse_phrase(text, clock).map_err(|e| e.to_string())?;
+    Ok(named.at)
 }
 
 /// An LSN or a time.
@@ -54,86 +91,6 @@ pub(crate) fn parse_moment(text: &str) -> Result<AsOf, String> {
         return Ok(AsOf::Lsn(Lsn(lsn)));
     }
     parse_time(text).map(AsOf::Time)
-}
-
-fn parse_at(text: &str, now: Micros) -> Result<Micros, String> {
-    let text = text.trim();
-    let today = now.0.div_euclid(DAY) * DAY;
-    match text.to_ascii_lowercase().as_str() {
-        "now" => return Ok(now),
-        "today" => return Ok(Micros(today)),
-        "yesterday" => return Ok(Micros(today - DAY)),
-        "tomorrow" => return Ok(Micros(today + DAY)),
-        lower => {
-            if let Some(unit) = lower.strip_prefix("last ") {
-                return Ok(Micros(now.0 - span_of(&format!("1 {unit}"))?));
-            }
-            if let Some(span) = lower.strip_suffix("ago") {
-                let ago = span_of(span.trim())?;
-                let then = now.0.checked_sub(ago);
-                return then.map(Micros).ok_or_else(|| out_of_range(text));
-            }
-        }
-    }
-    time::parse(&in_full(text)).map_err(|e| {
-        format!("{e}; or a day (2024-02-29), \"2024-02-29 12:30\", today, yesterday, \"2 days ago\", \"last week\"")
-    })
-}
-
-/// Adds what people leave out: seconds, zone, time of day.
-fn in_full(text: &str) -> String {
-    let form: String = text
-        .chars()
-        .map(|c| if c.is_ascii_digit() { '0' } else { c })
-        .collect();
-    match form.replace(' ', "T").as_str() {
-        "0000-00-00" => format!("{text}T00:00:00Z"),
-        "0000-00-00T00:00" => format!("{text}:00Z"),
-        "0000-00-00T00:00:00" => format!("{text}Z"),
-        _ => text.to_owned(),
-    }
-}
-
-/// Parses "2 days", "1h 30m", "an hour".
-fn span_of(text: &str) -> Result<i64, String> {
-    let odd = || format!("{text:?} is not a time span: write it as \"2 days ago\" or \"90m ago\"");
-    let mut rest = text;
-    let mut span: i64 = 0;
-    while !rest.is_empty() {
-        let (number, after) = leading_number(rest).ok_or_else(odd)?;
-        let after = after.trim_start();
-        let end = after
-            .find(|c: char| !c.is_ascii_alphabetic())
-            .unwrap_or(after.len());
-        let (word, behind) = after.split_at(end);
-        let unit = UNITS.iter().find(|(names, _)| names.contains(&word));
-        let (_, unit) = unit.ok_or_else(odd)?;
-        let part = number
-            .checked_mul(*unit)
-            .ok_or_else(|| out_of_range(text))?;
-        span = span.checked_add(part).ok_or_else(|| out_of_range(text))?;
-        rest = behind.trim_start().trim_start_matches(',').trim_start();
-    }
-    if text.is_empty() {
-        Err(odd())
-    } else {
-        Ok(span)
-    }
-}
-
-fn leading_number(text: &str) -> Option<(i64, &str)> {
-    for article in ["an ", "a "] {
-        if let Some(rest) = text.strip_prefix(article) {
-            return Some((1, rest));
-        }
-    }
-    let end = text.find(|c: char| !c.is_ascii_digit())?;
-    let (digits, rest) = text.split_at(end);
-    Some((digits.parse().ok()?, rest))
-}
-
-fn out_of_range(text: &str) -> String {
-    format!("{text:?} is out of range")
 }
 
 pub(crate) fn at(view: &View, moment: Option<AsOf>) -> Result<View, Failure> {
@@ -160,41 +117,79 @@ pub(crate) fn timestamp(time: Micros) -> Timestamp {
     }
 }
 
-/// In tables: an age, or the date of an old time.
+/// In tables: an age, or the local date of an old time.
 pub(crate) fn short(time: Micros) -> String {
-    short_at(time, now())
+    short_at(time, &clock())
 }
 
 /// Alone on a line: exact, with the age of a recent time.
 pub(crate) fn long(time: Micros) -> String {
-    let exact = time::display(time).to_string();
+    let exact = exact(time);
     match ago(time, now()) {
         Some(ago) => format!("{exact} ({ago})"),
         None => exact,
     }
 }
 
-/// RFC 3339.
+/// RFC 3339 with the local offset.
 pub(crate) fn exact(time: Micros) -> String {
-    time::display(time).to_string()
+    exact_in(time, zone())
 }
 
-/// Hours, minutes, seconds.
-pub(crate) fn clock(time: Micros) -> String {
-    let exact = time::display(time).to_string();
-    let clock = exact.split('T').nth(1).unwrap_or_default();
-    clock.chars().take(8).collect()
+fn exact_in(time: Micros, zone: &TimeZone) -> String {
+    let Some(local) = local(time, zone) else {
+        return time::display(time).to_string();
+    };
+    let pattern = if time.0.rem_euclid(SECOND) == 0 {
+        "%Y-%m-%dT%H:%M:%S"
+    } else {
+        "%Y-%m-%dT%H:%M:%S%.6f"
+    };
+    let text = local.strftime(pattern).to_string();
+    if *zone == TimeZone::UTC {
+        format!("{text}Z")
+    } else {
+        format!("{text}{}", local.strftime("%:z"))
+    }
 }
 
-fn short_at(time: Micros, now: Micros) -> String {
-    ago(time, now).unwrap_or_else(|| {
-        let exact = time::display(time).to_string();
-        // Seconds do not matter after two weeks.
-        match exact.get(..16) {
-            Some(front) if exact.as_bytes().get(10) == Some(&b'T') => front.replace('T', " "),
-            _ => exact,
-        }
-    })
+/// The local day, as 2026-03-02.
+pub(crate) fn day(time: Micros) -> String {
+    formatted(time, zone(), "%Y-%m-%d", 0..10)
+}
+
+/// Local hours and minutes.
+pub(crate) fn hour_and_minute(time: Micros) -> String {
+    formatted(time, zone(), "%H:%M", 11..16)
+}
+
+/// Local hours, minutes, seconds.
+pub(crate) fn time_of_day(time: Micros) -> String {
+    formatted(time, zone(), "%H:%M:%S", 11..19)
+}
+
+/// The time in a zone; `None` in years that have no name.
+fn local(time: Micros, zone: &TimeZone) -> Option<Zoned> {
+    let instant = Instant::from_microsecond(time.0).ok()?;
+    let zoned = instant.to_zoned(zone.clone());
+    (0..=9999).contains(&zoned.year()).then_some(zoned)
+}
+
+/// `part` is that of RFC 3339, for times that have no local form.
+fn formatted(time: Micros, zone: &TimeZone, pattern: &str, part: std::ops::Range<usize>) -> String {
+    match local(time, zone) {
+        Some(local) => local.strftime(pattern).to_string(),
+        None => time::display(time)
+            .to_string()
+            .get(part)
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
+fn short_at(time: Micros, clock: &Clock) -> String {
+    // Seconds do not matter after two weeks.
+    ago(time, clock.now()).unwrap_or_else(|| formatted(time, clock.zone(), "%Y-%m-%d %H:%M", 0..16))
 }
 
 /// The age; `None` for future and old times.
@@ -231,6 +226,7 @@ mod tests {
             "soon",
             "2023-02-29",
             "-5",
+            "05/08/2023",
             "99999999999999999999",
             "ago",
             "2 ago",
@@ -242,41 +238,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn spans_are_counted_back_from_now() {
-        let now = time::parse("2026-03-05T12:34:56Z").unwrap();
-        let check = |text: &str, expected: &str| {
-            let expected = time::parse(expected).unwrap();
-            assert_eq!(parse_at(text, now), Ok(expected), "{text}");
-        };
-        check("now", "2026-03-05T12:34:56Z");
-        check("today", "2026-03-05T00:00:00Z");
-        check("Yesterday", "2026-03-04T00:00:00Z");
-        check("2 days ago", "2026-03-03T12:34:56Z");
-        check("3h ago", "2026-03-05T09:34:56Z");
-        check("1h 30m ago", "2026-03-05T11:04:56Z");
-        check("an hour ago", "2026-03-05T11:34:56Z");
-        check("a week ago", "2026-02-26T12:34:56Z");
-        check("last week", "2026-02-26T12:34:56Z");
-        check("tomorrow", "2026-03-06T00:00:00Z");
-        check("2026-03-01 12:30", "2026-03-01T12:30:00Z");
-        check("2026-03-01T12:30:05", "2026-03-01T12:30:05Z");
-        check("1 day, 2 hours ago", "2026-03-04T10:34:56Z");
+    fn los_angeles() -> Clock {
+        let now = time::parse("2026-03-06T00:05:00Z").unwrap();
+        Clock::new(now, TimeZone::get("America/Los_Angeles").unwrap())
     }
 
     #[test]
-    fn what_was_lately_is_told_by_how_long_ago() {
-        let now = time::parse("2026-03-05T12:00:00Z").unwrap();
+    fn days_and_times_are_local() {
+        let check = |text: &str, expected: &str| {
+            let time = parse_at(text, &los_angeles()).unwrap();
+            assert_eq!(exact_in(time, los_angeles().zone()), expected, "{text}");
+        };
+        check("now", "2026-03-05T16:05:00-08:00");
+        check("today", "2026-03-05T00:00:00-08:00");
+        check("yesterday", "2026-03-04T00:00:00-08:00");
+        check("2026-03-01 12:30", "2026-03-01T12:30:00-08:00");
+        check("2026-03-01T12:30:00Z", "2026-03-01T04:30:00-08:00");
+        check("2026-07-01", "2026-07-01T00:00:00-07:00");
+        check("1 day, 2 hours ago", "2026-03-04T14:05:00-08:00");
+        let micros = exact_in(Micros(1), &TimeZone::UTC);
+        assert_eq!(micros, "1970-01-01T00:00:00.000001Z");
+    }
+
+    #[test]
+    fn a_recent_time_is_shown_as_its_age() {
         let check = |text: &str, expected: &str| {
             let time = time::parse(text).unwrap();
-            assert_eq!(short_at(time, now), expected, "{text}");
+            assert_eq!(short_at(time, &los_angeles()), expected, "{text}");
         };
-        check("2026-03-05T11:59:59.5Z", "just now");
-        check("2026-03-05T11:59:59Z", "1 second ago");
-        check("2026-03-05T09:30:00Z", "2 hours ago");
-        check("2026-03-03T12:00:00Z", "2 days ago");
-        check("2026-01-01T00:00:00Z", "2026-01-01 00:00");
-        check("2026-03-05T12:00:01Z", "2026-03-05 12:00");
+        check("2026-03-06T00:04:59.5Z", "just now");
+        check("2026-03-06T00:04:59Z", "1 second ago");
+        check("2026-03-05T21:35:00Z", "2 hours ago");
+        check("2026-03-04T00:05:00Z", "2 days ago");
+        check("2026-01-01T00:00:00Z", "2025-12-31 16:00");
+        check("2026-03-06T00:05:01Z", "2026-03-05 16:05");
     }
 
     #[test]

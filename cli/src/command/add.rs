@@ -57,7 +57,7 @@ pub(crate) struct AddArgs {
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     confidence: Option<f32>,
     /// An attribute, as text; may be repeated.
-    #[arg(long = "attribute", value_name = "KEY=VALUE", value_parser = parse_attribute)]
+    #[arg(long = "attribute", value_name = "KEY=VALUE", allow_hyphen_values = true, value_parser = parse_attribute)]
     attributes: Vec<(String, String)>,
     /// Attributes, as a JSON object.
     #[arg(long, value_name = "JSON", value_parser = parse_object)]

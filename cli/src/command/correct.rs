@@ -36,7 +36,7 @@ pub(crate) struct CorrectArgs {
     #[arg(long)]
     to_head: bool,
     /// The reason.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
     /// The confidence of the new belief [default: 1]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]

@@ -7,7 +7,6 @@ use amem_format::NodeId;
 use amem_format::base::history::{Before, Change};
 use amem_format::base_builder;
 use amem_format::view::View;
-use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 
@@ -21,7 +20,7 @@ use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
 use crate::listing;
 use crate::output::context::Context;
 use crate::render::{TextPage, clipped, float, printable};
-use crate::when::{at, long as shown_time};
+use crate::when::{self, at, long as shown_time};
 
 /// Characters of the text at the other end of an edge.
 const REMINDER: usize = 60;
@@ -329,7 +328,7 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
             format!(
                 "LSN {}, {}{who}: {} was {}",
                 change.lsn,
-                time::display(change.time.0),
+                when::exact(change.time.0),
                 change.field,
                 printable(&change.before.to_string())
             ),

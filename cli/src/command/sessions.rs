@@ -116,7 +116,7 @@ struct CloseArgs {
     /// The session: its number or its key.
     session: String,
     /// The outcome.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     outcome: Option<String>,
     #[command(flatten)]
     writing: WriteArgs,

@@ -2,7 +2,6 @@
 
 use amem_client::v1;
 use amem_format::Micros;
-use amem_query::time;
 use clap::Args;
 use serde::Serialize;
 
@@ -108,10 +107,10 @@ fn write(output: &TimelineOutput, page: &mut TextPage) {
     write_spark(&output.entries, page);
     let mut from = 0;
     while let Some(first) = output.entries.get(from) {
-        let day = day_of(first.time.0);
+        let day = when::day(first.time.0);
         let same = output.entries[from..]
             .iter()
-            .take_while(|entry| day_of(entry.time.0) == day)
+            .take_while(|entry| when::day(entry.time.0) == day)
             .count();
         page.title(day);
         write_day(&output.entries[from..from + same], page);
@@ -139,7 +138,7 @@ fn write_spark(entries: &[TimelineEntryJson], page: &mut TextPage) {
         counts[at as usize] += 1;
     }
     let line = spark(&counts, page.style());
-    let (first, last) = (day_of(Micros(first)), day_of(Micros(last)));
+    let (first, last) = (when::day(Micros(first)), when::day(Micros(last)));
     page.aside(if first == last {
         format!("{line}  {first}")
     } else {
@@ -157,7 +156,7 @@ fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
     ]);
     for entry in entries {
         table.row(vec![
-            format!("  {}", clock_of(entry.time.0)),
+            format!("  {}", when::hour_and_minute(entry.time.0)),
             entry.event.id.to_string(),
             entry.event.event_type.to_string(),
             printable(&entry.event.session_name()),
@@ -165,15 +164,4 @@ fn write_day(entries: &[TimelineEntryJson], page: &mut TextPage) {
         ]);
     }
     table.write_rows(page);
-}
-
-fn day_of(time: Micros) -> String {
-    let text = time::display(time).to_string();
-    text.split('T').next().unwrap_or_default().to_owned()
-}
-
-fn clock_of(time: Micros) -> String {
-    let text = time::display(time).to_string();
-    let clock = text.split('T').nth(1).unwrap_or_default();
-    clock.chars().take(5).collect()
 }

@@ -156,7 +156,7 @@ fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
     } else {
         let clock = line
             .ended
-            .map(|time| when::clock(time.0))
+            .map(|time| when::time_of_day(time.0))
             .unwrap_or_default();
         let failed = if line.failed { "failed: " } else { "" };
         let mut page = cx.page();
@@ -175,7 +175,7 @@ fn write(
 ) -> Result<(), Failure> {
     let clock = line
         .time
-        .map(|time| when::clock(time.0))
+        .map(|time| when::time_of_day(time.0))
         .unwrap_or_default();
     let who = match line.agent.as_str() {
         "" => printable(&line.principal),

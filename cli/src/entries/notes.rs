@@ -13,7 +13,6 @@ use std::path::Path;
 use amem_client::v1;
 use amem_format::attributes;
 use amem_format::{EdgeType, Micros, limits};
-use amem_query::time;
 use serde_json::{Map, Value};
 
 use super::blocks::{self, TextBlock};
@@ -22,7 +21,7 @@ use super::front;
 use super::input::Input;
 use super::turns::at_most;
 use crate::failure::Failure;
-use crate::when::timestamp;
+use crate::when::{self, timestamp};
 
 const DOCUMENT_BYTES_MAX: u64 = 64 << 20;
 
@@ -172,7 +171,7 @@ fn day_in(text: &str) -> Option<Micros> {
         let is_apart = (at == 0 || !is_digit(at - 1)) && !is_digit(at + 10);
         if is_apart && let Some(day) = text.get(at..at + 10) {
             // Impossible dates (30 February) are skipped.
-            if let Ok(day) = time::parse(&format!("{day}T00:00:00Z")) {
+            if let Ok(day) = when::parse_time(day) {
                 return Some(day);
             }
         }

@@ -9,14 +9,13 @@ use std::io::BufReader;
 
 use amem_client::v1;
 use amem_format::limits;
-use amem_query::time;
 use serde::Deserialize;
 
 use super::entry::TextEntry;
 use super::input::Input;
 use crate::failure::Failure;
 use crate::lines::{LineError, Lines};
-use crate::when::timestamp;
+use crate::when::{self, timestamp};
 
 /// The longest text with every character escaped, and room for the other fields.
 const LINE_BYTES_MAX: u64 = 6 * limits::TEXT_BYTES_MAX as u64 + (64 << 10);
@@ -92,9 +91,8 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
     at_most("speaker and text", text.len(), limits::TEXT_BYTES_MAX)?;
     let event_time = parsed
         .event_time
-        .map(|t| time::parse(&t))
-        .transpose()
-        .map_err(|e| e.to_string())?;
+        .map(|text| when::parse_time(&text))
+        .transpose()?;
     let mut attributes = serde_json::Map::new();
     attributes.insert("speaker".into(), parsed.speaker.into());
     if let Some(id) = parsed.id {

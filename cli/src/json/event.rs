@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::when;
 
 /// RFC 3339, or microseconds since 1970 for years that it cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,7 @@ impl<'de> Deserialize<'de> for Time {
         }
         match Written::deserialize(deserializer)? {
             Written::Micros(micros) => Ok(Self(Micros(micros))),
-            Written::Text(text) => time::parse(&text)
+            Written::Text(text) => when::parse_time(&text)
                 .map(Self)
                 .map_err(serde::de::Error::custom),
         }

@@ -24,8 +24,8 @@ pub struct Flags {
     /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, made if missing]
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,
-    /// The Unix socket to listen on [default: $XDG_RUNTIME_DIR/amemd/amemd.sock, else
-    /// run/amemd.sock beside the default folder]
+    /// The Unix socket to listen on [default: run/amemd.sock beside the default
+    /// folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
     /// A TCP address to listen on as well, such as 127.0.0.1:7411

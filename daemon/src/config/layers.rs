@@ -340,9 +340,8 @@ fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
 
 /// The folder of a user's configuration files.
 pub(super) fn config_folder(variable: Lookup<'_>) -> Option<PathBuf> {
-    folder_of(variable, "XDG_CONFIG_HOME")
-        .or_else(|| {
-            let home = folder_of(variable, "HOME").or_else(amem_proto::place::password_home);
-            Some(home?.join(".config"))
-        })
+    folder_of(variable, "XDG_CONFIG_HOME").or_else(|| {
+        let home = folder_of(variable, "HOME").or_else(amem_proto::place::password_home);
+        Some(home?.join(".config"))
+    })
 }

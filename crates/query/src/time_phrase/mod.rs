@@ -97,6 +97,8 @@ fn epoch(text: &str, clock: &Clock) -> Option<Result<NamedTime, Problem>> {
         }
         9 | 10 => SECOND,
         12 | 13 => 1000,
+        // Nothing but this project's own output writes times so.
+        15 | 16 => 1,
         count => return Some(Err(Problem::Number(count))),
     };
     let mut micros = digits.parse::<i64>().unwrap_or_default() * micros_per_unit;
