@@ -1,7 +1,7 @@
 //! Which brain is meant: a name at the daemon, or the path of a file.
 //!
-//! Names have neither a slash nor a dot; paths have one. Nothing is looked up to tell them apart, so a file that
-//! appears changes nothing.
+//! A path has a slash, begins with a dot or ends in `.amem`; everything else is a name, also with dots (`acme.web`).
+//! Nothing is looked up to tell them apart, so a file that appears changes nothing.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,7 +15,7 @@ pub(crate) enum Target {
 }
 
 pub(crate) const HELP: &str =
-    "A brain: its name at the daemon, or a file (with a dot or a slash in it)";
+    "A brain: its name at the daemon, or a file (ends in .amem, or has a slash)";
 
 /// Where files are refused.
 pub(crate) const NAME_HELP: &str = "A brain of amemd, by its name (`amemctl brain ls` lists them)";
@@ -24,7 +24,8 @@ impl FromStr for Target {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
-        Ok(if text.contains(['/', '.']) || text.is_empty() {
+        let is_path = text.contains('/') || text.starts_with('.') || text.ends_with(".amem");
+        Ok(if is_path || text.is_empty() {
             Self::Path(text.into())
         } else {
             Self::Name(text.to_owned())
@@ -53,12 +54,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_neither_slash_nor_dot_and_paths_have_one() {
+    fn a_path_has_a_slash_begins_with_a_dot_or_ends_in_amem() {
         let of = |text: &str| text.parse::<Target>().unwrap();
-        for name in ["work", "conv-26", "a_b", "7"] {
+        for name in ["work", "conv-26", "a_b", "7", "acme.web", "work.sync-conflict-20260301-101010-ABC"] {
             assert_eq!(of(name), Target::Name(name.into()));
         }
-        for path in ["work.amem", "./work", "/brains/work", "a/b", ""] {
+        for path in ["work.amem", "./work", "/brains/work", "a/b", ".", ".hidden", ""] {
             assert_eq!(of(path), Target::Path(path.into()));
         }
     }

@@ -31,7 +31,7 @@ use crate::output::context::Context;
   amemctl import --format reference old.amem new.amem
   amemctl export a.amem | amemctl import --format events - work
 
-A name is a brain of amemd, created if missing; a path (with a dot or a slash) is a new file. Turns, notes and
+A name is a brain of amemd, created if missing; a path (ends in .amem, or has a slash) is a new file. Turns, notes and
 events are added to a brain; the same text is not imported twice, except with --again. JSON lines of events become
 a new brain with everything they say (--format jsonl), or are added to an existing brain as new events that happened
 when the old ones were recorded (--format events). The built-in embedder embeds texts if the file has no vectors.
@@ -100,7 +100,7 @@ impl ImportArgs {
                     form.name(),
                     new.display()
                 ),
-                "name a brain, without a dot or a slash; `amemctl export BRAIN --format native` writes it to a file",
+                "name a brain, without a slash or .amem; `amemctl export BRAIN --format native` writes it to a file",
             )),
             (InputKind::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
             (InputKind::Lines, Target::Name(name)) => {

@@ -30,7 +30,7 @@ each into the other.")]
 pub(crate) struct MergeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: Target,
-    /// The other brain: its name at the daemon, or a file (with a dot or a slash in it).
+    /// The other brain: its name at the daemon, or a file (ends in .amem, or has a slash).
     other: Target,
     /// Change nothing; show what would be done.
     #[arg(short = 'n', long)]

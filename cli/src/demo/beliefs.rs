@@ -16,7 +16,7 @@ use super::sandbox::BRAIN;
 use super::stage::{Stage, wrong};
 use super::state::{Correction, Demo};
 use crate::failure::Failure;
-use crate::when::clock;
+use crate::when::time_of_day;
 
 /// The sessions of the sample: two agents help to build a booking service for a marina. Marina and agents are invented.
 const PLANNING: (&str, &str) = ("planner", include_str!("planning.jsonl"));
@@ -433,7 +433,7 @@ fn confidence_changes(view: &View, event: u64) -> Result<Vec<(f32, String)>, Fai
 
 fn by(agent: &str, principal: &str, time: Micros, lsn: Lsn) -> String {
     format!(
-        "by {agent} ({principal}) at {} UTC, commit {lsn}",
-        clock(time)
+        "by {agent} ({principal}) at {}, commit {lsn}",
+        time_of_day(time)
     )
 }

@@ -322,7 +322,7 @@ fn invalid_input_is_reported_with_its_line_and_a_remedy() {
         2,
         "usage",
         "markdown is imported into a brain of amemd",
-        "name a brain, without a dot or a slash",
+        "name a brain, without a slash or .amem",
     );
     served.refused(
         "import --format markdown - b",

@@ -101,8 +101,8 @@ impl PlanBuilder<'_> {
     }
 
     fn push_episode(&mut self, session: SessionId, episode: &NewEvent) -> Result<()> {
-        if episode.text.is_empty() {
-            return Err(Error::invalid("text", "the summary is empty"));
+        if episode.text.trim().is_empty() {
+            return Err(Error::invalid("text", "the summary is blank"));
         }
         limit(
             "the text (bytes)",
