@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 /// The sources that are explored.
 const SOURCES: [&str; 11] = [
     "append.rs",
-    "base/learnt.rs",
-    "base/replaced.rs",
+    "base/summary_cache.rs",
+    "base/head_cache.rs",
     "delta/entry.rs",
     "delta/log.rs",
     "delta/postings.rs",

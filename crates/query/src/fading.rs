@@ -11,8 +11,8 @@
 use std::ops::Range;
 
 use super::subject::Strength;
-use amem_format::base::learnt::{BLOCK, PART, Peak};
 use amem_format::base::node;
+use amem_format::base::summary_cache::{BLOCK, PART, Peak};
 use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
 use amem_format::view::{Shares, View, strength_after};

@@ -6,14 +6,14 @@
 //! Most events that are replaced have one replacement, a newer one. Such a chain is only followed, and what is above it
 //! is kept at every `MARK`th event: what comes to the chain again comes to one of those, and no chain is walked twice.
 //!
-//! What was walked is kept with the base as well, for questions to come (`base::replaced`).
+//! What was walked is kept with the base as well, for questions to come (`base::head_cache`).
 
 use std::collections::HashMap;
 
 use super::places::Places;
 use super::scope::{Seen, Sight};
 use crate::limits::TIES_MAX;
-use amem_format::base::replaced::Replacements;
+use amem_format::base::head_cache::Replacements;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};

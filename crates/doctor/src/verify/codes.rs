@@ -4,9 +4,9 @@
 
 use super::finding::bad;
 use amem_format::base::Base;
-use amem_format::base::codes::Codes;
+use amem_format::base::quantised_vectors::Codes;
 use amem_format::base::section::tag;
-use amem_format::base_builder::codes::{NOTHING, row_of};
+use amem_format::base_builder::quantiser::{NOTHING, row_of};
 use amem_format::error::Result;
 use amem_format::simd::unpack;
 use amem_format::types::{Flags, NodeId};

@@ -9,21 +9,21 @@ use super::adjacency::Adjacency;
 use super::attributes::Attributes;
 use super::checksums::Checksums;
 use super::clock::Clock;
-use super::codes::Codes;
 use super::commits::Commits;
 use super::conflicts::Conflicts;
 use super::event_times::EventTimes;
+use super::head_cache::{Replaced, Replacements};
 use super::header::{self, Header};
 use super::history::History;
 use super::identity::Identity;
 use super::kinds::Kinds;
-use super::learnt::{self, Forgotten, Learnt, Peak};
 use super::node::{Raw, Record};
-use super::replaced::{Replaced, Replacements};
+use super::quantised_vectors::Codes;
 use super::requests::Requests;
 use super::section::{Place, Section, Table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
+use super::summary_cache::{self, Forgotten, Learnt, Peak};
 use super::terms::Terms;
 use super::values::Values;
 use super::{content, edge, node, strengths, vectors};
@@ -258,10 +258,10 @@ impl Base {
         self.replaced.after(changes)
     }
 
-    /// The peak of the events below `nodes` from `learnt::BLOCK` · `n` on. Their records are read the first time.
+    /// The peak of the events below `nodes` from `summary_cache::BLOCK` · `n` on. Their records are read the first time.
     pub fn peak(&self, n: u64) -> Result<Peak> {
-        let from = n * learnt::BLOCK;
-        let ids = from..self.header.nodes.min(from + learnt::BLOCK);
+        let from = n * summary_cache::BLOCK;
+        let ids = from..self.header.nodes.min(from + summary_cache::BLOCK);
         self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 

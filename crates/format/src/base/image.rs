@@ -8,8 +8,8 @@ use std::ops::Range;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::{CHUNK, Chunk};
-use super::old::Old;
 use super::section::{ALIGN, HEADER, tag};
+use super::source_table::Old;
 use crate::bytes::align_up;
 use crate::error::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! The vectors of a new base, and what cosine needs of them.
 
-use super::kept::Kept;
-use super::old;
+use super::copy_plan::Kept;
+use super::source_table;
 use crate::base::Base;
 use crate::base::image::{Sink, Stream};
 use crate::base::vectors::inverse_length;
@@ -33,7 +33,7 @@ fn keep(
     sink: &mut dyn Sink,
 ) -> Result<()> {
     let h = base.header();
-    let old = old::stream(base, "vectors", h.vectors, h.sections())?;
+    let old = source_table::stream(base, "vectors", h.vectors, h.sections())?;
     let len = u64::from(h.dimension) * 4;
     inverse_lengths.extend_from_slice(base.inverse_lengths()?);
     let none = vec![0.0f32; h.dimension as usize];

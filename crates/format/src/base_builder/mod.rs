@@ -11,26 +11,26 @@
 //! old one and that says what nothing else says.
 
 pub mod build;
+mod centroids;
 mod changes;
-mod closest;
-mod clusters;
-pub mod codes;
+mod copy_plan;
 mod damage;
+mod edges;
 mod embeddings;
-mod kept;
+mod ivf;
 mod log;
-mod old;
+pub mod quantiser;
+mod source_table;
 mod tables;
-mod ties;
 mod values;
 mod workers;
 
 use crate::base::adjacency;
 use crate::base::chunk::Chunk;
-use crate::base::codes as base_codes;
 use crate::base::header::Header;
 use crate::base::identity::Identity;
 use crate::base::image::{Sections, Sink, Stream};
+use crate::base::quantised_vectors as base_codes;
 use crate::base::section::tag;
 use crate::base::sessions::Session;
 use crate::base::settings::Settings;
@@ -43,8 +43,8 @@ use crate::journal::head::{Head, PAGE};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
-pub use codes::of as codes_of;
-use kept::Kept;
+use copy_plan::Kept;
+pub use quantiser::of as codes_of;
 use workers::both;
 pub use workers::{Inline, Workers};
 
@@ -220,7 +220,7 @@ fn write_front(
         out.write(tag::VALUES, |body| base_values::write(body, older, edits))?;
     }
     drop(changed);
-    let codes = codes::make(kept, workers)?;
+    let codes = quantiser::make(kept, workers)?;
     out.write(tag::CODES, |body| {
         base_codes::write(body, view.nodes(), codes.as_ref())
     })?;

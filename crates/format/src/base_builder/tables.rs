@@ -2,16 +2,16 @@
 //!
 //! What the delta did not change is copied in long runs; offsets in copied records are moved by arithmetic.
 
+use super::copy_plan::Kept;
+use super::edges::{self, Ties};
 use super::embeddings;
-use super::kept::Kept;
-use super::old;
-use super::ties::{self, Ties};
+use super::source_table;
 use crate::base::chunk::Chunk;
 use crate::base::header::{Header, LEN, VECTORS_ALIGN};
 use crate::base::identity::DecayRun;
 use crate::base::image::{Sink, Stream};
 use crate::base::node::{self, Raw, Record};
-use crate::base::old::Old;
+use crate::base::source_table::Old;
 use crate::base::{Base, content, edge};
 use crate::bytes::{align_up, get_u32, get_u64, put_f32, put_u64};
 use crate::error::{Error, Result};
@@ -50,9 +50,9 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     let edge_table = node_table + n * node::LEN as u64;
     let content_at = edge_table + m * edge::LEN as u64;
     let mut edges = Stream::at(edge_table);
-    let ties = ties::write(
+    let ties = edges::write(
         kept,
-        ties::Out {
+        edges::Out {
             stream: &mut edges,
             sink,
         },
@@ -145,7 +145,7 @@ impl Nodes<'_> {
     /// The records and texts of kept events.
     fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
         let (h, view) = (base.header(), self.kept.view);
-        let old = old::stream(base, "node table", h.node_table, h.edge_table)?;
+        let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
         let starts = base.adjacency()?.out_starts();
         self.keep_texts(base, &old, sink)?;
         let (mut from, mut moved) = (0, Moved::default());
@@ -183,7 +183,7 @@ impl Nodes<'_> {
     /// All texts but those that were erased since.
     fn keep_texts(&mut self, base: &Base, records: &Old<'_>, sink: &mut dyn Sink) -> Result<()> {
         let h = base.header();
-        let old = old::stream(base, "content", h.content, h.vectors)?;
+        let old = source_table::stream(base, "content", h.content, h.vectors)?;
         let mut from = 0;
         for &id in &self.kept.erased {
             let record = base.record(NodeId(id.into()))?;

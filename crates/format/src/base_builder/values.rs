@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::kept::Kept;
+use super::copy_plan::Kept;
 use crate::attributes::values_of;
 use crate::base::values::{Edits, Values};
 use crate::error::Result;

@@ -6,7 +6,7 @@
 //! left out may enter after all: then that is looked at as well.
 
 use super::{Query, ROWS, Rate, Work, give_way, look_at};
-use crate::base::codes::Codes;
+use crate::base::quantised_vectors::Codes;
 use crate::error::Result;
 use crate::top::{Scored, Top};
 

@@ -13,7 +13,7 @@ pub mod spread;
 
 use std::ops::Range;
 
-use crate::base::codes::Codes;
+use crate::base::quantised_vectors::Codes;
 use crate::error::Result;
 use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
 use crate::top::{Scored, Top};

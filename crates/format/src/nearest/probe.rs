@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Query, ROWS, Rate, Work, look_at};
-use crate::base::codes::Codes;
+use crate::base::quantised_vectors::Codes;
 use crate::error::Result;
 use crate::simd::{Kernels, LINE, prefetch};
 use crate::top::{Scored, Top};

@@ -1,7 +1,7 @@
 //! Bounds of all similarities, and the events among which the greatest is.
 
 use super::{Query, ROWS, Work, give_way};
-use crate::base::codes::Codes;
+use crate::base::quantised_vectors::Codes;
 
 /// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of
 /// which the codes say nothing are among them. `changed` events, ascending, have other vectors than their codes: they

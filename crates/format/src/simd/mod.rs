@@ -6,7 +6,7 @@
 //!
 //! Promises: every set gives what the scalar code gives, to the bit, at every length and alignment; being able to
 //! build the value of a set proves that the processor has it.
-//! Not here: what the sums mean (`query::vectors`, `base::codes`).
+//! Not here: what the sums mean (`query::vectors`, `base::quantised_vectors`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;

@@ -3,8 +3,8 @@
 //! Promises: the formula is here and nowhere else; a bound of it is off by no more than what is rounded.
 //! Not here: which accesses, rates and moments count for whom (`Node`).
 
-use crate::base::learnt::{Peak, of_rate};
 use crate::base::node::Raw;
+use crate::base::summary_cache::{Peak, of_rate};
 use crate::types::{EventType, Flags, Micros};
 
 /// Strength after a decay run of a base event about which the journal says nothing.

@@ -5,8 +5,8 @@
 use super::View;
 use super::ties::{Direction, Ties};
 use crate::base::adjacency::{Adjacency, Neighbours};
-use crate::base::learnt::Forgotten;
-use crate::base::replaced::Replacements;
+use crate::base::head_cache::Replacements;
+use crate::base::summary_cache::Forgotten;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 

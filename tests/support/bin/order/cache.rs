@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::learnt::Learnt;
-use super::replaced::Replaced;
+use super::head_cache::Replaced;
+use super::summary_cache::Learnt;
 use crate::spawn;
 use crate::types::NodeId;
 

@@ -44,8 +44,8 @@ mod delta {
 #[path = "../../../../crates/format/src/base"]
 mod base {
     pub use amem_format::base::{node, terms};
-    pub mod learnt;
-    pub mod replaced;
+    pub mod head_cache;
+    pub mod summary_cache;
 
     #[path = "../../../../tests/support/bin/order/cache.rs"]
     pub mod cache;

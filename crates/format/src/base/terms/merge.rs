@@ -7,9 +7,9 @@
 //! same; nothing of an erased event is left. Memory grows with the new texts, the number of different
 //! terms they say, and what erased events force to be packed anew.
 
-use super::gather::{Gathered, List};
 use super::index::{PART_ALIGN, SUM_EVENTS, Sizes};
-use super::pack::Packer;
+use super::new_terms::{Gathered, List};
+use super::packer::Packer;
 use super::{BLOCK_POSTINGS, Block, Decoded, Postings, Terms, WHAT};
 use crate::error::{Error, Result};
 

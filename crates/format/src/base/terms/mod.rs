@@ -8,10 +8,10 @@
 
 mod block;
 mod cursor;
-mod gather;
 mod index;
 mod merge;
-mod pack;
+mod new_terms;
+mod packer;
 mod postings;
 
 pub use block::{BLOCK_POSTINGS, Block, Decoded};

@@ -1,7 +1,7 @@
 //! A table of the base as it is taken over: its bytes, and the checksums that they had.
 
 use crate::base::Base;
-use crate::base::old::Old;
+use crate::base::source_table::Old;
 use crate::error::{Error, Result};
 
 /// The stream that stands at `start..end` of a base.

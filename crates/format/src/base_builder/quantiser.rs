@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::closest::{Directions, Nearest, Rows, off};
-use super::clusters;
-use super::kept::Kept;
+use super::centroids::{Directions, Nearest, Rows, off};
+use super::copy_plan::Kept;
+use super::ivf;
 use super::workers::{Workers, both};
-use crate::base::codes::{Codes, Made, Measured};
+use crate::base::quantised_vectors::{Codes, Made, Measured};
 use crate::base::vectors::inverse_length;
 use crate::error::Result;
 use crate::simd::{Coded, Kernels, unpack};
@@ -166,7 +166,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         let with = |&&packed: &&u32| packed != NOTHING;
         maker.count = maker.made.scales.iter().filter(with).count() as u64;
         let trained = maker.made.measured.trained;
-        let is_first = old.clusters() == 0 && clusters::are_worth_it(maker.count);
+        let is_first = old.clusters() == 0 && ivf::are_worth_it(maker.count);
         match maker.count >= GROWTH * trained || is_first {
             true => Ok(None),
             false => {
@@ -240,15 +240,15 @@ impl<'a, 'v> Maker<'a, 'v> {
     }
 
     fn make_clusters(&mut self, workers: &dyn Workers) -> Result<()> {
-        if !clusters::are_worth_it(self.count) {
+        if !ivf::are_worth_it(self.count) {
             return Ok(());
         }
         let (vectors, centre) = (self.vectors, &self.made.centre);
-        self.of_clusters = clusters::train(vectors, centre, self.count, workers)?;
+        self.of_clusters = ivf::train(vectors, centre, self.count, workers)?;
         if self.of_clusters.len() == 0 {
             return Ok(());
         }
-        let among = clusters::grouped(&self.of_clusters, centre)?;
+        let among = ivf::grouped(&self.of_clusters, centre)?;
         let find = |ids: Range<u32>| {
             let mut nearest = Nearest::new(&among);
             let mut of = vec![NONE; ids.len()];
@@ -276,7 +276,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         }
         // Making groups takes as long as finding the clusters of some.
         let among = match others.len() > rows.len() {
-            true => clusters::grouped(rows, centre)?,
+            true => ivf::grouped(rows, centre)?,
             false => Directions::ungrouped(rows, centre.len()),
         };
         let mut nearest = Nearest::new(&among);
@@ -304,7 +304,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         self.made.rows.append(&mut self.of_clusters.codes);
         let measured = self.made.measured.measured;
         if k > 0 && self.count > measured + measured / 10 {
-            self.made.measured = clusters::measure(&self.made, self.vectors, self.count)?;
+            self.made.measured = ivf::measure(&self.made, self.vectors, self.count)?;
         }
         Ok(self.made)
     }

@@ -1,13 +1,13 @@
 //! The edge table of a new base: runs of kept edges, with those of the delta between them.
 
-use super::kept::{Edit, Kept};
-use super::old;
+use super::copy_plan::{Edit, Kept};
+use super::source_table;
 use crate::base::adjacency::Adjacency;
 use crate::base::conflicts::Conflicts;
 use crate::base::edge::{self, LEN};
 use crate::base::image::{Sink, Stream};
 use crate::base::merge::edited;
-use crate::base::old::Old;
+use crate::base::source_table::Old;
 use crate::error::Result;
 use crate::event::Edge;
 use crate::types::{EdgeType, NodeId};
@@ -65,7 +65,7 @@ pub(super) fn write(kept: &Kept<'_>, mut out: Out<'_>) -> Result<Ties> {
     if let Some(base) = kept.base() {
         let h = base.header();
         let base_ties = Base {
-            table: old::stream(base, "edge table", h.edge_table, h.content)?,
+            table: source_table::stream(base, "edge table", h.edge_table, h.content)?,
             lists: base.adjacency()?,
         };
         disputed = base.conflicts()?;

@@ -4,9 +4,9 @@
 //! and a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is
 //! approximate; the recall is measured on what came of it, with vectors of the brain as questions.
 
-use super::closest::{Directions, Groups, Nearest, Rows, to_length_1};
+use super::centroids::{Directions, Groups, Nearest, Rows, to_length_1};
 use super::workers::{Inline, Workers, both};
-use crate::base::codes::{Made, Measured};
+use crate::base::quantised_vectors::{Made, Measured};
 use crate::error::Result;
 use crate::nearest::{Query, Rate, exact, probe};
 use crate::top::{Scored, Top};
