@@ -1,6 +1,6 @@
 //! `amemctl dump-journal`: every commit since the last checkpoint, operation by operation.
 
-use amem_format::base::commits::Kept;
+use amem_format::base::commits::StoredFrame;
 use amem_format::journal::frame::Header;
 use amem_format::journal::op::{NewNode, Op, Ops};
 use amem_format::view::View;
@@ -69,7 +69,7 @@ impl DumpJournalArgs {
         if self.kept {
             let commits = view.brain().base().commits()?;
             for at in 0..commits.len() {
-                let Kept { header, payload } = commits.at(at)?;
+                let StoredFrame { header, payload } = commits.at(at)?;
                 self.frame(cx, view, &header, None, &payload, &mut left)?;
             }
         }

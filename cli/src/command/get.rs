@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_client::v1;
 use amem_format::NodeId;
-use amem_format::base::history::{Before, Change};
+use amem_format::base::history::{Before, PastChange};
 use amem_format::base_builder;
 use amem_format::view::View;
 use amem_query::time;
@@ -227,7 +227,7 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
     Ok(out)
 }
 
-fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
+fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
     use serde_json::{Value, json};
     Ok(match &change.before {
         Before::Confidence(value) => ("confidence", number(*value)),
@@ -261,7 +261,7 @@ fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value)
     })
 }
 
-fn name(change: &Change<'_>) -> &'static str {
+fn name(change: &PastChange<'_>) -> &'static str {
     match change.before {
         Before::Attributes(_) => "attributes",
         _ => "vector",

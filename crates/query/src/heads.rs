@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use super::places::Places;
 use super::scope::{Seen, Sight};
 use crate::limits::TIES_MAX;
-use amem_format::base::head_cache::Replacements;
+use amem_format::base::head_cache::CachedHeads;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
@@ -27,7 +27,7 @@ pub(crate) struct Heads<'v> {
     web: Option<Web<'v>>,
     sight: &'v Sight,
     /// What others worked out, who saw the same.
-    worked_out: Option<Replacements<'v>>,
+    worked_out: Option<CachedHeads<'v>>,
     /// By the places of their events; none where a chain was followed, and its end says nothing.
     known: Vec<Option<Above>>,
     places: Places,

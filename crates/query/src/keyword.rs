@@ -2,7 +2,7 @@
 //!
 //! Only the blocks that are looked at are unpacked, so the newest few of a million cost little.
 
-use amem_format::base::terms::{Decoded, Postings};
+use amem_format::base::terms::{DecodedBlock, Postings};
 use amem_format::error::Result;
 use amem_format::view::View;
 
@@ -17,7 +17,7 @@ pub(crate) struct TermIds<'v> {
     len: u64,
     /// The block that `decoded` holds.
     block: Option<u32>,
-    decoded: Decoded,
+    decoded: DecodedBlock,
 }
 
 impl<'v> TermIds<'v> {
@@ -34,7 +34,7 @@ impl<'v> TermIds<'v> {
             len: u64::from(old) + recent.len() as u64,
             recent,
             block: None,
-            decoded: Decoded::default(),
+            decoded: DecodedBlock::default(),
         })
     }
 

@@ -4,7 +4,7 @@
 //! journal added. An index proposes, the filter decides: none that it wants is missing here, others may be there.
 
 use crate::filter::Filter;
-use amem_format::base::values::{List, Values};
+use amem_format::base::values::{EventList, ValueIndex};
 use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::View;
@@ -33,8 +33,8 @@ enum Proposed<'v> {
     /// Ascending.
     Gathered(Vec<u32>),
     List {
-        values: Values<'v>,
-        list: List<'v>,
+        values: ValueIndex<'v>,
+        list: EventList<'v>,
         /// The block that `decoded` holds.
         block: Option<u32>,
         decoded: Vec<u32>,
@@ -118,7 +118,7 @@ impl<'v> ValueIds<'v> {
 }
 
 impl<'v> Proposed<'v> {
-    fn one(values: Values<'v>, hash: u64) -> Result<Self> {
+    fn one(values: ValueIndex<'v>, hash: u64) -> Result<Self> {
         let list = values.find(hash)?;
         Ok(list.map_or(Self::Gathered(Vec::new()), |list| Self::List {
             values,
@@ -128,7 +128,7 @@ impl<'v> Proposed<'v> {
         }))
     }
 
-    fn gathered(values: Values<'v>, hashes: &[u64]) -> Result<Self> {
+    fn gathered(values: ValueIndex<'v>, hashes: &[u64]) -> Result<Self> {
         let mut ids = Vec::new();
         for &hash in hashes {
             if let Some(list) = values.find(hash)? {

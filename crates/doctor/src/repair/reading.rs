@@ -11,7 +11,7 @@ use crate::verify::{self, Finding};
 use amem_format::attributes;
 use amem_format::base::header::{Header, VECTORS_ALIGN};
 use amem_format::base::node;
-use amem_format::base::node::Record;
+use amem_format::base::node::NodeRecord;
 use amem_format::base::section::tag;
 use amem_format::base::{Base, edge};
 use amem_format::bytes::{get_f32, get_i64, put_i64};
@@ -64,7 +64,7 @@ impl<'b> Reading<'b> {
     /// An event for each place of the node table; those in the place of a lost one are empty.
     pub(super) fn events(&self, report: &mut Report) -> Vec<Event> {
         let ids = || (0..self.base.nodes()).map(NodeId);
-        let records: Vec<Option<Record>> = ids().map(|id| self.record(id)).collect();
+        let records: Vec<Option<NodeRecord>> = ids().map(|id| self.record(id)).collect();
         let read: Vec<_> = records.iter().map(|r| r.map(|r| r.created_at)).collect();
         let times = times::in_order(&read, self.base.identity().base_time);
         let placed = self.placed_texts(&records);
@@ -93,7 +93,7 @@ impl<'b> Reading<'b> {
 
     /// A record that can be read. One that only a time before 1970 makes unreadable has lost no more than that: it
     /// gets a time that no event can have, which is put in order with the others.
-    fn record(&self, id: NodeId) -> Option<Record> {
+    fn record(&self, id: NodeId) -> Option<NodeRecord> {
         if let Ok(record) = self.base.record(id) {
             return Some(record);
         }
@@ -104,13 +104,13 @@ impl<'b> Reading<'b> {
             return None;
         }
         put_i64(&mut bytes, CREATED_AT, Micros::MAX.0);
-        let record = Record::decode(&bytes, at).ok()?;
+        let record = NodeRecord::decode(&bytes, at).ok()?;
         (record.id == id).then_some(record)
     }
 
     /// Which events have a text that stands in its place: it begins where the one before ends, and ends where the
     /// next begins, so that no bytes of it are another's.
-    fn placed_texts(&self, records: &[Option<Record>]) -> Vec<bool> {
+    fn placed_texts(&self, records: &[Option<NodeRecord>]) -> Vec<bool> {
         let mut out = vec![false; records.len()];
         // The text before: whose it is, and whether it begins in its place.
         let mut before: Option<(usize, bool)> = None;
@@ -139,7 +139,12 @@ impl<'b> Reading<'b> {
     /// A record that says it was erased and still has values: one of both is damage. No base is written with the text
     /// of an erased event in it, so that a whole text in its place, under a record whose checksum fails, disproves
     /// the mark. Whatever is less certain stays erased, and loses those values.
-    fn erased_or_not(&self, record: Record, is_placed: bool, report: &mut Report) -> Record {
+    fn erased_or_not(
+        &self,
+        record: NodeRecord,
+        is_placed: bool,
+        report: &mut Report,
+    ) -> NodeRecord {
         let (id, at) = (record.id, self.record_at(record.id));
         if !record.flags.has(Flags::ERASED) || !self.has_values(&record) {
             return record;
@@ -155,13 +160,13 @@ impl<'b> Reading<'b> {
                 ),
             });
             let flags = record.flags.without(Flags::ERASED);
-            return Record { flags, ..record };
+            return NodeRecord { flags, ..record };
         }
         let why = format!(
             "what event {id} still has: it is marked as erased, and as nothing disproves that it stays erased"
         );
         lose(report, "node record", at, why);
-        Record {
+        NodeRecord {
             content_offset: 0,
             content_len: 0,
             flags: record.flags.without(Flags::VECTOR),
@@ -170,7 +175,7 @@ impl<'b> Reading<'b> {
     }
 
     /// True if an event has what no erased one has: where it was merged from may stay.
-    fn has_values(&self, record: &Record) -> bool {
+    fn has_values(&self, record: &NodeRecord) -> bool {
         let json = || self.base.attributes().and_then(|all| all.get(record.id));
         let more = || {
             let json = json().ok().flatten();
@@ -187,7 +192,7 @@ impl<'b> Reading<'b> {
         self.unproven.iter().any(touches)
     }
 
-    fn event(&self, record: &Record, created_at: Micros, report: &mut Report) -> Event {
+    fn event(&self, record: &NodeRecord, created_at: Micros, report: &mut Report) -> Event {
         let id = record.id;
         let mut gone = Vec::new();
         if record.created_at != created_at {
@@ -276,7 +281,7 @@ impl<'b> Reading<'b> {
 
     fn vector(
         &self,
-        record: &Record,
+        record: &NodeRecord,
         gone: &mut Vec<&'static str>,
         report: &mut Report,
     ) -> Option<Vec<f32>> {
@@ -304,7 +309,7 @@ impl<'b> Reading<'b> {
 
     fn attributes(
         &self,
-        record: &Record,
+        record: &NodeRecord,
         gone: &mut Vec<&'static str>,
         report: &mut Report,
     ) -> Option<Attributes> {

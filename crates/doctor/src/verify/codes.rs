@@ -4,7 +4,7 @@
 
 use super::finding::bad;
 use amem_format::base::Base;
-use amem_format::base::quantised_vectors::Codes;
+use amem_format::base::quantised_vectors::QuantisedVectors;
 use amem_format::base::section::tag;
 use amem_format::base_builder::quantiser::{NOTHING, row_of};
 use amem_format::error::Result;
@@ -49,7 +49,7 @@ fn has_direction(base: &Base, id: u64) -> Result<bool> {
     Ok(base.vector(NodeId(id))?.iter().any(|&x| x != 0.0))
 }
 
-fn clusters(base: &Base, codes: &Codes<'_>) -> Result<()> {
+fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
     let section = base.section(tag::CODES)?;
     if codes.clusters() == 0 {
         return match codes.listed().is_empty() {

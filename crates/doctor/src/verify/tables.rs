@@ -3,7 +3,7 @@
 use super::finding::Findings;
 use amem_format::attributes;
 use amem_format::base::header::VECTORS_ALIGN;
-use amem_format::base::node::Record;
+use amem_format::base::node::NodeRecord;
 use amem_format::base::{Base, edge, node};
 use amem_format::error::{Error, Result};
 use amem_format::event::{Attributes, Edge};
@@ -40,7 +40,7 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn check(&mut self, base: &Base, record: &Record) -> Result<()> {
+    fn check(&mut self, base: &Base, record: &NodeRecord) -> Result<()> {
         let at = base.header().node_table + record.id.0 * node::LEN as u64;
         let bad = |why: String| Err(Error::corrupt("node record", at, why));
         if self.created_at.replace(record.created_at) > Some(record.created_at) {
@@ -72,7 +72,7 @@ impl Nodes {
 }
 
 /// Text, vector, attributes of one event, and that its flags tell of them.
-fn check_values(base: &Base, record: &Record) -> Result<()> {
+fn check_values(base: &Base, record: &NodeRecord) -> Result<()> {
     let (id, flags) = (record.id, record.flags);
     let text = base.text(record)?;
     let at = base.header().vectors + id.0 * u64::from(base.header().dimension) * 4;
@@ -136,7 +136,7 @@ struct Edges {
 
 impl Edges {
     /// An event's edges begin where those of the one before end.
-    fn check_record(&mut self, base: &Base, record: &Record, findings: &mut Findings) {
+    fn check_record(&mut self, base: &Base, record: &NodeRecord, findings: &mut Findings) {
         let offset = record.edge_offset / edge::LEN as u64;
         if !record.edge_offset.is_multiple_of(edge::LEN as u64)
             || self.position.is_some_and(|position| position != offset)

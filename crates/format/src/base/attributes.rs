@@ -17,14 +17,14 @@ use crate::types::NodeId;
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Attributes<'a> {
+pub struct AttributeTexts<'a> {
     section: Section<'a>,
     starts: &'a [u64],
     ids: &'a [u32],
     texts: u64,
 }
 
-impl<'a> Attributes<'a> {
+impl<'a> AttributeTexts<'a> {
     /// Reads the section's front.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
@@ -83,7 +83,7 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
 /// number of events that have one.
 pub fn write(
     body: &mut Body<'_>,
-    older: Option<Attributes<'_>>,
+    older: Option<AttributeTexts<'_>>,
     newer: &[(u32, Option<Cow<'_, str>>)],
 ) -> Result<u64> {
     let known = older.map_or(&[][..], |o| o.ids);

@@ -13,12 +13,12 @@ use crate::types::{Lsn, Micros};
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock<'a> {
+pub struct CommitClock<'a> {
     lsns: &'a [u64],
     times: &'a [i64],
 }
 
-impl<'a> Clock<'a> {
+impl<'a> CommitClock<'a> {
     /// Reads the section's front.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
@@ -63,7 +63,11 @@ impl<'a> Clock<'a> {
 }
 
 /// Writes the section: the commits of an older base, then newer ones.
-pub fn write(body: &mut Body<'_>, older: Option<Clock<'_>>, newer: &[(Lsn, Micros)]) -> Result<()> {
+pub fn write(
+    body: &mut Body<'_>,
+    older: Option<CommitClock<'_>>,
+    newer: &[(Lsn, Micros)],
+) -> Result<()> {
     let (lsns, times) = older.map_or((&[][..], &[][..]), |clock| (clock.lsns, clock.times));
     body.u64((lsns.len() + newer.len()) as u64)?;
     body.array(lsns)?;

@@ -23,7 +23,7 @@ const RECORD: u64 = 40;
 
 /// A frame of an earlier journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept<'a> {
+pub struct StoredFrame<'a> {
     /// What stood in front of it.
     pub header: Header,
     /// Its payload; rewritten if something in it was erased.
@@ -32,12 +32,12 @@ pub struct Kept<'a> {
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Commits<'a> {
+pub struct RecentCommits<'a> {
     section: Section<'a>,
     count: u64,
 }
 
-impl<'a> Commits<'a> {
+impl<'a> RecentCommits<'a> {
     /// Reads the section's front.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
@@ -61,7 +61,7 @@ impl<'a> Commits<'a> {
     }
 
     /// The frame at a position, in order of LSN.
-    pub fn at(&self, position: u64) -> Result<Kept<'a>> {
+    pub fn at(&self, position: u64) -> Result<StoredFrame<'a>> {
         let record = self
             .section
             .slice(8u64.saturating_add(position.saturating_mul(RECORD)), RECORD)?;
@@ -71,7 +71,7 @@ impl<'a> Commits<'a> {
                 format!("a frame of kind {}", record[20]),
             )
         })?;
-        Ok(Kept {
+        Ok(StoredFrame {
             header: Header {
                 kind,
                 more: record[21] == 1,
@@ -102,7 +102,7 @@ impl<'a> Commits<'a> {
 }
 
 /// Writes the section.
-pub fn write(body: &mut Body<'_>, frames: &[Kept<'_>]) -> Result<()> {
+pub fn write(body: &mut Body<'_>, frames: &[StoredFrame<'_>]) -> Result<()> {
     body.u64(frames.len() as u64)?;
     let mut at = 8 + frames.len() as u64 * RECORD;
     for frame in frames {

@@ -13,14 +13,14 @@ use crate::error::Result;
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Conflicts<'a> {
+pub struct ConflictEdges<'a> {
     /// Contradicts edges: (source, target).
     pub contradicts: &'a [[u32; 2]],
     /// Supersedes edges: (target, source).
     pub supersedes: &'a [[u32; 2]],
 }
 
-impl<'a> Conflicts<'a> {
+impl<'a> ConflictEdges<'a> {
     /// Reads the section's front.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let (c, s) = (section.u64(0)?, section.u64(8)?);

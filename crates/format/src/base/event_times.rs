@@ -14,7 +14,7 @@
 
 use super::section::Section;
 use crate::base::image::Body;
-use crate::base::merge::{Piece, merge};
+use crate::base::merge::{MergeRun, merge};
 use crate::error::Result;
 use crate::types::{Micros, NodeId};
 
@@ -73,7 +73,7 @@ impl<'a> EventTimes<'a> {
 
 /// The events that are not of an older base, as the section needs them: ids from `first` on.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Newer<'a> {
+pub struct NewEvents<'a> {
     /// The first of them.
     pub first: u32,
     /// Their recorded times, ascending.
@@ -87,7 +87,7 @@ pub fn write(
     body: &mut Body<'_>,
     older: Option<EventTimes<'_>>,
     recorded: impl Fn(u32) -> Result<i64>,
-    newer: Newer<'_>,
+    newer: NewEvents<'_>,
 ) -> Result<()> {
     let (times, ids) = older.map_or((&[][..], &[][..]), |o| (o.times, o.ids));
     let own: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
@@ -111,7 +111,7 @@ pub fn write(
 fn order(
     older: Option<EventTimes<'_>>,
     recorded: impl Fn(u32) -> Result<i64>,
-    newer: Newer<'_>,
+    newer: NewEvents<'_>,
 ) -> Result<Vec<(i64, u32)>> {
     let before: Vec<(i64, u32)> = match older {
         Some(o) if !o.ids.is_empty() => {
@@ -135,8 +135,8 @@ fn order(
         since.into_iter().map(|entry| (entry, entry)),
         |piece| -> Result<()> {
             match piece {
-                Piece::Older(range) => out.extend_from_slice(&before[range]),
-                Piece::Newer(entry) => out.push(entry),
+                MergeRun::Older(range) => out.extend_from_slice(&before[range]),
+                MergeRun::Newer(entry) => out.push(entry),
             }
             Ok(())
         },

@@ -6,26 +6,26 @@ use std::sync::Arc;
 
 use super::actors::Actors;
 use super::adjacency::Adjacency;
-use super::attributes::Attributes;
+use super::attributes::AttributeTexts;
 use super::checksums::Checksums;
-use super::clock::Clock;
-use super::commits::Commits;
-use super::conflicts::Conflicts;
+use super::clock::CommitClock;
+use super::commits::RecentCommits;
+use super::conflicts::ConflictEdges;
 use super::event_times::EventTimes;
-use super::head_cache::{Replaced, Replacements};
+use super::head_cache::{CachedHeads, HeadCache};
 use super::header::{self, Header};
 use super::history::History;
 use super::identity::Identity;
 use super::kinds::Kinds;
-use super::node::{Raw, Record};
-use super::quantised_vectors::Codes;
+use super::node::{NodeRecord, RawNode};
+use super::quantised_vectors::QuantisedVectors;
 use super::requests::Requests;
 use super::section::{Place, Section, Table, tag};
-use super::sessions::Sessions;
+use super::sessions::SessionIndex;
 use super::settings::Settings;
-use super::summary_cache::{self, Forgotten, Learnt, Peak};
+use super::summary_cache::{self, ForgottenBits, Peak, SummaryCache};
 use super::terms::Terms;
-use super::values::Values;
+use super::values::ValueIndex;
 use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
@@ -49,8 +49,8 @@ pub struct Base {
     ours: [Option<Place>; OURS],
     identity: Identity,
     settings: Settings,
-    learnt: Learnt,
-    replaced: Replaced,
+    summaries: SummaryCache,
+    heads: HeadCache,
 }
 
 macro_rules! sections {
@@ -105,8 +105,8 @@ impl Base {
             header,
             table,
             ours,
-            learnt: Learnt::new(header.nodes),
-            replaced: Replaced::new(header.nodes),
+            summaries: SummaryCache::new(header.nodes),
+            heads: HeadCache::new(header.nodes),
             identity,
             settings,
             map,
@@ -173,32 +173,32 @@ impl Base {
     sections! {
         /// Who committed.
         actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
-        /// Sessions and their events.
-        sessions: SESSIONS => |section, base| Sessions::read(section, base.nodes()), Sessions<'_>;
-        /// Attributes as JSON.
-        attributes: ATTRIBUTES => |section, base| Attributes::read(section), Attributes<'_>;
+        /// SessionIndex and their events.
+        sessions: SESSIONS => |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
+        /// AttributeTexts as JSON.
+        attributes: ATTRIBUTES => |section, base| AttributeTexts::read(section), AttributeTexts<'_>;
         /// When events happened.
         event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
         /// What the graph no longer shows.
         history: HISTORY => |section, base| History::read(section), History<'_>;
         /// LSN and time of every commit.
-        clock: CLOCK => |section, base| Clock::read(section), Clock<'_>;
+        clock: CLOCK => |section, base| CommitClock::read(section), CommitClock<'_>;
         /// Requests and their answers.
         requests: REQUESTS => |section, base| Requests::read(section), Requests<'_>;
         /// Frames of earlier journals.
-        commits: COMMITS => |section, base| Commits::read(section), Commits<'_>;
+        commits: COMMITS => |section, base| RecentCommits::read(section), RecentCommits<'_>;
         /// Edges, both ways.
         adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
         /// Events by type.
         kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
         /// Every vector in half a byte a number; `None` if there is none.
-        codes: CODES => |section, base| Codes::read(section, base.nodes(), base.header.dimension), Option<Codes<'_>>;
+        codes: CODES => |section, base| QuantisedVectors::read(section, base.nodes(), base.header.dimension), Option<QuantisedVectors<'_>>;
         /// 1 / length of each vector.
         inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
         /// Events by strength.
         strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
         /// Edges of disagreement.
-        conflicts: CONFLICTS => |section, base| Conflicts::read(section), Conflicts<'_>;
+        conflicts: CONFLICTS => |section, base| ConflictEdges::read(section), ConflictEdges<'_>;
         /// Terms of the texts; `None` if another version of the analyzer made them.
         terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
         /// Checksums of all that stands before them.
@@ -206,27 +206,27 @@ impl Base {
     }
 
     /// Who has which value among attributes; `None` if no event has attributes, or another version made the file.
-    pub fn values(&self) -> Result<Option<Values<'_>>> {
+    pub fn values(&self) -> Result<Option<ValueIndex<'_>>> {
         match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
-            Some(_) => Values::read(self.section(tag::VALUES)?),
+            Some(_) => ValueIndex::read(self.section(tag::VALUES)?),
             None => Ok(None),
         }
     }
 
     /// The record of an event below `nodes`.
     #[inline]
-    pub fn record(&self, id: NodeId) -> Result<Record> {
-        self.raw(id).map(Raw::decode)
+    pub fn record(&self, id: NodeId) -> Result<NodeRecord> {
+        self.raw(id).map(RawNode::decode)
     }
 
     /// The record of an event below `nodes`, in place.
     #[inline]
-    pub fn raw(&self, id: NodeId) -> Result<Raw<'_>> {
+    pub fn raw(&self, id: NodeId) -> Result<RawNode<'_>> {
         let at = self.record_at(id);
         let Some(bytes) = self.record_bytes(id) else {
             return Err(self.unknown(id));
         };
-        Raw::check(bytes, id, at)
+        RawNode::check(bytes, id, at)
     }
 
     /// Has the record of an event loaded.
@@ -249,20 +249,21 @@ impl Base {
     }
 
     /// Who is forgotten, as far as it was asked before.
-    pub(crate) fn known_forgotten(&self) -> Forgotten<'_> {
-        self.learnt.forgotten()
+    pub(crate) fn known_forgotten(&self) -> ForgottenBits<'_> {
+        self.summaries.forgotten()
     }
 
     /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
-    pub fn replacements(&self, changes: u32) -> Replacements<'_> {
-        self.replaced.after(changes)
+    pub fn replacements(&self, changes: u32) -> CachedHeads<'_> {
+        self.heads.after(changes)
     }
 
     /// The peak of the events below `nodes` from `summary_cache::BLOCK` · `n` on. Their records are read the first time.
     pub fn peak(&self, n: u64) -> Result<Peak> {
         let from = n * summary_cache::BLOCK;
         let ids = from..self.header.nodes.min(from + summary_cache::BLOCK);
-        self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
+        self.summaries
+            .peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 
     /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
@@ -340,7 +341,7 @@ impl Base {
 
     /// The text of a record.
     #[inline]
-    pub fn text(&self, record: &Record) -> Result<Cow<'_, str>> {
+    pub fn text(&self, record: &NodeRecord) -> Result<Cow<'_, str>> {
         self.text_at(record.content_offset, record.content_len)
     }
 

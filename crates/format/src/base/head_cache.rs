@@ -15,30 +15,30 @@ const PAGE: usize = 64;
 
 /// What is known of a base's events.
 #[derive(Debug)]
-pub(super) struct Replaced {
+pub(super) struct HeadCache {
     nodes: u64,
     /// Made when something is first kept: who opens a large brain to read one event does not wait for it.
-    pages: OnceLock<Box<[OnceLock<Page>]>>,
+    pages: OnceLock<Box<[OnceLock<HeadPage>]>>,
 }
 
-type Page = Box<[Entry; PAGE]>;
+type HeadPage = Box<[HeadEntry; PAGE]>;
 
 /// The two heads of an event. In each, the upper half is the number of changes plus one, the lower the head's id plus
 /// one; 0 while nothing is known.
 #[derive(Debug, Default)]
-struct Entry {
+struct HeadEntry {
     head: AtomicU64,
     shown: AtomicU64,
 }
 
 /// What is known to whoever knows of so many changes.
 #[derive(Debug, Clone, Copy)]
-pub struct Replacements<'a> {
-    all: &'a Replaced,
+pub struct CachedHeads<'a> {
+    all: &'a HeadCache,
     changes: u32,
 }
 
-impl Replaced {
+impl HeadCache {
     /// Nothing, of so many events.
     pub(super) fn new(nodes: u64) -> Self {
         let pages = OnceLock::new();
@@ -46,12 +46,12 @@ impl Replaced {
     }
 
     /// As it is after so many changes since the base.
-    pub(super) fn after(&self, changes: u32) -> Replacements<'_> {
-        Replacements { all: self, changes }
+    pub(super) fn after(&self, changes: u32) -> CachedHeads<'_> {
+        CachedHeads { all: self, changes }
     }
 }
 
-impl Replacements<'_> {
+impl CachedHeads<'_> {
     /// The newest head above an event, and the newest event above it that is shown, if both are known.
     pub fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
         let page = self.all.pages.get()?.get((id.0 / PAGE as u64) as usize)?;
@@ -67,7 +67,7 @@ impl Replacements<'_> {
         let Some(page) = pages.get((id.0 / PAGE as u64) as usize) else {
             return;
         };
-        let page = page.get_or_init(|| Box::new(std::array::from_fn(|_| Entry::default())));
+        let page = page.get_or_init(|| Box::new(std::array::from_fn(|_| HeadEntry::default())));
         let entry = &page[id.0 as usize % PAGE];
         entry.head.store(self.packed(head), Ordering::Relaxed);
         entry.shown.store(self.packed(shown), Ordering::Relaxed);
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_was_found_is_known_to_those_who_know_of_the_same_changes() {
-        let replaced = Replaced::new(100);
+        let replaced = HeadCache::new(100);
         let (seven, nine) = (Some(NodeId(7)), Some(NodeId(9)));
         assert_eq!(replaced.after(0).get(NodeId(5)), None);
         replaced.after(0).set(NodeId(5), None, seven);
@@ -106,12 +106,12 @@ mod tests {
 
     #[test]
     fn events_that_the_base_does_not_have_are_left_out() {
-        let replaced = Replaced::new(3);
+        let replaced = HeadCache::new(3);
         for id in [64, u64::MAX] {
             replaced.after(0).set(NodeId(id), None, None);
             assert_eq!(replaced.after(0).get(NodeId(id)), None);
         }
-        let none = Replaced::new(0);
+        let none = HeadCache::new(0);
         none.after(0).set(NodeId(0), None, None);
         assert_eq!(none.after(0).get(NodeId(0)), None);
     }

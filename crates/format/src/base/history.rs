@@ -27,7 +27,7 @@ const RECORD: u64 = 64;
 
 /// A change: who made it when, to what, and what was there before.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change<'a> {
+pub struct PastChange<'a> {
     /// The commit.
     pub lsn: Lsn,
     /// Its recorded time.
@@ -98,7 +98,7 @@ impl<'a> History<'a> {
     }
 
     /// The change at a position, in order of LSN.
-    pub fn at(&self, position: u64) -> Result<Change<'a>> {
+    pub fn at(&self, position: u64) -> Result<PastChange<'a>> {
         let at = 16u64.saturating_add(position.saturating_mul(RECORD));
         let r = self.section.slice(at, RECORD)?;
         let value = get_u32(r, 32);
@@ -135,7 +135,7 @@ impl<'a> History<'a> {
                     .bad(at + 28, format!("a change of field {field}")));
             }
         };
-        Ok(Change {
+        Ok(PastChange {
             lsn: Lsn(get_u64(r, 0)),
             time: Micros(get_i64(r, 8)),
             actor: ActorId(get_u32(r, 16)),
@@ -145,7 +145,7 @@ impl<'a> History<'a> {
     }
 
     /// The changes of an event and of its edges, oldest first.
-    pub fn of(&self, id: NodeId) -> impl Iterator<Item = Result<Change<'a>>> + use<'a> {
+    pub fn of(&self, id: NodeId) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
         let id = u32::try_from(id.0).unwrap_or(u32::MAX);
         let from = self.index.partition_point(|&[node, _]| node < id);
@@ -164,14 +164,14 @@ impl<'a> History<'a> {
     }
 
     /// Every change, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Change<'a>>> + use<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
         (0..self.count).map(move |position| this.at(position))
     }
 }
 
 /// Writes the section from changes in order of LSN, in two passes.
-pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
+pub fn write<'a, I: Iterator<Item = Result<PastChange<'a>>>>(
     body: &mut Body<'_>,
     changes: impl Fn() -> I,
 ) -> Result<()> {
@@ -193,7 +193,7 @@ pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
     let mut at = 16 + count * RECORD + 8 * index.len() as u64;
     for change in changes() {
         let change = change?;
-        let mut r = Record::default();
+        let mut r = RecordFields::default();
         let bytes = r.fill(&change.before);
         let position = if bytes.is_empty() { 0 } else { at };
         at += (bytes.len() as u64).next_multiple_of(4);
@@ -208,14 +208,14 @@ pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
     }
     body.array(&index)?;
     for change in changes() {
-        body.bytes(Record::default().fill(&change?.before))?;
+        body.bytes(RecordFields::default().fill(&change?.before))?;
         body.align(4)?;
     }
     Ok(())
 }
 
 #[derive(Default)]
-struct Record {
+struct RecordFields {
     other: u32,
     field: u8,
     edge_type: u8,
@@ -224,7 +224,7 @@ struct Record {
     created_at: i64,
 }
 
-impl Record {
+impl RecordFields {
     /// Sets the fields of a change, and returns the bytes that stand apart.
     fn fill<'a>(&mut self, before: &Before<'a>) -> &'a [u8] {
         match *before {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::{CHUNK, Chunk};
 use super::section::{ALIGN, HEADER, tag};
-use super::source_table::Old;
+use super::source_table::SourceTable;
 use crate::bytes::align_up;
 use crate::error::{Error, Result};
 
@@ -102,7 +102,7 @@ impl Stream {
     pub(crate) fn copy(
         &mut self,
         sink: &mut dyn Sink,
-        old: &Old<'_>,
+        old: &SourceTable<'_>,
         range: Range<u64>,
     ) -> Result<()> {
         let mut at = range.start;
@@ -134,7 +134,7 @@ impl Stream {
     }
 
     /// What is written next was made from an older stream's byte at a position.
-    pub(crate) fn taint(&mut self, old: &Old<'_>, at: u64) {
+    pub(crate) fn taint(&mut self, old: &SourceTable<'_>, at: u64) {
         self.tainted |= !old.holds(at);
     }
 

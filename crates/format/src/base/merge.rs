@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// What comes next.
-pub(crate) enum Piece<T> {
+pub(crate) enum MergeRun<T> {
     /// These of the older list, as they stand.
     Older(Range<usize>),
     /// This of the newer one.
@@ -15,19 +15,19 @@ pub(crate) fn merge<K: Ord, T, E>(
     len: usize,
     older: impl Fn(usize) -> K,
     newer: impl IntoIterator<Item = (K, T)>,
-    mut out: impl FnMut(Piece<T>) -> Result<(), E>,
+    mut out: impl FnMut(MergeRun<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut from = 0;
     for (key, value) in newer {
         let to = after(from, len, |at| older(at) <= key);
         if from < to {
-            out(Piece::Older(from..to))?;
+            out(MergeRun::Older(from..to))?;
         }
         from = to;
-        out(Piece::Newer(value))?;
+        out(MergeRun::Newer(value))?;
     }
     if from < len {
-        out(Piece::Older(from..len))?;
+        out(MergeRun::Older(from..len))?;
     }
     Ok(())
 }
@@ -68,8 +68,8 @@ pub(crate) fn edited<T: Ord + Copy>(older: &[T], gone: &[T], newer: &[T]) -> Vec
         pairs,
         |piece| -> Result<(), std::convert::Infallible> {
             match piece {
-                Piece::Older(range) => out.extend_from_slice(&kept[range]),
-                Piece::Newer(entry) => out.push(entry),
+                MergeRun::Older(range) => out.extend_from_slice(&kept[range]),
+                MergeRun::Newer(entry) => out.push(entry),
             }
             Ok(())
         },
@@ -107,8 +107,8 @@ mod tests {
             newer,
             |piece| -> Result<(), std::convert::Infallible> {
                 match piece {
-                    Piece::Older(range) => out.push_str(&format!("{range:?} ")),
-                    Piece::Newer(c) => out.push(c),
+                    MergeRun::Older(range) => out.push_str(&format!("{range:?} ")),
+                    MergeRun::Newer(c) => out.push(c),
                 }
                 Ok(())
             },

@@ -9,7 +9,7 @@ pub const LEN: usize = 72;
 
 /// A node record, decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Record {
+pub struct NodeRecord {
     /// Its id; in our files its position.
     pub id: NodeId,
     /// Its type.
@@ -40,7 +40,7 @@ pub struct Record {
     pub lambda: f32,
 }
 
-impl Record {
+impl NodeRecord {
     /// The record's bytes.
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
@@ -67,17 +67,17 @@ impl Record {
     /// Floats must be finite and times representable; what offsets point to is checked when it is read.
     #[inline]
     pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Self> {
-        Raw(bytes).checked(position).map(Raw::decode)
+        RawNode(bytes).checked(position).map(RawNode::decode)
     }
 }
 
 /// A record in place, which was checked: a field is read when it is asked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Raw<'a>(&'a [u8; LEN]);
+pub struct RawNode<'a>(&'a [u8; LEN]);
 
-#[allow(missing_docs, reason = "the fields are those of `Record`")]
-impl<'a> Raw<'a> {
-    /// Checks what `Record::decode` checks, and that it is the record of an event.
+#[allow(missing_docs, reason = "the fields are those of `NodeRecord`")]
+impl<'a> RawNode<'a> {
+    /// Checks what `NodeRecord::decode` checks, and that it is the record of an event.
     #[inline]
     pub fn check(bytes: &'a [u8; LEN], id: NodeId, position: u64) -> Result<Self> {
         let raw = Self(bytes).checked(position)?;
@@ -108,8 +108,8 @@ impl<'a> Raw<'a> {
 
     /// All fields.
     #[inline]
-    pub fn decode(self) -> Record {
-        Record {
+    pub fn decode(self) -> NodeRecord {
+        NodeRecord {
             id: self.id(),
             event_type: self.event_type(),
             flags: self.flags(),
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_record_reads_back_with_more_edges_than_16_bits_hold() {
-        let record = Record {
+        let record = NodeRecord {
             id: NodeId(9),
             event_type: EventType(200),
             flags: Flags(41),
@@ -236,9 +236,9 @@ mod tests {
             lambda: 0.125,
         };
         let bytes = record.encode();
-        assert_eq!(Record::decode(&bytes, 0).unwrap(), record);
+        assert_eq!(NodeRecord::decode(&bytes, 0).unwrap(), record);
         let mut bad = bytes;
         put_f32(&mut bad, 24, f32::NAN);
-        assert!(Record::decode(&bad, 0).is_err());
+        assert!(NodeRecord::decode(&bad, 0).is_err());
     }
 }

@@ -37,7 +37,7 @@ const FRONT: u64 = 64;
 
 /// How to find what is near without looking at everything.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
+pub struct IvfParameters {
     /// Vectors when the clusters were made.
     pub trained: u64,
     /// Vectors when the recall was measured.
@@ -52,9 +52,9 @@ pub struct Measured {
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Codes<'a> {
+pub struct QuantisedVectors<'a> {
     /// How to find what is near.
-    pub measured: Measured,
+    pub measured: IvfParameters,
     /// No row is further off the centre.
     pub reach: f32,
     /// What rows are off.
@@ -71,7 +71,7 @@ pub struct Codes<'a> {
     section: Section<'a>,
 }
 
-impl<'a> Codes<'a> {
+impl<'a> QuantisedVectors<'a> {
     /// Reads the section's front; `None` if no event has a vector.
     pub fn read(section: Section<'a>, nodes: u64, dimension: u32) -> Result<Option<Self>> {
         if section.u64(0)? != nodes {
@@ -85,7 +85,7 @@ impl<'a> Codes<'a> {
             return Err(section.bad(8, format!("it is of {d} numbers a vector, not {dimension}")));
         }
         let k = section.u32(12)?;
-        let measured = Measured {
+        let measured = IvfParameters {
             trained: section.u64(16)?,
             measured: section.u64(24)?,
             probes: section.u32(32)?,
@@ -151,9 +151,9 @@ impl<'a> Codes<'a> {
 
 /// A section to be written.
 #[derive(Debug)]
-pub struct Made {
+pub struct QuantisedBuffers {
     /// How to find what is near.
-    pub measured: Measured,
+    pub measured: IvfParameters,
     /// No row is further off the centre.
     pub reach: f32,
     /// What rows are off.
@@ -168,10 +168,10 @@ pub struct Made {
     pub listed: Vec<u32>,
 }
 
-impl Made {
+impl QuantisedBuffers {
     /// As it will be read.
-    pub(crate) fn as_codes(&self) -> Codes<'_> {
-        Codes {
+    pub(crate) fn as_codes(&self) -> QuantisedVectors<'_> {
+        QuantisedVectors {
             measured: self.measured,
             reach: self.reach,
             centre: &self.centre,
@@ -196,7 +196,7 @@ impl Made {
 }
 
 /// Writes the section of `nodes` events; `None` if none has a vector.
-pub fn write(body: &mut Body<'_>, nodes: u64, made: Option<&Made>) -> Result<()> {
+pub fn write(body: &mut Body<'_>, nodes: u64, made: Option<&QuantisedBuffers>) -> Result<()> {
     body.u64(nodes)?;
     let Some(made) = made else {
         return body.bytes(&[0; FRONT as usize - 8]);

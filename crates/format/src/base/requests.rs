@@ -26,7 +26,7 @@ pub const FORGOTTEN: u128 = 0;
 
 /// What is remembered of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct StoredRequest<'a> {
     /// A UUIDv7, whose first 48 bits are milliseconds since 1970.
     pub id: Uuid,
     /// XXH3-128 of its body, or [`FORGOTTEN`].
@@ -83,7 +83,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The request at a position, in order of id.
-    pub fn at(&self, position: u64) -> Result<Request<'a>> {
+    pub fn at(&self, position: u64) -> Result<StoredRequest<'a>> {
         let record = self.section.slice(
             16u64.saturating_add(position.saturating_mul(RECORD)),
             RECORD,
@@ -93,7 +93,7 @@ impl<'a> Requests<'a> {
             answers.saturating_add(get_u64(record, 40)),
             get_u32(record, 48).into(),
         )?;
-        Ok(Request {
+        Ok(StoredRequest {
             id: Uuid::from_bytes(std::array::from_fn(|i| record[i])),
             body: u128::from_le_bytes(std::array::from_fn(|i| record[16 + i])),
             lsn: Lsn(get_u64(record, 32)),
@@ -102,7 +102,7 @@ impl<'a> Requests<'a> {
     }
 
     /// The request of an id.
-    pub fn find(&self, id: &Uuid) -> Result<Option<Request<'a>>> {
+    pub fn find(&self, id: &Uuid) -> Result<Option<StoredRequest<'a>>> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
             let middle = (from + to) / 2;
@@ -122,7 +122,7 @@ impl<'a> Requests<'a> {
 }
 
 /// Writes the section from requests in order of id.
-pub fn write(body: &mut Body<'_>, requests: &[Request<'_>], floor: u64) -> Result<()> {
+pub fn write(body: &mut Body<'_>, requests: &[StoredRequest<'_>], floor: u64) -> Result<()> {
     body.u64(requests.len() as u64)?;
     body.u64(floor)?;
     let mut offset = 0u64;

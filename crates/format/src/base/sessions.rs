@@ -48,13 +48,13 @@ pub struct Session<'a> {
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Sessions<'a> {
+pub struct SessionIndex<'a> {
     section: Section<'a>,
     count: u64,
     nodes: u64,
 }
 
-impl<'a> Sessions<'a> {
+impl<'a> SessionIndex<'a> {
     /// Reads the section's front.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let (count, found) = (section.u64(0)?, section.u64(8)?);
@@ -187,7 +187,7 @@ impl<'a> Sessions<'a> {
 pub fn write(
     body: &mut Body<'_>,
     sessions: &[Session<'_>],
-    older: Option<Sessions<'_>>,
+    older: Option<SessionIndex<'_>>,
     newer: &[u32],
 ) -> Result<()> {
     let first = older.map_or(0, |o| o.nodes);

@@ -20,7 +20,7 @@ pub struct Settings {
     /// Texts without a vector are embedded by the built-in embedder, if the brain's space is its.
     pub embed: bool,
     /// What the daemon does by itself, and when.
-    pub jobs: Jobs,
+    pub jobs: JobSettings,
     /// What this version does not know.
     #[serde(flatten)]
     pub other: Attributes,
@@ -29,7 +29,7 @@ pub struct Settings {
 /// What the daemon does by itself, and when.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Jobs {
+pub struct JobSettings {
     /// Strengths are computed.
     pub decay: Schedule,
     /// Events whose attribute `expires_at` is past are forgotten.
@@ -51,7 +51,7 @@ pub struct Jobs {
     pub other: Attributes,
 }
 
-impl Default for Jobs {
+impl Default for JobSettings {
     fn default() -> Self {
         Self {
             decay: Schedule::Every(24 * 3600),
@@ -67,7 +67,7 @@ impl Default for Jobs {
     }
 }
 
-impl Jobs {
+impl JobSettings {
     /// How many seconds without an event make a session idle.
     pub fn session_idle_seconds(&self) -> Result<u64> {
         span("jobs.session_idle", &self.session_idle)
@@ -138,7 +138,7 @@ impl Default for Settings {
             decay: DecayRates::default(),
             fading_below: 0.2,
             embed: true,
-            jobs: Jobs::default(),
+            jobs: JobSettings::default(),
             other: Attributes::new(),
         }
     }

@@ -7,7 +7,7 @@ use super::chunk::{CHUNK, Chunk};
 use crate::error::{Error, Result};
 
 /// The bytes of one stream of an older base.
-pub(crate) struct Old<'b> {
+pub(crate) struct SourceTable<'b> {
     what: &'static str,
     start: u64,
     bytes: &'b [u8],
@@ -17,7 +17,7 @@ pub(crate) struct Old<'b> {
     seen: Cell<Option<(u64, bool)>>,
 }
 
-impl<'b> Old<'b> {
+impl<'b> SourceTable<'b> {
     /// The stream that stands at `start`, and the checksums of its chunks.
     pub(crate) fn new(what: &'static str, start: u64, bytes: &'b [u8], chunks: Vec<Chunk>) -> Self {
         Self {

@@ -7,7 +7,7 @@
 
 use super::section::Section;
 use crate::base::image::Body;
-use crate::base::merge::{Piece, merge};
+use crate::base::merge::{MergeRun, merge};
 use crate::error::{Error, Result};
 
 /// Reads the section: events, strongest first.
@@ -46,8 +46,8 @@ pub fn write(
         newer.into_iter().map(|key| (key, !(key as u32))),
         |piece| -> Result<()> {
             match piece {
-                Piece::Older(range) => order.extend_from_slice(&stayed[range]),
-                Piece::Newer(id) => order.push(id),
+                MergeRun::Older(range) => order.extend_from_slice(&stayed[range]),
+                MergeRun::Newer(id) => order.push(id),
             }
             Ok(())
         },

@@ -1,13 +1,13 @@
-//! What was learnt of a base by reading its records, so that they need not be read again.
+//! What was summaries of a base by reading its records, so that they need not be read again.
 //!
 //! Of a record's 72 bytes a walk wants one bit, a ranking a bound. The bits and bounds of all events are so few that
-//! they stay in the cache, where the records would be a miss each. Nothing is learnt ahead: who asks first reads the
-//! record. A base never changes, so what was learnt of it holds as long as it does.
+//! they stay in the cache, where the records would be a miss each. Nothing is summaries ahead: who asks first reads the
+//! record. A base never changes, so what was summaries of it holds as long as it does.
 //!
 //! Promises: an event costs a quarter of a byte once a graph was walked, and a byte at most.
 //! Not here: what the journal says since; a base that is opened anew knows nothing.
 
-use super::node::Raw;
+use super::node::RawNode;
 use crate::error::Result;
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::{EventType, Flags, Micros, NodeId};
@@ -23,21 +23,21 @@ const PARTS: usize = 4;
 /// Events of a part.
 pub const PART: u64 = BLOCK / PARTS as u64;
 
-/// What was learnt.
+/// What was summaries.
 #[derive(Debug)]
-pub(super) struct Learnt {
+pub(super) struct SummaryCache {
     /// Of each event, whether it is known if it is forgotten, and whether it is.
     forgotten: OnceLock<Box<[AtomicU64]>>,
     /// Of each block, page by page.
-    peaks: Box<[OnceLock<Page>]>,
+    peaks: Box<[OnceLock<PeakPage>]>,
     nodes: u64,
 }
 
-type Page = Box<[OnceLock<Peak>; PAGE]>;
+type PeakPage = Box<[OnceLock<Peak>; PAGE]>;
 
 /// What is known of who is forgotten.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Forgotten<'a>(&'a [AtomicU64]);
+pub(crate) struct ForgottenBits<'a>(&'a [AtomicU64]);
 
 /// What of the events of a block makes for strength, each at its most.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,7 +76,7 @@ impl Peak {
             && other.types & !self.types == 0
     }
 
-    fn add(&mut self, record: Raw<'_>) {
+    fn add(&mut self, record: RawNode<'_>) {
         let part = &mut self.confidences[(record.id().0 % BLOCK / PART) as usize];
         *part = part.max(record.confidence());
         self.last_accessed = self.last_accessed.max(record.last_accessed());
@@ -98,7 +98,7 @@ pub(crate) fn of_rate(event_type: EventType) -> usize {
     }
 }
 
-impl Learnt {
+impl SummaryCache {
     /// Nothing, of so many events.
     pub(super) fn new(nodes: u64) -> Self {
         Self {
@@ -111,16 +111,16 @@ impl Learnt {
     }
 
     /// Who is forgotten, as far as it is known.
-    pub(super) fn forgotten(&self) -> Forgotten<'_> {
+    pub(super) fn forgotten(&self) -> ForgottenBits<'_> {
         let words = || self.nodes.div_ceil(PER_WORD);
         let zeros = || (0..words()).map(|_| AtomicU64::new(0)).collect();
-        Forgotten(self.forgotten.get_or_init(zeros))
+        ForgottenBits(self.forgotten.get_or_init(zeros))
     }
 
     /// The peak of the events from `BLOCK` · `n` on; if it is not known, `records` gives their records.
     pub(super) fn peak<'r, R>(&self, n: u64, records: impl FnOnce() -> R) -> Result<Peak>
     where
-        R: Iterator<Item = Result<Raw<'r>>>,
+        R: Iterator<Item = Result<RawNode<'r>>>,
     {
         let at = n as usize;
         let page = self.peaks.get(at / PAGE);
@@ -138,7 +138,7 @@ impl Learnt {
     }
 }
 
-impl Forgotten<'_> {
+impl ForgottenBits<'_> {
     /// Whether an event is forgotten, if that is known.
     #[inline(always)]
     pub(crate) fn has(self, id: NodeId) -> Option<bool> {
@@ -160,13 +160,13 @@ impl Forgotten<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::node::{LEN, Record};
+    use crate::base::node::{LEN, NodeRecord};
     use crate::types::SessionId;
 
     #[test]
     fn what_is_known_of_one_event_says_nothing_of_others() {
-        let learnt = Learnt::new(100);
-        let known = learnt.forgotten();
+        let summaries = SummaryCache::new(100);
+        let known = summaries.forgotten();
         let said = [(0, true), (31, false), (32, true), (99, false)];
         for (id, is_forgotten) in said {
             known.set(NodeId(id), is_forgotten);
@@ -174,13 +174,13 @@ mod tests {
         known.set(NodeId(1 << 40), true);
         for id in 0..200 {
             let right = said.iter().find(|(one, _)| *one == id);
-            let found = learnt.forgotten().has(NodeId(id));
+            let found = summaries.forgotten().has(NodeId(id));
             assert_eq!(found, right.map(|(_, is_forgotten)| *is_forgotten), "{id}");
         }
     }
 
     fn record(id: u64) -> [u8; LEN] {
-        let record = Record {
+        let record = NodeRecord {
             id: NodeId(id),
             event_type: EventType(if id == 40 { 200 } else { 2 + (id % 2) as u8 }),
             flags: if id == 70 {
@@ -206,12 +206,12 @@ mod tests {
     #[test]
     fn a_peak_is_of_all_events_of_its_block_and_is_read_once() {
         let all: Vec<_> = (0..80).map(record).collect();
-        let learnt = Learnt::new(80);
+        let summaries = SummaryCache::new(80);
         let of = |ids: std::ops::Range<u64>| {
             let all = &all;
-            ids.map(move |id| Raw::check(&all[id as usize], NodeId(id), 0))
+            ids.map(move |id| RawNode::check(&all[id as usize], NodeId(id), 0))
         };
-        let first = learnt.peak(0, || of(0..64)).unwrap();
+        let first = summaries.peak(0, || of(0..64)).unwrap();
         let confidences = [0, 16, 32, 48].map(|id| 1.0 / (id + 1) as f32);
         assert_eq!(first.confidences, confidences);
         assert_eq!((first.lambda, first.access_count), (5.0, 1));
@@ -220,13 +220,13 @@ mod tests {
             first.types, 0b1101,
             "a type that nobody knows has the rate of the first"
         );
-        let last = learnt.peak(1, || of(64..80)).unwrap();
+        let last = summaries.peak(1, || of(64..80)).unwrap();
         assert_eq!((last.lambda, last.is_pinned), (66.0, true));
         assert_eq!(last.confidences[1], f32::NEG_INFINITY, "nobody is there");
         assert!(first.covers(&first) && !first.covers(&last) && !last.covers(&first));
 
-        assert_eq!(learnt.peak(0, || of(0..0)).unwrap(), first);
-        let bad = learnt.peak(7, || (0..1).map(|_| Raw::check(&all[3], NodeId(4), 0)));
+        assert_eq!(summaries.peak(0, || of(0..0)).unwrap(), first);
+        let bad = summaries.peak(7, || (0..1).map(|_| RawNode::check(&all[3], NodeId(4), 0)));
         assert!(bad.is_err());
     }
 }

@@ -19,17 +19,17 @@ pub(super) fn off<'o>(
     out
 }
 
-/// Groups that are looked into.
+/// CentroidGroups that are looked into.
 const GROUPS_LOOKED_INTO: usize = 6;
 
 /// Codes of directions.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct CodedRows {
     pub(super) scales: Vec<u32>,
     pub(super) codes: Vec<u8>,
 }
 
-impl Rows {
+impl CodedRows {
     /// Of directions that stand one after the other.
     pub(super) fn of(directions: &[f32], centre: &[f32]) -> Self {
         let (kernels, stride) = (Kernels::best(), Coded::stride_of(centre.len()));
@@ -71,25 +71,25 @@ pub(super) fn to_length_1(vector: &mut [f32]) {
     }
 }
 
-/// Rows by group.
+/// CodedRows by group.
 #[derive(Debug)]
-pub(super) struct Groups {
-    leaders: Rows,
+pub(super) struct CentroidGroups {
+    leaders: CodedRows,
     /// The rows of all groups, one group after the other.
-    rows: Rows,
+    rows: CodedRows,
     /// Where each group begins in `rows`, and where the last one ends.
     starts: Vec<usize>,
     /// What each of `rows` was before.
     was: Vec<u32>,
 }
 
-impl Groups {
+impl CentroidGroups {
     /// Of these rows, whose groups are `of`, led by `leaders`.
-    pub(super) fn new(leaders: Rows, rows: &Rows, of: &[u32]) -> Self {
+    pub(super) fn new(leaders: CodedRows, rows: &CodedRows, of: &[u32]) -> Self {
         let stride = rows.codes.len() / rows.len().max(1);
         let mut was: Vec<u32> = (0..of.len() as u32).collect();
         was.sort_by_key(|&at| of[at as usize]);
-        let mut grouped = Rows::default();
+        let mut grouped = CodedRows::default();
         for &at in &was {
             let at = at as usize;
             grouped.scales.push(rows.scales[at]);
@@ -109,16 +109,16 @@ impl Groups {
     }
 }
 
-/// Directions, and their groups where they have some.
-pub(super) struct Directions<'a> {
-    pub(super) rows: &'a Rows,
-    pub(super) groups: Option<Groups>,
+/// Centroids, and their groups where they have some.
+pub(super) struct Centroids<'a> {
+    pub(super) rows: &'a CodedRows,
+    pub(super) groups: Option<CentroidGroups>,
     pub(super) dimension: usize,
 }
 
-impl<'a> Directions<'a> {
+impl<'a> Centroids<'a> {
     /// All of which are looked at.
-    pub(super) fn ungrouped(rows: &'a Rows, dimension: usize) -> Self {
+    pub(super) fn ungrouped(rows: &'a CodedRows, dimension: usize) -> Self {
         Self {
             rows,
             groups: None,
@@ -128,8 +128,8 @@ impl<'a> Directions<'a> {
 }
 
 /// Tells whom vectors are nearest to.
-pub(super) struct Nearest<'a> {
-    among: &'a Directions<'a>,
+pub(super) struct NearestCentroid<'a> {
+    among: &'a Centroids<'a>,
     kernels: Kernels,
     coded: Coded,
     unit: Vec<f32>,
@@ -138,8 +138,8 @@ pub(super) struct Nearest<'a> {
     work: Work,
 }
 
-impl<'a> Nearest<'a> {
-    pub(super) fn new(among: &'a Directions<'a>) -> Self {
+impl<'a> NearestCentroid<'a> {
+    pub(super) fn new(among: &'a Centroids<'a>) -> Self {
         Self {
             among,
             kernels: Kernels::best(),

@@ -1,6 +1,6 @@
 //! History carried through a fold: the base's, then what the delta changed, in order of LSN.
 
-use crate::base::history::{Before, Change};
+use crate::base::history::{Before, PastChange};
 use crate::delta::entry::{Held, State};
 use crate::delta::graph::EdgeVersion;
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::view::View;
 pub(super) fn all<'v>(
     view: &'v View,
     erased: &'v dyn Fn(u64) -> bool,
-) -> impl Iterator<Item = Result<Change<'v>>> + 'v {
+) -> impl Iterator<Item = Result<PastChange<'v>>> + 'v {
     let (base, failed) = match view.brain().base().history() {
         Ok(history) => (Some(history.iter()), None),
         Err(e) => (None, Some(Err(e))),
@@ -21,7 +21,7 @@ pub(super) fn all<'v>(
         .chain(base.into_iter().flatten())
         .chain(delta(view))
         .filter(move |change| match change {
-            Ok(Change {
+            Ok(PastChange {
                 target,
                 before: Before::Attributes(_) | Before::Vector(_),
                 ..
@@ -32,9 +32,12 @@ pub(super) fn all<'v>(
 
 /// Every change of one event and of its edges up to the newest commit of a view, oldest first; values of
 /// an erased event too, while its file still has them.
-pub fn of<'v>(view: &'v View, id: NodeId) -> Result<impl Iterator<Item = Result<Change<'v>>> + 'v> {
+pub fn of<'v>(
+    view: &'v View,
+    id: NodeId,
+) -> Result<impl Iterator<Item = Result<PastChange<'v>>> + 'v> {
     let base = view.brain().base().history()?.of(id);
-    let is_its = move |change: &Result<Change<'_>>| match change {
+    let is_its = move |change: &Result<PastChange<'_>>| match change {
         Ok(change) => {
             change.target == id
                 || matches!(change.before, Before::Edge { target, .. } if target == id)
@@ -45,7 +48,7 @@ pub fn of<'v>(view: &'v View, id: NodeId) -> Result<impl Iterator<Item = Result<
 }
 
 /// The changes of the delta: versions of states and of edges are each in order of LSN already.
-fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
+fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
     let delta = view.brain().delta();
     let bound = view.lsn();
     let mut states = delta
@@ -60,7 +63,7 @@ fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
         .iter()
         .take_while(move |v| v.lsn <= bound)
         .peekable();
-    let mut ready: std::collections::VecDeque<Result<Change<'_>>> = Default::default();
+    let mut ready: std::collections::VecDeque<Result<PastChange<'_>>> = Default::default();
     std::iter::from_fn(move || {
         loop {
             if let Some(change) = ready.pop_front() {
@@ -86,13 +89,13 @@ fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
     })
 }
 
-fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
+fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> {
     let slot = view.brain().delta().edges.slots.get(version.slot)?;
     // A first edge needs no history: its recorded time tells since when it is there.
     if version.before.is_none() && version.previous == crate::delta::entry::END {
         return None;
     }
-    Some(Change {
+    Some(PastChange {
         lsn: version.lsn,
         time: version.time,
         actor: version.actor,
@@ -108,7 +111,7 @@ fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
 fn of_state<'v>(
     view: &'v View,
     state: &State,
-    out: &mut std::collections::VecDeque<Result<Change<'v>>>,
+    out: &mut std::collections::VecDeque<Result<PastChange<'v>>>,
 ) -> Result<()> {
     let brain = view.brain();
     let before = match brain.delta().events.states.get(state.previous) {
@@ -116,7 +119,7 @@ fn of_state<'v>(
         None => brain.initial_state(state.node)?,
     };
     let mut push = |before: Before<'v>| {
-        out.push_back(Ok(Change {
+        out.push_back(Ok(PastChange {
             lsn: state.lsn,
             time: state.time,
             actor: state.actor,

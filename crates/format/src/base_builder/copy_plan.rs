@@ -14,7 +14,7 @@ use crate::types::{EdgeType, Flags, Micros, NodeId};
 use crate::view::View;
 
 /// What is kept, and what of it is changed. All lists ascend.
-pub(super) struct Kept<'v> {
+pub(super) struct CopyPlan<'v> {
     pub(super) view: &'v View,
     /// Events that are taken over: ids below this.
     pub(super) first: u64,
@@ -22,23 +22,23 @@ pub(super) struct Kept<'v> {
     pub(super) is_scratch: bool,
     /// What of the base is not as it was written.
     pub(super) damage: Damage,
-    /// Kept events whose record the delta may have changed.
+    /// CopyPlan events whose record the delta may have changed.
     pub(super) changed: Vec<u32>,
-    /// Kept events that were erased since.
+    /// CopyPlan events that were erased since.
     pub(super) erased: Vec<u32>,
-    /// Kept events that may have another vector.
+    /// CopyPlan events that may have another vector.
     pub(super) vectors: Vec<u32>,
-    /// Kept events that may have other attributes.
+    /// CopyPlan events that may have other attributes.
     pub(super) attributes: Vec<u32>,
     /// Edges that the delta made, changed or retracted.
-    pub(super) edits: Vec<Edit>,
+    pub(super) edits: Vec<EdgeEdit>,
     /// There was a decay run: every event has another strength.
     pub(super) is_decayed: bool,
 }
 
 /// What the delta says of an edge.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edit {
+pub(super) struct EdgeEdit {
     pub(super) source: u32,
     pub(super) target: u32,
     pub(super) edge_type: EdgeType,
@@ -46,7 +46,7 @@ pub(super) struct Edit {
     pub(super) value: Option<(f32, Micros)>,
 }
 
-impl Edit {
+impl EdgeEdit {
     /// The edge, if it was not retracted.
     pub(super) fn edge(&self) -> Option<Edge> {
         self.value.map(|(weight, created_at)| Edge {
@@ -59,7 +59,7 @@ impl Edit {
     }
 }
 
-impl<'v> Kept<'v> {
+impl<'v> CopyPlan<'v> {
     /// As much as can be kept, unless a base from scratch is asked for, or the base's indexes are damaged.
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
@@ -90,7 +90,7 @@ impl<'v> Kept<'v> {
         for slot in edges.slots.iter() {
             if let Some(value) = edges.value(slot, bound) {
                 // Ids fit 32 bits: NODES_MAX.
-                edits.push(Edit {
+                edits.push(EdgeEdit {
                     source: slot.source.0 as u32,
                     target: slot.target.0 as u32,
                     edge_type: slot.edge_type,

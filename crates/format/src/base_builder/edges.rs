@@ -1,13 +1,13 @@
 //! The edge table of a new base: runs of kept edges, with those of the delta between them.
 
-use super::copy_plan::{Edit, Kept};
+use super::copy_plan::{CopyPlan, EdgeEdit};
 use super::source_table;
 use crate::base::adjacency::Adjacency;
-use crate::base::conflicts::Conflicts;
+use crate::base::conflicts::ConflictEdges;
 use crate::base::edge::{self, LEN};
 use crate::base::image::{Sink, Stream};
 use crate::base::merge::edited;
-use crate::base::source_table::Old;
+use crate::base::source_table::SourceTable;
 use crate::error::Result;
 use crate::event::Edge;
 use crate::types::{EdgeType, NodeId};
@@ -15,7 +15,7 @@ use crate::view::Direction;
 
 /// What was written: the edges in order, and those of disagreement.
 #[derive(Default)]
-pub(super) struct Ties {
+pub(super) struct EdgeColumns {
     /// Where each event's edges begin, and the end of the last.
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
@@ -24,18 +24,18 @@ pub(super) struct Ties {
     pub(super) contradicts: Vec<[u32; 2]>,
     /// (target, source), ascending.
     pub(super) supersedes: Vec<[u32; 2]>,
-    gone: Disputes,
-    new: Disputes,
+    gone: ConflictLists,
+    new: ConflictLists,
 }
 
 /// Edges of disagreement, as they are met.
 #[derive(Default)]
-struct Disputes {
+struct ConflictLists {
     contradicts: Vec<[u32; 2]>,
     supersedes: Vec<[u32; 2]>,
 }
 
-impl Disputes {
+impl ConflictLists {
     fn push(&mut self, source: u32, target: u32, edge_type: EdgeType) {
         match edge_type {
             EdgeType::CONTRADICTS => self.contradicts.push([source, target]),
@@ -46,25 +46,25 @@ impl Disputes {
 }
 
 /// The kept part of the edge table and of its lists.
-struct Base<'b> {
-    table: Old<'b>,
+struct SourceEdges<'b> {
+    table: SourceTable<'b>,
     lists: Adjacency<'b>,
 }
 
 /// Where an edge table is written.
-pub(super) struct Out<'o> {
+pub(super) struct EdgeOutput<'o> {
     pub(super) stream: &'o mut Stream,
     pub(super) sink: &'o mut dyn Sink,
 }
 
-pub(super) fn write(kept: &Kept<'_>, mut out: Out<'_>) -> Result<Ties> {
-    let mut ties = Ties::default();
-    let mut disputed = Conflicts::default();
+pub(super) fn write(kept: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<EdgeColumns> {
+    let mut ties = EdgeColumns::default();
+    let mut disputed = ConflictEdges::default();
     ties.starts.reserve(kept.view.nodes() as usize + 1);
     let mut newer = kept.edits.as_slice();
     if let Some(base) = kept.base() {
         let h = base.header();
-        let base_ties = Base {
+        let base_ties = SourceEdges {
             table: source_table::stream(base, "edge table", h.edge_table, h.content)?,
             lists: base.adjacency()?,
         };
@@ -88,7 +88,7 @@ pub(super) fn write(kept: &Kept<'_>, mut out: Out<'_>) -> Result<Ties> {
             .take_while(|e| NodeId(e.source.into()) == id)
             .count();
         let (own, rest) = newer.split_at(count);
-        for edge in own.iter().filter_map(Edit::edge) {
+        for edge in own.iter().filter_map(EdgeEdit::edge) {
             ties.push_new(&edge, &mut out)?;
         }
         newer = rest;
@@ -110,8 +110,13 @@ pub(super) fn write(kept: &Kept<'_>, mut out: Out<'_>) -> Result<Ties> {
     Ok(ties)
 }
 
-impl Ties {
-    fn keep(&mut self, base: &Base<'_>, mut edits: &[Edit], out: &mut Out<'_>) -> Result<()> {
+impl EdgeColumns {
+    fn keep(
+        &mut self,
+        base: &SourceEdges<'_>,
+        mut edits: &[EdgeEdit],
+        out: &mut EdgeOutput<'_>,
+    ) -> Result<()> {
         let starts = base.lists.out_starts();
         let mut from = 0;
         while let Some(first) = edits.first() {
@@ -126,8 +131,14 @@ impl Ties {
         self.run(base, from, starts.len() - 1, out)
     }
 
-    /// Kept sources of which the delta says nothing.
-    fn run(&mut self, base: &Base<'_>, from: usize, to: usize, out: &mut Out<'_>) -> Result<()> {
+    /// CopyPlan sources of which the delta says nothing.
+    fn run(
+        &mut self,
+        base: &SourceEdges<'_>,
+        from: usize,
+        to: usize,
+        out: &mut EdgeOutput<'_>,
+    ) -> Result<()> {
         let starts = base.lists.out_starts();
         let shift = (self.targets.len() as u32).wrapping_sub(starts[from]);
         let moved = starts[from..to].iter().map(|at| at.wrapping_add(shift));
@@ -135,8 +146,14 @@ impl Ties {
         self.copy(base, starts[from], starts[to], out)
     }
 
-    /// Kept edges by their positions.
-    fn copy(&mut self, base: &Base<'_>, from: u32, to: u32, out: &mut Out<'_>) -> Result<()> {
+    /// CopyPlan edges by their positions.
+    fn copy(
+        &mut self,
+        base: &SourceEdges<'_>,
+        from: u32,
+        to: u32,
+        out: &mut EdgeOutput<'_>,
+    ) -> Result<()> {
         let (targets, types) = base.lists.out_range(from, to)?;
         self.targets.extend_from_slice(targets);
         self.types.extend_from_slice(types);
@@ -145,7 +162,12 @@ impl Ties {
     }
 
     /// The edges of a kept source that the delta changed.
-    fn edit(&mut self, base: &Base<'_>, edits: &[Edit], out: &mut Out<'_>) -> Result<()> {
+    fn edit(
+        &mut self,
+        base: &SourceEdges<'_>,
+        edits: &[EdgeEdit],
+        out: &mut EdgeOutput<'_>,
+    ) -> Result<()> {
         let Some(source) = edits.first().map(|e| e.source as usize) else {
             return Ok(());
         };
@@ -179,13 +201,13 @@ impl Ties {
         self.copy(base, from, end, out)
     }
 
-    fn push_new(&mut self, edge: &Edge, out: &mut Out<'_>) -> Result<()> {
+    fn push_new(&mut self, edge: &Edge, out: &mut EdgeOutput<'_>) -> Result<()> {
         self.new
             .push(edge.source.0 as u32, edge.target.0 as u32, edge.edge_type);
         self.push(edge, out)
     }
 
-    fn push(&mut self, edge: &Edge, out: &mut Out<'_>) -> Result<()> {
+    fn push(&mut self, edge: &Edge, out: &mut EdgeOutput<'_>) -> Result<()> {
         self.targets.push(edge.target.0 as u32);
         self.types.push(edge.edge_type.0);
         out.stream.write(out.sink, &edge::encode(edge))

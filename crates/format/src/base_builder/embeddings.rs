@@ -1,6 +1,6 @@
 //! The vectors of a new base, and what cosine needs of them.
 
-use super::copy_plan::Kept;
+use super::copy_plan::CopyPlan;
 use super::source_table;
 use crate::base::Base;
 use crate::base::image::{Sink, Stream};
@@ -9,7 +9,11 @@ use crate::error::Result;
 use crate::types::NodeId;
 
 /// Writes the vectors of all events; returns 1 / length of each.
-pub(super) fn write(kept: &Kept<'_>, stream: &mut Stream, sink: &mut dyn Sink) -> Result<Vec<f32>> {
+pub(super) fn write(
+    kept: &CopyPlan<'_>,
+    stream: &mut Stream,
+    sink: &mut dyn Sink,
+) -> Result<Vec<f32>> {
     let none = vec![0.0f32; kept.view.vector_dimension() as usize];
     let mut inverse_lengths = Vec::with_capacity(kept.view.nodes() as usize);
     if let Some(base) = kept.base() {
@@ -24,9 +28,9 @@ pub(super) fn write(kept: &Kept<'_>, stream: &mut Stream, sink: &mut dyn Sink) -
     Ok(inverse_lengths)
 }
 
-/// Kept vectors are copied in long runs.
+/// CopyPlan vectors are copied in long runs.
 fn keep(
-    kept: &Kept<'_>,
+    kept: &CopyPlan<'_>,
     base: &Base,
     inverse_lengths: &mut Vec<f32>,
     stream: &mut Stream,

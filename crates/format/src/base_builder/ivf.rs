@@ -4,9 +4,9 @@
 //! and a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is
 //! approximate; the recall is measured on what came of it, with vectors of the brain as questions.
 
-use super::centroids::{Directions, Groups, Nearest, Rows, to_length_1};
+use super::centroids::{CentroidGroups, Centroids, CodedRows, NearestCentroid, to_length_1};
 use super::workers::{Inline, Workers, both};
-use crate::base::quantised_vectors::{Made, Measured};
+use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers};
 use crate::error::Result;
 use crate::nearest::{Query, Rate, exact, probe};
 use crate::top::{Scored, Top};
@@ -24,7 +24,7 @@ const SAMPLE_BYTES_MAX: u64 = 256 << 20;
 /// Rounds of k-means, and of that on clusters, to group them.
 const ROUNDS: usize = 6;
 const GROUP_ROUNDS: usize = 3;
-/// Groups for the square root of the number of clusters.
+/// CentroidGroups for the square root of the number of clusters.
 const GROUPS_PER_ROOT: f64 = 1.5;
 /// Clusters from which on they are grouped.
 const CLUSTERS_MIN: usize = 512;
@@ -50,7 +50,7 @@ pub(super) fn train(
     centre: &[f32],
     count: u64,
     workers: &dyn Workers,
-) -> Result<Rows> {
+) -> Result<CodedRows> {
     let dimension = centre.len();
     let k = ((count as f64).sqrt() * CLUSTERS_PER_ROOT) as u64;
     let k = k.clamp(1, CLUSTERS_MAX) as usize;
@@ -61,7 +61,7 @@ pub(super) fn train(
     let sample = sample(vectors, count, wanted)?;
     if sample.is_empty() {
         // All are so long or so short that 32 bits don't tell their directions.
-        return Ok(Rows::default());
+        return Ok(CodedRows::default());
     }
     lloyd(&sample, k, ROUNDS, centre, workers)
 }
@@ -73,7 +73,7 @@ fn lloyd(
     rounds: usize,
     centre: &[f32],
     workers: &dyn Workers,
-) -> Result<Rows> {
+) -> Result<CodedRows> {
     let dimension = centre.len();
     let sampled = sample.len() / dimension;
     // The first ones: spread over the sample, and so over time.
@@ -82,20 +82,20 @@ fn lloyd(
         .flat_map(|at| &sample[at * dimension..(at + 1) * dimension])
         .copied()
         .collect();
-    let mut rows = Rows::of(&directions, centre);
+    let mut rows = CodedRows::of(&directions, centre);
     for _ in 0..rounds {
         let of = nearest_of(sample, &grouped(&rows, centre)?, workers)?;
         move_to_means(&mut directions, sample, &of, dimension);
-        rows = Rows::of(&directions, centre);
+        rows = CodedRows::of(&directions, centre);
     }
     Ok(rows)
 }
 
 /// Whom each of these vectors of length 1 is nearest to.
-fn nearest_of(units: &[f32], among: &Directions<'_>, workers: &dyn Workers) -> Result<Vec<u32>> {
+fn nearest_of(units: &[f32], among: &Centroids<'_>, workers: &dyn Workers) -> Result<Vec<u32>> {
     let dimension = among.dimension;
     let find = |units: &[f32]| -> Vec<u32> {
-        let mut nearest = Nearest::new(among);
+        let mut nearest = NearestCentroid::new(among);
         let units = units.chunks_exact(dimension);
         units.map(|unit| nearest.of_unit(unit)).collect()
     };
@@ -106,16 +106,16 @@ fn nearest_of(units: &[f32], among: &Directions<'_>, workers: &dyn Workers) -> R
 }
 
 /// Clusters, grouped where there are so many clusters that looking at a few groups takes less than looking at all.
-pub(super) fn grouped<'r>(rows: &'r Rows, centre: &[f32]) -> Result<Directions<'r>> {
+pub(super) fn grouped<'r>(rows: &'r CodedRows, centre: &[f32]) -> Result<Centroids<'r>> {
     let (k, dimension) = (rows.len(), centre.len());
-    let mut all = Directions::ungrouped(rows, dimension);
+    let mut all = Centroids::ungrouped(rows, dimension);
     if k >= CLUSTERS_MIN {
         let directions = rows.directions(centre);
         let count = (GROUPS_PER_ROOT * (k as f64).sqrt()) as usize;
         let leaders = lloyd(&directions, count, GROUP_ROUNDS, centre, &Inline)?;
-        let among = Directions::ungrouped(&leaders, dimension);
+        let among = Centroids::ungrouped(&leaders, dimension);
         let of = nearest_of(&directions, &among, &Inline)?;
-        all.groups = Some(Groups::new(leaders, rows, &of));
+        all.groups = Some(CentroidGroups::new(leaders, rows, &of));
     }
     Ok(all)
 }
@@ -165,7 +165,11 @@ fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: 
 }
 
 /// Looks for the neighbours of some of the vectors, and says how far one has to look to find them.
-pub(super) fn measure(made: &Made, vectors: &Vectors<'_>, count: u64) -> Result<Measured> {
+pub(super) fn measure(
+    made: &QuantisedBuffers,
+    vectors: &Vectors<'_>,
+    count: u64,
+) -> Result<IvfParameters> {
     let codes = made.as_codes();
     let mut asked = Vec::new();
     let step = (count / QUESTIONS).max(1);
@@ -179,7 +183,7 @@ pub(super) fn measure(made: &Made, vectors: &Vectors<'_>, count: u64) -> Result<
         }
         Ok(())
     })?;
-    let mut measure = Measure {
+    let mut measure = RecallMeter {
         made,
         vectors,
         cluster_of: Vec::new(),
@@ -199,7 +203,7 @@ pub(super) fn measure(made: &Made, vectors: &Vectors<'_>, count: u64) -> Result<
     }
     let share = |rank: usize| rank as f64 * count as f64 / codes.clusters() as f64;
     let probes = quantile(&mut measure.ranks, STEP).map_or(usize::MAX, |rank| rank + 1);
-    let mut told = Measured {
+    let mut told = IvfParameters {
         measured: count,
         probes: 0,
         recall: 0.0,
@@ -224,19 +228,19 @@ fn quantile(ranks: &mut [usize], share: f64) -> Option<usize> {
 }
 
 /// A vector that is asked for, and its true neighbours.
-struct Question {
+struct RecallQuery {
     query: Query,
     neighbours: Vec<u32>,
 }
 
 /// All events but the one that is asked for.
-struct Others<'m, 'v> {
+struct NeighbourRate<'m, 'v> {
     vectors: &'m Vectors<'v>,
     direction: Direction,
     asked: u32,
 }
 
-impl Rate for Others<'_, '_> {
+impl Rate for NeighbourRate<'_, '_> {
     fn expect(&self, id: u32) {
         self.vectors.expect(id);
     }
@@ -254,17 +258,17 @@ impl Rate for Others<'_, '_> {
     }
 }
 
-struct Measure<'m, 'v> {
-    made: &'m Made,
+struct RecallMeter<'m, 'v> {
+    made: &'m QuantisedBuffers,
     vectors: &'m Vectors<'v>,
     cluster_of: Vec<u32>,
     /// Of each neighbour, how many clusters are nearer to the question than its own.
     ranks: Vec<usize>,
 }
 
-impl Measure<'_, '_> {
+impl RecallMeter<'_, '_> {
     /// The true neighbours of an event.
-    fn question(&mut self, asked: u32, vector: &[f32]) -> Result<Option<Question>> {
+    fn question(&mut self, asked: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
         let codes = self.made.as_codes();
         let Some(direction) = Direction::of(vector) else {
             return Ok(None);
@@ -273,7 +277,7 @@ impl Measure<'_, '_> {
         let mut top = Top::new(NEIGHBOURS);
         let vectors = self.vectors;
         let count = self.cluster_of.len();
-        let mut others = Others {
+        let mut others = NeighbourRate {
             vectors,
             direction,
             asked,
@@ -290,11 +294,11 @@ impl Measure<'_, '_> {
             self.ranks
                 .push(rank_of.get(cluster).copied().unwrap_or(usize::MAX - 1));
         }
-        Ok(Some(Question { query, neighbours }))
+        Ok(Some(RecallQuery { query, neighbours }))
     }
 
     /// How many events are to be compared exactly for each that is asked for, and the recall with so many.
-    fn refine(&self, questions: &[Question], probes: usize) -> Result<(usize, f64)> {
+    fn refine(&self, questions: &[RecallQuery], probes: usize) -> Result<(usize, f64)> {
         let codes = self.made.as_codes();
         let (mut ranks, mut lost) = (Vec::new(), 0);
         for question in questions {
@@ -327,7 +331,7 @@ mod tests {
 
     const DIMENSION: usize = 48;
 
-    /// Directions of length 1 around so many centres.
+    /// Centroids of length 1 around so many centres.
     fn around(centres: usize, count: usize, spread: f32) -> Vec<f32> {
         let mut state = 7u64;
         let mut next = || {
@@ -351,7 +355,7 @@ mod tests {
     fn a_row_stands_for_a_direction_near_that_which_it_was_made_of() {
         let centre = vec![0.01; DIMENSION];
         let directions = around(5, 20, 0.3);
-        let decoded = Rows::of(&directions, &centre).directions(&centre);
+        let decoded = CodedRows::of(&directions, &centre).directions(&centre);
         assert_eq!(decoded.len(), directions.len());
         let pairs = directions.chunks(DIMENSION).zip(decoded.chunks(DIMENSION));
         for (direction, decoded) in pairs {
@@ -363,17 +367,13 @@ mod tests {
     #[test]
     fn looking_into_a_few_groups_finds_nearly_always_whom_looking_at_all_finds() {
         let centre = vec![0.0; DIMENSION];
-        let clusters = Rows::of(&around(60, 2 * CLUSTERS_MIN, 0.4), &centre);
+        let clusters = CodedRows::of(&around(60, 2 * CLUSTERS_MIN, 0.4), &centre);
         let all = grouped(&clusters, &centre).unwrap();
         assert!(all.groups.is_some());
         let asked = around(60, 3_000, 0.4);
         let found = nearest_of(&asked, &all, &Inline).unwrap();
-        let expected = nearest_of(
-            &asked,
-            &Directions::ungrouped(&clusters, DIMENSION),
-            &Inline,
-        )
-        .unwrap();
+        let expected =
+            nearest_of(&asked, &Centroids::ungrouped(&clusters, DIMENSION), &Inline).unwrap();
         let same = found.iter().zip(&expected).filter(|(a, b)| a == b).count();
         assert!(same >= 2_850, "{same} of 3000");
     }
@@ -381,9 +381,9 @@ mod tests {
     #[test]
     fn few_clusters_are_not_grouped_and_equal_ones_do_no_harm() {
         let centre = vec![0.0; DIMENSION];
-        let few = Rows::of(&around(3, CLUSTERS_MIN - 1, 0.1), &centre);
+        let few = CodedRows::of(&around(3, CLUSTERS_MIN - 1, 0.1), &centre);
         assert!(grouped(&few, &centre).unwrap().groups.is_none());
-        let equal = Rows::of(&around(1, 2 * CLUSTERS_MIN, 0.0), &centre);
+        let equal = CodedRows::of(&around(1, 2 * CLUSTERS_MIN, 0.0), &centre);
         let all = grouped(&equal, &centre).unwrap();
         let found = nearest_of(&around(1, 10, 0.0), &all, &Inline).unwrap();
         assert!(found.iter().all(|&at| (at as usize) < equal.len()));

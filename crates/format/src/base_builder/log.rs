@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::attributes::is_only_origin;
-use crate::base::commits::Kept;
-use crate::base::requests::{FORGOTTEN, Request, millis};
+use crate::base::commits::StoredFrame;
+use crate::base::requests::{FORGOTTEN, StoredRequest, millis};
 use crate::error::Result;
 use crate::journal::frame::Kind;
 use crate::journal::op::{self, NewNode, Op, Ops};
@@ -30,7 +30,7 @@ fn last_erase(view: &View) -> Option<Lsn> {
 }
 
 /// The requests still remembered, by id, and the newest that is not.
-pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u64)> {
+pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_>>, u64)> {
     let brain = view.brain();
     let base = brain.base().requests()?;
     let mut all = (0..base.len())
@@ -42,7 +42,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
         .iter()
         .take_while(|r| r.lsn <= view.lsn())
     {
-        all.push(Request {
+        all.push(StoredRequest {
             id: r.id,
             body: r.body,
             lsn: r.lsn,
@@ -64,7 +64,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
 }
 
 /// The newest frames, within the limits of a base that has `before` bytes in front of them.
-pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
+pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     let room = (before / limits::RECENT_COMMITS_SHARE) as usize;
     let bytes_max = room.clamp(
         limits::RECENT_COMMITS_BYTES_MIN,
@@ -103,7 +103,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     }
     for entry in (first..count).filter_map(|at| log.get(at)) {
         let frames = brain.frames_at(entry.position, entry.end)?;
-        out.extend(frames.iter().map(|f| Kept {
+        out.extend(frames.iter().map(|f| StoredFrame {
             header: f.header,
             payload: Cow::Borrowed(f.payload),
         }));
@@ -115,9 +115,9 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
 /// Where one was merged from stays: the base has it, too, and who follows the commits is to have the same.
 pub(super) fn scrub<'a>(
     view: &View,
-    frames: Vec<Kept<'a>>,
+    frames: Vec<StoredFrame<'a>>,
     erased: &[u32],
-) -> Result<Vec<Kept<'a>>> {
+) -> Result<Vec<StoredFrame<'a>>> {
     if erased.is_empty() {
         return Ok(frames);
     }
@@ -131,7 +131,11 @@ pub(super) fn scrub<'a>(
         .collect()
 }
 
-fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32], is_before: bool) -> Result<Kept<'a>> {
+fn scrub_frame<'a>(
+    frame: StoredFrame<'a>,
+    erased: &[u32],
+    is_before: bool,
+) -> Result<StoredFrame<'a>> {
     let gone = |id: &NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
     let mut payload = Vec::new();
     let mut touched = false;
@@ -174,7 +178,7 @@ fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32], is_before: bool) -> Result<K
         op::encode(&mut payload, &op);
     }
     Ok(if touched {
-        Kept {
+        StoredFrame {
             header: frame.header,
             payload: Cow::Owned(payload),
         }

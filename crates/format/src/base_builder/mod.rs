@@ -43,7 +43,7 @@ use crate::journal::head::{Head, PAGE};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
-use copy_plan::Kept;
+use copy_plan::CopyPlan;
 pub use quantiser::of as codes_of;
 use workers::both;
 pub use workers::{Inline, Workers};
@@ -103,7 +103,7 @@ pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Si
             "only the newest commit of a view can be folded",
         ));
     }
-    let kept = Kept::of(view, how.from_scratch)?;
+    let kept = CopyPlan::of(view, how.from_scratch)?;
     let (terms, front) = both(
         how.workers,
         || plan_terms(&kept),
@@ -116,18 +116,18 @@ pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Si
 }
 
 /// The terms of all texts; those of kept texts are not read again.
-fn plan_terms<'v>(kept: &Kept<'v>) -> Result<terms::Merge<'v>> {
+fn plan_terms<'v>(kept: &CopyPlan<'v>) -> Result<terms::IndexMerge<'v>> {
     let (view, base) = (kept.view, kept.view.brain().base());
     let older = if kept.is_scratch { None } else { base.terms()? };
     let first = older.map_or(0, |_| base.nodes());
     let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
     let erased = |id: u32| kept.erased.binary_search(&id).is_ok();
-    terms::Merge::plan(older, texts, &erased)
+    terms::IndexMerge::plan(older, texts, &erased)
 }
 
 /// Everything in front of the terms: where it ends, and its checksums.
 fn write_front(
-    kept: &Kept<'_>,
+    kept: &CopyPlan<'_>,
     options: &Options,
     workers: &dyn Workers,
     sink: &mut dyn Sink,
@@ -162,7 +162,7 @@ fn write_front(
         Ok(())
     })?;
     let older = kept.base().map(|base| base.event_times()).transpose()?;
-    let newer = event_times::Newer {
+    let newer = event_times::NewEvents {
         first: kept.first as u32,
         recorded: &tables.recorded,
         times: &tables.event_times,
@@ -279,7 +279,7 @@ pub fn empty(
         attributes::write(body, None, &[]).map(drop)
     })?;
     out.write(tag::EVENT_TIMES, |body| {
-        event_times::write(body, None, |_| Ok(0), event_times::Newer::default())
+        event_times::write(body, None, |_| Ok(0), event_times::NewEvents::default())
     })?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
     out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
@@ -295,7 +295,7 @@ pub fn empty(
     out.write(tag::STRENGTHS, |body| {
         strengths::write(body, 0, &[], &[], |_| 0.0)
     })?;
-    let terms = terms::Merge::plan::<&str>(None, [], &|_| false)?;
+    let terms = terms::IndexMerge::plan::<&str>(None, [], &|_| false)?;
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }

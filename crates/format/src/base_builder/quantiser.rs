@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use super::centroids::{Directions, Nearest, Rows, off};
-use super::copy_plan::Kept;
+use super::centroids::{Centroids, CodedRows, NearestCentroid, off};
+use super::copy_plan::CopyPlan;
 use super::ivf;
 use super::workers::{Workers, both};
-use crate::base::quantised_vectors::{Codes, Made, Measured};
+use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers, QuantisedVectors};
 use crate::base::vectors::inverse_length;
 use crate::error::Result;
 use crate::simd::{Coded, Kernels, unpack};
@@ -25,7 +25,7 @@ pub(crate) const ANYTHING: u32 = 0x7f80;
 const GROWTH: u64 = 2;
 
 /// The codes of the view's vectors, around the centre and the clusters of the base; `None` if there are none.
-pub(super) fn make(kept: &Kept<'_>, workers: &dyn Workers) -> Result<Option<Made>> {
+pub(super) fn make(kept: &CopyPlan<'_>, workers: &dyn Workers) -> Result<Option<QuantisedBuffers>> {
     let view = kept.view;
     let vectors = Vectors::new(view)?;
     let old = match !kept.damage.indexes && !erases(view) {
@@ -33,21 +33,21 @@ pub(super) fn make(kept: &Kept<'_>, workers: &dyn Workers) -> Result<Option<Made
         false => None,
     };
     let mut made = match old {
-        Some(old) => Maker::after(&old, kept, &vectors)?,
+        Some(old) => Quantiser::after(&old, kept, &vectors)?,
         None => None,
     };
     if made.is_none() {
-        made = Maker::anew(view, &vectors, workers)?;
+        made = Quantiser::anew(view, &vectors, workers)?;
     }
-    made.map(Maker::finish).transpose()
+    made.map(Quantiser::finish).transpose()
 }
 
 /// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True
 /// if there are any.
 pub fn of(view: &View, workers: &dyn Workers) -> Result<bool> {
     let vectors = Vectors::new(view)?;
-    let made = Maker::anew(view, &vectors, workers)?
-        .map(Maker::finish)
+    let made = Quantiser::anew(view, &vectors, workers)?
+        .map(Quantiser::finish)
         .transpose()?;
     Ok(made.is_some())
 }
@@ -59,13 +59,13 @@ fn erases(view: &View) -> bool {
     states.any(|state| state.flags.has(Flags::ERASED))
 }
 
-/// Codes in the making.
-struct Maker<'a, 'v> {
+/// QuantisedVectors in the making.
+struct Quantiser<'a, 'v> {
     vectors: &'a Vectors<'v>,
     kernels: Kernels,
-    made: Made,
-    /// Rows of events, in order of id; rows of clusters come behind them.
-    of_clusters: Rows,
+    made: QuantisedBuffers,
+    /// CodedRows of events, in order of id; rows of clusters come behind them.
+    of_clusters: CodedRows,
     /// The cluster of each event, if there are any.
     cluster_of: Vec<u32>,
     /// Vectors with a direction.
@@ -76,13 +76,13 @@ struct Maker<'a, 'v> {
 /// The cluster of an event that is in none.
 const NONE: u32 = u32::MAX;
 
-impl<'a, 'v> Maker<'a, 'v> {
+impl<'a, 'v> Quantiser<'a, 'v> {
     fn new(vectors: &'a Vectors<'v>, centre: Vec<f32>) -> Self {
         Self {
             vectors,
             kernels: Kernels::best(),
-            made: Made {
-                measured: Measured {
+            made: QuantisedBuffers {
+                measured: IvfParameters {
                     trained: 0,
                     measured: 0,
                     probes: 0,
@@ -123,7 +123,11 @@ impl<'a, 'v> Maker<'a, 'v> {
     }
 
     /// The old ones, changed and added to; `None` if they are to be made anew.
-    fn after(old: &Codes<'_>, kept: &Kept<'_>, vectors: &'a Vectors<'v>) -> Result<Option<Self>> {
+    fn after(
+        old: &QuantisedVectors<'_>,
+        kept: &CopyPlan<'_>,
+        vectors: &'a Vectors<'v>,
+    ) -> Result<Option<Self>> {
         let view = kept.view;
         let mut maker = Self::new(vectors, old.centre.to_vec());
         let nodes = view.brain().base().nodes() as usize;
@@ -136,7 +140,7 @@ impl<'a, 'v> Maker<'a, 'v> {
             .rows
             .extend_from_slice(&old.rows[..nodes * old.stride]);
         let (scales, rows) = old.of_clusters();
-        maker.of_clusters = Rows {
+        maker.of_clusters = CodedRows {
             scales: scales.to_vec(),
             codes: rows.to_vec(),
         };
@@ -186,7 +190,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         Coded::stride_of(self.made.centre.len())
     }
 
-    /// Rows of nothing for the events up to `id`.
+    /// CodedRows of nothing for the events up to `id`.
     fn fill(&mut self, id: u32) {
         let (id, stride) = (id as usize, self.stride());
         self.made.scales.resize(id, NOTHING);
@@ -250,7 +254,7 @@ impl<'a, 'v> Maker<'a, 'v> {
         }
         let among = ivf::grouped(&self.of_clusters, centre)?;
         let find = |ids: Range<u32>| {
-            let mut nearest = Nearest::new(&among);
+            let mut nearest = NearestCentroid::new(&among);
             let mut of = vec![NONE; ids.len()];
             let first = ids.start;
             vectors.for_each_of(ids, |id, vector, inverse| {
@@ -277,9 +281,9 @@ impl<'a, 'v> Maker<'a, 'v> {
         // Making groups takes as long as finding the clusters of some.
         let among = match others.len() > rows.len() {
             true => ivf::grouped(rows, centre)?,
-            false => Directions::ungrouped(rows, centre.len()),
+            false => Centroids::ungrouped(rows, centre.len()),
         };
-        let mut nearest = Nearest::new(&among);
+        let mut nearest = NearestCentroid::new(&among);
         let (cluster_of, vectors) = (&mut self.cluster_of, self.vectors);
         cluster_of.resize(self.made.scales.len(), NONE);
         for &id in others {
@@ -295,7 +299,7 @@ impl<'a, 'v> Maker<'a, 'v> {
 
     /// Lists the events by cluster, puts the clusters' rows behind those of the events, and measures the recall if
     /// that is due.
-    fn finish(mut self) -> Result<Made> {
+    fn finish(mut self) -> Result<QuantisedBuffers> {
         let k = self.of_clusters.len();
         if k > 0 {
             (self.made.starts, self.made.listed) = by_cluster(&self.cluster_of, k);

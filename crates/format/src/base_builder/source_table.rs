@@ -1,7 +1,7 @@
 //! A table of the base as it is taken over: its bytes, and the checksums that they had.
 
 use crate::base::Base;
-use crate::base::source_table::Old;
+use crate::base::source_table::SourceTable;
 use crate::error::{Error, Result};
 
 /// The stream that stands at `start..end` of a base.
@@ -10,7 +10,7 @@ pub(super) fn stream<'b>(
     what: &'static str,
     start: u64,
     end: u64,
-) -> Result<Old<'b>> {
+) -> Result<SourceTable<'b>> {
     let len = end.saturating_sub(start);
     let bytes = base.map().slice(start, len).ok_or(Error::Truncated {
         what,
@@ -25,5 +25,5 @@ pub(super) fn stream<'b>(
             .collect(),
         Err(_) => Vec::new(),
     };
-    Ok(Old::new(what, start, bytes, chunks))
+    Ok(SourceTable::new(what, start, bytes, chunks))
 }

@@ -2,16 +2,16 @@
 //!
 //! What the delta did not change is copied in long runs; offsets in copied records are moved by arithmetic.
 
-use super::copy_plan::Kept;
-use super::edges::{self, Ties};
+use super::copy_plan::CopyPlan;
+use super::edges::{self, EdgeColumns};
 use super::embeddings;
 use super::source_table;
 use crate::base::chunk::Chunk;
 use crate::base::header::{Header, LEN, VECTORS_ALIGN};
 use crate::base::identity::DecayRun;
 use crate::base::image::{Sink, Stream};
-use crate::base::node::{self, Raw, Record};
-use crate::base::source_table::Old;
+use crate::base::node::{self, NodeRecord, RawNode};
+use crate::base::source_table::SourceTable;
 use crate::base::{Base, content, edge};
 use crate::bytes::{align_up, get_u32, get_u64, put_f32, put_u64};
 use crate::error::{Error, Result};
@@ -22,12 +22,12 @@ use crate::view::{Node, strength_after};
 const MOVED: u64 = 2048;
 
 /// What was written, and what the sections need.
-pub(super) struct Tables {
+pub(super) struct BaseTables {
     /// Where the vectors end.
     pub(super) end: u64,
     /// Checksums of all of it.
     pub(super) chunks: Vec<Chunk>,
-    pub(super) ties: Ties,
+    pub(super) ties: EdgeColumns,
     /// 1 / length of each vector.
     pub(super) inverse_lengths: Vec<f32>,
     /// Of all events.
@@ -43,7 +43,7 @@ pub(super) struct Tables {
     pub(super) erased: Vec<u32>,
 }
 
-pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
+pub(super) fn write(kept: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTables> {
     let view = kept.view;
     let (n, m) = (view.nodes(), view.edges());
     let node_table = LEN as u64;
@@ -52,7 +52,7 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     let mut edges = Stream::at(edge_table);
     let ties = edges::write(
         kept,
-        edges::Out {
+        edges::EdgeOutput {
             stream: &mut edges,
             sink,
         },
@@ -62,7 +62,7 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
         let why = format!("{found} edges were found where {m} were counted");
         return Err(Error::corrupt("edges", edge_table, why));
     }
-    let mut nodes = Nodes {
+    let mut nodes = NodeWriter {
         kept,
         records: Stream::at(node_table),
         texts: Stream::at(content_at),
@@ -102,7 +102,7 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     for stream in [front, nodes.records, edges, nodes.texts, stream] {
         chunks.extend(stream.finish(sink)?);
     }
-    Ok(Tables {
+    Ok(BaseTables {
         end,
         chunks,
         inverse_lengths,
@@ -118,11 +118,11 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
 }
 
 /// Node table and content while they are written.
-struct Nodes<'k> {
-    kept: &'k Kept<'k>,
+struct NodeWriter<'k> {
+    kept: &'k CopyPlan<'k>,
     records: Stream,
     texts: Stream,
-    ties: &'k Ties,
+    ties: &'k EdgeColumns,
     types: Vec<u8>,
     sessions: Vec<u32>,
     recorded: Vec<i64>,
@@ -134,21 +134,21 @@ struct Nodes<'k> {
 
 /// How far what records point to has moved.
 #[derive(Clone, Copy, Default)]
-struct Moved {
+struct OffsetShift {
     /// Bytes of the edge table, towards its end; modulo 2⁶⁴.
     edges: u64,
     /// Bytes of the content, towards its start.
     texts: u64,
 }
 
-impl Nodes<'_> {
+impl NodeWriter<'_> {
     /// The records and texts of kept events.
     fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
         let (h, view) = (base.header(), self.kept.view);
         let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
         let starts = base.adjacency()?.out_starts();
         self.keep_texts(base, &old, sink)?;
-        let (mut from, mut moved) = (0, Moved::default());
+        let (mut from, mut moved) = (0, OffsetShift::default());
         for &id in &self.kept.changed {
             let (at, id) = (id as usize, NodeId(id.into()));
             self.run(&old, from..id.0, moved, sink)?;
@@ -181,7 +181,12 @@ impl Nodes<'_> {
     }
 
     /// All texts but those that were erased since.
-    fn keep_texts(&mut self, base: &Base, records: &Old<'_>, sink: &mut dyn Sink) -> Result<()> {
+    fn keep_texts(
+        &mut self,
+        base: &Base,
+        records: &SourceTable<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
         let h = base.header();
         let old = source_table::stream(base, "content", h.content, h.vectors)?;
         let mut from = 0;
@@ -203,12 +208,12 @@ impl Nodes<'_> {
         self.texts.copy(sink, &old, from..end)
     }
 
-    /// Kept records that the delta did not change.
+    /// CopyPlan records that the delta did not change.
     fn run(
         &mut self,
-        old: &Old<'_>,
+        old: &SourceTable<'_>,
         ids: std::ops::Range<u64>,
-        moved: Moved,
+        moved: OffsetShift,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let len = node::LEN as u64;
@@ -241,7 +246,7 @@ impl Nodes<'_> {
     fn fade(&mut self, id: u64, bytes: &mut [u8], run: &DecayRun) -> Result<()> {
         if let Some(record) = bytes.first_chunk() {
             let position = LEN as u64 + id * node::LEN as u64;
-            let record = Raw::check(record, NodeId(id), position)?;
+            let record = RawNode::check(record, NodeId(id), position)?;
             let strength = strength_after(record, run.at, &run.rates);
             put_f32(bytes, 40, strength);
             self.strengths.push((id as u32, strength));
@@ -284,7 +289,7 @@ impl Nodes<'_> {
         let (id, strength) = (node.id(), node.strength());
         let at = id.0 as usize;
         let (from, to) = (self.ties.starts[at], self.ties.starts[at + 1]);
-        let record = Record {
+        let record = NodeRecord {
             id,
             event_type: node.event_type(),
             flags: node.flags(),

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::copy_plan::Kept;
+use super::copy_plan::CopyPlan;
 use crate::attributes::values_of;
-use crate::base::values::{Edits, Values};
+use crate::base::values::{IndexEdits, ValueIndex};
 use crate::error::Result;
 use crate::types::NodeId;
 
 /// The index that is taken over, and what of it changes. `changed` are the events with other attributes than in the
 /// base, ascending.
 pub(super) fn edits<'v>(
-    kept: &Kept<'v>,
+    kept: &CopyPlan<'v>,
     changed: &[(u32, Option<Cow<'_, str>>)],
-) -> Result<(Option<Values<'v>>, Edits)> {
-    let mut edits = Edits::default();
+) -> Result<(Option<ValueIndex<'v>>, IndexEdits)> {
+    let mut edits = IndexEdits::default();
     for (id, json) in changed {
         if let Some(json) = json {
             add(*id, json, &mut edits.newer, &mut edits.untold);

@@ -6,13 +6,13 @@
 //! left out may enter after all: then that is looked at as well.
 
 use super::{Query, ROWS, Rate, Work, give_way, look_at};
-use crate::base::quantised_vectors::Codes;
+use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
 use crate::top::{Scored, Top};
 
 /// Puts the best of the first `count` events into `top`, beside what is there already. None below `least`.
 pub fn best(
-    codes: &Codes<'_>,
+    codes: &QuantisedVectors<'_>,
     query: &Query,
     count: usize,
     least: f32,
@@ -56,7 +56,7 @@ struct Scan {
 }
 
 impl Scan {
-    fn all(&mut self, codes: &Codes<'_>, query: &Query, count: usize, work: &mut Work) {
+    fn all(&mut self, codes: &QuantisedVectors<'_>, query: &Query, count: usize, work: &mut Work) {
         for from in (0..count).step_by(ROWS) {
             let until = count.min(from + ROWS);
             give_way(from);

@@ -13,7 +13,7 @@ pub mod spread;
 
 use std::ops::Range;
 
-use crate::base::quantised_vectors::Codes;
+use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
 use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
 use crate::top::{Scored, Top};
@@ -61,7 +61,7 @@ pub struct Query {
 
 impl Query {
     /// Of a vector of length 1.
-    pub fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
+    pub fn new(unit: &[f32], codes: &QuantisedVectors<'_>) -> Self {
         let coded = Coded::of(unit);
         let line = line(&coded, unit, codes.centre, codes.reach);
         Self {
@@ -81,7 +81,7 @@ impl Query {
 
     /// As `bounds`, of these rows of all; those that come after are loaded meanwhile.
     #[inline]
-    fn bounds_in_turn(&self, codes: &Codes<'_>, rows: Range<usize>, work: &mut Work) {
+    fn bounds_in_turn(&self, codes: &QuantisedVectors<'_>, rows: Range<usize>, work: &mut Work) {
         let stride = codes.stride;
         let each = (STRIP / stride.max(1)).max(1);
         let strips =

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::{Query, ROWS, Rate, Work, look_at};
-use crate::base::quantised_vectors::Codes;
+use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
 use crate::simd::{Kernels, LINE, prefetch};
 use crate::top::{Scored, Top};
@@ -85,7 +85,7 @@ impl Best {
 }
 
 /// The clusters nearest to a query, the nearest first, `count` at most.
-pub fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u32> {
+pub fn clusters(codes: &QuantisedVectors<'_>, query: &Query, count: usize) -> Vec<u32> {
     let (scales, rows) = codes.of_clusters();
     let mut work = Work::of(scales.len());
     query.bounds(rows, scales, &mut work);
@@ -99,7 +99,7 @@ const AHEAD: usize = 24;
 
 /// The `count` best events by their codes that are below `nodes` and in these clusters, the best first.
 pub fn members(
-    codes: &Codes<'_>,
+    codes: &QuantisedVectors<'_>,
     query: &Query,
     clusters: &[u32],
     nodes: u32,
@@ -133,7 +133,7 @@ pub fn members(
 
 /// Has a row loaded; damage is found where it is read.
 #[inline]
-fn expect(codes: &Codes<'_>, id: u32) {
+fn expect(codes: &QuantisedVectors<'_>, id: u32) {
     let at = id as usize;
     prefetch(codes.scales, at);
     for line in (0..codes.stride).step_by(LINE) {
@@ -144,7 +144,7 @@ fn expect(codes: &Codes<'_>, id: u32) {
 /// Puts what it finds of the first `nodes` events into `top`. False if fewer than `limit` were admitted: then it is not
 /// known whether that is all.
 pub fn best(
-    codes: &Codes<'_>,
+    codes: &QuantisedVectors<'_>,
     query: &Query,
     nodes: u32,
     limit: usize,

@@ -1,12 +1,17 @@
 //! Bounds of all similarities, and the events among which the greatest is.
 
 use super::{Query, ROWS, Work, give_way};
-use crate::base::quantised_vectors::Codes;
+use crate::base::quantised_vectors::QuantisedVectors;
 
 /// Fills in the upper bounds of the first events, and gives those that may be the nearest by their bounds; those of
 /// which the codes say nothing are among them. `changed` events, ascending, have other vectors than their codes: they
 /// are left out, with a bound that is not a number.
-pub fn bound(codes: &Codes<'_>, query: &Query, changed: &[u32], uppers: &mut [f32]) -> Vec<u32> {
+pub fn bound(
+    codes: &QuantisedVectors<'_>,
+    query: &Query,
+    changed: &[u32],
+    uppers: &mut [f32],
+) -> Vec<u32> {
     let mut work = Work::of(ROWS.min(uppers.len()));
     let mut nearest = Found::default();
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {

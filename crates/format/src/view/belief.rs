@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::base::history::Before;
-use crate::base::node::Raw;
+use crate::base::node::RawNode;
 use crate::delta::entry::{self, Held, Slot, State};
 use crate::error::Result;
 use crate::types::{Flags, Lsn, NodeId};
@@ -10,7 +10,7 @@ use crate::types::{Flags, Lsn, NodeId};
 /// Where an event was created.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Made<'v> {
-    Base(Raw<'v>),
+    Base(RawNode<'v>),
     Delta(&'v entry::Node),
 }
 

@@ -1,14 +1,14 @@
 //! The sessions of a view by number, one after the other, either way.
 
 use super::View;
-use crate::base::sessions::Sessions;
+use crate::base::sessions::SessionIndex;
 use crate::error::Result;
 use crate::types::SessionId;
 
 /// A walk over the sessions of now.
 #[derive(Debug)]
 pub struct SessionIds<'v> {
-    base: Sessions<'v>,
+    base: SessionIndex<'v>,
     /// Positions of the base's that are left.
     left: std::ops::Range<u64>,
     /// Those that only the delta names, the next last.

@@ -3,12 +3,12 @@
 //! Promises: the formula is here and nowhere else; a bound of it is off by no more than what is rounded.
 //! Not here: which accesses, rates and moments count for whom (`Node`).
 
-use crate::base::node::Raw;
+use crate::base::node::RawNode;
 use crate::base::summary_cache::{Peak, of_rate};
 use crate::types::{EventType, Flags, Micros};
 
 /// Strength after a decay run of a base event about which the journal says nothing.
-pub fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
+pub fn strength_after(record: RawNode<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
     let rate = if record.lambda() > 0.0 {
         record.lambda()
     } else {
@@ -58,7 +58,7 @@ impl Shares {
     }
 
     /// Of one event of such a block.
-    pub fn of_event(&self, record: Raw<'_>) -> f64 {
+    pub fn of_event(&self, record: RawNode<'_>) -> f64 {
         if record.flags().has(Flags::PINNED) {
             1.0
         } else if record.lambda() > 0.0 {

@@ -5,8 +5,8 @@
 use super::View;
 use super::ties::{Direction, Ties};
 use crate::base::adjacency::{Adjacency, Neighbours};
-use crate::base::head_cache::Replacements;
-use crate::base::summary_cache::Forgotten;
+use crate::base::head_cache::CachedHeads;
+use crate::base::summary_cache::ForgottenBits;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 
@@ -15,7 +15,7 @@ use crate::types::{Flags, NodeId};
 pub struct Web<'v> {
     view: &'v View,
     adjacency: Adjacency<'v>,
-    forgotten: Forgotten<'v>,
+    forgotten: ForgottenBits<'v>,
     base_nodes: u64,
     /// Events of the base that are in the view.
     based: u64,
@@ -41,7 +41,7 @@ impl View {
 
 impl View {
     /// What replaces events of the base, as far as it was worked out; none of a moment before now.
-    pub fn replacements(&self) -> Option<Replacements<'_>> {
+    pub fn replacements(&self) -> Option<CachedHeads<'_>> {
         let changes = &self.brain.delta.replacements;
         let seen = || changes.partition_point(changes.len(), |&lsn| lsn <= self.lsn());
         (!self.is_as_of()).then(|| self.brain.base.replacements(seen()))

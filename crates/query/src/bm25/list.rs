@@ -1,6 +1,6 @@
 //! The postings of one term of a question, base and delta as one ascending list, and what each is worth.
 
-use amem_format::base::terms::{Cursor, END, Postings, Terms};
+use amem_format::base::terms::{END, PostingCursor, Postings, Terms};
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
@@ -59,7 +59,7 @@ impl<'a> Lengths<'a> {
 /// The postings of one term below a bound, and a place in them.
 #[derive(Debug)]
 pub(super) struct List<'a> {
-    cursor: Option<Cursor<'a>>,
+    cursor: Option<PostingCursor<'a>>,
     /// Postings of the delta, ascending.
     recent: Vec<(u32, u32)>,
     next_recent: usize,
@@ -103,7 +103,10 @@ impl<'a> List<'a> {
         let idf = (1.0 + (events - df + 0.5) / (df + 0.5)).ln();
         let weight = (f64::from(times) * idf * (K1 + 1.0)) as f32;
         let mut list = Self {
-            cursor: postings.filter(|_| old > 0).map(Cursor::new).transpose()?,
+            cursor: postings
+                .filter(|_| old > 0)
+                .map(PostingCursor::new)
+                .transpose()?,
             recent,
             next_recent: 0,
             bound,

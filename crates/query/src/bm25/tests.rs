@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use amem_format::analyzer::{Analyzer, TermCounts};
-use amem_format::base::terms::{Merge, Terms};
+use amem_format::base::terms::{IndexMerge, Terms};
 use amem_format::delta::DeltaTerms;
 
 fn terms_of(text: &str) -> BTreeMap<String, u32> {
@@ -51,7 +51,7 @@ impl Split {
             let old = base.as_deref().map(|b| Terms::open(b, 0).unwrap().unwrap());
             let new = (from as u32..).zip(&texts[from..to]).map(Ok);
             let mut bytes = Vec::new();
-            Merge::plan(old, new, &|_| false)
+            IndexMerge::plan(old, new, &|_| false)
                 .and_then(|merge| {
                     merge.write(|piece| {
                         bytes.extend_from_slice(piece);

@@ -72,8 +72,8 @@ const MODELS: [(&str, fn()); 16] = [
     ("terms", delta::entries::terms),
     ("applied", delta::entries::applied),
     ("file", delta::entries::file),
-    ("learnt", base::cache::learnt),
-    ("replaced", base::cache::replaced),
+    ("summaries", base::cache::summaries),
+    ("heads", base::cache::heads),
 ];
 
 /// How often a thread may be interrupted where there are three.

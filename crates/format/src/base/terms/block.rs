@@ -15,7 +15,7 @@ const PADDED_BYTES: usize = BLOCK_POSTINGS as usize * 4 + 8;
 
 /// What the directory says about a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
+pub struct PostingBlock {
     /// The last event in it.
     pub last: u32,
     /// Where it starts in the bytes of its term.
@@ -30,7 +30,7 @@ pub struct Block {
     pub tf_bits: u8,
 }
 
-impl Block {
+impl PostingBlock {
     /// Bytes of a record of the directory.
     pub const BYTES: u64 = 16;
 
@@ -103,7 +103,7 @@ impl Block {
         data: &[u8],
         first: u64,
         count: u32,
-        out: &mut Decoded,
+        out: &mut DecodedBlock,
     ) -> Result<(), &'static str> {
         out.count = 0;
         if self.id_bits > ID_BITS_MAX || self.tf_bits > TF_BITS_MAX {
@@ -137,13 +137,13 @@ impl Block {
 
 /// The postings of one block.
 #[derive(Debug, Clone)]
-pub struct Decoded {
+pub struct DecodedBlock {
     ids: [u32; BLOCK_POSTINGS as usize],
     tfs: [u32; BLOCK_POSTINGS as usize],
     count: usize,
 }
 
-impl Default for Decoded {
+impl Default for DecodedBlock {
     fn default() -> Self {
         Self {
             ids: [0; BLOCK_POSTINGS as usize],
@@ -153,7 +153,7 @@ impl Default for Decoded {
     }
 }
 
-impl Decoded {
+impl DecodedBlock {
     /// The events.
     #[inline]
     pub fn ids(&self) -> &[u32] {
@@ -215,16 +215,16 @@ mod tests {
 
     fn round_trip(postings: &[(u32, u32)], first: u64) {
         let mut data = vec![7; 3];
-        let block = Block::pack(postings, first, 3, 9, &mut data);
+        let block = PostingBlock::pack(postings, first, 3, 9, &mut data);
         let mut record = Vec::new();
         block.encode(&mut record);
-        assert_eq!(record.len() as u64, Block::BYTES);
-        assert_eq!(Block::decode(&record), block);
+        assert_eq!(record.len() as u64, PostingBlock::BYTES);
+        assert_eq!(PostingBlock::decode(&record), block);
         assert_eq!(
             data.len() as u64,
             3 + block.packed_bytes(postings.len() as u32)
         );
-        let mut out = Decoded::default();
+        let mut out = DecodedBlock::default();
         block
             .unpack(&data, first, postings.len() as u32, &mut out)
             .unwrap();
@@ -247,34 +247,34 @@ mod tests {
         let run: Vec<_> = (100..228).map(|id| (id, 1)).collect();
         round_trip(&run, 100);
         let mut data = Vec::new();
-        assert_eq!(Block::pack(&run, 100, 0, 0, &mut data).id_bits, 0);
+        assert_eq!(PostingBlock::pack(&run, 100, 0, 0, &mut data).id_bits, 0);
         assert!(data.is_empty(), "a run of neighbours takes no bytes");
     }
 
     #[test]
     fn a_wrong_last_id_or_width_is_told() {
         let mut data = Vec::new();
-        let block = Block::pack(&[(3, 1), (9, 4)], 0, 0, 1, &mut data);
-        let mut out = Decoded::default();
-        let wrong = |b: Block, out: &mut Decoded| b.unpack(&data, 0, 2, out).is_err();
+        let block = PostingBlock::pack(&[(3, 1), (9, 4)], 0, 0, 1, &mut data);
+        let mut out = DecodedBlock::default();
+        let wrong = |b: PostingBlock, out: &mut DecodedBlock| b.unpack(&data, 0, 2, out).is_err();
         assert!(!wrong(block, &mut out));
-        assert!(wrong(Block { last: 10, ..block }, &mut out));
+        assert!(wrong(PostingBlock { last: 10, ..block }, &mut out));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 id_bits: 33,
                 ..block
             },
             &mut out
         ));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 tf_bits: 17,
                 ..block
             },
             &mut out
         ));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 offset: u32::MAX,
                 ..block
             },

@@ -1,6 +1,6 @@
 //! A walk over the postings of one term, forward only, passing over blocks it need not unpack.
 
-use super::{Block, Decoded, Postings};
+use super::{DecodedBlock, PostingBlock, Postings};
 use crate::error::Result;
 
 /// The event after the last: a cursor at its end.
@@ -8,19 +8,19 @@ pub const END: u32 = u32::MAX;
 
 /// A place in the postings of one term.
 #[derive(Debug, Clone)]
-pub struct Cursor<'a> {
+pub struct PostingCursor<'a> {
     postings: Postings<'a>,
-    decoded: Decoded,
+    decoded: DecodedBlock,
     block: u32,
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PostingCursor<'a> {
     /// A cursor at the first posting.
     pub fn new(postings: Postings<'a>) -> Result<Self> {
         let mut cursor = Self {
             postings,
-            decoded: Decoded::default(),
+            decoded: DecodedBlock::default(),
             block: 0,
             at: 0,
         };
@@ -41,7 +41,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// What bounds the postings around it; `None` at the end.
-    pub fn block(&self) -> Option<Block> {
+    pub fn block(&self) -> Option<PostingBlock> {
         (self.block < self.postings.blocks()).then(|| self.postings.block(self.block))
     }
 
@@ -76,7 +76,7 @@ impl<'a> Cursor<'a> {
         if self.block < self.postings.blocks() {
             self.postings.decode(self.block, &mut self.decoded)
         } else {
-            self.decoded = Decoded::default();
+            self.decoded = DecodedBlock::default();
             Ok(())
         }
     }

@@ -4,7 +4,7 @@
 //! checked, so damage gives `Error::Corrupt`. An index made by another analyzer is no index.
 //! Not here: how an index is made (`merge`).
 
-use super::{BLOCK_POSTINGS, Block, COUNT_MAX, Decoded, Postings, WHAT};
+use super::{BLOCK_POSTINGS, COUNT_MAX, DecodedBlock, PostingBlock, Postings, WHAT};
 use crate::analyzer::{ANALYZER_VERSION, TERM_BYTES_MAX};
 use crate::bytes::{align_up, get_u16, get_u32, get_u64};
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ pub(super) struct Sizes {
 
 /// Where the parts start, and where the last one ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct IndexLayout {
     lengths: u64,
     sums: u64,
     entries: u64,
@@ -41,16 +41,19 @@ pub(super) struct Parts {
 
 impl Sizes {
     /// The places of the parts; `None` past the end of numbers.
-    pub(super) fn parts(&self) -> Option<Parts> {
+    pub(super) fn parts(&self) -> Option<IndexLayout> {
         let events = u64::from(self.events);
         let lengths = HEADER_BYTES;
         let sums = align_up(lengths + 2 * events, PART_ALIGN)?;
         let entries = align_up(sums + 8 * (events / u64::from(SUM_EVENTS) + 1), PART_ALIGN)?;
         let blocks = align_up(entries + ENTRY_BYTES * u64::from(self.terms), PART_ALIGN)?;
-        let blob = align_up(blocks + Block::BYTES * u64::from(self.blocks), PART_ALIGN)?;
+        let blob = align_up(
+            blocks + PostingBlock::BYTES * u64::from(self.blocks),
+            PART_ALIGN,
+        )?;
         let data = align_up(blob.checked_add(self.blob_bytes)?, PART_ALIGN)?;
         let end = data.checked_add(self.data_bytes)?;
-        Some(Parts {
+        Some(IndexLayout {
             lengths,
             sums,
             entries,
@@ -81,7 +84,7 @@ pub struct Terms<'a> {
     /// Where the section's bytes stand in the file, for errors.
     at: u64,
     sizes: Sizes,
-    parts: Parts,
+    parts: IndexLayout,
 }
 
 impl<'a> Terms<'a> {
@@ -199,9 +202,9 @@ impl<'a> Terms<'a> {
         if df == 0 || df > self.sizes.events || !fits || data > self.sizes.data_bytes {
             return Err(self.bad(self.entry_at(index), "postings outside the index"));
         }
-        let start = (self.parts.blocks + Block::BYTES * u64::from(first_block)) as usize;
+        let start = (self.parts.blocks + PostingBlock::BYTES * u64::from(first_block)) as usize;
         Ok(Postings::new(
-            &self.bytes[start..start + Block::BYTES as usize * blocks as usize],
+            &self.bytes[start..start + PostingBlock::BYTES as usize * blocks as usize],
             &self.bytes[(self.parts.data + data) as usize..],
             self.at + start as u64,
             df,
@@ -254,7 +257,7 @@ impl<'a> Terms<'a> {
     /// Checks all that the index says: order of terms, every posting, lengths and their sums.
     pub fn verify(&self) -> Result<()> {
         let mut said = vec![0u64; self.sizes.events as usize];
-        let mut decoded = Decoded::default();
+        let mut decoded = DecodedBlock::default();
         self.for_each(|_, postings| {
             for at in 0..postings.blocks() {
                 postings.decode(at, &mut decoded)?;

@@ -8,9 +8,9 @@
 //! terms they say, and what erased events force to be packed anew.
 
 use super::index::{PART_ALIGN, SUM_EVENTS, Sizes};
-use super::new_terms::{Gathered, List};
-use super::packer::Packer;
-use super::{BLOCK_POSTINGS, Block, Decoded, Postings, Terms, WHAT};
+use super::new_terms::{NewTerms, PostingList};
+use super::packer::PostingPacker;
+use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, Postings, Terms, WHAT};
 use crate::error::{Error, Result};
 
 /// Bytes gathered before they are handed on.
@@ -18,42 +18,42 @@ const OUT_BYTES: usize = 64 << 10;
 
 /// A planned index: its length is known, its bytes can be written.
 #[derive(Debug)]
-pub struct Merge<'a> {
+pub struct IndexMerge<'a> {
     base: Option<Terms<'a>>,
     /// Events of the base whose postings go, ascending.
     erased: Vec<u32>,
     /// Lengths of the events after the base.
     lengths: Vec<u16>,
     /// Terms whose postings differ from the base's, ascending.
-    changed: Vec<Changed>,
+    changed: Vec<ChangedTerm>,
     sizes: Sizes,
     bytes: u64,
 }
 
 /// A term whose postings differ from the base's.
 #[derive(Debug)]
-struct Changed {
+struct ChangedTerm {
     term: Box<[u8]>,
     /// In all; 0 if the term is gone.
     df: u32,
     /// Blocks of the base that stay as they are.
     kept: u32,
     /// What follows them.
-    blocks: Vec<Block>,
+    blocks: Vec<PostingBlock>,
     data: Vec<u8>,
 }
 
 /// A term as it will be written: copied blocks, then new ones.
-struct Planned<'p> {
+struct PlannedTerm<'p> {
     term: &'p [u8],
     df: u32,
     copied_blocks: &'p [u8],
     copied_data: &'p [u8],
-    blocks: &'p [Block],
+    blocks: &'p [PostingBlock],
     data: &'p [u8],
 }
 
-impl<'a> Merge<'a> {
+impl<'a> IndexMerge<'a> {
     /// Plans the index of `base` and the texts of younger events, whose ids ascend from
     /// `base.events()` on; an id that is left out has no text. Events for which `dropped` is true lose
     /// their postings and their length.
@@ -64,7 +64,7 @@ impl<'a> Merge<'a> {
     ) -> Result<Self> {
         let old = base.map_or(0, |b| b.events());
         let had_text = |id| base.is_some_and(|b| b.length_of(id) > 0);
-        let new = Gathered::read(old, texts, dropped)?;
+        let new = NewTerms::read(old, texts, dropped)?;
         let mut merge = Self {
             base,
             erased: (0..old).filter(|&id| had_text(id) && dropped(id)).collect(),
@@ -89,7 +89,7 @@ impl<'a> Merge<'a> {
 
     /// Hands the section's bytes to `out`, in order, in pieces.
     pub fn write(&self, out: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut out = Out {
+        let mut out = BufferedOutput {
             to: out,
             buffer: Vec::with_capacity(OUT_BYTES),
             written: 0,
@@ -119,7 +119,10 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    fn write_lengths<F: FnMut(&[u8]) -> Result<()>>(&self, out: &mut Out<F>) -> Result<()> {
+    fn write_lengths<F: FnMut(&[u8]) -> Result<()>>(
+        &self,
+        out: &mut BufferedOutput<F>,
+    ) -> Result<()> {
         for id in 0..self.sizes.events {
             out.put(&self.length_of(id).to_le_bytes())?;
         }
@@ -134,7 +137,10 @@ impl<'a> Merge<'a> {
         out.align()
     }
 
-    fn write_dictionary<F: FnMut(&[u8]) -> Result<()>>(&self, out: &mut Out<F>) -> Result<()> {
+    fn write_dictionary<F: FnMut(&[u8]) -> Result<()>>(
+        &self,
+        out: &mut BufferedOutput<F>,
+    ) -> Result<()> {
         let (mut data, mut block, mut blob) = (0u64, 0u32, 0u32);
         self.for_each_term(|term| {
             out.put(&data.to_le_bytes())?;
@@ -193,9 +199,9 @@ impl<'a> Merge<'a> {
     }
 
     /// Calls `f` with every term that the index will have, ascending.
-    fn for_each_term(&self, mut f: impl FnMut(&Planned<'_>) -> Result<()>) -> Result<()> {
+    fn for_each_term(&self, mut f: impl FnMut(&PlannedTerm<'_>) -> Result<()>) -> Result<()> {
         let mut changed = self.changed.iter().peekable();
-        let mut emit = |planned: Planned<'_>| match planned.df {
+        let mut emit = |planned: PlannedTerm<'_>| match planned.df {
             0 => Ok(()),
             _ => f(&planned),
         };
@@ -205,7 +211,7 @@ impl<'a> Merge<'a> {
             }
             match changed.next_if(|c| *c.term == *term) {
                 Some(change) => emit(change.planned(Some(old))?),
-                None => emit(Planned {
+                None => emit(PlannedTerm {
                     term,
                     df: old.df(),
                     copied_blocks: old.directory(old.blocks()),
@@ -227,7 +233,7 @@ impl<'a> Merge<'a> {
     }
 
     /// The terms that new texts say or erased events said.
-    fn change(&self, new: Vec<(Box<str>, List)>) -> Result<Vec<Changed>> {
+    fn change(&self, new: Vec<(Box<str>, PostingList)>) -> Result<Vec<ChangedTerm>> {
         let mut out = Vec::new();
         let mut new = new.into_iter().peekable();
         self.for_each_base_term(|term, old| {
@@ -250,7 +256,7 @@ impl<'a> Merge<'a> {
     /// How many leading blocks stay as they are.
     fn unchanged_blocks(&self, old: &Postings<'_>, appended: bool) -> Result<u32> {
         let blocks = old.blocks();
-        let (mut decoded, mut from) = (Decoded::default(), 0);
+        let (mut decoded, mut from) = (DecodedBlock::default(), 0);
         for at in 0..blocks {
             if from == self.erased.len() {
                 break;
@@ -280,8 +286,8 @@ impl<'a> Merge<'a> {
         term: &[u8],
         old: Option<Postings<'_>>,
         kept: u32,
-        new: Option<&List>,
-    ) -> Result<Changed> {
+        new: Option<&PostingList>,
+    ) -> Result<ChangedTerm> {
         let (next, bytes) = match (old, kept.checked_sub(1)) {
             (Some(old), Some(last)) => (
                 u64::from(old.block(last).last) + 1,
@@ -289,9 +295,9 @@ impl<'a> Merge<'a> {
             ),
             _ => (0, 0),
         };
-        let mut packer = Packer::new(next, bytes);
+        let mut packer = PostingPacker::new(next, bytes);
         if let Some(old) = old {
-            let mut decoded = Decoded::default();
+            let mut decoded = DecodedBlock::default();
             for at in kept..old.blocks() {
                 old.decode(at, &mut decoded)?;
                 for (id, tf) in decoded.iter() {
@@ -305,7 +311,7 @@ impl<'a> Merge<'a> {
             packer.push(id, tf, self.length_of(id))?;
         }
         packer.flush()?;
-        Ok(Changed {
+        Ok(ChangedTerm {
             term: term.into(),
             df: kept * BLOCK_POSTINGS + packer.count,
             kept,
@@ -315,14 +321,14 @@ impl<'a> Merge<'a> {
     }
 }
 
-impl Changed {
+impl ChangedTerm {
     /// The term as it will be written, `old` being its postings in the base.
-    fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<Planned<'p>> {
+    fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<PlannedTerm<'p>> {
         let (copied_blocks, copied_data) = match old {
             Some(old) => (old.directory(self.kept), old.bytes_before(self.kept)?),
             None => (&[][..], &[][..]),
         };
-        Ok(Planned {
+        Ok(PlannedTerm {
             term: &self.term,
             df: self.df,
             copied_blocks,
@@ -333,20 +339,20 @@ impl Changed {
     }
 }
 
-impl Planned<'_> {
+impl PlannedTerm<'_> {
     fn data_bytes(&self) -> u64 {
         (self.copied_data.len() + self.data.len()) as u64
     }
 }
 
 /// Gathers small writes, and knows where it is.
-struct Out<F> {
+struct BufferedOutput<F> {
     to: F,
     buffer: Vec<u8>,
     written: u64,
 }
 
-impl<F: FnMut(&[u8]) -> Result<()>> Out<F> {
+impl<F: FnMut(&[u8]) -> Result<()>> BufferedOutput<F> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if bytes.len() >= OUT_BYTES {

@@ -14,10 +14,10 @@ mod new_terms;
 mod packer;
 mod postings;
 
-pub use block::{BLOCK_POSTINGS, Block, Decoded};
-pub use cursor::{Cursor, END};
+pub use block::{BLOCK_POSTINGS, DecodedBlock, PostingBlock};
+pub use cursor::{END, PostingCursor};
 pub use index::Terms;
-pub use merge::Merge;
+pub use merge::IndexMerge;
 pub use postings::Postings;
 
 /// The greatest length and frequency that are told apart; greater ones count as this.

@@ -7,16 +7,16 @@ use crate::limits::NODES_MAX;
 
 /// What new texts say.
 #[derive(Debug, Default)]
-pub(super) struct Gathered {
+pub(super) struct NewTerms {
     /// The length of each text, from the first id on.
     pub(super) lengths: Vec<u16>,
     /// Their terms, ascending.
-    pub(super) terms: Vec<(Box<str>, List)>,
+    pub(super) terms: Vec<(Box<str>, PostingList)>,
 }
 
 /// Postings of one term: gaps between ids and frequencies, as variable-length numbers.
 #[derive(Debug, Default)]
-pub(super) struct List {
+pub(super) struct PostingList {
     bytes: Vec<u8>,
     next: u32,
     /// The posting that is being counted: an event, and how often it said the term so far.
@@ -24,7 +24,7 @@ pub(super) struct List {
     pub(super) count: u32,
 }
 
-impl Gathered {
+impl NewTerms {
     /// Reads texts whose ids ascend from `first` on; an id that is left out or dropped has no text.
     pub(super) fn read<T: AsRef<str>>(
         first: u32,
@@ -34,7 +34,7 @@ impl Gathered {
         let analyzer = Analyzer::new();
         let mut numbers = Numbers::default();
         let mut lengths = Vec::new();
-        let mut lists: Vec<List> = Vec::new();
+        let mut lists: Vec<PostingList> = Vec::new();
         let mut said = Vec::new();
         for item in texts {
             let (id, text) = item?;
@@ -53,7 +53,7 @@ impl Gathered {
             said.clear();
             numbers.read(&analyzer, text.as_ref(), &mut said);
             lengths[at] = said.len().min(COUNT_MAX as usize) as u16;
-            lists.resize_with(numbers.len(), List::default);
+            lists.resize_with(numbers.len(), PostingList::default);
             said.iter().for_each(|&term| lists[term as usize].say(id));
         }
         let mut terms: Vec<_> = numbers
@@ -69,7 +69,7 @@ impl Gathered {
     }
 }
 
-impl List {
+impl PostingList {
     /// An event says the term once more; its other words may come between.
     fn say(&mut self, id: u32) {
         if self.open.1 > 0 && self.open.0 == id {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn postings_come_back() {
-        let mut list = List::default();
+        let mut list = PostingList::default();
         let all = [
             (0, 1),
             (1, 127),
@@ -150,7 +150,7 @@ mod tests {
     fn texts_out_of_order_are_refused() {
         let read = |ids: &[u32]| {
             let texts = ids.iter().map(|&id| Ok((id, "dog")));
-            Gathered::read(5, texts, &|_| false)
+            NewTerms::read(5, texts, &|_| false)
         };
         assert_eq!(read(&[5, 6, 9]).unwrap().lengths, [1, 1, 0, 0, 1]);
         for bad in [&[4][..], &[5, 5], &[7, 6], &[u32::MAX - 1]] {

@@ -1,23 +1,23 @@
 //! Postings on their way into blocks.
 
-use super::{BLOCK_POSTINGS, Block};
+use super::{BLOCK_POSTINGS, PostingBlock};
 use crate::error::{Error, Result};
 
 /// Packs the postings of one term, or those after the blocks that are kept.
 #[derive(Debug)]
-pub(super) struct Packer {
+pub(super) struct PostingPacker {
     /// The id after the last one packed.
     next: u64,
     /// Bytes before `data`.
     bytes_before: u64,
     waiting: Vec<(u32, u32)>,
     shortest: u16,
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<PostingBlock>,
     pub(super) data: Vec<u8>,
     pub(super) count: u32,
 }
 
-impl Packer {
+impl PostingPacker {
     /// A packer for postings from the id `next` on, behind as many bytes of the same term.
     pub(super) fn new(next: u64, bytes_before: u64) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Packer {
         }
         let offset = self.bytes_before + self.data.len() as u64;
         Error::check_limit("bytes of one term's postings", offset, u64::from(u32::MAX))?;
-        let block = Block::pack(
+        let block = PostingBlock::pack(
             &self.waiting,
             self.next,
             offset as u32,

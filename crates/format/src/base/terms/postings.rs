@@ -3,7 +3,7 @@
 //! Promises: whatever the bytes say, an unpacked block holds ids that ascend, from after the block
 //! before up to its own last one, which the index covers; else it is `Error::Corrupt`.
 
-use super::{BLOCK_POSTINGS, Block, Decoded, WHAT};
+use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, WHAT};
 use crate::bytes::get_u32;
 use crate::error::{Error, Result};
 
@@ -25,7 +25,7 @@ impl<'a> Postings<'a> {
     pub(super) fn new(blocks: &'a [u8], data: &'a [u8], at: u64, df: u32, events: u32) -> Self {
         debug_assert_eq!(
             blocks.len() as u64,
-            Block::BYTES * u64::from(df.div_ceil(BLOCK_POSTINGS))
+            PostingBlock::BYTES * u64::from(df.div_ceil(BLOCK_POSTINGS))
         );
         Self {
             blocks,
@@ -50,7 +50,7 @@ impl<'a> Postings<'a> {
         if at == self.blocks() {
             return Ok(self.df);
         }
-        let mut decoded = Decoded::default();
+        let mut decoded = DecodedBlock::default();
         self.decode(at, &mut decoded)?;
         let below = decoded.ids().partition_point(|&id| id < bound);
         Ok(at * BLOCK_POSTINGS + below as u32)
@@ -58,7 +58,7 @@ impl<'a> Postings<'a> {
 
     /// How many blocks there are.
     pub fn blocks(&self) -> u32 {
-        (self.blocks.len() / Block::BYTES as usize) as u32
+        (self.blocks.len() / PostingBlock::BYTES as usize) as u32
     }
 
     /// What the directory says about a block.
@@ -66,13 +66,13 @@ impl<'a> Postings<'a> {
     /// # Panics
     /// At `blocks()` and beyond.
     #[inline]
-    pub fn block(&self, at: u32) -> Block {
-        Block::decode(&self.blocks[at as usize * Block::BYTES as usize..])
+    pub fn block(&self, at: u32) -> PostingBlock {
+        PostingBlock::decode(&self.blocks[at as usize * PostingBlock::BYTES as usize..])
     }
 
     /// The first block from `from` on that may hold `id` or a later event; `blocks()` if there is none.
     pub fn seek_block(&self, from: u32, id: u32) -> u32 {
-        let last = |at: u32| get_u32(self.blocks, at as usize * Block::BYTES as usize);
+        let last = |at: u32| get_u32(self.blocks, at as usize * PostingBlock::BYTES as usize);
         let count = self.blocks();
         // Callers mostly want one of the next blocks: double the step, then search within it.
         let (mut from, mut step) = (from, 1);
@@ -103,7 +103,7 @@ impl<'a> Postings<'a> {
 
     /// The records of the blocks before `at`.
     pub(super) fn directory(&self, at: u32) -> &'a [u8] {
-        &self.blocks[..at as usize * Block::BYTES as usize]
+        &self.blocks[..at as usize * PostingBlock::BYTES as usize]
     }
 
     /// The packed bytes of the blocks before `at`.
@@ -124,7 +124,7 @@ impl<'a> Postings<'a> {
     ///
     /// # Panics
     /// At `blocks()` and beyond.
-    pub fn decode(&self, at: u32, out: &mut Decoded) -> Result<()> {
+    pub fn decode(&self, at: u32, out: &mut DecodedBlock) -> Result<()> {
         let block = self.block(at);
         let first = match at.checked_sub(1) {
             None => 0,
@@ -139,6 +139,6 @@ impl<'a> Postings<'a> {
     }
 
     pub(super) fn bad(&self, block: u32, why: &str) -> Error {
-        Error::corrupt(WHAT, self.at + Block::BYTES * u64::from(block), why)
+        Error::corrupt(WHAT, self.at + PostingBlock::BYTES * u64::from(block), why)
     }
 }

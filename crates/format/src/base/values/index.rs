@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::{List, VALUES_VERSION};
+use super::{EventList, VALUES_VERSION};
 use crate::base::section::{Section, range};
 use crate::error::Result;
 
 /// The section, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Values<'a> {
+pub struct ValueIndex<'a> {
     section: Section<'a>,
     hashes: &'a [u64],
     starts: &'a [u64],
@@ -17,7 +17,7 @@ pub struct Values<'a> {
     lists: u64,
 }
 
-impl<'a> Values<'a> {
+impl<'a> ValueIndex<'a> {
     /// Reads the section's front; `None` if another version made it.
     pub fn read(section: Section<'a>) -> Result<Option<Self>> {
         if section.u32(0)? != VALUES_VERSION {
@@ -48,7 +48,7 @@ impl<'a> Values<'a> {
     }
 
     /// The list of a hash; `None` if there is none.
-    pub fn find(&self, hash: u64) -> Result<Option<List<'a>>> {
+    pub fn find(&self, hash: u64) -> Result<Option<EventList<'a>>> {
         match self.hashes.binary_search(&hash) {
             Ok(at) => self.list(at).map(Some),
             Err(_) => Ok(None),
@@ -60,23 +60,23 @@ impl<'a> Values<'a> {
         let Ok(at) = self.hashes.binary_search(&hash) else {
             return Ok(0);
         };
-        let count = List::count_of(self.bytes(at..at + 1)?);
+        let count = EventList::count_of(self.bytes(at..at + 1)?);
         count.map(u64::from).map_err(|why| self.section.bad(0, why))
     }
 
     /// The list at a place among all, below `hashes().len()`.
-    pub fn list(&self, at: usize) -> Result<List<'a>> {
-        List::read(self.bytes(at..at + 1)?).map_err(|why| self.section.bad(0, why))
+    pub fn list(&self, at: usize) -> Result<EventList<'a>> {
+        EventList::read(self.bytes(at..at + 1)?).map_err(|why| self.section.bad(0, why))
     }
 
     /// The events of a block of a list, in place of what `out` held.
-    pub fn decode(&self, list: &List<'_>, block: u32, out: &mut Vec<u32>) -> Result<()> {
+    pub fn decode(&self, list: &EventList<'_>, block: u32, out: &mut Vec<u32>) -> Result<()> {
         let decoded = list.decode(block, out);
         decoded.map_err(|why| self.section.bad(0, why))
     }
 
     /// Appends all events of a list.
-    pub fn append_all(&self, list: &List<'_>, out: &mut Vec<u32>) -> Result<()> {
+    pub fn append_all(&self, list: &EventList<'_>, out: &mut Vec<u32>) -> Result<()> {
         list.append_all(out).map_err(|why| self.section.bad(0, why))
     }
 

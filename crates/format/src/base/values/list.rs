@@ -15,13 +15,13 @@ const BITS: u32 = 7;
 
 /// A list, in place.
 #[derive(Debug, Clone, Copy)]
-pub struct List<'a> {
+pub struct EventList<'a> {
     count: u32,
     table: &'a [u8],
     data: &'a [u8],
 }
 
-impl<'a> List<'a> {
+impl<'a> EventList<'a> {
     /// The list that has all of these bytes, or what is wrong with it.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, &'static str> {
         let mut rest = bytes;
@@ -163,9 +163,9 @@ mod tests {
     fn round_trip(ids: &[u32]) {
         let mut bytes = Vec::new();
         encode(ids, &mut bytes);
-        let list = List::read(&bytes).unwrap();
+        let list = EventList::read(&bytes).unwrap();
         assert_eq!(list.len() as usize, ids.len());
-        assert_eq!(List::count_of(&bytes).unwrap() as usize, ids.len());
+        assert_eq!(EventList::count_of(&bytes).unwrap() as usize, ids.len());
         let mut out = Vec::new();
         list.append_all(&mut out).unwrap();
         assert_eq!(out, ids);
@@ -178,12 +178,12 @@ mod tests {
             assert_eq!(out, ids[from..ids.len().min(from + BLOCK as usize)]);
         }
         for len in 0..bytes.len() {
-            let cut = List::read(&bytes[..len]);
+            let cut = EventList::read(&bytes[..len]);
             let is_bad = cut.is_err() || cut.is_ok_and(|l| l.append_all(&mut out).is_err());
             assert!(is_bad, "{len} of {} bytes", bytes.len());
         }
         bytes.push(0);
-        let longer = List::read(&bytes).unwrap();
+        let longer = EventList::read(&bytes).unwrap();
         assert!(longer.append_all(&mut Vec::new()).is_err());
     }
 
@@ -202,7 +202,8 @@ mod tests {
 
     #[test]
     fn an_event_past_all_bounds_and_a_wrong_last_event_are_told() {
-        let list = |bytes: &[u8]| List::read(bytes).and_then(|l| l.append_all(&mut Vec::new()));
+        let list =
+            |bytes: &[u8]| EventList::read(bytes).and_then(|l| l.append_all(&mut Vec::new()));
         assert!(list(&[2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]).is_err());
         assert!(list(&[1, 0xFF, 0xFF, 0xFF, 0xFF, 0x1F]).is_err());
         assert!(list(&[1, 0x80, 0x80, 0x80, 0x80, 0x80, 0]).is_err());

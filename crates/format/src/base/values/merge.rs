@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::list::encode;
-use super::{VALUES_VERSION, Values};
+use super::{VALUES_VERSION, ValueIndex};
 use crate::base::image::Body;
 use crate::base::merge::edited;
 use crate::error::{Error, Result};
 
 /// What is other than in an older section: pairs of a hash and an event, in any order, none twice.
 #[derive(Debug, Default)]
-pub struct Edits {
+pub struct IndexEdits {
     /// What events no longer have.
     pub gone: Vec<(u64, u32)>,
     /// What events have now.
@@ -24,13 +24,17 @@ pub struct Edits {
 }
 
 /// Lists in their order: some of the older section, or one that was made.
-enum Piece {
-    Older(Range<usize>),
-    Made(u64, Range<usize>),
+enum ListRun {
+    Copied(Range<usize>),
+    Encoded(u64, Range<usize>),
 }
 
 /// Writes the section: that of an older base, and what is other than there.
-pub fn write(body: &mut Body<'_>, older: Option<Values<'_>>, mut edits: Edits) -> Result<()> {
+pub fn write(
+    body: &mut Body<'_>,
+    older: Option<ValueIndex<'_>>,
+    mut edits: IndexEdits,
+) -> Result<()> {
     edits.gone.sort_unstable();
     edits.newer.sort_unstable();
     edits.told.sort_unstable();
@@ -44,15 +48,15 @@ pub fn write(body: &mut Body<'_>, older: Option<Values<'_>>, mut edits: Edits) -
     let (mut hashes, mut starts, mut end) = (Vec::new(), vec![0u64], 0u64);
     for piece in &pieces {
         match (piece, older) {
-            (Piece::Older(places), Some(older)) => {
+            (ListRun::Copied(places), Some(older)) => {
                 hashes.extend_from_slice(&older.hashes()[places.clone()]);
                 let moved = older.starts(places.clone())?;
                 let first = moved[0];
                 let moved = moved[1..].iter();
                 starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
             }
-            (Piece::Older(_), None) => {}
-            (Piece::Made(hash, bytes), _) => {
+            (ListRun::Copied(_), None) => {}
+            (ListRun::Encoded(hash, bytes), _) => {
                 hashes.push(*hash);
                 starts.push(end + bytes.len() as u64);
             }
@@ -68,16 +72,16 @@ pub fn write(body: &mut Body<'_>, older: Option<Values<'_>>, mut edits: Edits) -
     body.array(&untold)?;
     for piece in &pieces {
         match (piece, older) {
-            (Piece::Older(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
-            (Piece::Older(_), None) => {}
-            (Piece::Made(_, bytes), _) => body.bytes(&made[bytes.clone()])?,
+            (ListRun::Copied(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
+            (ListRun::Copied(_), None) => {}
+            (ListRun::Encoded(_, bytes), _) => body.bytes(&made[bytes.clone()])?,
         }
     }
     Ok(())
 }
 
 /// The lists in order of hash, and the bytes of those that are made.
-fn pieces(older: Option<Values<'_>>, edits: &Edits) -> Result<(Vec<Piece>, Vec<u8>)> {
+fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<ListRun>, Vec<u8>)> {
     let known = older.map_or(&[][..], |o| o.hashes());
     let (mut pieces, mut made) = (Vec::new(), Vec::new());
     let (mut gone, mut newer) = (&edits.gone[..], &edits.newer[..]);
@@ -86,7 +90,7 @@ fn pieces(older: Option<Values<'_>>, edits: &Edits) -> Result<(Vec<Piece>, Vec<u
         let hash = hash.0;
         let to = from + known[from..].partition_point(|&known| known < hash);
         if from < to {
-            pieces.push(Piece::Older(from..to));
+            pieces.push(ListRun::Copied(from..to));
         }
         from = to;
         ids.clear();
@@ -98,11 +102,11 @@ fn pieces(older: Option<Values<'_>>, edits: &Edits) -> Result<(Vec<Piece>, Vec<u
         if !left.is_empty() {
             let start = made.len();
             encode(&left, &mut made);
-            pieces.push(Piece::Made(hash, start..made.len()));
+            pieces.push(ListRun::Encoded(hash, start..made.len()));
         }
     }
     if from < known.len() {
-        pieces.push(Piece::Older(from..known.len()));
+        pieces.push(ListRun::Copied(from..known.len()));
     }
     Ok((pieces, made))
 }

@@ -19,9 +19,9 @@ mod index;
 mod list;
 mod merge;
 
-pub use index::Values;
-pub use list::List;
-pub use merge::{Edits, write};
+pub use index::ValueIndex;
+pub use list::EventList;
+pub use merge::{IndexEdits, write};
 
 /// Of the layout, of the hashes, and of what is left out.
 pub const VALUES_VERSION: u32 = 1;
