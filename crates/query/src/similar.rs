@@ -159,7 +159,7 @@ impl Similar {
         };
         let query = Query::new(asked.direction.unit(), &codes);
         let least = asked.least;
-        if self.approximate && codes.measured.probes > 0 {
+        if self.approximate && codes.ivf.probes > 0 {
             let before = top.clone();
             if probe::best(&codes, &query, count, self.limit, top, asked)? {
                 return Ok(false);

@@ -53,7 +53,7 @@ impl<'v> ValueIds<'v> {
         let Some(need) = filter.needs(&count)? else {
             return Ok(None);
         };
-        let untold = values.map_or(&[][..], |values| values.untold());
+        let untold = values.map_or(&[][..], |values| values.unlisted());
         let changes = &delta.events.described;
         let few = GATHERED_MIN.max(base.nodes() / GATHERED_SHARE);
         let is_one = need.hashes.len() == 1;

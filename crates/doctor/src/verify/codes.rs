@@ -6,7 +6,7 @@ use super::finding::bad;
 use amem_format::base::Base;
 use amem_format::base::quantised_vectors::QuantisedVectors;
 use amem_format::base::section::tag;
-use amem_format::base_builder::quantiser::{NOTHING, row_of};
+use amem_format::base_builder::quantiser::{NO_DIRECTION, row_of};
 use amem_format::error::Result;
 use amem_format::simd::unpack;
 use amem_format::types::{Flags, NodeId};
@@ -51,21 +51,21 @@ fn has_direction(base: &Base, id: u64) -> Result<bool> {
 
 fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
     let section = base.section(tag::CODES)?;
-    if codes.clusters() == 0 {
-        return match codes.listed().is_empty() {
+    if codes.lists() == 0 {
+        return match codes.entries().is_empty() {
             true => Ok(()),
             false => bad(section, "events in clusters that are not there"),
         };
     }
     let mut seen = vec![false; base.nodes() as usize];
-    for cluster in 0..codes.clusters() {
-        let members = codes.members(cluster)?;
+    for cluster in 0..codes.lists() {
+        let members = codes.list(cluster)?;
         if !members.is_sorted_by(|a, b| a < b) {
             return bad(section, format!("cluster {cluster} is unsorted"));
         }
         for &id in members {
-            let at = codes.place(id)?;
-            if codes.scales[at] == NOTHING || std::mem::replace(&mut seen[at], true) {
+            let at = codes.row_index(id)?;
+            if codes.scales[at] == NO_DIRECTION || std::mem::replace(&mut seen[at], true) {
                 return bad(
                     section,
                     format!("event {id} is twice in a cluster, or has no vector"),
@@ -77,7 +77,7 @@ fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
     let missing = rows
         .iter()
         .zip(&seen)
-        .position(|(&packed, &seen)| packed != NOTHING && !seen);
+        .position(|(&packed, &seen)| packed != NO_DIRECTION && !seen);
     match missing {
         Some(id) => bad(section, format!("event {id} is in no cluster")),
         None => Ok(()),

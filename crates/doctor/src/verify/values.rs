@@ -22,7 +22,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
         }
     }
     let ascends = index.hashes().is_sorted_by(|a, b| a < b);
-    if !ascends || !index.untold().is_sorted_by(|a, b| a < b) || !index.ends_with_its_lists() {
+    if !ascends || !index.unlisted().is_sorted_by(|a, b| a < b) || !index.ends_with_its_lists() {
         return bad(section, "lists out of order, or bytes that are in none");
     }
     let (mut held, mut untold) = (0, 0);
@@ -33,7 +33,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
         };
         let Some(hashes) = values_of(json) else {
             untold += 1;
-            if index.untold().binary_search(&id).is_err() {
+            if index.unlisted().binary_search(&id).is_err() {
                 return bad(section, format!("event {id} is in no list"));
             }
             continue;
@@ -52,7 +52,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
             }
         }
     }
-    if (listed, index.untold().len()) != (held, untold) {
+    if (listed, index.unlisted().len()) != (held, untold) {
         return bad(section, "it tells of values that no event has");
     }
     Ok(())

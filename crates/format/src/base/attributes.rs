@@ -15,7 +15,7 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::types::NodeId;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct AttributeTexts<'a> {
     section: Section<'a>,
@@ -25,7 +25,7 @@ pub struct AttributeTexts<'a> {
 }
 
 impl<'a> AttributeTexts<'a> {
-    /// Reads the section's front.
+    /// Checks the bounds of the arrays.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let starts = section.array(8, count.saturating_add(1))?;
@@ -60,7 +60,7 @@ impl<'a> AttributeTexts<'a> {
         self.ids
     }
 
-    /// The objects at these places, one after the other.
+    /// The JSON of a range of objects.
     fn texts(&self, places: Range<usize>) -> Result<&'a [u8]> {
         let (from, to) = (self.starts[places.start], self.starts[places.end]);
         let len = to
@@ -70,7 +70,7 @@ impl<'a> AttributeTexts<'a> {
     }
 }
 
-/// Where an id stands in an ascending list; at once if the list has every id.
+/// The index of an id in an ascending list; without a search if the list has every id.
 pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     let id = u32::try_from(id.0).ok()?;
     if ids.get(id as usize) == Some(&id) {
@@ -79,8 +79,8 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     ids.binary_search(&id).ok()
 }
 
-/// Writes the section: the objects of an older base, and events (ascending) with others, or with none. Returns the
-/// number of events that have one.
+/// Writes the section: the objects of an older base, and of events (ascending) that changed or lost theirs. Returns the
+/// number of events with attributes.
 pub fn write(
     body: &mut Body<'_>,
     older: Option<AttributeTexts<'_>>,

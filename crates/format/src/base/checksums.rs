@@ -1,4 +1,4 @@
-//! Section 0x5F, checksums: over everything that stands before it.
+//! Section 0x5F, checksums: of all bytes before it.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -13,7 +13,7 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::error::Result;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Checksums<'a> {
     chunks: &'a [[u64; 3]],
@@ -31,7 +31,7 @@ impl<'a> Checksums<'a> {
         Ok(Self { chunks })
     }
 
-    /// The ranges, in order of position.
+    /// The ranges by position.
     pub fn iter(&self) -> impl Iterator<Item = Chunk> + 'a {
         self.chunks
             .iter()

@@ -11,7 +11,7 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::types::{Lsn, Micros};
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct CommitClock<'a> {
     lsns: &'a [u64],
@@ -19,7 +19,7 @@ pub struct CommitClock<'a> {
 }
 
 impl<'a> CommitClock<'a> {
-    /// Reads the section's front.
+    /// Checks the bounds of the arrays.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let lsns = section.array(8, count)?;
@@ -47,12 +47,12 @@ impl<'a> CommitClock<'a> {
         ))
     }
 
-    /// The newest commit that is not past an LSN.
+    /// The newest commit at or before an LSN.
     pub fn at_lsn(&self, lsn: Lsn) -> Option<(Lsn, Micros)> {
         self.get(self.lsns.partition_point(|&l| l <= lsn.0).checked_sub(1)?)
     }
 
-    /// The newest commit that is not past a time.
+    /// The newest commit at or before a time.
     pub fn at_time(&self, time: Micros) -> Option<(Lsn, Micros)> {
         self.get(
             self.times

@@ -1,5 +1,4 @@
-//! Section 0x4A, recent commits: the newest frames of earlier journals, so that a subscriber who was away
-//! finds them after a checkpoint.
+//! Section 0x4A, recent commits: the newest frames of earlier journals, for subscribers that resume after a checkpoint.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -24,13 +23,13 @@ const RECORD: u64 = 40;
 /// A frame of an earlier journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredFrame<'a> {
-    /// What stood in front of it.
+    /// The frame's header.
     pub header: Header,
-    /// Its payload; rewritten if something in it was erased.
+    /// The payload; a checkpoint rewrites it without erased values.
     pub payload: Cow<'a, [u8]>,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct RecentCommits<'a> {
     section: Section<'a>,
@@ -38,7 +37,7 @@ pub struct RecentCommits<'a> {
 }
 
 impl<'a> RecentCommits<'a> {
-    /// Reads the section's front.
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         section.slice(
@@ -60,7 +59,7 @@ impl<'a> RecentCommits<'a> {
         self.count == 0
     }
 
-    /// The frame at a position, in order of LSN.
+    /// The frame at a position, by LSN.
     pub fn at(&self, position: u64) -> Result<StoredFrame<'a>> {
         let record = self
             .section
@@ -86,7 +85,7 @@ impl<'a> RecentCommits<'a> {
         })
     }
 
-    /// The position of the first frame past an LSN.
+    /// The position of the first frame after an LSN.
     pub fn after(&self, lsn: Lsn) -> Result<u64> {
         let (mut from, mut to) = (0, self.count);
         while from < to {

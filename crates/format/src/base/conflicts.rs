@@ -1,4 +1,4 @@
-//! Section 0x51, conflicts: the edges that tell of disagreement, so that none has to be searched for.
+//! Section 0x51, conflicts: the edges of disagreement, so that queries need no search for them.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -11,7 +11,7 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::error::Result;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConflictEdges<'a> {
     /// Contradicts edges: (source, target).
@@ -21,7 +21,7 @@ pub struct ConflictEdges<'a> {
 }
 
 impl<'a> ConflictEdges<'a> {
-    /// Reads the section's front.
+    /// Checks the bounds of the lists.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let (c, s) = (section.u64(0)?, section.u64(8)?);
         let contradicts = section.array(16, c)?;
@@ -32,7 +32,7 @@ impl<'a> ConflictEdges<'a> {
     }
 }
 
-/// Writes the section. Both lists ascend.
+/// Writes the section. Both lists must ascend.
 pub fn write(body: &mut Body<'_>, contradicts: &[[u32; 2]], supersedes: &[[u32; 2]]) -> Result<()> {
     body.u64(contradicts.len() as u64)?;
     body.u64(supersedes.len() as u64)?;

@@ -1,8 +1,8 @@
-//! Section 0x47, history: what the graph no longer shows.
+//! Section 0x47, history: earlier values.
 //!
-//! One record for every change after creation of an event's confidence, flags, decay rate, attributes or
-//! vector, and of an edge's weight or existence: the value *before* it. Whoever wants to know what was
-//! believed at an LSN takes what is there now and undoes every record past it.
+//! One record for each change after creation of an event's confidence, flags, decay rate, attributes or vector, and of
+//! an edge's weight or existence: the value *before* it. The state at an LSN is the present state with every later
+//! record undone.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -25,22 +25,22 @@ use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId};
 
 const RECORD: u64 = 64;
 
-/// A change: who made it when, to what, and what was there before.
+/// One change: when, by which actor, of what, and the value before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PastChange<'a> {
     /// The commit.
     pub lsn: Lsn,
     /// Its recorded time.
     pub time: Micros,
-    /// Who made it.
+    /// The actor that committed it.
     pub actor: ActorId,
     /// The event, or the edge's source.
     pub target: NodeId,
-    /// What was there before.
+    /// The value before the change.
     pub before: Before<'a>,
 }
 
-/// What was there before a change.
+/// The value before a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Before<'a> {
     /// Effective confidence.
@@ -53,18 +53,18 @@ pub enum Before<'a> {
     Attributes(Option<&'a str>),
     /// Vector (f32 little-endian), or none.
     Vector(Option<&'a [u8]>),
-    /// The edge to `target`, or that there was none.
+    /// An edge's state; `existed` is `None` if there was no edge.
     Edge {
         /// Where the edge ends.
         target: NodeId,
-        /// What it means.
+        /// The type of the edge.
         edge_type: EdgeType,
         /// Its weight and recorded time, if it existed.
         existed: Option<(f32, Micros)>,
     },
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
     section: Section<'a>,
@@ -73,7 +73,7 @@ pub struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Reads the section's front.
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let (count, entries) = (section.u64(0)?, section.u64(8)?);
         let len = count
@@ -97,7 +97,7 @@ impl<'a> History<'a> {
         self.count == 0
     }
 
-    /// The change at a position, in order of LSN.
+    /// The change at a position, by LSN.
     pub fn at(&self, position: u64) -> Result<PastChange<'a>> {
         let at = 16u64.saturating_add(position.saturating_mul(RECORD));
         let r = self.section.slice(at, RECORD)?;
@@ -144,7 +144,7 @@ impl<'a> History<'a> {
         })
     }
 
-    /// The changes of an event and of its edges, oldest first.
+    /// The changes of an event and its edges, oldest first.
     pub fn of(&self, id: NodeId) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
         let id = u32::try_from(id.0).unwrap_or(u32::MAX);
@@ -155,7 +155,7 @@ impl<'a> History<'a> {
             .map(move |&[_, record]| this.at(record.into()))
     }
 
-    /// True if nothing of an event or its edges ever changed.
+    /// True if neither the event nor its edges ever changed.
     #[inline]
     pub fn is_untouched(&self, id: NodeId) -> bool {
         let id = u32::try_from(id.0).unwrap_or(u32::MAX);
@@ -170,7 +170,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// Writes the section from changes in order of LSN, in two passes.
+/// Writes the section; reads the changes, which must ascend by LSN, twice.
 pub fn write<'a, I: Iterator<Item = Result<PastChange<'a>>>>(
     body: &mut Body<'_>,
     changes: impl Fn() -> I,
@@ -225,7 +225,7 @@ struct RecordFields {
 }
 
 impl RecordFields {
-    /// Sets the fields of a change, and returns the bytes that stand apart.
+    /// Sets the fields from a change; returns the bytes that are stored after the records.
     fn fill<'a>(&mut self, before: &Before<'a>) -> &'a [u8] {
         match *before {
             Before::Confidence(value) => (self.field, self.value) = (1, value.to_bits()),

@@ -1,16 +1,16 @@
-//! Two sorted lists as one: long runs of the older, with entries of the newer between them.
+//! Merges two sorted lists: runs of the older one, single entries of the newer one.
 
 use std::ops::Range;
 
-/// What comes next.
+/// The next part of the merged list.
 pub(crate) enum MergeRun<T> {
-    /// These of the older list, as they stand.
+    /// Entries of the older list, by index.
     Older(Range<usize>),
-    /// This of the newer one.
+    /// One entry of the newer list.
     Newer(T),
 }
 
-/// Hands out `len` older entries and the newer ones in order. Among equals the older come first.
+/// Passes `len` older entries and the newer ones to `out` in order; equal keys: the older ones first.
 pub(crate) fn merge<K: Ord, T, E>(
     len: usize,
     older: impl Fn(usize) -> K,
@@ -32,7 +32,7 @@ pub(crate) fn merge<K: Ord, T, E>(
     Ok(())
 }
 
-/// The first place from `from` on for which `before` is false.
+/// The first index from `from` on for which `before` is false.
 fn after(from: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut from, mut to) = (from, len);
     while from < to {
@@ -46,7 +46,7 @@ fn after(from: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     from
 }
 
-/// An ascending list without some of its entries, and with others. All ascend.
+/// An ascending list without the entries in `gone`, plus those in `newer`. All three ascend.
 pub(crate) fn edited<T: Ord + Copy>(older: &[T], gone: &[T], newer: &[T]) -> Vec<T> {
     let mut kept = Vec::with_capacity(older.len() + newer.len());
     let mut from = 0;

@@ -1,8 +1,7 @@
 //! The immutable part of a brain: header, tables, content, vectors, sections.
 //!
-//! One file per part; each part is read from the mapping in place, nothing is built when a file is opened. What
-//! queries learn of the records while they read them is kept beside (`learnt`, `replaced`).
-//! Layouts are tabled in docs/FORMAT.md.
+//! One file a section or table. Readers use each in place in the mapping; opening a file builds nothing. Queries cache
+//! what they compute from the records (`summary_cache`, `head_cache`). docs/FORMAT.md has the layouts.
 
 pub mod actors;
 pub mod adjacency;

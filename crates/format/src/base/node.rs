@@ -10,11 +10,11 @@ pub const LEN: usize = 72;
 /// A node record, decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NodeRecord {
-    /// Its id; in our files its position.
+    /// The id; in files of amemd the record's position.
     pub id: NodeId,
     /// Its type.
     pub event_type: EventType,
-    /// Ours; zero in files of the reference.
+    /// Flags of amemd; zero in files of the reference.
     pub flags: Flags,
     /// Recorded time.
     pub created_at: Micros,
@@ -24,7 +24,7 @@ pub struct NodeRecord {
     pub confidence: f32,
     /// How often it was touched.
     pub access_count: u32,
-    /// When it was last touched.
+    /// When it was touched last.
     pub last_accessed: Micros,
     /// Strength at the last decay run.
     pub decay_score: f32,
@@ -32,16 +32,16 @@ pub struct NodeRecord {
     pub content_offset: u64,
     /// Compressed bytes of the text; 0 for empty.
     pub content_len: u32,
-    /// Bytes into the edge table of its first edge.
+    /// Where its first edge is, in bytes from the start of the edge table.
     pub edge_offset: u64,
-    /// Outgoing edges.
+    /// The number of outgoing edges.
     pub edge_count: u32,
-    /// Decay rate per day; 0 is the type's default.
+    /// Decay rate per day; 0 stands for the type's default.
     pub lambda: f32,
 }
 
 impl NodeRecord {
-    /// The record's bytes.
+    /// Encodes the record.
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
         put_u64(&mut out, 0, self.id.0);
@@ -62,22 +62,22 @@ impl NodeRecord {
         out
     }
 
-    /// Reads a record of exactly `LEN` bytes that stands at `position` in the file.
+    /// Decodes the record at `position` in the file.
     ///
-    /// Floats must be finite and times representable; what offsets point to is checked when it is read.
+    /// Fails for floats that are not finite and times out of range. Callers check offsets when they follow them.
     #[inline]
     pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Self> {
         RawNode(bytes).checked(position).map(RawNode::decode)
     }
 }
 
-/// A record in place, which was checked: a field is read when it is asked for.
+/// A checked record in place; each accessor decodes one field.
 #[derive(Debug, Clone, Copy)]
 pub struct RawNode<'a>(&'a [u8; LEN]);
 
 #[allow(missing_docs, reason = "the fields are those of `NodeRecord`")]
 impl<'a> RawNode<'a> {
-    /// Checks what `NodeRecord::decode` checks, and that it is the record of an event.
+    /// Checks what `NodeRecord::decode` checks, and that the record has this id.
     #[inline]
     pub fn check(bytes: &'a [u8; LEN], id: NodeId, position: u64) -> Result<Self> {
         let raw = Self(bytes).checked(position)?;
@@ -172,7 +172,7 @@ impl<'a> RawNode<'a> {
         get_f32(self.0, 40)
     }
 
-    /// Position of the text in the content block, and its bytes there.
+    /// Where the text is in the content block, and its compressed bytes.
     #[inline]
     pub fn content(self) -> (u64, u32) {
         (get_u64(self.0, 44), get_u32(self.0, 52))
@@ -184,19 +184,17 @@ impl<'a> RawNode<'a> {
     }
 }
 
-/// The flags in a record.
 #[inline]
 pub(super) fn flags(record: &[u8; LEN]) -> Flags {
     Flags(record[9])
 }
 
-/// The confidence in a record.
+/// Decodes one field of an unchecked record.
 #[inline]
 pub fn confidence(record: &[u8; LEN]) -> f32 {
     get_f32(record, 24)
 }
 
-/// The recorded time in a record.
 #[inline]
 pub(super) fn created_at(record: &[u8; LEN]) -> Micros {
     Micros(get_u64(record, 12) as i64)

@@ -5,7 +5,7 @@
 //! | 0 | u64 | events n |
 //! | 8 | u32 | dimension d; 0 if no event has a vector, then nothing follows |
 //! | 12 | u32 | clusters k; 0 if there are too few vectors |
-//! | 16 | u64 | vectors when the clusters were made |
+//! | 16 | u64 | vectors when the clusters were data |
 //! | 24 | u64 | vectors when the recall was measured |
 //! | 32 | u32 | clusters to look into for the recall; 0 if it can't be kept |
 //! | 36 | f32 | recall at 10 that was measured with so many |
@@ -38,7 +38,7 @@ const FRONT: u64 = 64;
 /// How to find what is near without looking at everything.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IvfParameters {
-    /// Vectors when the clusters were made.
+    /// Vectors when the clusters were data.
     pub trained: u64,
     /// Vectors when the recall was measured.
     pub measured: u64,
@@ -54,7 +54,7 @@ pub struct IvfParameters {
 #[derive(Debug, Clone, Copy)]
 pub struct QuantisedVectors<'a> {
     /// How to find what is near.
-    pub measured: IvfParameters,
+    pub ivf: IvfParameters,
     /// No row is further off the centre.
     pub reach: f32,
     /// What rows are off.
@@ -67,7 +67,7 @@ pub struct QuantisedVectors<'a> {
     pub rows: &'a [u8],
     nodes: u64,
     starts: &'a [u32],
-    listed: &'a [u32],
+    entries: &'a [u32],
     section: Section<'a>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> QuantisedVectors<'a> {
             return Err(section.bad(8, format!("it is of {d} numbers a vector, not {dimension}")));
         }
         let k = section.u32(12)?;
-        let measured = IvfParameters {
+        let ivf = IvfParameters {
             trained: section.u64(16)?,
             measured: section.u64(24)?,
             probes: section.u32(32)?,
@@ -94,12 +94,12 @@ impl<'a> QuantisedVectors<'a> {
         };
         let stride = Coded::stride_of(d as usize);
         let count = nodes + u64::from(k);
-        let scales_at = up(FRONT + 4 * u64::from(d));
-        let rows_at = up(scales_at + 4 * count);
-        let starts_at = up(rows_at + count * stride as u64);
-        let listed_at = starts_at + 4 * (u64::from(k) + 1);
+        let scales_at = aligned(FRONT + 4 * u64::from(d));
+        let rows_at = aligned(scales_at + 4 * count);
+        let starts_at = aligned(rows_at + count * stride as u64);
+        let entries_at = starts_at + 4 * (u64::from(k) + 1);
         Ok(Some(Self {
-            measured,
+            ivf,
             reach: f32::from_bits(section.u32(44)?),
             centre: section.array(FRONT, d.into())?,
             stride,
@@ -107,45 +107,45 @@ impl<'a> QuantisedVectors<'a> {
             rows: section.slice(rows_at, count * stride as u64)?,
             nodes,
             starts: section.array(starts_at, u64::from(k) + 1)?,
-            listed: section.array(listed_at, section.u64(48)?)?,
+            entries: section.array(entries_at, section.u64(48)?)?,
             section,
         }))
     }
 
     /// The number of clusters.
     #[inline]
-    pub fn clusters(&self) -> usize {
+    pub fn lists(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Scales and rows of the clusters.
     #[inline]
-    pub fn of_clusters(&self) -> (&'a [u32], &'a [u8]) {
+    pub fn centroids(&self) -> (&'a [u32], &'a [u8]) {
         let nodes = self.nodes as usize;
         (&self.scales[nodes..], &self.rows[nodes * self.stride..])
     }
 
     /// The place of an event's row; damage if there is none.
     #[inline]
-    pub fn place(&self, id: u32) -> Result<usize> {
+    pub fn row_index(&self, id: u32) -> Result<usize> {
         match u64::from(id) < self.nodes {
             true => Ok(id as usize),
             false => Err(self
                 .section
-                .bad(0, format!("a cluster has event {id} of {}", self.nodes))),
+                .bad(0, format!("a list has event {id} of {}", self.nodes))),
         }
     }
 
     /// The events of a cluster, ascending.
     #[inline]
-    pub fn members(&self, cluster: usize) -> Result<&'a [u32]> {
-        let (from, to) = (self.starts[cluster], self.starts[cluster + 1]);
-        range(&self.section, self.listed, from.into(), to.into())
+    pub fn list(&self, list: usize) -> Result<&'a [u32]> {
+        let (from, to) = (self.starts[list], self.starts[list + 1]);
+        range(&self.section, self.entries, from.into(), to.into())
     }
 
     /// All events that are in a cluster.
-    pub fn listed(&self) -> &'a [u32] {
-        self.listed
+    pub fn entries(&self) -> &'a [u32] {
+        self.entries
     }
 }
 
@@ -153,7 +153,7 @@ impl<'a> QuantisedVectors<'a> {
 #[derive(Debug)]
 pub struct QuantisedBuffers {
     /// How to find what is near.
-    pub measured: IvfParameters,
+    pub ivf: IvfParameters,
     /// No row is further off the centre.
     pub reach: f32,
     /// What rows are off.
@@ -162,25 +162,25 @@ pub struct QuantisedBuffers {
     pub scales: Vec<u32>,
     /// The rows.
     pub rows: Vec<u8>,
-    /// Where each cluster's events begin in `listed`, and where the last one's end.
+    /// Where each cluster's events begin in `entries`, and where the last one's end.
     pub starts: Vec<u32>,
     /// Events by cluster.
-    pub listed: Vec<u32>,
+    pub entries: Vec<u32>,
 }
 
 impl QuantisedBuffers {
     /// As it will be read.
-    pub(crate) fn as_codes(&self) -> QuantisedVectors<'_> {
+    pub(crate) fn reader(&self) -> QuantisedVectors<'_> {
         QuantisedVectors {
-            measured: self.measured,
+            ivf: self.ivf,
             reach: self.reach,
             centre: &self.centre,
             stride: Coded::stride_of(self.centre.len()),
             scales: &self.scales,
             rows: &self.rows,
-            nodes: (self.scales.len() - self.clusters()) as u64,
+            nodes: (self.scales.len() - self.lists()) as u64,
             starts: &self.starts,
-            listed: &self.listed,
+            entries: &self.entries,
             section: Section {
                 tag: tag::CODES,
                 offset: 0,
@@ -190,37 +190,37 @@ impl QuantisedBuffers {
     }
 
     /// The number of clusters.
-    pub(crate) fn clusters(&self) -> usize {
+    pub(crate) fn lists(&self) -> usize {
         self.starts.len() - 1
     }
 }
 
 /// Writes the section of `nodes` events; `None` if none has a vector.
-pub fn write(body: &mut Body<'_>, nodes: u64, made: Option<&QuantisedBuffers>) -> Result<()> {
+pub fn write(body: &mut Body<'_>, nodes: u64, data: Option<&QuantisedBuffers>) -> Result<()> {
     body.u64(nodes)?;
-    let Some(made) = made else {
+    let Some(data) = data else {
         return body.bytes(&[0; FRONT as usize - 8]);
     };
-    body.u32(made.centre.len() as u32)?;
-    body.u32(made.starts.len() as u32 - 1)?;
-    body.u64(made.measured.trained)?;
-    body.u64(made.measured.measured)?;
-    body.u32(made.measured.probes)?;
-    body.u32(made.measured.recall.to_bits())?;
-    body.u32(made.measured.refine)?;
-    body.u32(made.reach.to_bits())?;
-    body.u64(made.listed.len() as u64)?;
+    body.u32(data.centre.len() as u32)?;
+    body.u32(data.starts.len() as u32 - 1)?;
+    body.u64(data.ivf.trained)?;
+    body.u64(data.ivf.measured)?;
+    body.u32(data.ivf.probes)?;
+    body.u32(data.ivf.recall.to_bits())?;
+    body.u32(data.ivf.refine)?;
+    body.u32(data.reach.to_bits())?;
+    body.u64(data.entries.len() as u64)?;
     body.u64(0)?;
-    body.array(&made.centre)?;
+    body.array(&data.centre)?;
     body.align(ALIGN)?;
-    body.array(&made.scales)?;
+    body.array(&data.scales)?;
     body.align(ALIGN)?;
-    body.bytes(&made.rows)?;
+    body.bytes(&data.rows)?;
     body.align(ALIGN)?;
-    body.array(&made.starts)?;
-    body.array(&made.listed)
+    body.array(&data.starts)?;
+    body.array(&data.entries)
 }
 
-fn up(at: u64) -> u64 {
+fn aligned(at: u64) -> u64 {
     at.next_multiple_of(ALIGN)
 }

@@ -1,4 +1,4 @@
-//! Section 0x43, sessions: what is known of each, and the events of each.
+//! Section 0x43, sessions: their records and events.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -25,28 +25,28 @@ const RECORD: u64 = 64;
 const OPENED: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// What is known of a session.
+/// A session's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session<'a> {
     /// Its number.
     pub id: SessionId,
-    /// The client's own name for it; empty for none.
+    /// The client's key; empty for none.
     pub key: &'a str,
-    /// Who worked in it; empty if it was never opened.
+    /// The agent's name; empty if no client opened the session.
     pub agent: &'a str,
-    /// When it was opened, or its first event.
+    /// When a client opened it; else the time of its first event.
     pub opened: Micros,
-    /// True if a client opened it; false if it is only known from its events.
+    /// True if a client opened it; false if only its events name it.
     pub explicit: bool,
-    /// Its last event, or when it was opened.
+    /// The time of its last event; without events, when it was opened.
     pub last_event: Micros,
-    /// When it was closed.
+    /// When it was closed; `None` if it is open.
     pub closed: Option<Micros>,
-    /// How it ended.
+    /// The outcome that the client gave; may be empty.
     pub outcome: &'a str,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionIndex<'a> {
     section: Section<'a>,
@@ -55,7 +55,7 @@ pub struct SessionIndex<'a> {
 }
 
 impl<'a> SessionIndex<'a> {
-    /// Reads the section's front.
+    /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let (count, found) = (section.u64(0)?, section.u64(8)?);
         if found != nodes {
@@ -100,7 +100,7 @@ impl<'a> SessionIndex<'a> {
             .array(self.keys_at() + 8 * self.count + 4, self.nodes)
     }
 
-    /// The session at a position, in order of number.
+    /// The session at a position, by number.
     pub fn at(&self, position: u64) -> Result<Session<'a>> {
         if position >= self.count {
             return Err(self
@@ -132,13 +132,13 @@ impl<'a> SessionIndex<'a> {
         })
     }
 
-    /// The position of a session.
+    /// Looks up the position of a session.
     pub fn find(&self, id: SessionId) -> Result<Option<u64>> {
         let at = self.position_from(id)?;
         Ok((at < self.count && self.section.u32(16 + at * RECORD)? == id.0).then_some(at))
     }
 
-    /// The position of the first session whose number is not below `id`.
+    /// The position of the first session whose number is at least `id`.
     pub fn position_from(&self, id: SessionId) -> Result<u64> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
@@ -152,7 +152,7 @@ impl<'a> SessionIndex<'a> {
         Ok(from)
     }
 
-    /// The position of the session with a client's key.
+    /// Looks up the position of a session by the client's key.
     pub fn find_key(&self, key: &str) -> Result<Option<u64>> {
         let order = self.section.array::<u32>(self.keys_at(), self.count)?;
         let (mut from, mut to) = (0, order.len());
@@ -182,8 +182,8 @@ impl<'a> SessionIndex<'a> {
     }
 }
 
-/// Writes the section: sessions by number, the events of an older base, and the positions of the sessions of newer
-/// events, whose ids go on from there.
+/// Writes the section. `sessions` ascend by number; `newer` has, for each event after those of the older base, the
+/// index of its session.
 pub fn write(
     body: &mut Body<'_>,
     sessions: &[Session<'_>],

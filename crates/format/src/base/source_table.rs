@@ -1,4 +1,4 @@
-//! A table of the base as it is taken over: its bytes, and the checksums that they had.
+//! A table of the older base as a copy source: its bytes and their checksums.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -6,19 +6,19 @@ use std::ops::Range;
 use super::chunk::{CHUNK, Chunk};
 use crate::error::{Error, Result};
 
-/// The bytes of one stream of an older base.
+/// The bytes of a table in an older base.
 pub(crate) struct SourceTable<'b> {
     what: &'static str,
     start: u64,
     bytes: &'b [u8],
-    /// Those of its chunks, in order.
+    /// In order, one for each chunk of the table.
     chunks: Vec<Chunk>,
-    /// The chunk looked at last, and whether its checksum held.
+    /// The chunk checked last, and whether its checksum was right.
     seen: Cell<Option<(u64, bool)>>,
 }
 
 impl<'b> SourceTable<'b> {
-    /// The stream that stands at `start`, and the checksums of its chunks.
+    /// The table at `start`, with the checksums of its chunks.
     pub(crate) fn new(what: &'static str, start: u64, bytes: &'b [u8], chunks: Vec<Chunk>) -> Self {
         Self {
             what,
@@ -29,12 +29,10 @@ impl<'b> SourceTable<'b> {
         }
     }
 
-    /// All of its bytes.
     pub(crate) fn all(&self) -> &'b [u8] {
         self.bytes
     }
 
-    /// Some of its bytes.
     pub(crate) fn bytes(&self, range: Range<u64>) -> Result<&'b [u8]> {
         self.bytes
             .get(range.start as usize..range.end as usize)
@@ -44,14 +42,14 @@ impl<'b> SourceTable<'b> {
             })
     }
 
-    /// The checksum of the whole chunk that begins at a position.
+    /// The checksum of the whole chunk that begins at `at`.
     pub(crate) fn sum(&self, at: u64) -> Option<u64> {
         self.chunk(at)
             .filter(|chunk| chunk.offset == self.start + at && chunk.len == CHUNK)
             .map(|chunk| chunk.sum)
     }
 
-    /// Whether the checksum over the byte at a position holds.
+    /// True if the chunk with the byte at `at` matches its checksum.
     pub(crate) fn holds(&self, at: u64) -> bool {
         let number = at / CHUNK;
         if let Some((seen, held)) = self.seen.get()

@@ -10,7 +10,7 @@ use crate::base::image::Body;
 use crate::base::merge::{MergeRun, merge};
 use crate::error::{Error, Result};
 
-/// Reads the section: events, strongest first.
+/// Returns the events, strongest first.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
     if section.u64(0)? != nodes {
         return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
@@ -18,9 +18,9 @@ pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
     section.array(8, nodes)
 }
 
-/// Writes the section: the order of an older base, and events with another strength than there.
+/// Writes the section: the order of an older base, with the events in `newer` moved.
 ///
-/// `strength` is asked for those whose strength is the older one.
+/// `strength` gives the strength of the others, which has not changed.
 pub fn write(
     body: &mut Body<'_>,
     nodes: u64,
@@ -60,10 +60,10 @@ pub fn write(
     body.array(&order)
 }
 
-/// A number that ascends in the order of the section.
+/// A key that ascends in the section's order.
 fn key(id: u32, strength: f32) -> u64 {
     let bits = strength.to_bits();
-    // As `total_cmp` orders them: all bits of a negative number turned, the sign of the others.
+    // The order of `total_cmp`: flip all bits of a negative number, and only the sign of others.
     let ascending = bits ^ if bits >> 31 == 1 { u32::MAX } else { 1 << 31 };
     u64::from(!ascending) << 32 | u64::from(!id)
 }

@@ -7,8 +7,8 @@ use crate::nearest::Work;
 use crate::simd::{Bounds, Coded, Kernels, Line, decode};
 use crate::vectors::SAFE;
 
-/// What a vector is off the centre once its length is 1, if that can be told in 32 bits.
-pub(super) fn off<'o>(
+/// What a vector is residual the centre once its length is 1, if that can be told in 32 bits.
+pub(super) fn residual<'o>(
     vector: &[f32],
     inverse: f32,
     centre: &[f32],
@@ -20,7 +20,7 @@ pub(super) fn off<'o>(
 }
 
 /// CentroidGroups that are looked into.
-const GROUPS_LOOKED_INTO: usize = 6;
+const PROBED_GROUPS: usize = 6;
 
 /// Codes of directions.
 #[derive(Debug, Clone, Default)]
@@ -37,8 +37,8 @@ impl CodedRows {
         for direction in directions.chunks_exact(centre.len()) {
             let at = rows.codes.len();
             rows.codes.resize(at + stride, 0);
-            let off = off(direction, 1.0, centre, &mut work);
-            let scale = kernels.quantise(off, &mut rows.codes[at..]);
+            let residual = residual(direction, 1.0, centre, &mut work);
+            let scale = kernels.quantise(residual, &mut rows.codes[at..]);
             rows.scales.push(scale);
         }
         rows
@@ -50,9 +50,13 @@ impl CodedRows {
         let mut directions = Vec::with_capacity(self.len() * centre.len());
         for (&packed, row) in self.scales.iter().zip(self.codes.chunks_exact(stride)) {
             let from = directions.len();
-            let offs = decode(packed, row);
-            directions.extend(offs.zip(centre).map(|(off, &centre)| centre + off));
-            to_length_1(&mut directions[from..]);
+            let residuals = decode(packed, row);
+            directions.extend(
+                residuals
+                    .zip(centre)
+                    .map(|(residual, &centre)| centre + residual),
+            );
+            normalise(&mut directions[from..]);
         }
         directions
     }
@@ -64,7 +68,7 @@ impl CodedRows {
 }
 
 /// Divides a vector by its length, if it has one.
-pub(super) fn to_length_1(vector: &mut [f32]) {
+pub(super) fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|x| *x /= length);
@@ -79,18 +83,18 @@ pub(super) struct CentroidGroups {
     rows: CodedRows,
     /// Where each group begins in `rows`, and where the last one ends.
     starts: Vec<usize>,
-    /// What each of `rows` was before.
-    was: Vec<u32>,
+    /// What each of `rows` original before.
+    original: Vec<u32>,
 }
 
 impl CentroidGroups {
     /// Of these rows, whose groups are `of`, led by `leaders`.
     pub(super) fn new(leaders: CodedRows, rows: &CodedRows, of: &[u32]) -> Self {
         let stride = rows.codes.len() / rows.len().max(1);
-        let mut was: Vec<u32> = (0..of.len() as u32).collect();
-        was.sort_by_key(|&at| of[at as usize]);
+        let mut original: Vec<u32> = (0..of.len() as u32).collect();
+        original.sort_by_key(|&at| of[at as usize]);
         let mut grouped = CodedRows::default();
-        for &at in &was {
+        for &at in &original {
             let at = at as usize;
             grouped.scales.push(rows.scales[at]);
             grouped
@@ -98,13 +102,13 @@ impl CentroidGroups {
                 .extend_from_slice(&rows.codes[at * stride..(at + 1) * stride]);
         }
         let starts = (0..=leaders.len() as u32)
-            .map(|group| was.partition_point(|&at| of[at as usize] < group))
+            .map(|group| original.partition_point(|&at| of[at as usize] < group))
             .collect();
         Self {
             leaders,
             rows: grouped,
             starts,
-            was,
+            original,
         }
     }
 }
@@ -191,7 +195,7 @@ impl<'a> NearestCentroid<'a> {
         for group in chosen {
             let (from, to) = (groups.starts[group], groups.starts[group + 1]);
             if at < to - from {
-                return groups.was[from + at];
+                return groups.original[from + at];
             }
             at -= to - from;
         }
@@ -201,11 +205,11 @@ impl<'a> NearestCentroid<'a> {
 
 /// The places of the greatest numbers, the greatest first; fewer where there are no more.
 fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> {
-    let mut greatest = [(f32::NEG_INFINITY, 0); GROUPS_LOOKED_INTO];
+    let mut greatest = [(f32::NEG_INFINITY, 0); PROBED_GROUPS];
     for (at, &number) in numbers.iter().enumerate() {
-        if number > greatest[GROUPS_LOOKED_INTO - 1].0 {
+        if number > greatest[PROBED_GROUPS - 1].0 {
             let place = greatest.partition_point(|&(other, _)| other >= number);
-            greatest.copy_within(place..GROUPS_LOOKED_INTO - 1, place + 1);
+            greatest.copy_within(place..PROBED_GROUPS - 1, place + 1);
             greatest[place] = (number, at);
         }
     }

@@ -13,7 +13,7 @@ use crate::event::Edge;
 use crate::types::{EdgeType, Flags, Micros, NodeId};
 use crate::view::View;
 
-/// What is kept, and what of it is changed. All lists ascend.
+/// What is plan, and what of it is changed. All lists ascend.
 pub(super) struct CopyPlan<'v> {
     pub(super) view: &'v View,
     /// Events that are taken over: ids below this.
@@ -60,12 +60,12 @@ impl EdgeEdit {
 }
 
 impl<'v> CopyPlan<'v> {
-    /// As much as can be kept, unless a base from scratch is asked for, or the base's indexes are damaged.
+    /// As much as can be plan, unless a base from scratch is asked for, or the base's indexes are damaged.
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
         let damage = Damage::of(base);
         let is_scratch = from_scratch || damage.indexes;
-        let mut kept = Self {
+        let mut plan = Self {
             view,
             first: if is_scratch { 0 } else { base.nodes() },
             is_scratch,
@@ -78,10 +78,10 @@ impl<'v> CopyPlan<'v> {
             is_decayed: view.decay_run() != view.identity().decay,
         };
         if !is_scratch {
-            kept.find_edits();
-            kept.find_changes()?;
+            plan.find_edits();
+            plan.find_changes()?;
         }
-        Ok(kept)
+        Ok(plan)
     }
 
     fn find_edits(&mut self) {
@@ -142,17 +142,17 @@ impl<'v> CopyPlan<'v> {
         Ok(())
     }
 
-    /// The base, if anything of it is kept.
+    /// The base, if anything of it is plan.
     pub(super) fn base(&self) -> Option<&'v Base> {
         (self.first > 0).then(|| self.view.brain().base())
     }
 
-    /// The events that are not kept.
+    /// The events that are not plan.
     pub(super) fn new_events(&self) -> impl Iterator<Item = NodeId> + use<> {
         (self.first..self.view.nodes()).map(NodeId)
     }
 
-    /// The strength that a kept event has in the base.
+    /// The strength that a plan event has in the base.
     pub(super) fn strength(&self, id: u32) -> f32 {
         let h = self.view.brain().base().header();
         let at = h.node_table + u64::from(id) * node::LEN as u64;

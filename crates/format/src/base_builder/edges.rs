@@ -1,4 +1,4 @@
-//! The edge table of a new base: runs of kept edges, with those of the delta between them.
+//! The edge table of a new base: runs of plan edges, with those of the delta between them.
 
 use super::copy_plan::{CopyPlan, EdgeEdit};
 use super::source_table;
@@ -45,7 +45,7 @@ impl ConflictLists {
     }
 }
 
-/// The kept part of the edge table and of its lists.
+/// The plan part of the edge table and of its lists.
 struct SourceEdges<'b> {
     table: SourceTable<'b>,
     lists: Adjacency<'b>,
@@ -57,30 +57,30 @@ pub(super) struct EdgeOutput<'o> {
     pub(super) sink: &'o mut dyn Sink,
 }
 
-pub(super) fn write(kept: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<EdgeColumns> {
-    let mut ties = EdgeColumns::default();
+pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<EdgeColumns> {
+    let mut columns = EdgeColumns::default();
     let mut disputed = ConflictEdges::default();
-    ties.starts.reserve(kept.view.nodes() as usize + 1);
-    let mut newer = kept.edits.as_slice();
-    if let Some(base) = kept.base() {
+    columns.starts.reserve(plan.view.nodes() as usize + 1);
+    let mut newer = plan.edits.as_slice();
+    if let Some(base) = plan.base() {
         let h = base.header();
-        let base_ties = SourceEdges {
+        let source = SourceEdges {
             table: source_table::stream(base, "edge table", h.edge_table, h.content)?,
             lists: base.adjacency()?,
         };
         disputed = base.conflicts()?;
-        let at = newer.partition_point(|e| u64::from(e.source) < kept.first);
+        let at = newer.partition_point(|e| u64::from(e.source) < plan.first);
         let (edits, rest) = newer.split_at(at);
-        ties.keep(&base_ties, edits, &mut out)?;
+        columns.keep(&source, edits, &mut out)?;
         newer = rest;
     }
-    for id in kept.new_events() {
-        ties.starts.push(ties.targets.len() as u32);
-        if kept.is_scratch {
-            let list = kept.view.ties(id, Direction::Outgoing)?;
+    for id in plan.new_events() {
+        columns.starts.push(columns.targets.len() as u32);
+        if plan.is_scratch {
+            let list = plan.view.ties(id, Direction::Outgoing)?;
             for tie in list.iter() {
-                let edge = kept.view.edge(id, Direction::Outgoing, &tie)?;
-                ties.push_new(&edge, &mut out)?;
+                let edge = plan.view.edge(id, Direction::Outgoing, &tie)?;
+                columns.push_new(&edge, &mut out)?;
             }
         }
         let count = newer
@@ -89,25 +89,25 @@ pub(super) fn write(kept: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
             .count();
         let (own, rest) = newer.split_at(count);
         for edge in own.iter().filter_map(EdgeEdit::edge) {
-            ties.push_new(&edge, &mut out)?;
+            columns.push_new(&edge, &mut out)?;
         }
         newer = rest;
     }
-    ties.starts.push(ties.targets.len() as u32);
-    for list in [&mut ties.gone.supersedes, &mut ties.new.supersedes] {
+    columns.starts.push(columns.targets.len() as u32);
+    for list in [&mut columns.gone.supersedes, &mut columns.new.supersedes] {
         list.sort_unstable();
     }
-    ties.contradicts = edited(
+    columns.contradicts = edited(
         disputed.contradicts,
-        &ties.gone.contradicts,
-        &ties.new.contradicts,
+        &columns.gone.contradicts,
+        &columns.new.contradicts,
     );
-    ties.supersedes = edited(
+    columns.supersedes = edited(
         disputed.supersedes,
-        &ties.gone.supersedes,
-        &ties.new.supersedes,
+        &columns.gone.supersedes,
+        &columns.new.supersedes,
     );
-    Ok(ties)
+    Ok(columns)
 }
 
 impl EdgeColumns {
@@ -161,7 +161,7 @@ impl EdgeColumns {
         out.stream.copy(out.sink, &base.table, bytes)
     }
 
-    /// The edges of a kept source that the delta changed.
+    /// The edges of a plan source that the delta changed.
     fn edit(
         &mut self,
         base: &SourceEdges<'_>,

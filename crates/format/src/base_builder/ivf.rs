@@ -1,10 +1,10 @@
 //! Clusters of vectors: k-means on a sample, whom each vector is nearest to, and what looking into a few finds.
 //!
 //! Lloyd's algorithm on directions (spherical k-means): each vector goes to the cluster of the greatest dot product,
-//! and a cluster's direction is that of the sum of its own. Distances are told by codes, so who is nearest is
-//! approximate; the recall is measured on what came of it, with vectors of the brain as questions.
+//! and a cluster's direction is that of the sum of its own. Distances are parameters by codes, so who is nearest is
+//! approximate; the recall is measured on what came of it, with vectors of the brain as queries.
 
-use super::centroids::{CentroidGroups, Centroids, CodedRows, NearestCentroid, to_length_1};
+use super::centroids::{CentroidGroups, Centroids, CodedRows, NearestCentroid, normalise};
 use super::workers::{Inline, Workers, both};
 use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers};
 use crate::error::Result;
@@ -15,9 +15,9 @@ use crate::vectors::{Direction, SAFE, Vectors};
 /// Vectors below which looking at all codes takes no longer than choosing among clusters.
 const VECTORS_MIN: u64 = 10_000;
 /// Clusters at most.
-const CLUSTERS_MAX: u64 = 8192;
+const LISTS_MAX: u64 = 8192;
 /// Clusters for the square root of the number of vectors.
-const CLUSTERS_PER_ROOT: f64 = 3.2;
+const LISTS_PER_ROOT: f64 = 3.2;
 /// Vectors of the sample for each cluster, and bytes of the sample at most.
 const SAMPLE: u64 = 32;
 const SAMPLE_BYTES_MAX: u64 = 256 << 20;
@@ -27,16 +27,16 @@ const GROUP_ROUNDS: usize = 3;
 /// CentroidGroups for the square root of the number of clusters.
 const GROUPS_PER_ROOT: f64 = 1.5;
 /// Clusters from which on they are grouped.
-const CLUSTERS_MIN: usize = 512;
-/// Vectors that are asked for to measure the recall, and their neighbours.
-const QUESTIONS: u64 = 100;
+const GROUPED_LISTS_MIN: usize = 512;
+/// Vectors that are sampled for to meter the recall, and their neighbours.
+const QUERIES: u64 = 100;
 const NEIGHBOURS: usize = 10;
 /// The recall that is promised, and what each of the two steps, clusters and codes, is to keep.
 const RECALL: f64 = 0.99;
-const STEP: f64 = 0.996;
+const STEP_RECALL: f64 = 0.996;
 /// The greatest share of all events that it may take to look at.
 const SHARE_MAX: f64 = 0.125;
-/// Events compared exactly for each that is asked for, at most.
+/// Events compared exactly for each that is sampled for, at most.
 const REFINE_MAX: usize = 64;
 
 /// True if so many vectors are to have clusters.
@@ -52,8 +52,8 @@ pub(super) fn train(
     workers: &dyn Workers,
 ) -> Result<CodedRows> {
     let dimension = centre.len();
-    let k = ((count as f64).sqrt() * CLUSTERS_PER_ROOT) as u64;
-    let k = k.clamp(1, CLUSTERS_MAX) as usize;
+    let k = ((count as f64).sqrt() * LISTS_PER_ROOT) as u64;
+    let k = k.clamp(1, LISTS_MAX) as usize;
     let bytes = 4 * dimension as u64;
     let wanted = (SAMPLE * k as u64)
         .min(SAMPLE_BYTES_MAX / bytes)
@@ -109,7 +109,7 @@ fn nearest_of(units: &[f32], among: &Centroids<'_>, workers: &dyn Workers) -> Re
 pub(super) fn grouped<'r>(rows: &'r CodedRows, centre: &[f32]) -> Result<Centroids<'r>> {
     let (k, dimension) = (rows.len(), centre.len());
     let mut all = Centroids::ungrouped(rows, dimension);
-    if k >= CLUSTERS_MIN {
+    if k >= GROUPED_LISTS_MIN {
         let directions = rows.directions(centre);
         let count = (GROUPS_PER_ROOT * (k as f64).sqrt()) as usize;
         let leaders = lloyd(&directions, count, GROUP_ROUNDS, centre, &Inline)?;
@@ -149,75 +149,76 @@ fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: 
         let sum = directions[at * dimension..(at + 1) * dimension].iter_mut();
         sum.zip(unit).for_each(|(sum, x)| *sum += x);
     }
-    let mut crowded: Vec<usize> = (0..k).collect();
-    crowded.sort_unstable_by_key(|&at| std::cmp::Reverse(counts[at]));
-    let mut givers = crowded.into_iter();
+    let mut by_count: Vec<usize> = (0..k).collect();
+    by_count.sort_unstable_by_key(|&at| std::cmp::Reverse(counts[at]));
+    let mut donors = by_count.into_iter();
     for at in 0..k {
         if counts[at] == 0
-            && let Some(giver) = givers.next()
-            && let Some(given) = of.iter().position(|&cluster| cluster as usize == giver)
+            && let Some(donor) = donors.next()
+            && let Some(moved) = of.iter().position(|&cluster| cluster as usize == donor)
         {
-            let given = &sample[given * dimension..(given + 1) * dimension];
-            directions[at * dimension..(at + 1) * dimension].copy_from_slice(given);
+            let moved = &sample[moved * dimension..(moved + 1) * dimension];
+            directions[at * dimension..(at + 1) * dimension].copy_from_slice(moved);
         }
     }
-    directions.chunks_exact_mut(dimension).for_each(to_length_1);
+    directions.chunks_exact_mut(dimension).for_each(normalise);
 }
 
 /// Looks for the neighbours of some of the vectors, and says how far one has to look to find them.
 pub(super) fn measure(
-    made: &QuantisedBuffers,
+    data: &QuantisedBuffers,
     vectors: &Vectors<'_>,
     count: u64,
 ) -> Result<IvfParameters> {
-    let codes = made.as_codes();
-    let mut asked = Vec::new();
-    let step = (count / QUESTIONS).max(1);
+    let codes = data.reader();
+    let mut sampled = Vec::new();
+    let step = (count / QUERIES).max(1);
     let mut seen = 0;
     vectors.for_each(|id, vector, inverse| {
         if SAFE.contains(&inverse) {
             if seen % step == step / 2 {
-                asked.push((id, vector.to_vec()));
+                sampled.push((id, vector.to_vec()));
             }
             seen += 1;
         }
         Ok(())
     })?;
-    let mut measure = RecallMeter {
-        made,
+    let mut meter = RecallMeter {
+        data,
         vectors,
-        cluster_of: Vec::new(),
+        list_of: Vec::new(),
         ranks: Vec::new(),
     };
-    measure.cluster_of = vec![u32::MAX; codes.scales.len() - codes.clusters()];
-    for cluster in 0..codes.clusters() {
-        for &id in codes.members(cluster)? {
-            measure.cluster_of[codes.place(id)?] = cluster as u32;
+    meter.list_of = vec![u32::MAX; codes.scales.len() - codes.lists()];
+    for cluster in 0..codes.lists() {
+        for &id in codes.list(cluster)? {
+            meter.list_of[codes.row_index(id)?] = cluster as u32;
         }
     }
-    let mut questions = Vec::new();
-    for (id, vector) in asked {
-        if let Some(question) = measure.question(id, &vector)? {
-            questions.push(question);
+    let mut queries = Vec::new();
+    for (id, vector) in sampled {
+        if let Some(one) = meter.query_of(id, &vector)? {
+            queries.push(one);
         }
     }
-    let share = |rank: usize| rank as f64 * count as f64 / codes.clusters() as f64;
-    let probes = quantile(&mut measure.ranks, STEP).map_or(usize::MAX, |rank| rank + 1);
-    let mut told = IvfParameters {
+    let share = |rank: usize| rank as f64 * count as f64 / codes.lists() as f64;
+    let probes = quantile(&mut meter.ranks, STEP_RECALL).map_or(usize::MAX, |rank| rank + 1);
+    let mut parameters = IvfParameters {
         measured: count,
         probes: 0,
         recall: 0.0,
         refine: 0,
-        ..made.measured
+        ..data.ivf
     };
     if probes == usize::MAX || share(probes) > SHARE_MAX * count as f64 {
-        return Ok(told);
+        return Ok(parameters);
     }
-    let (refine, recall) = measure.refine(&questions, probes)?;
+    let (refine, recall) = meter.refine(&queries, probes)?;
     if recall >= RECALL {
-        (told.probes, told.refine, told.recall) = (probes as u32, refine as u32, recall as f32);
+        (parameters.probes, parameters.refine, parameters.recall) =
+            (probes as u32, refine as u32, recall as f32);
     }
-    Ok(told)
+    Ok(parameters)
 }
 
 /// The rank that this share of all ranks does not pass.
@@ -227,17 +228,17 @@ fn quantile(ranks: &mut [usize], share: f64) -> Option<usize> {
     ranks.get(at.saturating_sub(1)).copied()
 }
 
-/// A vector that is asked for, and its true neighbours.
+/// A vector that is sampled for, and its true neighbours.
 struct RecallQuery {
     query: Query,
     neighbours: Vec<u32>,
 }
 
-/// All events but the one that is asked for.
+/// All events but the one that is sampled for.
 struct NeighbourRate<'m, 'v> {
     vectors: &'m Vectors<'v>,
     direction: Direction,
-    asked: u32,
+    sampled: u32,
 }
 
 impl Rate for NeighbourRate<'_, '_> {
@@ -246,9 +247,9 @@ impl Rate for NeighbourRate<'_, '_> {
     }
 
     fn rate(&mut self, id: u32, top: &mut Top) -> Result<()> {
-        let (asked, direction) = (self.asked, &self.direction);
+        let (sampled, direction) = (self.sampled, &self.direction);
         self.vectors.look_at(id, &mut |id, vector, inverse| {
-            if id != asked
+            if id != sampled
                 && let Some(score) = direction.cosine(vector, inverse)?
             {
                 top.push(Scored { score, id });
@@ -259,54 +260,54 @@ impl Rate for NeighbourRate<'_, '_> {
 }
 
 struct RecallMeter<'m, 'v> {
-    made: &'m QuantisedBuffers,
+    data: &'m QuantisedBuffers,
     vectors: &'m Vectors<'v>,
-    cluster_of: Vec<u32>,
-    /// Of each neighbour, how many clusters are nearer to the question than its own.
+    list_of: Vec<u32>,
+    /// Of each neighbour, how many clusters are nearer to the query_of than its own.
     ranks: Vec<usize>,
 }
 
 impl RecallMeter<'_, '_> {
     /// The true neighbours of an event.
-    fn question(&mut self, asked: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
-        let codes = self.made.as_codes();
+    fn query_of(&mut self, sampled: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
+        let codes = self.data.reader();
         let Some(direction) = Direction::of(vector) else {
             return Ok(None);
         };
         let query = Query::new(direction.unit(), &codes);
         let mut top = Top::new(NEIGHBOURS);
         let vectors = self.vectors;
-        let count = self.cluster_of.len();
+        let count = self.list_of.len();
         let mut others = NeighbourRate {
             vectors,
             direction,
-            asked,
+            sampled,
         };
         exact::best(&codes, &query, count, -1.0, &mut top, &mut others)?;
-        let order = probe::clusters(&codes, &query, codes.clusters());
-        let mut rank_of = vec![0; codes.clusters()];
+        let order = probe::clusters(&codes, &query, codes.lists());
+        let mut rank_of = vec![0; codes.lists()];
         for (rank, &cluster) in order.iter().enumerate() {
             rank_of[cluster as usize] = rank;
         }
         let neighbours: Vec<u32> = top.into_sorted().map(|(id, _)| id).collect();
         for &id in &neighbours {
-            let cluster = self.cluster_of[id as usize] as usize;
+            let cluster = self.list_of[id as usize] as usize;
             self.ranks
                 .push(rank_of.get(cluster).copied().unwrap_or(usize::MAX - 1));
         }
         Ok(Some(RecallQuery { query, neighbours }))
     }
 
-    /// How many events are to be compared exactly for each that is asked for, and the recall with so many.
-    fn refine(&self, questions: &[RecallQuery], probes: usize) -> Result<(usize, f64)> {
-        let codes = self.made.as_codes();
+    /// How many events are to be compared exactly for each that is sampled for, and the recall with so many.
+    fn refine(&self, queries: &[RecallQuery], probes: usize) -> Result<(usize, f64)> {
+        let codes = self.data.reader();
         let (mut ranks, mut lost) = (Vec::new(), 0);
-        for question in questions {
-            let clusters = probe::clusters(&codes, &question.query, probes);
+        for one in queries {
+            let clusters = probe::clusters(&codes, &one.query, probes);
             let most = REFINE_MAX * NEIGHBOURS;
-            // The one that is asked for is found as well, and takes no place of a neighbour.
-            let found = probe::members(&codes, &question.query, &clusters, u32::MAX, most)?;
-            for id in &question.neighbours {
+            // The one that is sampled for is found as well, and takes no place of a neighbour.
+            let found = probe::members(&codes, &one.query, &clusters, u32::MAX, most)?;
+            for id in &one.neighbours {
                 match found.iter().position(|other| other.id() == *id) {
                     Some(rank) => ranks.push(rank),
                     None => lost += 1,
@@ -315,7 +316,11 @@ impl RecallMeter<'_, '_> {
         }
         let all = (ranks.len() + lost) as f64;
         ranks.resize(ranks.len() + lost, usize::MAX - 1);
-        let rank = quantile(&mut ranks, STEP.min(1.0 - lost as f64 / all.max(1.0))).unwrap_or(0);
+        let rank = quantile(
+            &mut ranks,
+            STEP_RECALL.min(1.0 - lost as f64 / all.max(1.0)),
+        )
+        .unwrap_or(0);
         let refine = (rank / NEIGHBOURS + 1).min(REFINE_MAX);
         let kept = ranks
             .iter()
@@ -346,7 +351,7 @@ mod tests {
             let middle = &middles[at % centres * DIMENSION..][..DIMENSION];
             let from = all.len();
             all.extend(middle.iter().map(|x| x + spread * next()));
-            to_length_1(&mut all[from..]);
+            normalise(&mut all[from..]);
         }
         all
     }
@@ -367,13 +372,17 @@ mod tests {
     #[test]
     fn looking_into_a_few_groups_finds_nearly_always_whom_looking_at_all_finds() {
         let centre = vec![0.0; DIMENSION];
-        let clusters = CodedRows::of(&around(60, 2 * CLUSTERS_MIN, 0.4), &centre);
+        let clusters = CodedRows::of(&around(60, 2 * GROUPED_LISTS_MIN, 0.4), &centre);
         let all = grouped(&clusters, &centre).unwrap();
         assert!(all.groups.is_some());
-        let asked = around(60, 3_000, 0.4);
-        let found = nearest_of(&asked, &all, &Inline).unwrap();
-        let expected =
-            nearest_of(&asked, &Centroids::ungrouped(&clusters, DIMENSION), &Inline).unwrap();
+        let sampled = around(60, 3_000, 0.4);
+        let found = nearest_of(&sampled, &all, &Inline).unwrap();
+        let expected = nearest_of(
+            &sampled,
+            &Centroids::ungrouped(&clusters, DIMENSION),
+            &Inline,
+        )
+        .unwrap();
         let same = found.iter().zip(&expected).filter(|(a, b)| a == b).count();
         assert!(same >= 2_850, "{same} of 3000");
     }
@@ -381,9 +390,9 @@ mod tests {
     #[test]
     fn few_clusters_are_not_grouped_and_equal_ones_do_no_harm() {
         let centre = vec![0.0; DIMENSION];
-        let few = CodedRows::of(&around(3, CLUSTERS_MIN - 1, 0.1), &centre);
+        let few = CodedRows::of(&around(3, GROUPED_LISTS_MIN - 1, 0.1), &centre);
         assert!(grouped(&few, &centre).unwrap().groups.is_none());
-        let equal = CodedRows::of(&around(1, 2 * CLUSTERS_MIN, 0.0), &centre);
+        let equal = CodedRows::of(&around(1, 2 * GROUPED_LISTS_MIN, 0.0), &centre);
         let all = grouped(&equal, &centre).unwrap();
         let found = nearest_of(&around(1, 10, 0.0), &all, &Inline).unwrap();
         assert!(found.iter().all(|&at| (at as usize) < equal.len()));
@@ -404,8 +413,8 @@ mod tests {
         }
         let centre = vec![0.0; DIMENSION];
         let sample = around(40, 4_000, 0.3);
-        let one = lloyd(&sample, CLUSTERS_MIN, 2, &centre, &Inline).unwrap();
-        let two = lloyd(&sample, CLUSTERS_MIN, 2, &centre, &Last).unwrap();
+        let one = lloyd(&sample, GROUPED_LISTS_MIN, 2, &centre, &Inline).unwrap();
+        let two = lloyd(&sample, GROUPED_LISTS_MIN, 2, &centre, &Last).unwrap();
         assert_eq!((one.scales, one.codes), (two.scales, two.codes));
     }
 }

@@ -193,7 +193,7 @@ fn write_front(
         let recent = log::scrub(view, log::recent(view, out.position())?, &tables.erased)?;
         out.write(tag::COMMITS, |body| commits::write(body, &recent))?;
     }
-    let ties = &tables.ties;
+    let ties = &tables.edge_columns;
     out.write(tag::ADJACENCY, |body| {
         adjacency::write(body, &ties.starts, &ties.targets, &ties.types)
     })?;

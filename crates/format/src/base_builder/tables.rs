@@ -27,12 +27,12 @@ pub(super) struct BaseTables {
     pub(super) end: u64,
     /// Checksums of all of it.
     pub(super) chunks: Vec<Chunk>,
-    pub(super) ties: EdgeColumns,
+    pub(super) edge_columns: EdgeColumns,
     /// 1 / length of each vector.
     pub(super) inverse_lengths: Vec<f32>,
     /// Of all events.
     pub(super) types: Vec<u8>,
-    /// Of the events that are not kept, as all lists below.
+    /// Of the events that are not plan, as all lists below.
     pub(super) sessions: Vec<u32>,
     pub(super) recorded: Vec<i64>,
     pub(super) event_times: Vec<(u32, i64)>,
@@ -43,15 +43,15 @@ pub(super) struct BaseTables {
     pub(super) erased: Vec<u32>,
 }
 
-pub(super) fn write(kept: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTables> {
-    let view = kept.view;
+pub(super) fn write(plan: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTables> {
+    let view = plan.view;
     let (n, m) = (view.nodes(), view.edges());
     let node_table = LEN as u64;
     let edge_table = node_table + n * node::LEN as u64;
     let content_at = edge_table + m * edge::LEN as u64;
     let mut edges = Stream::at(edge_table);
-    let ties = edges::write(
-        kept,
+    let edge_columns = edges::write(
+        plan,
         edges::EdgeOutput {
             stream: &mut edges,
             sink,
@@ -63,19 +63,19 @@ pub(super) fn write(kept: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
         return Err(Error::corrupt("edges", edge_table, why));
     }
     let mut nodes = NodeWriter {
-        kept,
+        plan,
         records: Stream::at(node_table),
         texts: Stream::at(content_at),
-        ties: &ties,
+        edge_columns: &edge_columns,
         types: Vec::with_capacity(n as usize),
         sessions: Vec::new(),
         recorded: Vec::new(),
         event_times: Vec::new(),
         with_attributes: Vec::new(),
         strengths: Vec::new(),
-        erased: kept.erased.clone(),
+        erased: plan.erased.clone(),
     };
-    if let Some(base) = kept.base() {
+    if let Some(base) = plan.base() {
         nodes.keep(base, sink)?;
     }
     nodes.make(sink)?;
@@ -96,7 +96,7 @@ pub(super) fn write(kept: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
     let mut front = Stream::at(0);
     front.write(sink, &header.encode())?;
     let mut stream = Stream::at(vectors_at);
-    let inverse_lengths = embeddings::write(kept, &mut stream, sink)?;
+    let inverse_lengths = embeddings::write(plan, &mut stream, sink)?;
     let end = stream.position();
     let mut chunks = Vec::new();
     for stream in [front, nodes.records, edges, nodes.texts, stream] {
@@ -113,16 +113,16 @@ pub(super) fn write(kept: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
         with_attributes: nodes.with_attributes,
         strengths: nodes.strengths,
         erased: nodes.erased,
-        ties,
+        edge_columns,
     })
 }
 
 /// Node table and content while they are written.
 struct NodeWriter<'k> {
-    kept: &'k CopyPlan<'k>,
+    plan: &'k CopyPlan<'k>,
     records: Stream,
     texts: Stream,
-    ties: &'k EdgeColumns,
+    edge_columns: &'k EdgeColumns,
     types: Vec<u8>,
     sessions: Vec<u32>,
     recorded: Vec<i64>,
@@ -142,14 +142,14 @@ struct OffsetShift {
 }
 
 impl NodeWriter<'_> {
-    /// The records and texts of kept events.
+    /// The records and texts of plan events.
     fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
-        let (h, view) = (base.header(), self.kept.view);
+        let (h, view) = (base.header(), self.plan.view);
         let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
         let starts = base.adjacency()?.out_starts();
         self.keep_texts(base, &old, sink)?;
         let (mut from, mut moved) = (0, OffsetShift::default());
-        for &id in &self.kept.changed {
+        for &id in &self.plan.changed {
             let (at, id) = (id as usize, NodeId(id.into()));
             self.run(&old, from..id.0, moved, sink)?;
             let (before, node) = (base.record(id)?, view.node(id)?);
@@ -163,11 +163,11 @@ impl NodeWriter<'_> {
             }
             self.record(&node, (offset, len), sink)?;
             from = id.0 + 1;
-            let edges = i64::from(self.ties.starts[at + 1]) - i64::from(starts[at + 1]);
+            let edges = i64::from(self.edge_columns.starts[at + 1]) - i64::from(starts[at + 1]);
             moved.edges = (edges * edge::LEN as i64) as u64;
             moved.texts += u64::from(before.content_len - len);
         }
-        self.run(&old, from..self.kept.first, moved, sink)?;
+        self.run(&old, from..self.plan.first, moved, sink)?;
         let records = || old.all().chunks_exact(node::LEN);
         self.types.extend(records().map(|record| record[8]));
         let erased = |record: &[u8]| Flags(record[9]).has(Flags::ERASED);
@@ -190,7 +190,7 @@ impl NodeWriter<'_> {
         let h = base.header();
         let old = source_table::stream(base, "content", h.content, h.vectors)?;
         let mut from = 0;
-        for &id in &self.kept.erased {
+        for &id in &self.plan.erased {
             let record = base.record(NodeId(id.into()))?;
             if record.content_len > 0 {
                 self.texts.copy(sink, &old, from..record.content_offset)?;
@@ -217,7 +217,7 @@ impl NodeWriter<'_> {
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let len = node::LEN as u64;
-        let decay = self.kept.is_decayed.then(|| self.kept.view.decay_run());
+        let decay = self.plan.is_decayed.then(|| self.plan.view.decay_run());
         if decay.is_none() && moved.edges == 0 && moved.texts == 0 {
             return self.records.copy(sink, old, ids.start * len..ids.end * len);
         }
@@ -242,7 +242,7 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// Gives a kept record the strength of a decay run.
+    /// Gives a plan record the strength of a decay run.
     fn fade(&mut self, id: u64, bytes: &mut [u8], run: &DecayRun) -> Result<()> {
         if let Some(record) = bytes.first_chunk() {
             let position = LEN as u64 + id * node::LEN as u64;
@@ -254,11 +254,11 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// The records and texts of the events that are not kept.
+    /// The records and texts of the events that are not plan.
     fn make(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let mut block = Vec::new();
-        for id in self.kept.new_events() {
-            let node = self.kept.view.node(id)?;
+        for id in self.plan.new_events() {
+            let node = self.plan.view.node(id)?;
             block.clear();
             content::encode(&mut block, &node.text()?);
             let offset = match block.len() {
@@ -288,7 +288,10 @@ impl NodeWriter<'_> {
     fn record(&mut self, node: &Node<'_>, text: (u64, u32), sink: &mut dyn Sink) -> Result<()> {
         let (id, strength) = (node.id(), node.strength());
         let at = id.0 as usize;
-        let (from, to) = (self.ties.starts[at], self.ties.starts[at + 1]);
+        let (from, to) = (
+            self.edge_columns.starts[at],
+            self.edge_columns.starts[at + 1],
+        );
         let record = NodeRecord {
             id,
             event_type: node.event_type(),

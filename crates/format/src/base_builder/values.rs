@@ -11,23 +11,23 @@ use crate::types::NodeId;
 /// The index that is taken over, and what of it changes. `changed` are the events with other attributes than in the
 /// base, ascending.
 pub(super) fn edits<'v>(
-    kept: &CopyPlan<'v>,
+    plan: &CopyPlan<'v>,
     changed: &[(u32, Option<Cow<'_, str>>)],
 ) -> Result<(Option<ValueIndex<'v>>, IndexEdits)> {
     let mut edits = IndexEdits::default();
     for (id, json) in changed {
         if let Some(json) = json {
-            add(*id, json, &mut edits.newer, &mut edits.untold);
+            add(*id, json, &mut edits.added, &mut edits.unlisted);
         }
     }
-    let Some(base) = kept.base() else {
+    let Some(base) = plan.base() else {
         return Ok((None, edits));
     };
     let (older, attributes) = (base.values()?, base.attributes()?);
     if older.is_some() {
         for (id, _) in changed {
             if let Some(json) = attributes.get(NodeId((*id).into()))? {
-                add(*id, json, &mut edits.gone, &mut edits.told);
+                add(*id, json, &mut edits.removed, &mut edits.relisted);
             }
         }
         return Ok((older, edits));
@@ -38,16 +38,16 @@ pub(super) fn edits<'v>(
         if let Some(json) = attributes.get(NodeId(id.into()))?
             && is_kept
         {
-            add(id, json, &mut edits.newer, &mut edits.untold);
+            add(id, json, &mut edits.added, &mut edits.unlisted);
         }
     }
     Ok((None, edits))
 }
 
 /// Adds the values of an event, or the event, if an index does not tell of them.
-fn add(id: u32, json: &str, pairs: &mut Vec<(u64, u32)>, untold: &mut Vec<u32>) {
+fn add(id: u32, json: &str, pairs: &mut Vec<(u64, u32)>, unlisted: &mut Vec<u32>) {
     match values_of(json) {
         Some(hashes) => pairs.extend(hashes.into_iter().map(|hash| (hash, id))),
-        None => untold.push(id),
+        None => unlisted.push(id),
     }
 }

@@ -86,7 +86,7 @@ impl Best {
 
 /// The clusters nearest to a query, the nearest first, `count` at most.
 pub fn clusters(codes: &QuantisedVectors<'_>, query: &Query, count: usize) -> Vec<u32> {
-    let (scales, rows) = codes.of_clusters();
+    let (scales, rows) = codes.centroids();
     let mut work = Work::of(scales.len());
     query.bounds(rows, scales, &mut work);
     let mut best = Best::new(count);
@@ -110,7 +110,7 @@ pub fn members(
     let (mut rows, mut scales) = (Vec::with_capacity(ROWS * stride), Vec::with_capacity(ROWS));
     let mut best = Best::new(count);
     for &cluster in clusters {
-        let members = codes.members(cluster as usize)?;
+        let members = codes.list(cluster as usize)?;
         let members = &members[..members.partition_point(|&id| id < nodes)];
         members.iter().take(AHEAD).for_each(|&id| expect(codes, id));
         for (chunk, members_of) in members.chunks(ROWS).enumerate() {
@@ -120,7 +120,7 @@ pub fn members(
                 if let Some(&next) = members.get(at + AHEAD) {
                     expect(codes, next);
                 }
-                let at = codes.place(id)?;
+                let at = codes.row_index(id)?;
                 rows.extend_from_slice(&codes.rows[at * stride..(at + 1) * stride]);
                 scales.push(codes.scales[at]);
             }
@@ -151,8 +151,8 @@ pub fn best(
     top: &mut Top,
     rate: &mut dyn Rate,
 ) -> Result<bool> {
-    let clusters = clusters(codes, query, codes.measured.probes as usize);
-    let refine = limit.saturating_mul(codes.measured.refine as usize);
+    let clusters = clusters(codes, query, codes.ivf.probes as usize);
+    let refine = limit.saturating_mul(codes.ivf.refine as usize);
     let found = members(codes, query, &clusters, nodes, refine)?;
     let found: Vec<Scored> = found
         .iter()

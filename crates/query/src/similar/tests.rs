@@ -221,7 +221,7 @@ fn an_approximate_answer_keeps_its_recall_and_is_exact_without_centroids() {
         query.run(view).unwrap()
     };
     let view = brain(dimension as u32, &clustered);
-    let measured = view.brain().base().codes().unwrap().unwrap().measured;
+    let measured = view.brain().base().codes().unwrap().unwrap().ivf;
     assert!(
         measured.probes > 0 && measured.recall >= 0.99,
         "{measured:?}"
@@ -237,7 +237,7 @@ fn an_approximate_answer_keeps_its_recall_and_is_exact_without_centroids() {
     }
     assert!(kept * 100 >= all * 98, "{kept} of {all}, {measured:?}");
     let view = brain(128, &scattered);
-    let measured = view.brain().base().codes().unwrap().unwrap().measured;
+    let measured = view.brain().base().codes().unwrap().unwrap().ivf;
     assert_eq!(measured.probes, 0, "{measured:?}");
     assert!(ask(&view, &scattered[5], true).is_exact);
 }

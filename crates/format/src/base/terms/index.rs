@@ -256,7 +256,7 @@ impl<'a> Terms<'a> {
 
     /// Checks all that the index says: order of terms, every posting, lengths and their sums.
     pub fn verify(&self) -> Result<()> {
-        let mut said = vec![0u64; self.sizes.events as usize];
+        let mut counts = vec![0u64; self.sizes.events as usize];
         let mut decoded = DecodedBlock::default();
         self.for_each(|_, postings| {
             for at in 0..postings.blocks() {
@@ -264,7 +264,7 @@ impl<'a> Terms<'a> {
                 let block = postings.block(at);
                 let mut bounds = (0, COUNT_MAX);
                 for (id, tf) in decoded.iter() {
-                    said[id as usize] += u64::from(tf);
+                    counts[id as usize] += u64::from(tf);
                     bounds = (bounds.0.max(tf), bounds.1.min(self.length_of(id)));
                 }
                 if bounds != (u32::from(block.max_tf), u32::from(block.min_length)) {
@@ -274,13 +274,13 @@ impl<'a> Terms<'a> {
             Ok(())
         })?;
         let mut total = 0u64;
-        for (id, &said) in (0u32..).zip(&said) {
+        for (id, &counts) in (0u32..).zip(&counts) {
             if id.is_multiple_of(SUM_EVENTS) && self.total_length_below(id) != total {
                 return Err(self.bad(self.parts.sums, "a running sum of lengths is wrong"));
             }
             let length = u64::from(self.length_of(id));
             // A frequency past 65,535 counts as that, so such a text says less than its length.
-            if length != said && length != u64::from(COUNT_MAX) {
+            if length != counts && length != u64::from(COUNT_MAX) {
                 let at = self.parts.lengths + 2 * u64::from(id);
                 return Err(self.bad(at, "a length differs from the terms of its event"));
             }

@@ -5,7 +5,7 @@ use crate::analyzer::{Analyzer, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::NODES_MAX;
 
-/// What new texts say.
+/// What new texts add.
 #[derive(Debug, Default)]
 pub(super) struct NewTerms {
     /// The length of each text, from the first id on.
@@ -19,7 +19,7 @@ pub(super) struct NewTerms {
 pub(super) struct PostingList {
     bytes: Vec<u8>,
     next: u32,
-    /// The posting that is being counted: an event, and how often it said the term so far.
+    /// The posting that is being counted: an event, and how often it occurrences the term so far.
     open: (u32, u32),
     pub(super) count: u32,
 }
@@ -35,7 +35,7 @@ impl NewTerms {
         let mut numbers = Numbers::default();
         let mut lengths = Vec::new();
         let mut lists: Vec<PostingList> = Vec::new();
-        let mut said = Vec::new();
+        let mut occurrences = Vec::new();
         for item in texts {
             let (id, text) = item?;
             Error::check_limit("event id", u64::from(id), NODES_MAX - 1)?;
@@ -50,17 +50,19 @@ impl NewTerms {
             if dropped(id) {
                 continue;
             }
-            said.clear();
-            numbers.read(&analyzer, text.as_ref(), &mut said);
-            lengths[at] = said.len().min(COUNT_MAX as usize) as u16;
+            occurrences.clear();
+            numbers.read(&analyzer, text.as_ref(), &mut occurrences);
+            lengths[at] = occurrences.len().min(COUNT_MAX as usize) as u16;
             lists.resize_with(numbers.len(), PostingList::default);
-            said.iter().for_each(|&term| lists[term as usize].say(id));
+            occurrences
+                .iter()
+                .for_each(|&term| lists[term as usize].add(id));
         }
         let mut terms: Vec<_> = numbers
             .into_terms()
             .map(|(term, at)| {
                 let mut list = std::mem::take(&mut lists[at as usize]);
-                list.end();
+                list.close();
                 (term, list)
             })
             .collect();
@@ -71,17 +73,17 @@ impl NewTerms {
 
 impl PostingList {
     /// An event says the term once more; its other words may come between.
-    fn say(&mut self, id: u32) {
+    fn add(&mut self, id: u32) {
         if self.open.1 > 0 && self.open.0 == id {
             self.open.1 += 1;
         } else {
-            self.end();
+            self.close();
             self.open = (id, 1);
         }
     }
 
-    /// No more is said by the event that spoke last.
-    fn end(&mut self) {
+    /// No more is occurrences by the event that spoke last.
+    fn close(&mut self) {
         let (id, times) = std::mem::take(&mut self.open);
         if times > 0 {
             self.push(id, times);

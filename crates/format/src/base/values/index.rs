@@ -12,7 +12,7 @@ pub struct ValueIndex<'a> {
     section: Section<'a>,
     hashes: &'a [u64],
     starts: &'a [u64],
-    untold: &'a [u32],
+    unlisted: &'a [u32],
     /// Where the lists begin in the section.
     lists: u64,
 }
@@ -23,17 +23,17 @@ impl<'a> ValueIndex<'a> {
         if section.u32(0)? != VALUES_VERSION {
             return Ok(None);
         }
-        let (untold, count) = (u64::from(section.u32(4)?), section.u64(8)?);
+        let (unlisted, count) = (u64::from(section.u32(4)?), section.u64(8)?);
         let hashes = section.array(16, count)?;
         let starts_at = 16 + 8 * count;
         let starts = section.array(starts_at, count.saturating_add(1))?;
-        let untold_at = starts_at + 8 * (count + 1);
+        let unlisted_at = starts_at + 8 * (count + 1);
         Ok(Some(Self {
             section,
             hashes,
             starts,
-            untold: section.array(untold_at, untold)?,
-            lists: untold_at + 4 * untold,
+            unlisted: section.array(unlisted_at, unlisted)?,
+            lists: unlisted_at + 4 * unlisted,
         }))
     }
 
@@ -43,8 +43,8 @@ impl<'a> ValueIndex<'a> {
     }
 
     /// The events that no list tells of, ascending.
-    pub fn untold(&self) -> &'a [u32] {
-        self.untold
+    pub fn unlisted(&self) -> &'a [u32] {
+        self.unlisted
     }
 
     /// The list of a hash; `None` if there is none.

@@ -83,8 +83,8 @@ impl<'a> EventList<'a> {
             None => (0, 0),
             Some((last, end)) => (u64::from(last) + 1, end as usize),
         };
-        let told = (!is_last).then(|| self.entry(block));
-        let to = told.map_or(self.data.len(), |(_, end)| end as usize);
+        let entry = (!is_last).then(|| self.entry(block));
+        let to = entry.map_or(self.data.len(), |(_, end)| end as usize);
         let count = match is_last {
             true => self.count - block * BLOCK,
             false => BLOCK,
@@ -98,8 +98,8 @@ impl<'a> EventList<'a> {
         if !rest.is_empty() {
             return Err("bytes behind a block");
         }
-        if told.is_some_and(|(last, _)| u64::from(last) + 1 != next) {
-            return Err("a block with another last event than was told");
+        if entry.is_some_and(|(last, _)| u64::from(last) + 1 != next) {
+            return Err("a block with another last event than was entry");
         }
         Ok(())
     }

@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 #[derive(Debug, Default)]
 pub struct IndexEdits {
     /// What events no longer have.
-    pub gone: Vec<(u64, u32)>,
+    pub removed: Vec<(u64, u32)>,
     /// What events have now.
-    pub newer: Vec<(u64, u32)>,
-    /// Events that no list told of, and that now have other values, or none.
-    pub told: Vec<u32>,
+    pub added: Vec<(u64, u32)>,
+    /// Events that no list relisted of, and that now have other values, or none.
+    pub relisted: Vec<u32>,
     /// Events that no list tells of now.
-    pub untold: Vec<u32>,
+    pub unlisted: Vec<u32>,
 }
 
 /// Lists in their order: some of the older section, or one that was made.
@@ -35,14 +35,14 @@ pub fn write(
     older: Option<ValueIndex<'_>>,
     mut edits: IndexEdits,
 ) -> Result<()> {
-    edits.gone.sort_unstable();
-    edits.newer.sort_unstable();
-    edits.told.sort_unstable();
-    edits.untold.sort_unstable();
-    let untold = edited(
-        older.map_or(&[][..], |o| o.untold()),
-        &edits.told,
-        &edits.untold,
+    edits.removed.sort_unstable();
+    edits.added.sort_unstable();
+    edits.relisted.sort_unstable();
+    edits.unlisted.sort_unstable();
+    let unlisted = edited(
+        older.map_or(&[][..], |o| o.unlisted()),
+        &edits.relisted,
+        &edits.unlisted,
     );
     let (pieces, made) = pieces(older, &edits)?;
     let (mut hashes, mut starts, mut end) = (Vec::new(), vec![0u64], 0u64);
@@ -63,13 +63,13 @@ pub fn write(
         }
         end = starts[starts.len() - 1];
     }
-    Error::check_limit("events", untold.len() as u64, u64::from(u32::MAX))?;
+    Error::check_limit("events", unlisted.len() as u64, u64::from(u32::MAX))?;
     body.u32(VALUES_VERSION)?;
-    body.u32(untold.len() as u32)?;
+    body.u32(unlisted.len() as u32)?;
     body.u64(hashes.len() as u64)?;
     body.array(&hashes)?;
     body.array(&starts)?;
-    body.array(&untold)?;
+    body.array(&unlisted)?;
     for piece in &pieces {
         match (piece, older) {
             (ListRun::Copied(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
@@ -84,9 +84,9 @@ pub fn write(
 fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<ListRun>, Vec<u8>)> {
     let known = older.map_or(&[][..], |o| o.hashes());
     let (mut pieces, mut made) = (Vec::new(), Vec::new());
-    let (mut gone, mut newer) = (&edits.gone[..], &edits.newer[..]);
+    let (mut removed, mut added) = (&edits.removed[..], &edits.added[..]);
     let (mut from, mut ids) = (0, Vec::new());
-    while let Some(hash) = [gone.first(), newer.first()].into_iter().flatten().min() {
+    while let Some(hash) = [removed.first(), added.first()].into_iter().flatten().min() {
         let hash = hash.0;
         let to = from + known[from..].partition_point(|&known| known < hash);
         if from < to {
@@ -98,7 +98,7 @@ fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<List
             older.append_all(&older.list(to)?, &mut ids)?;
             from += 1;
         }
-        let left = edited(&ids, &taken(&mut gone, hash), &taken(&mut newer, hash));
+        let left = edited(&ids, &taken(&mut removed, hash), &taken(&mut added, hash));
         if !left.is_empty() {
             let start = made.len();
             encode(&left, &mut made);
