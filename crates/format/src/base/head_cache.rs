@@ -1,11 +1,11 @@
-//! What replaces events of a base, once it was worked out, so that it need not be worked out again.
+//! Cached heads: which event supersedes an event of the base in the end.
 //!
-//! An event that many others replace, one by the other, costs a walk over all of them; questions that come to its
-//! neighbourhood come there again. What was found holds until an edge that replaces is added or taken back, or an event
-//! is hidden or shown: each answer says how many such changes it knows of, and is nobody's who knows of more or fewer.
+//! A long chain of corrections costs a walk over all of it, and queries return to the same chains. An entry is valid
+//! until a supersedes edge is added or retracted, or an event is forgotten or restored. So each entry has the number of
+//! such changes since the base; readers with another number ignore it.
 //!
-//! Promises: readers and writers need no lock, as all who know of the same changes find the same. Sixteen bytes an
-//! event, in pages that are made when something of them is first kept.
+//! Promises: no locks, because readers with the same number of changes compute the same heads. Sixteen bytes an event,
+//! in pages allocated on first use.
 
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::NodeId;
@@ -13,25 +13,25 @@ use crate::types::NodeId;
 /// Events of a page.
 const PAGE: usize = 64;
 
-/// What is known of a base's events.
+/// The cached heads of one base.
 #[derive(Debug)]
 pub(super) struct HeadCache {
     nodes: u64,
-    /// Made when something is first kept: who opens a large brain to read one event does not wait for it.
+    /// Allocated with the first entry, so that opening a large brain to read one event costs nothing.
     pages: OnceLock<Box<[OnceLock<HeadPage>]>>,
 }
 
 type HeadPage = Box<[HeadEntry; PAGE]>;
 
-/// The two heads of an event. In each, the upper half is the number of changes plus one, the lower the head's id plus
-/// one; 0 while nothing is known.
+/// The two heads of an event. In each word, the upper half is the number of changes plus one, the lower half the head's
+/// id plus one; 0 is an empty entry.
 #[derive(Debug, Default)]
 struct HeadEntry {
     head: AtomicU64,
     shown: AtomicU64,
 }
 
-/// What is known to whoever knows of so many changes.
+/// The cache as a reader with this number of changes sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct CachedHeads<'a> {
     all: &'a HeadCache,
@@ -39,27 +39,27 @@ pub struct CachedHeads<'a> {
 }
 
 impl HeadCache {
-    /// Nothing, of so many events.
+    /// An empty cache for `nodes` events.
     pub(super) fn new(nodes: u64) -> Self {
         let pages = OnceLock::new();
         Self { nodes, pages }
     }
 
-    /// As it is after so many changes since the base.
+    /// The entries valid after `changes` changes since the base.
     pub(super) fn after(&self, changes: u32) -> CachedHeads<'_> {
         CachedHeads { all: self, changes }
     }
 }
 
 impl CachedHeads<'_> {
-    /// The newest head above an event, and the newest event above it that is shown, if both are known.
+    /// The newest head of an event, and the newest visible event above it; `None` on a miss.
     pub fn get(self, id: NodeId) -> Option<(Option<NodeId>, Option<NodeId>)> {
         let page = self.all.pages.get()?.get((id.0 / PAGE as u64) as usize)?;
         let entry = &page.get()?[id.0 as usize % PAGE];
         Some((self.read(&entry.head)?, self.read(&entry.shown)?))
     }
 
-    /// Keeps what was found; an event that the base does not have is left out.
+    /// Caches the heads of an event; ignores events that are not in the base.
     pub fn set(self, id: NodeId, head: Option<NodeId>, shown: Option<NodeId>) {
         let count = self.all.nodes.div_ceil(PAGE as u64);
         let pages = || (0..count).map(|_| OnceLock::new()).collect();

@@ -1,28 +1,28 @@
-//! Section 0x4D, codes: every vector in half a byte a number, and which are near each other.
+//! Section 0x4D, codes: every vector as 4-bit codes, and IVF lists.
 //!
 //! | at | type | field |
 //! |---|---|---|
 //! | 0 | u64 | events n |
 //! | 8 | u32 | dimension d; 0 if no event has a vector, then nothing follows |
-//! | 12 | u32 | clusters k; 0 if there are too few vectors |
-//! | 16 | u64 | vectors when the clusters were data |
-//! | 24 | u64 | vectors when the recall was measured |
-//! | 32 | u32 | clusters to look into for the recall; 0 if it can't be kept |
-//! | 36 | f32 | recall at 10 that was measured with so many |
-//! | 40 | u32 | events to compare exactly, for each that is asked for |
-//! | 44 | f32 | reach: no row is further off the centre |
+//! | 12 | u32 | IVF lists k; 0 if there are too few vectors |
+//! | 16 | u64 | vectors at the last training |
+//! | 24 | u64 | vectors at the last measurement |
+//! | 32 | u32 | lists to probe; 0 if they cannot reach the promised recall |
+//! | 36 | f32 | measured recall at 10 with these parameters |
+//! | 40 | u32 | events to compare exactly, for each result |
+//! | 44 | f32 | reach: no row is farther from the centre |
 //! | 48 | u64 | vectors in the lists l |
 //! | 56 | u64 | zero |
 //! | 64 | f32 × d | centre |
 //! | | u32 × (n + k) | scale and error of each row; at a multiple of 64 |
-//! | | rows × (n + k) | codes: of the events, then of the clusters; at a multiple of 64 |
-//! | | u32 × (k + 1) | where each cluster's events begin; at a multiple of 64 |
-//! | | u32 × l | events, by cluster, then id |
+//! | | rows × (n + k) | codes: of the events, then of the centroids; at a multiple of 64 |
+//! | | u32 × (k + 1) | where each list begins; at a multiple of 64 |
+//! | | u32 × l | events, by list, then id |
 //!
-//! A row stands for a vector divided by its length. It holds 32 numbers in 16 bytes, its end padded: byte i of them has
-//! number i in its low half and number 16 + i in its high half. A code c stands for centre + scale · (c − 7.5); what is
-//! left has at most the length `error`. Scale and error are the upper halves of an f32: the scale in the upper half of
-//! the number, the error in the lower. Error is not a number for an event without a vector or with one of zeros, and
+//! A row represents a vector divided by its length. It has 32 numbers in 16 bytes, its end padded: byte i has number i
+//! in its low half and number 16 + i in its high half. A code c represents centre + scale · (c − 7.5); the remainder
+//! has at most the length `error`. Scale and error are the upper halves of an f32: the scale in the upper half of the
+//! number, the error in the lower. Error is not a number for an event without a vector or with one of zeros, and
 //! infinite if the vector's length is not within 1e-15 and 1e15.
 
 use super::section::{Section, range, tag};
@@ -30,40 +30,40 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::simd::Coded;
 
-/// Parts begin at multiples of this.
+/// Alignment of the parts.
 const ALIGN: u64 = 64;
 /// Bytes before the centre.
 const FRONT: u64 = 64;
 
-/// How to find what is near without looking at everything.
+/// Parameters of approximate search, from training and measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct IvfParameters {
-    /// Vectors when the clusters were data.
+    /// Vectors at the last training.
     pub trained: u64,
-    /// Vectors when the recall was measured.
+    /// Vectors at the last measurement.
     pub measured: u64,
-    /// Clusters to look into; 0 if the recall can't be kept.
+    /// Lists that a query probes; 0 if the lists cannot reach the promised recall.
     pub probes: u32,
-    /// The recall at 10 with so many.
+    /// The measured recall at 10 with these parameters.
     pub recall: f32,
-    /// Events to compare exactly, for each that is asked for.
+    /// Events that a query compares exactly, for each result that it returns.
     pub refine: u32,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct QuantisedVectors<'a> {
-    /// How to find what is near.
+    /// Parameters of approximate search.
     pub ivf: IvfParameters,
-    /// No row is further off the centre.
+    /// No row is farther from the centre.
     pub reach: f32,
-    /// What rows are off.
+    /// The mean of all directions; rows are relative to it.
     pub centre: &'a [f32],
     /// Bytes of a row.
     pub stride: usize,
-    /// Scale and error of each event's row, then of each cluster's.
+    /// Packed scale and error: first one a row of each event, then of each centroid.
     pub scales: &'a [u32],
-    /// The rows.
+    /// The codes, in the same order.
     pub rows: &'a [u8],
     nodes: u64,
     starts: &'a [u32],
@@ -72,7 +72,7 @@ pub struct QuantisedVectors<'a> {
 }
 
 impl<'a> QuantisedVectors<'a> {
-    /// Reads the section's front; `None` if no event has a vector.
+    /// Checks the counts and the bounds of the arrays; `None` if no event has a vector.
     pub fn read(section: Section<'a>, nodes: u64, dimension: u32) -> Result<Option<Self>> {
         if section.u64(0)? != nodes {
             return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
@@ -112,20 +112,20 @@ impl<'a> QuantisedVectors<'a> {
         }))
     }
 
-    /// The number of clusters.
+    /// The number of IVF lists.
     #[inline]
     pub fn lists(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Scales and rows of the clusters.
+    /// Scales and codes of the centroids.
     #[inline]
     pub fn centroids(&self) -> (&'a [u32], &'a [u8]) {
         let nodes = self.nodes as usize;
         (&self.scales[nodes..], &self.rows[nodes * self.stride..])
     }
 
-    /// The place of an event's row; damage if there is none.
+    /// The row of an event that a list names; an error if the event does not exist.
     #[inline]
     pub fn row_index(&self, id: u32) -> Result<usize> {
         match u64::from(id) < self.nodes {
@@ -136,40 +136,40 @@ impl<'a> QuantisedVectors<'a> {
         }
     }
 
-    /// The events of a cluster, ascending.
+    /// The events of a list, ascending.
     #[inline]
     pub fn list(&self, list: usize) -> Result<&'a [u32]> {
         let (from, to) = (self.starts[list], self.starts[list + 1]);
         range(&self.section, self.entries, from.into(), to.into())
     }
 
-    /// All events that are in a cluster.
+    /// The events of all lists, by list.
     pub fn entries(&self) -> &'a [u32] {
         self.entries
     }
 }
 
-/// A section to be written.
+/// The parts of a new section.
 #[derive(Debug)]
 pub struct QuantisedBuffers {
-    /// How to find what is near.
+    /// Parameters of approximate search.
     pub ivf: IvfParameters,
-    /// No row is further off the centre.
+    /// No row is farther from the centre.
     pub reach: f32,
-    /// What rows are off.
+    /// The mean of all directions; rows are relative to it.
     pub centre: Vec<f32>,
-    /// Scale and error of each event's row, then of each cluster's.
+    /// Packed scale and error: first one a row of each event, then of each centroid.
     pub scales: Vec<u32>,
-    /// The rows.
+    /// The codes, in the same order.
     pub rows: Vec<u8>,
-    /// Where each cluster's events begin in `entries`, and where the last one's end.
+    /// Where each list begins in `entries`, then the end of the last.
     pub starts: Vec<u32>,
-    /// Events by cluster.
+    /// Events by list, then id.
     pub entries: Vec<u32>,
 }
 
 impl QuantisedBuffers {
-    /// As it will be read.
+    /// The parts as a reader sees them.
     pub(crate) fn reader(&self) -> QuantisedVectors<'_> {
         QuantisedVectors {
             ivf: self.ivf,
@@ -189,13 +189,13 @@ impl QuantisedBuffers {
         }
     }
 
-    /// The number of clusters.
+    /// The number of IVF lists.
     pub(crate) fn lists(&self) -> usize {
         self.starts.len() - 1
     }
 }
 
-/// Writes the section of `nodes` events; `None` if none has a vector.
+/// Writes the section of `nodes` events; `data` is `None` if no event has a vector.
 pub fn write(body: &mut Body<'_>, nodes: u64, data: Option<&QuantisedBuffers>) -> Result<()> {
     body.u64(nodes)?;
     let Some(data) = data else {

@@ -3,7 +3,7 @@
 //! | at | type | field |
 //! |---|---|---|
 //! | 0 | u64 | requests r |
-//! | 8 | u64 | floor: milliseconds of the newest id that was let go; older ids are refused |
+//! | 8 | u64 | floor: milliseconds of the newest id that was dropped; older ids are refused |
 //! | 16 | record × r | by id |
 //! | | | answers |
 //!

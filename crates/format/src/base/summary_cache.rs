@@ -1,63 +1,63 @@
-//! What was summaries of a base by reading its records, so that they need not be read again.
+//! Cached summaries of records: two bits an event, bounds of strength a block.
 //!
-//! Of a record's 72 bytes a walk wants one bit, a ranking a bound. The bits and bounds of all events are so few that
-//! they stay in the cache, where the records would be a miss each. Nothing is summaries ahead: who asks first reads the
-//! record. A base never changes, so what was summaries of it holds as long as it does.
+//! A graph walk needs one bit of a 72-byte record, a ranking a bound. The summaries of all events fit the processor's
+//! caches, where each record would be a miss. The first reader that needs a summary reads the records and caches it. A
+//! base never changes, so a summary stays valid.
 //!
-//! Promises: an event costs a quarter of a byte once a graph was walked, and a byte at most.
-//! Not here: what the journal says since; a base that is opened anew knows nothing.
+//! Promises: a quarter of a byte an event after the first graph walk, at most one byte in all.
+//! Not here: changes in the journal. The cache starts empty with each opened base.
 
 use super::node::RawNode;
 use crate::error::Result;
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::{EventType, Flags, Micros, NodeId};
 
-/// Blocks of a page: one is made when something of it is first wanted.
+/// Blocks of a page; a page is allocated on its first use.
 const PAGE: usize = 512;
-/// Events whose bits are in one word: two each.
+/// Events in a word: two bits each.
 const PER_WORD: u64 = 32;
-/// Events that have a peak in common.
+/// Events that share a peak.
 pub const BLOCK: u64 = 64;
-/// Parts of a block.
+/// Parts of a block, each with its own greatest confidence.
 const PARTS: usize = 4;
 /// Events of a part.
 pub const PART: u64 = BLOCK / PARTS as u64;
 
-/// What was summaries.
+/// The cached summaries of one base.
 #[derive(Debug)]
 pub(super) struct SummaryCache {
-    /// Of each event, whether it is known if it is forgotten, and whether it is.
+    /// Two bits an event: whether the state is cached, and whether the event is forgotten.
     forgotten: OnceLock<Box<[AtomicU64]>>,
-    /// Of each block, page by page.
+    /// One a block, in pages.
     peaks: Box<[OnceLock<PeakPage>]>,
     nodes: u64,
 }
 
 type PeakPage = Box<[OnceLock<Peak>; PAGE]>;
 
-/// What is known of who is forgotten.
+/// The cached "forgotten" bits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ForgottenBits<'a>(&'a [AtomicU64]);
 
-/// What of the events of a block makes for strength, each at its most.
+/// Bounds of the values that determine strength, over the events of a block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
-    /// The greatest confidence of each part of the block.
+    /// The greatest confidence in each part of the block.
     pub confidences: [f32; PARTS],
-    /// The least decay rate of those that have their own.
+    /// The least decay rate among events with a rate of their own.
     pub(crate) lambda: f32,
-    /// When one was last touched.
+    /// The latest touch.
     pub(crate) last_accessed: Micros,
-    /// How often one was touched.
+    /// The greatest number of touches.
     pub(crate) access_count: u32,
-    /// One of them does not fade.
+    /// True if an event does not fade.
     pub(crate) is_pinned: bool,
-    /// Bit n for the n-th type; that of the first for types that nobody knows, whose rate is the first's.
+    /// Bit n for the n-th type; unknown types set bit 0, as they decay like the first type.
     pub(crate) types: u8,
 }
 
 impl Peak {
-    /// Of no event.
+    /// The peak of no events.
     const NONE: Self = Self {
         confidences: [f32::NEG_INFINITY; PARTS],
         lambda: f32::INFINITY,
@@ -67,7 +67,7 @@ impl Peak {
         types: 0,
     };
 
-    /// True if whatever makes for a share of confidence is at least as much as in another.
+    /// True if every bound other than confidence is at least as strong as in `other`.
     pub fn covers(&self, other: &Self) -> bool {
         self.lambda <= other.lambda
             && self.last_accessed >= other.last_accessed
@@ -89,7 +89,7 @@ impl Peak {
     }
 }
 
-/// Which of the types' decay rates a type has.
+/// The index of a type's decay rate.
 pub(crate) fn of_rate(event_type: EventType) -> usize {
     if event_type.is_known() {
         usize::from(event_type.0)
@@ -99,7 +99,7 @@ pub(crate) fn of_rate(event_type: EventType) -> usize {
 }
 
 impl SummaryCache {
-    /// Nothing, of so many events.
+    /// An empty cache for `nodes` events.
     pub(super) fn new(nodes: u64) -> Self {
         Self {
             forgotten: OnceLock::new(),
@@ -110,14 +110,14 @@ impl SummaryCache {
         }
     }
 
-    /// Who is forgotten, as far as it is known.
+    /// The bits cached so far.
     pub(super) fn forgotten(&self) -> ForgottenBits<'_> {
         let words = || self.nodes.div_ceil(PER_WORD);
         let zeros = || (0..words()).map(|_| AtomicU64::new(0)).collect();
         ForgottenBits(self.forgotten.get_or_init(zeros))
     }
 
-    /// The peak of the events from `BLOCK` · `n` on; if it is not known, `records` gives their records.
+    /// The peak of block `n`; on a miss, computes it from `records`.
     pub(super) fn peak<'r, R>(&self, n: u64, records: impl FnOnce() -> R) -> Result<Peak>
     where
         R: Iterator<Item = Result<RawNode<'r>>>,
@@ -139,16 +139,16 @@ impl SummaryCache {
 }
 
 impl ForgottenBits<'_> {
-    /// Whether an event is forgotten, if that is known.
+    /// Whether an event is forgotten; `None` on a miss.
     #[inline(always)]
     pub(crate) fn has(self, id: NodeId) -> Option<bool> {
-        // What is known is in the word itself; there is nothing else that must be seen before it.
+        // Relaxed: the word carries the answer itself and publishes no other memory.
         let word = self.0.get((id.0 / PER_WORD) as usize)?;
         let known = word.load(Ordering::Relaxed) >> (2 * (id.0 % PER_WORD));
         (known & 1 == 1).then_some(known & 2 == 2)
     }
 
-    /// From now on it is known.
+    /// Caches the state of an event.
     pub(crate) fn set(self, id: NodeId, is_forgotten: bool) {
         if let Some(word) = self.0.get((id.0 / PER_WORD) as usize) {
             let known = 1 | u64::from(is_forgotten) << 1;

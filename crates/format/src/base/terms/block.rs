@@ -1,28 +1,28 @@
 //! A block: up to 128 postings of one term, packed to the bits they need.
 //!
-//! Ids are stored as their distance from the one before, less one; frequencies less one. The
-//! directory's record bounds what a posting of the block can score, so that a search may pass over it.
+//! Ids are stored as the distance from the previous one, less one; frequencies less one. A block's directory record
+//! bounds the scores of its postings, so that a search may skip the block.
 
 use crate::bytes::{get_u16, get_u32, get_u64};
 
-/// Postings of a full block; only a term's last block holds fewer.
+/// Postings of a full block; only the last block of a term has fewer.
 pub const BLOCK_POSTINGS: u32 = 128;
 
 const ID_BITS_MAX: u8 = 32;
 const TF_BITS_MAX: u8 = 16;
-/// The packed ids of a full block, and eight bytes so that a word can be loaded at every place.
+/// The packed ids of a full block, plus eight bytes: a word can be loaded at any bit.
 const PADDED_BYTES: usize = BLOCK_POSTINGS as usize * 4 + 8;
 
-/// What the directory says about a block.
+/// A block's record in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PostingBlock {
-    /// The last event in it.
+    /// The last event.
     pub last: u32,
-    /// Where it starts in the bytes of its term.
+    /// Where it begins in its term's bytes.
     pub offset: u32,
-    /// The greatest frequency in it.
+    /// The greatest frequency.
     pub max_tf: u16,
-    /// The length of its shortest event.
+    /// Terms in the shortest text.
     pub min_length: u16,
     /// Bits of a distance between ids.
     pub id_bits: u8,
@@ -31,7 +31,7 @@ pub struct PostingBlock {
 }
 
 impl PostingBlock {
-    /// Bytes of a record of the directory.
+    /// Bytes of a record.
     pub const BYTES: u64 = 16;
 
     /// Decodes a record at the start of `bytes`.
@@ -56,13 +56,13 @@ impl PostingBlock {
         out.extend_from_slice(&[self.id_bits, self.tf_bits, 0, 0]);
     }
 
-    /// The bytes that `count` postings take.
+    /// Bytes of `count` packed postings.
     pub(super) fn packed_bytes(&self, count: u32) -> u64 {
         packed(self.id_bits, count) + packed(self.tf_bits, count)
     }
 
-    /// Packs postings (at most 128, ids ascending from `first` on, frequencies from 1) onto `data`
-    /// and returns their record, with the offset given.
+    /// Packs at most 128 postings onto `data`: ids ascending from `first` on, frequencies from 1. Returns the block's
+    /// record, with the given offset.
     pub(super) fn pack(
         postings: &[(u32, u32)],
         first: u64,
@@ -96,8 +96,7 @@ impl PostingBlock {
         }
     }
 
-    /// Unpacks `count` postings, or says what is wrong with them. Ids come out ascending from
-    /// `first` on and end with `last`.
+    /// Unpacks `count` postings, ids ascending from `first` to `last`; the error says what is damaged.
     pub(super) fn unpack(
         &self,
         data: &[u8],
@@ -135,7 +134,7 @@ impl PostingBlock {
     }
 }
 
-/// The postings of one block.
+/// The unpacked postings of one block.
 #[derive(Debug, Clone)]
 pub struct DecodedBlock {
     ids: [u32; BLOCK_POSTINGS as usize],
@@ -192,7 +191,7 @@ fn pack_bits(values: &[u32], bits: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// `bytes` are exactly those of the values, `bits` at most 32.
+/// `bytes` has exactly the values' bits; `bits` is at most 32.
 fn unpack_bits(bytes: &[u8], bits: u8, out: &mut [u32]) {
     if bits == 0 {
         out.fill(0);

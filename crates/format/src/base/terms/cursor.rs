@@ -1,12 +1,12 @@
-//! A walk over the postings of one term, forward only, passing over blocks it need not unpack.
+//! A forward iterator over the postings of one term; skips blocks without unpacking them.
 
 use super::{DecodedBlock, PostingBlock, Postings};
 use crate::error::Result;
 
-/// The event after the last: a cursor at its end.
+/// The id of a cursor past the last posting.
 pub const END: u32 = u32::MAX;
 
-/// A place in the postings of one term.
+/// A position in the postings of one term.
 #[derive(Debug, Clone)]
 pub struct PostingCursor<'a> {
     postings: Postings<'a>,
@@ -28,19 +28,19 @@ impl<'a> PostingCursor<'a> {
         Ok(cursor)
     }
 
-    /// The event it stands at; `END` after the last.
+    /// The current event, or `END`.
     #[inline]
     pub fn id(&self) -> u32 {
         self.decoded.ids().get(self.at).copied().unwrap_or(END)
     }
 
-    /// The frequency of the term there; 0 at the end.
+    /// The term's frequency in the current event; 0 at the end.
     #[inline]
     pub fn tf(&self) -> u32 {
         self.decoded.tfs().get(self.at).copied().unwrap_or(0)
     }
 
-    /// What bounds the postings around it; `None` at the end.
+    /// The bounds of the current block; `None` at the end.
     pub fn block(&self) -> Option<PostingBlock> {
         (self.block < self.postings.blocks()).then(|| self.postings.block(self.block))
     }
@@ -55,7 +55,7 @@ impl<'a> PostingCursor<'a> {
         Ok(())
     }
 
-    /// Goes forward to the first posting of `id` or a later event.
+    /// Moves forward to the first posting at or after `id`.
     #[inline]
     pub fn seek(&mut self, id: u32) -> Result<()> {
         if self.id() >= id {
@@ -69,7 +69,7 @@ impl<'a> PostingCursor<'a> {
         Ok(())
     }
 
-    /// Unpacks a block and stands at its first posting; past the last block is the end.
+    /// Unpacks a block and moves to its first posting; past the last block, to the end.
     fn load(&mut self, block: u32) -> Result<()> {
         self.block = block.min(self.postings.blocks());
         self.at = 0;

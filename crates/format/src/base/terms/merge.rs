@@ -1,11 +1,10 @@
-//! How a term index is made: the old one, less what was erased, and what came since.
+//! Builds a term index: the older one without erased events, plus newer texts.
 //!
-//! Planning reads the new texts and works out which terms change; writing then streams the section,
-//! copying whole blocks of the old index where nothing in them changed. No old text is read.
+//! Planning reads the new texts and finds the terms that change. Writing streams the section and copies unchanged
+//! blocks; no old text is read again.
 //!
-//! Promises: the bytes are a function of the texts alone: merging in steps, or all at once, gives the
-//! same; nothing of an erased event is left. Memory grows with the new texts, the number of different
-//! terms they say, and what erased events force to be packed anew.
+//! Promises: the bytes are a function of the texts alone, however many merges made them. No byte comes from an erased
+//! event. Memory grows with the new texts, their distinct terms, and the blocks re-encoded because of erased events.
 
 use super::index::{PART_ALIGN, SUM_EVENTS, Sizes};
 use super::new_terms::{NewTerms, PostingList};
@@ -13,18 +12,18 @@ use super::packer::PostingPacker;
 use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, Postings, Terms, WHAT};
 use crate::error::{Error, Result};
 
-/// Bytes gathered before they are handed on.
+/// Bytes that the output buffers before it passes them on.
 const OUT_BYTES: usize = 64 << 10;
 
-/// A planned index: its length is known, its bytes can be written.
+/// A planned index: the length is final, the bytes are not written yet.
 #[derive(Debug)]
 pub struct IndexMerge<'a> {
     base: Option<Terms<'a>>,
-    /// Events of the base whose postings go, ascending.
+    /// Events of the base that lose their postings, ascending.
     erased: Vec<u32>,
     /// Lengths of the events after the base.
     lengths: Vec<u16>,
-    /// Terms whose postings differ from the base's, ascending.
+    /// Ascending by term.
     changed: Vec<ChangedTerm>,
     sizes: Sizes,
     bytes: u64,
@@ -34,16 +33,16 @@ pub struct IndexMerge<'a> {
 #[derive(Debug)]
 struct ChangedTerm {
     term: Box<[u8]>,
-    /// In all; 0 if the term is gone.
+    /// The number of postings; 0 if the term is gone.
     df: u32,
-    /// Blocks of the base that stay as they are.
+    /// Leading blocks that are copied from the base.
     kept: u32,
-    /// What follows them.
+    /// Blocks and bytes that follow the copied ones.
     blocks: Vec<PostingBlock>,
     data: Vec<u8>,
 }
 
-/// A term as it will be written: copied blocks, then new ones.
+/// A term in the new index: copied blocks, then re-encoded ones.
 struct PlannedTerm<'p> {
     term: &'p [u8],
     df: u32,
@@ -54,9 +53,8 @@ struct PlannedTerm<'p> {
 }
 
 impl<'a> IndexMerge<'a> {
-    /// Plans the index of `base` and the texts of younger events, whose ids ascend from
-    /// `base.events()` on; an id that is left out has no text. Events for which `dropped` is true lose
-    /// their postings and their length.
+    /// Plans the index of `base` and the texts of later events, whose ids ascend from `base.events()` on; skipped ids
+    /// have no text. Events for which `dropped` is true lose postings and length.
     pub fn plan<T: AsRef<str>>(
         base: Option<Terms<'a>>,
         texts: impl IntoIterator<Item = Result<(u32, T)>>,
@@ -78,7 +76,7 @@ impl<'a> IndexMerge<'a> {
         Ok(merge)
     }
 
-    /// How many bytes `write` gives.
+    /// Bytes that `write` produces.
     #[expect(
         clippy::len_without_is_empty,
         reason = "an index has at least a header"
@@ -87,7 +85,7 @@ impl<'a> IndexMerge<'a> {
         self.bytes
     }
 
-    /// Hands the section's bytes to `out`, in order, in pieces.
+    /// Writes the section to `out`, in order.
     pub fn write(&self, out: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut out = BufferedOutput {
             to: out,
@@ -149,7 +147,7 @@ impl<'a> IndexMerge<'a> {
             out.put(&blob.to_le_bytes())?;
             out.put(&(term.term.len() as u16).to_le_bytes())?;
             out.put(&[0, 0])?;
-            // `measure` found that these sums fit.
+            // No overflow: `measure` checked the sums.
             data += term.data_bytes();
             block += term.df.div_ceil(BLOCK_POSTINGS);
             blob += term.term.len() as u32;
@@ -169,7 +167,7 @@ impl<'a> IndexMerge<'a> {
         }
     }
 
-    /// The numbers of the header, and the length of the section.
+    /// The header's sizes, and the length of the section.
     fn measure(&self) -> Result<(Sizes, u64)> {
         let events = self.base.map_or(0, |b| b.events()) + self.lengths.len() as u32;
         let (mut terms, mut blocks, mut blob, mut data) = (0u64, 0u64, 0u64, 0u64);
@@ -198,7 +196,7 @@ impl<'a> IndexMerge<'a> {
         Ok((sizes, parts.end))
     }
 
-    /// Calls `f` with every term that the index will have, ascending.
+    /// Calls `f` with every term of the new index, ascending.
     fn for_each_term(&self, mut f: impl FnMut(&PlannedTerm<'_>) -> Result<()>) -> Result<()> {
         let mut changed = self.changed.iter().peekable();
         let mut emit = |planned: PlannedTerm<'_>| match planned.df {
@@ -224,7 +222,7 @@ impl<'a> IndexMerge<'a> {
         changed.try_for_each(|new| emit(new.planned(None)?))
     }
 
-    /// Calls `f` with every term of the base.
+    /// Calls `f` with every term of the base, ascending.
     fn for_each_base_term(
         &self,
         f: impl FnMut(&'a [u8], Postings<'a>) -> Result<()>,
@@ -232,7 +230,7 @@ impl<'a> IndexMerge<'a> {
         self.base.map_or(Ok(()), |base| base.for_each(f))
     }
 
-    /// The terms that new texts say or erased events said.
+    /// The terms in new texts or in erased events.
     fn change(&self, new: Vec<(Box<str>, PostingList)>) -> Result<Vec<ChangedTerm>> {
         let mut out = Vec::new();
         let mut new = new.into_iter().peekable();
@@ -253,7 +251,7 @@ impl<'a> IndexMerge<'a> {
         Ok(out)
     }
 
-    /// How many leading blocks stay as they are.
+    /// The number of leading blocks that can be copied.
     fn unchanged_blocks(&self, old: &Postings<'_>, appended: bool) -> Result<u32> {
         let blocks = old.blocks();
         let (mut decoded, mut from) = (DecodedBlock::default(), 0);
@@ -280,7 +278,8 @@ impl<'a> IndexMerge<'a> {
         Ok(blocks - u32::from(appended && !last_is_full))
     }
 
-    /// A term's postings: `kept` blocks of the old ones, what is left of the others, and the new ones.
+    /// Re-encodes a term after its first `kept` blocks: the remaining old postings without erased events, then the new
+    /// ones.
     fn rebuilt(
         &self,
         term: &[u8],
@@ -322,7 +321,7 @@ impl<'a> IndexMerge<'a> {
 }
 
 impl ChangedTerm {
-    /// The term as it will be written, `old` being its postings in the base.
+    /// The term as it is written; `old` has its postings in the base.
     fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<PlannedTerm<'p>> {
         let (copied_blocks, copied_data) = match old {
             Some(old) => (old.directory(self.kept), old.bytes_before(self.kept)?),
@@ -345,7 +344,7 @@ impl PlannedTerm<'_> {
     }
 }
 
-/// Gathers small writes, and knows where it is.
+/// Buffers small writes, and counts the bytes.
 struct BufferedOutput<F> {
     to: F,
     buffer: Vec<u8>,
@@ -366,7 +365,7 @@ impl<F: FnMut(&[u8]) -> Result<()>> BufferedOutput<F> {
         Ok(())
     }
 
-    /// Zeros up to where a part may start.
+    /// Pads to the alignment of a part.
     fn align(&mut self) -> Result<()> {
         let gap = self.written.next_multiple_of(PART_ALIGN) - self.written;
         self.put(&[0; PART_ALIGN as usize][..gap as usize])

@@ -1,31 +1,31 @@
-//! The postings of texts that no index covers yet, by term, kept small in memory.
+//! Postings of new texts by term, compact in memory.
 
 use super::COUNT_MAX;
 use crate::analyzer::{Analyzer, Numbers};
 use crate::error::{Error, Result};
 use crate::limits::NODES_MAX;
 
-/// What new texts add.
+/// The terms of new texts.
 #[derive(Debug, Default)]
 pub(super) struct NewTerms {
-    /// The length of each text, from the first id on.
+    /// Terms in each text, from the first id on.
     pub(super) lengths: Vec<u16>,
-    /// Their terms, ascending.
+    /// Ascending by term.
     pub(super) terms: Vec<(Box<str>, PostingList)>,
 }
 
-/// Postings of one term: gaps between ids and frequencies, as variable-length numbers.
+/// Postings of one term, as varints: gaps between ids, frequencies.
 #[derive(Debug, Default)]
 pub(super) struct PostingList {
     bytes: Vec<u8>,
     next: u32,
-    /// The posting that is being counted: an event, and how often it occurrences the term so far.
+    /// The event being counted, and its occurrences so far.
     open: (u32, u32),
     pub(super) count: u32,
 }
 
 impl NewTerms {
-    /// Reads texts whose ids ascend from `first` on; an id that is left out or dropped has no text.
+    /// Reads texts whose ids ascend from `first` on; skipped and dropped ids have no text.
     pub(super) fn read<T: AsRef<str>>(
         first: u32,
         texts: impl IntoIterator<Item = Result<(u32, T)>>,
@@ -72,7 +72,7 @@ impl NewTerms {
 }
 
 impl PostingList {
-    /// An event says the term once more; its other words may come between.
+    /// Counts one occurrence. Those of one event arrive one after the other.
     fn add(&mut self, id: u32) {
         if self.open.1 > 0 && self.open.0 == id {
             self.open.1 += 1;
@@ -82,7 +82,7 @@ impl PostingList {
         }
     }
 
-    /// No more is occurrences by the event that spoke last.
+    /// Appends the posting of the event being counted.
     fn close(&mut self) {
         let (id, times) = std::mem::take(&mut self.open);
         if times > 0 {
@@ -97,7 +97,7 @@ impl PostingList {
         self.count += 1;
     }
 
-    /// The postings: ids ascending, each with its frequency.
+    /// The postings, ids ascending, with frequencies.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let mut bytes = self.bytes.iter().copied();
         let mut next = 0;

@@ -1,14 +1,14 @@
-//! Postings on their way into blocks.
+//! Packs postings into blocks.
 
 use super::{BLOCK_POSTINGS, PostingBlock};
 use crate::error::{Error, Result};
 
-/// Packs the postings of one term, or those after the blocks that are kept.
+/// The blocks of one term after those that are copied.
 #[derive(Debug)]
 pub(super) struct PostingPacker {
-    /// The id after the last one packed.
+    /// The lowest id of the next block.
     next: u64,
-    /// Bytes before `data`.
+    /// Bytes of the copied blocks.
     bytes_before: u64,
     waiting: Vec<(u32, u32)>,
     shortest: u16,
@@ -18,7 +18,7 @@ pub(super) struct PostingPacker {
 }
 
 impl PostingPacker {
-    /// A packer for postings from the id `next` on, behind as many bytes of the same term.
+    /// `next` is the lowest id that may follow, `bytes_before` the bytes of the copied blocks.
     pub(super) fn new(next: u64, bytes_before: u64) -> Self {
         Self {
             next,
@@ -31,7 +31,7 @@ impl PostingPacker {
         }
     }
 
-    /// Adds a posting of an event whose text has `length` terms.
+    /// Adds a posting; `length` is the number of terms in the event's text.
     pub(super) fn push(&mut self, id: u32, tf: u32, length: u16) -> Result<()> {
         self.waiting.push((id, tf));
         self.shortest = self.shortest.min(length);
@@ -42,7 +42,7 @@ impl PostingPacker {
         Ok(())
     }
 
-    /// Packs what waits.
+    /// Packs the pending postings.
     pub(super) fn flush(&mut self) -> Result<()> {
         if self.waiting.is_empty() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The section as it is read: a search among the hashes, and the list of one.
+//! Lookups: a binary search among the hashes, then the list of one hash.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use super::{EventList, VALUES_VERSION};
 use crate::base::section::{Section, range};
 use crate::error::Result;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct ValueIndex<'a> {
     section: Section<'a>,
@@ -18,7 +18,7 @@ pub struct ValueIndex<'a> {
 }
 
 impl<'a> ValueIndex<'a> {
-    /// Reads the section's front; `None` if another version made it.
+    /// Checks the bounds of the arrays; `None` if another version wrote the section.
     pub fn read(section: Section<'a>) -> Result<Option<Self>> {
         if section.u32(0)? != VALUES_VERSION {
             return Ok(None);
@@ -37,12 +37,12 @@ impl<'a> ValueIndex<'a> {
         }))
     }
 
-    /// What the lists are of, ascending.
+    /// The hashes of path and value, ascending.
     pub fn hashes(&self) -> &'a [u64] {
         self.hashes
     }
 
-    /// The events that no list tells of, ascending.
+    /// Events with too many values for the lists, ascending.
     pub fn unlisted(&self) -> &'a [u32] {
         self.unlisted
     }
@@ -55,7 +55,7 @@ impl<'a> ValueIndex<'a> {
         }
     }
 
-    /// The number of events in the list of a hash.
+    /// The number of events with a hash.
     pub fn count(&self, hash: u64) -> Result<u64> {
         let Ok(at) = self.hashes.binary_search(&hash) else {
             return Ok(0);
@@ -64,12 +64,12 @@ impl<'a> ValueIndex<'a> {
         count.map(u64::from).map_err(|why| self.section.bad(0, why))
     }
 
-    /// The list at a place among all, below `hashes().len()`.
+    /// The list at an index below `hashes().len()`.
     pub fn list(&self, at: usize) -> Result<EventList<'a>> {
         EventList::read(self.bytes(at..at + 1)?).map_err(|why| self.section.bad(0, why))
     }
 
-    /// The events of a block of a list, in place of what `out` held.
+    /// Replaces the contents of `out` with the events of a block.
     pub fn decode(&self, list: &EventList<'_>, block: u32, out: &mut Vec<u32>) -> Result<()> {
         let decoded = list.decode(block, out);
         decoded.map_err(|why| self.section.bad(0, why))
@@ -80,7 +80,7 @@ impl<'a> ValueIndex<'a> {
         list.append_all(out).map_err(|why| self.section.bad(0, why))
     }
 
-    /// Where lists begin, from the start of the lists on, and where the last of them ends.
+    /// Where each list of a range begins, then the end of the last; relative to the lists.
     pub(super) fn starts(&self, places: Range<usize>) -> Result<&'a [u64]> {
         range(
             &self.section,
@@ -90,7 +90,7 @@ impl<'a> ValueIndex<'a> {
         )
     }
 
-    /// The bytes of the lists at these places, one after the other.
+    /// The bytes of a range of lists.
     pub(super) fn bytes(&self, places: Range<usize>) -> Result<&'a [u8]> {
         let starts = self.starts(places)?;
         let (from, to) = (starts[0], starts[starts.len() - 1]);
@@ -100,7 +100,7 @@ impl<'a> ValueIndex<'a> {
         self.section.slice(self.lists.saturating_add(from), len)
     }
 
-    /// True if the lists end where the section does.
+    /// True if the lists end exactly where the section does.
     pub fn ends_with_its_lists(&self) -> bool {
         let end = self
             .starts

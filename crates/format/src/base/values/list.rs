@@ -1,19 +1,19 @@
-//! One list: ascending events as their distances, in blocks of 128 that are read one by one.
+//! One list: ascending events as distances, in blocks of 128 that are decoded one by one.
 //!
-//! A list is its number of events; if that is above 128, for every block but the last its last event (u32) and where it
-//! ends (u32, from the first block on); then the distances (id − id before − 1; the first from −1). Numbers
-//! without a width are varints: 7 bits a byte, the lowest first, the upper bit set in all but the last byte.
+//! A list is its number of events; above 128, a table with the last event (u32) and the end (u32, relative to the first
+//! block) of every block but the last; then the distances (id − previous id − 1; the first from −1). Numbers without a
+//! width are varints: 7 bits a byte, the lowest first, the upper bit set in all but the last byte.
 
 use crate::bytes::{get_u32, put_u32};
 
 /// Events of a block; only the last block of a list has fewer.
 pub(super) const BLOCK: u32 = 128;
-/// Bytes that the table says of a block.
+/// Bytes of a block's entry in the table.
 const ENTRY: usize = 8;
-/// Bits of a varint's byte.
+/// Payload bits of a varint's byte.
 const BITS: u32 = 7;
 
-/// A list, in place.
+/// A list, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct EventList<'a> {
     count: u32,
@@ -22,7 +22,7 @@ pub struct EventList<'a> {
 }
 
 impl<'a> EventList<'a> {
-    /// The list that has all of these bytes, or what is wrong with it.
+    /// Reads the list in exactly these bytes; the error says what is damaged.
     pub(super) fn read(bytes: &'a [u8]) -> Result<Self, &'static str> {
         let mut rest = bytes;
         let count = varint(&mut rest)?;
@@ -36,23 +36,23 @@ impl<'a> EventList<'a> {
         Ok(Self { count, table, data })
     }
 
-    /// The number of its events, as its first bytes say.
+    /// The number of events, from a list's first bytes.
     pub(super) fn count_of(mut bytes: &[u8]) -> Result<u32, &'static str> {
         varint(&mut bytes)
     }
 
-    /// The number of its events.
+    /// The number of events.
     #[expect(clippy::len_without_is_empty, reason = "a list of none is not stored")]
     pub fn len(&self) -> u32 {
         self.count
     }
 
-    /// The number of its blocks.
+    /// The number of blocks.
     pub fn blocks(&self) -> u32 {
         self.count.div_ceil(BLOCK)
     }
 
-    /// The first block that may have `id` or a later event. The last may have none such.
+    /// The first block that may have `id` or a later event; the last block if none has.
     pub fn block_of(&self, id: u32) -> u32 {
         let (mut from, mut to) = (0, self.blocks() - 1);
         while from < to {
@@ -66,13 +66,13 @@ impl<'a> EventList<'a> {
         from
     }
 
-    /// Replaces `out` by the events of a block, which is below `blocks`; or says what is wrong with them.
+    /// Replaces the contents of `out` with the events of a block below `blocks()`; the error says what is damaged.
     pub fn decode(&self, block: u32, out: &mut Vec<u32>) -> Result<(), &'static str> {
         out.clear();
         self.append(block, out)
     }
 
-    /// Appends all of its events.
+    /// Appends all events.
     pub fn append_all(&self, out: &mut Vec<u32>) -> Result<(), &'static str> {
         (0..self.blocks()).try_for_each(|block| self.append(block, out))
     }
@@ -104,14 +104,14 @@ impl<'a> EventList<'a> {
         Ok(())
     }
 
-    /// A block's last event, and where it ends.
+    /// A block's last event, and its end.
     fn entry(&self, block: u32) -> (u32, u32) {
         let at = block as usize * ENTRY;
         (get_u32(self.table, at), get_u32(self.table, at + 4))
     }
 }
 
-/// Appends a list of events, which ascend, at least one.
+/// Appends the list of at least one event; `ids` ascend.
 pub(super) fn encode(ids: &[u32], out: &mut Vec<u8>) {
     put_varint(ids.len() as u32, out);
     let table = out.len();
@@ -124,7 +124,7 @@ pub(super) fn encode(ids: &[u32], out: &mut Vec<u8>) {
             next = u64::from(id) + 1;
         }
         if block < entries {
-            // Distances take no more bytes than there are ids, so where a block ends fits 32 bits.
+            // The distances take at most one byte for each id up to the last, so the end fits 32 bits.
             let (last, end) = ((next - 1) as u32, (out.len() - data) as u32);
             let at = table + block * ENTRY;
             put_u32(out, at, last);

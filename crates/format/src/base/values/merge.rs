@@ -1,6 +1,6 @@
-//! Writing the section: lists of an older base as they stand, but for those that gain or lose events.
+//! Writes the section: copies the lists of an older base, except those that gain or lose events.
 //!
-//! Promises: the bytes are a function of what each event has; from an older section or from nothing, they are the same.
+//! Promises: the bytes are a function of the events' values, with or without an older section.
 
 use std::ops::Range;
 
@@ -10,26 +10,26 @@ use crate::base::image::Body;
 use crate::base::merge::edited;
 use crate::error::{Error, Result};
 
-/// What is other than in an older section: pairs of a hash and an event, in any order, none twice.
+/// Changes to an older section: distinct pairs of hash and event, in any order.
 #[derive(Debug, Default)]
 pub struct IndexEdits {
-    /// What events no longer have.
+    /// Values that events lost.
     pub removed: Vec<(u64, u32)>,
-    /// What events have now.
+    /// Values that events gained.
     pub added: Vec<(u64, u32)>,
-    /// Events that no list relisted of, and that now have other values, or none.
+    /// Events that were unlisted and no longer are, or have other attributes now.
     pub relisted: Vec<u32>,
-    /// Events that no list tells of now.
+    /// Events that are unlisted now.
     pub unlisted: Vec<u32>,
 }
 
-/// Lists in their order: some of the older section, or one that was made.
+/// A part of the new lists: copied ones, or one that was encoded again.
 enum ListRun {
     Copied(Range<usize>),
     Encoded(u64, Range<usize>),
 }
 
-/// Writes the section: that of an older base, and what is other than there.
+/// Writes the section: an older one with the edits applied.
 pub fn write(
     body: &mut Body<'_>,
     older: Option<ValueIndex<'_>>,
@@ -80,7 +80,7 @@ pub fn write(
     Ok(())
 }
 
-/// The lists in order of hash, and the bytes of those that are made.
+/// The parts by hash, and the bytes of the encoded lists.
 fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<ListRun>, Vec<u8>)> {
     let known = older.map_or(&[][..], |o| o.hashes());
     let (mut pieces, mut made) = (Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<List
     Ok((pieces, made))
 }
 
-/// The events of a hash, which stands first, if anywhere, in the pairs that are left.
+/// Takes the events of `hash` from the front of the sorted pairs.
 fn taken(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
     let count = pairs.iter().take_while(|(of, _)| *of == hash).count();
     let (these, rest) = pairs.split_at(count);
