@@ -1,13 +1,13 @@
-//! Which of some directions a vector is nearest to, as far as codes tell.
+//! The nearest centroid of a vector, by 4-bit codes.
 //!
-//! Where there are many, directions near each other stand in groups, and only the groups are looked into whose own
-//! direction is nearest. That may miss the nearest of all, so it is for those who measure what comes of it.
+//! Many centroids are grouped, and only the groups with the nearest leaders are probed. That may miss the nearest
+//! centroid; the caller measures the recall.
 
 use crate::nearest::Work;
 use crate::simd::{Bounds, Coded, Kernels, Line, decode};
 use crate::vectors::SAFE;
 
-/// What a vector is residual the centre once its length is 1, if that can be told in 32 bits.
+/// The normalised vector minus the centre. `inverse` is 1 / length, within `SAFE`.
 pub(super) fn residual<'o>(
     vector: &[f32],
     inverse: f32,
@@ -19,10 +19,10 @@ pub(super) fn residual<'o>(
     out
 }
 
-/// CentroidGroups that are looked into.
+/// Groups that are probed for each vector.
 const PROBED_GROUPS: usize = 6;
 
-/// Codes of directions.
+/// Quantised directions.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CodedRows {
     pub(super) scales: Vec<u32>,
@@ -30,7 +30,7 @@ pub(super) struct CodedRows {
 }
 
 impl CodedRows {
-    /// Of directions that stand one after the other.
+    /// Quantises directions, stored one after the other.
     pub(super) fn of(directions: &[f32], centre: &[f32]) -> Self {
         let (kernels, stride) = (Kernels::best(), Coded::stride_of(centre.len()));
         let (mut rows, mut work) = (Self::default(), Vec::new());
@@ -44,7 +44,7 @@ impl CodedRows {
         rows
     }
 
-    /// What the codes stand for, one after the other, each of length 1.
+    /// Decodes the rows into directions of length 1, one after the other.
     pub(super) fn directions(&self, centre: &[f32]) -> Vec<f32> {
         let stride = Coded::stride_of(centre.len());
         let mut directions = Vec::with_capacity(self.len() * centre.len());
@@ -61,13 +61,13 @@ impl CodedRows {
         directions
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub(super) fn len(&self) -> usize {
         self.scales.len()
     }
 }
 
-/// Divides a vector by its length, if it has one.
+/// Divides a vector by its length, unless that is 0.
 pub(super) fn normalise(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if length > 0.0 {
@@ -75,20 +75,20 @@ pub(super) fn normalise(vector: &mut [f32]) {
     }
 }
 
-/// CodedRows by group.
+/// The rows of centroids by group.
 #[derive(Debug)]
 pub(super) struct CentroidGroups {
     leaders: CodedRows,
-    /// The rows of all groups, one group after the other.
+    /// By group.
     rows: CodedRows,
-    /// Where each group begins in `rows`, and where the last one ends.
+    /// Where each group begins in `rows`, then the end of the last.
     starts: Vec<usize>,
-    /// What each of `rows` original before.
+    /// The index of each of `rows` before it was grouped.
     original: Vec<u32>,
 }
 
 impl CentroidGroups {
-    /// Of these rows, whose groups are `of`, led by `leaders`.
+    /// Groups `rows`: `of` gives the group of each, `leaders` the direction of each group.
     pub(super) fn new(leaders: CodedRows, rows: &CodedRows, of: &[u32]) -> Self {
         let stride = rows.codes.len() / rows.len().max(1);
         let mut original: Vec<u32> = (0..of.len() as u32).collect();
@@ -113,7 +113,7 @@ impl CentroidGroups {
     }
 }
 
-/// Centroids, and their groups where they have some.
+/// Centroids, with their groups if there are many.
 pub(super) struct Centroids<'a> {
     pub(super) rows: &'a CodedRows,
     pub(super) groups: Option<CentroidGroups>,
@@ -121,7 +121,7 @@ pub(super) struct Centroids<'a> {
 }
 
 impl<'a> Centroids<'a> {
-    /// All of which are looked at.
+    /// Centroids without groups: every one is compared.
     pub(super) fn ungrouped(rows: &'a CodedRows, dimension: usize) -> Self {
         Self {
             rows,
@@ -131,13 +131,13 @@ impl<'a> Centroids<'a> {
     }
 }
 
-/// Tells whom vectors are nearest to.
+/// Finds the nearest centroid; reuses its buffers from vector to vector.
 pub(super) struct NearestCentroid<'a> {
     among: &'a Centroids<'a>,
     kernels: Kernels,
     coded: Coded,
     unit: Vec<f32>,
-    /// Of the rows that are looked at together.
+    /// Scales of the rows in the probed groups.
     scales: Vec<u32>,
     work: Work,
 }
@@ -154,7 +154,7 @@ impl<'a> NearestCentroid<'a> {
         }
     }
 
-    /// The one nearest to a vector of length 1 / `inverse`; the first, if that can't be told.
+    /// The nearest centroid of a vector of length 1 / `inverse`; the first one if `inverse` is not within `SAFE`.
     pub(super) fn of(&mut self, vector: &[f32], inverse: f32) -> u32 {
         if !SAFE.contains(&inverse) {
             return 0;
@@ -167,10 +167,10 @@ impl<'a> NearestCentroid<'a> {
         nearest
     }
 
-    /// The one nearest to a vector of length 1.
+    /// The nearest centroid of a vector of length 1.
     pub(super) fn of_unit(&mut self, unit: &[f32]) -> u32 {
         self.coded.set(unit);
-        // What is the same for all rows says nothing of who is nearest.
+        // Terms that all rows share do not change the order.
         let line = Line::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
         let (kernels, coded, work) = (self.kernels, &self.coded, &mut self.work);
         let Some(groups) = &self.among.groups else {
@@ -203,7 +203,7 @@ impl<'a> NearestCentroid<'a> {
     }
 }
 
-/// The places of the greatest numbers, the greatest first; fewer where there are no more.
+/// The indexes of the greatest numbers, the greatest first.
 fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> {
     let mut greatest = [(f32::NEG_INFINITY, 0); PROBED_GROUPS];
     for (at, &number) in numbers.iter().enumerate() {
@@ -219,7 +219,7 @@ fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> 
         .map(|(_, at)| at)
 }
 
-/// The lower bounds of the dot products with the rows that the first sums are of.
+/// Lower bounds of the dot products, from the first sums.
 fn lower<'w>(kernels: Kernels, line: &Line, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
     let count = scales.len();
     let out = Bounds {

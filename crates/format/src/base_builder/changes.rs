@@ -1,4 +1,4 @@
-//! History carried through a fold: the base's, then what the delta changed, in order of LSN.
+//! The history of a new base: that of the older base, then the changes of the delta, by LSN.
 
 use crate::base::history::{Before, PastChange};
 use crate::delta::entry::{Held, State};
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 use crate::view::View;
 
-/// Every change up to the view. Values of erased events are left out.
+/// Every change up to the view, without the values of erased events.
 pub(super) fn all<'v>(
     view: &'v View,
     erased: &'v dyn Fn(u64) -> bool,
@@ -30,8 +30,8 @@ pub(super) fn all<'v>(
         })
 }
 
-/// Every change of one event and of its edges up to the newest commit of a view, oldest first; values of
-/// an erased event too, while its file still has them.
+/// Every change of an event and its edges up to the view, oldest first. Includes values of an erased event while the
+/// file has them.
 pub fn of<'v>(
     view: &'v View,
     id: NodeId,
@@ -47,7 +47,7 @@ pub fn of<'v>(
     Ok(base.chain(delta(view).filter(is_its)))
 }
 
-/// The changes of the delta: versions of states and of edges are each in order of LSN already.
+/// The changes of the delta: merges two lists that each ascend by LSN.
 fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
     let delta = view.brain().delta();
     let bound = view.lsn();
@@ -91,7 +91,7 @@ fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
 
 fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> {
     let slot = view.brain().delta().edges.slots.get(version.slot)?;
-    // A first edge needs no history: its recorded time tells since when it is there.
+    // An edge's first version has no history: its recorded time suffices.
     if version.before.is_none() && version.previous == crate::delta::entry::END {
         return None;
     }

@@ -1,7 +1,7 @@
-//! What a fold takes over from the base, and what the delta says of it.
+//! What a new base copies from the older one, and what the delta changes in it.
 //!
-//! Events below `first` are taken over: their bytes are copied, but for those listed here, which the delta changed.
-//! All others are made from the view. With `first` 0 a base is made as if nothing had stayed.
+//! Events below `first` are copied, except for the changes listed here. All other events are encoded from the view. A
+//! build from scratch has `first` 0.
 
 use super::damage::Damage;
 use crate::base::Base;
@@ -13,41 +13,41 @@ use crate::event::Edge;
 use crate::types::{EdgeType, Flags, Micros, NodeId};
 use crate::view::View;
 
-/// What is plan, and what of it is changed. All lists ascend.
+/// What is copied, and the changes to it. All lists ascend.
 pub(super) struct CopyPlan<'v> {
     pub(super) view: &'v View,
-    /// Events that are taken over: ids below this.
+    /// Events below this id are copied.
     pub(super) first: u64,
-    /// Nothing is taken from the base as it stands.
+    /// True if nothing is copied.
     pub(super) is_scratch: bool,
-    /// What of the base is not as it was written.
+    /// Damage in the older base.
     pub(super) damage: Damage,
-    /// CopyPlan events whose record the delta may have changed.
+    /// Copied events whose record may have changed.
     pub(super) changed: Vec<u32>,
-    /// CopyPlan events that were erased since.
+    /// Copied events that the delta erased.
     pub(super) erased: Vec<u32>,
-    /// CopyPlan events that may have another vector.
+    /// Copied events whose vector may have changed.
     pub(super) vectors: Vec<u32>,
-    /// CopyPlan events that may have other attributes.
+    /// Copied events whose attributes may have changed.
     pub(super) attributes: Vec<u32>,
-    /// Edges that the delta made, changed or retracted.
+    /// Edges that the delta linked, changed or retracted.
     pub(super) edits: Vec<EdgeEdit>,
-    /// There was a decay run: every event has another strength.
+    /// True if the delta has a decay run: every strength changes.
     pub(super) is_decayed: bool,
 }
 
-/// What the delta says of an edge.
+/// The delta's version of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EdgeEdit {
     pub(super) source: u32,
     pub(super) target: u32,
     pub(super) edge_type: EdgeType,
-    /// Weight and recorded time, or that it was retracted.
+    /// Weight and recorded time; `None` if it was retracted.
     pub(super) value: Option<(f32, Micros)>,
 }
 
 impl EdgeEdit {
-    /// The edge, if it was not retracted.
+    /// The edge; `None` if it was retracted.
     pub(super) fn edge(&self) -> Option<Edge> {
         self.value.map(|(weight, created_at)| Edge {
             source: NodeId(self.source.into()),
@@ -60,7 +60,8 @@ impl EdgeEdit {
 }
 
 impl<'v> CopyPlan<'v> {
-    /// As much as can be plan, unless a base from scratch is asked for, or the base's indexes are damaged.
+    /// Plans to copy as much as possible: nothing if the caller wants a build from scratch or the base's indexes are
+    /// damaged.
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
         let damage = Damage::of(base);
@@ -89,7 +90,7 @@ impl<'v> CopyPlan<'v> {
         let mut edits = Vec::with_capacity(edges.slots.len() as usize);
         for slot in edges.slots.iter() {
             if let Some(value) = edges.value(slot, bound) {
-                // Ids fit 32 bits: NODES_MAX.
+                // Ids are below NODES_MAX, so they fit 32 bits.
                 edits.push(EdgeEdit {
                     source: slot.source.0 as u32,
                     target: slot.target.0 as u32,
@@ -142,17 +143,17 @@ impl<'v> CopyPlan<'v> {
         Ok(())
     }
 
-    /// The base, if anything of it is plan.
+    /// The older base; `None` if nothing is copied.
     pub(super) fn base(&self) -> Option<&'v Base> {
         (self.first > 0).then(|| self.view.brain().base())
     }
 
-    /// The events that are not plan.
+    /// The events that are not copied.
     pub(super) fn new_events(&self) -> impl Iterator<Item = NodeId> + use<> {
         (self.first..self.view.nodes()).map(NodeId)
     }
 
-    /// The strength that a plan event has in the base.
+    /// A copied event's strength in the older base.
     pub(super) fn strength(&self, id: u32) -> f32 {
         let h = self.view.brain().base().header();
         let at = h.node_table + u64::from(id) * node::LEN as u64;

@@ -1,11 +1,12 @@
-//! What of a base is not as it was written. A fold carries it on: what is made of it gets no checksum that holds.
+//! Damage in the older base. A checkpoint preserves it: whatever is derived from damaged bytes gets a checksum that
+//! fails.
 
 use crate::base::Base;
 use crate::base::chunk::Chunk;
 use crate::base::section::tag;
 
-/// Sections of what nothing else in a base says. All others are made of these and of the tables.
-const SAID_ONCE: [u8; 10] = [
+/// Sections that no other part of the base can replace. All others are derived from these and the tables.
+const PRIMARY: [u8; 10] = [
     tag::IDENTITY,
     tag::SETTINGS,
     tag::SESSIONS,
@@ -18,24 +19,25 @@ const SAID_ONCE: [u8; 10] = [
     tag::COMMITS,
 ];
 
-/// Where a base is damaged.
+/// Where the older base is damaged.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
-    /// Sections of `SAID_ONCE`: what is made of them is as damaged.
-    pub(super) said_once: Vec<u8>,
-    /// A section of another kind: all of them are made anew of what the view shows.
+    /// Damaged sections of `PRIMARY`; their successors get failing checksums.
+    pub(super) primary: Vec<u8>,
+    /// True if a derived section is damaged: then all of them are derived from the view again.
     pub(super) indexes: bool,
-    /// Tables as well, of which all is made anew then, too, so that nothing else would tell of it.
+    /// True if the tables are damaged too. They are encoded again with the indexes, so only this flag preserves the
+    /// damage.
     pub(super) tables: bool,
 }
 
 impl Damage {
-    /// Looks at all sections, and at the tables only if these are made anew.
+    /// Checks all sections; checks the tables only if an index is damaged.
     pub(super) fn of(base: &Base) -> Self {
         let Ok(checksums) = base.checksums() else {
-            // Nothing can be said for any of it.
+            // Without checksums every part may be damaged.
             return Self {
-                said_once: SAID_ONCE.to_vec(),
+                primary: PRIMARY.to_vec(),
                 indexes: true,
                 tables: true,
             };
@@ -52,17 +54,15 @@ impl Damage {
         {
             is_odd = true;
             match base.table().at(chunk.offset) {
-                Some(place) if SAID_ONCE.contains(&place.tag) => found.said_once.push(place.tag),
+                Some(place) if PRIMARY.contains(&place.tag) => found.primary.push(place.tag),
                 Some(_) => found.indexes = true,
-                // Padding says nothing, unless it was a section.
+                // Damaged padding is harmless, unless a section's header was there.
                 None => {}
             }
         }
         if is_odd {
             let missing = |tag: &u8| base.table().find(*tag).is_none();
-            found
-                .said_once
-                .extend(SAID_ONCE.into_iter().filter(missing));
+            found.primary.extend(PRIMARY.into_iter().filter(missing));
         }
         let mut of_tables = checksums.iter().filter(|c| c.offset < sections);
         found.tables = found.indexes && of_tables.any(|chunk| wrong(&chunk));

@@ -1,4 +1,4 @@
-//! The edge table of a new base: runs of plan edges, with those of the delta between them.
+//! The edge table of a new base: copied runs of the older table, merged with the edges of the delta.
 
 use super::copy_plan::{CopyPlan, EdgeEdit};
 use super::source_table;
@@ -13,10 +13,10 @@ use crate::event::Edge;
 use crate::types::{EdgeType, NodeId};
 use crate::view::Direction;
 
-/// What was written: the edges in order, and those of disagreement.
+/// The columns of the new edge table, and its conflict edges.
 #[derive(Default)]
 pub(super) struct EdgeColumns {
-    /// Where each event's edges begin, and the end of the last.
+    /// Where each event's edges begin, then the end of the last.
     pub(super) starts: Vec<u32>,
     pub(super) targets: Vec<u32>,
     pub(super) types: Vec<u8>,
@@ -28,7 +28,7 @@ pub(super) struct EdgeColumns {
     new: ConflictLists,
 }
 
-/// Edges of disagreement, as they are met.
+/// Conflict edges, in the order of the edge table.
 #[derive(Default)]
 struct ConflictLists {
     contradicts: Vec<[u32; 2]>,
@@ -45,13 +45,13 @@ impl ConflictLists {
     }
 }
 
-/// The plan part of the edge table and of its lists.
+/// The older base's edge table and adjacency.
 struct SourceEdges<'b> {
     table: SourceTable<'b>,
     lists: Adjacency<'b>,
 }
 
-/// Where an edge table is written.
+/// Where the edge table is written.
 pub(super) struct EdgeOutput<'o> {
     pub(super) stream: &'o mut Stream,
     pub(super) sink: &'o mut dyn Sink,
@@ -131,7 +131,7 @@ impl EdgeColumns {
         self.run(base, from, starts.len() - 1, out)
     }
 
-    /// CopyPlan sources of which the delta says nothing.
+    /// Copies the edges of sources that the delta did not change.
     fn run(
         &mut self,
         base: &SourceEdges<'_>,
@@ -146,7 +146,7 @@ impl EdgeColumns {
         self.copy(base, starts[from], starts[to], out)
     }
 
-    /// CopyPlan edges by their positions.
+    /// Copies edges by position.
     fn copy(
         &mut self,
         base: &SourceEdges<'_>,
@@ -161,7 +161,7 @@ impl EdgeColumns {
         out.stream.copy(out.sink, &base.table, bytes)
     }
 
-    /// The edges of a plan source that the delta changed.
+    /// Merges the edges of one source with the delta's edits.
     fn edit(
         &mut self,
         base: &SourceEdges<'_>,

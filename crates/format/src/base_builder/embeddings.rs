@@ -1,4 +1,4 @@
-//! The vectors of a new base, and what cosine needs of them.
+//! Writes the vectors of a new base, and computes their lengths.
 
 use super::copy_plan::CopyPlan;
 use super::source_table;
@@ -28,7 +28,7 @@ pub(super) fn write(
     Ok(inverse_lengths)
 }
 
-/// CopyPlan vectors are copied in long runs.
+/// Copies vectors in long runs.
 fn keep(
     plan: &CopyPlan<'_>,
     base: &Base,

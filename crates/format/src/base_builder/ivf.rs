@@ -1,8 +1,8 @@
-//! Clusters of vectors: k-means on a sample, whom each vector is nearest to, and what looking into a few finds.
+//! IVF lists: k-means on a sample, and the recall of probing a few lists.
 //!
-//! Lloyd's algorithm on directions (spherical k-means): each vector goes to the cluster of the greatest dot product,
-//! and a cluster's direction is that of the sum of its own. Distances are parameters by codes, so who is nearest is
-//! approximate; the recall is measured on what came of it, with vectors of the brain as queries.
+//! Lloyd's algorithm on directions (spherical k-means): a vector belongs to the centroid with the greatest dot product,
+//! and a centroid is the normalised sum of its vectors. Assignment compares 4-bit codes, so it is approximate; the
+//! recall is measured on the result, with vectors of the brain as queries.
 
 use super::centroids::{CentroidGroups, Centroids, CodedRows, NearestCentroid, normalise};
 use super::workers::{Inline, Workers, both};
@@ -12,39 +12,38 @@ use crate::nearest::{Query, Rate, exact, probe};
 use crate::top::{Scored, Top};
 use crate::vectors::{Direction, SAFE, Vectors};
 
-/// Vectors below which looking at all codes takes no longer than choosing among clusters.
+/// With fewer vectors, a scan of all codes is as fast as probing lists.
 const VECTORS_MIN: u64 = 10_000;
-/// Clusters at most.
 const LISTS_MAX: u64 = 8192;
-/// Clusters for the square root of the number of vectors.
+/// Lists for the square root of the number of vectors.
 const LISTS_PER_ROOT: f64 = 3.2;
-/// Vectors of the sample for each cluster, and bytes of the sample at most.
+/// Sampled vectors for each list; bytes of the sample.
 const SAMPLE: u64 = 32;
 const SAMPLE_BYTES_MAX: u64 = 256 << 20;
-/// Rounds of k-means, and of that on clusters, to group them.
+/// Rounds of k-means on vectors, and on centroids to group them.
 const ROUNDS: usize = 6;
 const GROUP_ROUNDS: usize = 3;
-/// CentroidGroups for the square root of the number of clusters.
+/// Groups for the square root of the number of lists.
 const GROUPS_PER_ROOT: f64 = 1.5;
-/// Clusters from which on they are grouped.
+/// With fewer centroids, a scan of all is as fast as probing groups.
 const GROUPED_LISTS_MIN: usize = 512;
-/// Vectors that are sampled for to meter the recall, and their neighbours.
+/// Queries that measure the recall, and neighbours of each.
 const QUERIES: u64 = 100;
 const NEIGHBOURS: usize = 10;
-/// The recall that is promised, and what each of the two steps, clusters and codes, is to keep.
+/// The promised recall, and the share that each step, probing lists and ranking codes, must preserve.
 const RECALL: f64 = 0.99;
 const STEP_RECALL: f64 = 0.996;
-/// The greatest share of all events that it may take to look at.
+/// The greatest share of all events in the probed lists; beyond it, lists do not pay.
 const SHARE_MAX: f64 = 0.125;
-/// Events compared exactly for each that is sampled for, at most.
+/// The greatest number of exact comparisons for each result.
 const REFINE_MAX: usize = 64;
 
-/// True if so many vectors are to have clusters.
+/// True if that many vectors get lists.
 pub(super) fn are_worth_it(vectors: u64) -> bool {
     vectors >= VECTORS_MIN
 }
 
-/// Finds clusters of `count` vectors.
+/// Trains the centroids of `count` vectors.
 pub(super) fn train(
     vectors: &Vectors<'_>,
     centre: &[f32],
@@ -60,13 +59,13 @@ pub(super) fn train(
         .max(k as u64);
     let sample = sample(vectors, count, wanted)?;
     if sample.is_empty() {
-        // All are so long or so short that 32 bits don't tell their directions.
+        // No vector has a direction that f32 can represent.
         return Ok(CodedRows::default());
     }
     lloyd(&sample, k, ROUNDS, centre, workers)
 }
 
-/// The rows of `k` clusters of vectors of length 1.
+/// k-means on vectors of length 1; returns the `k` centroids' rows.
 fn lloyd(
     sample: &[f32],
     k: usize,
@@ -75,9 +74,9 @@ fn lloyd(
     workers: &dyn Workers,
 ) -> Result<CodedRows> {
     let dimension = centre.len();
-    let sampled = sample.len() / dimension;
-    // The first ones: spread over the sample, and so over time.
-    let spread = (0..k).map(|i| i * sampled / k);
+    let count = sample.len() / dimension;
+    // Initial centroids are evenly spaced in the sample, and so in time.
+    let spread = (0..k).map(|i| i * count / k);
     let mut directions: Vec<f32> = spread
         .flat_map(|at| &sample[at * dimension..(at + 1) * dimension])
         .copied()
@@ -91,7 +90,7 @@ fn lloyd(
     Ok(rows)
 }
 
-/// Whom each of these vectors of length 1 is nearest to.
+/// The nearest centroid of each vector of length 1.
 fn nearest_of(units: &[f32], among: &Centroids<'_>, workers: &dyn Workers) -> Result<Vec<u32>> {
     let dimension = among.dimension;
     let find = |units: &[f32]| -> Vec<u32> {
@@ -105,7 +104,7 @@ fn nearest_of(units: &[f32], among: &Centroids<'_>, workers: &dyn Workers) -> Re
     Ok(of)
 }
 
-/// Clusters, grouped where there are so many clusters that looking at a few groups takes less than looking at all.
+/// Groups the centroids if there are so many that probing groups is faster than a scan.
 pub(super) fn grouped<'r>(rows: &'r CodedRows, centre: &[f32]) -> Result<Centroids<'r>> {
     let (k, dimension) = (rows.len(), centre.len());
     let mut all = Centroids::ungrouped(rows, dimension);
@@ -120,13 +119,13 @@ pub(super) fn grouped<'r>(rows: &'r CodedRows, centre: &[f32]) -> Result<Centroi
     Ok(all)
 }
 
-/// About `wanted` of `count` vectors, evenly spread, each of length 1.
+/// About `wanted` of `count` vectors, evenly spaced, each normalised.
 fn sample(vectors: &Vectors<'_>, count: u64, wanted: u64) -> Result<Vec<f32>> {
     let mut sample = Vec::new();
     let (mut seen, mut taken) = (0, 0);
     vectors.for_each(|_, vector, inverse| {
         if SAFE.contains(&inverse) {
-            // The n-th is taken whenever the share of those taken falls behind.
+            // Takes the next vector whenever the share taken so far is too low.
             if taken * count <= seen * wanted {
                 sample.extend(vector.iter().map(|x| x * inverse));
                 taken += 1;
@@ -138,13 +137,13 @@ fn sample(vectors: &Vectors<'_>, count: u64, wanted: u64) -> Result<Vec<f32>> {
     Ok(sample)
 }
 
-/// Each direction becomes that of the sum of its own. One that has none takes a vector of the one that has most.
+/// Moves each centroid to the mean of its vectors. An empty one takes a vector from one of the fullest.
 fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: usize) {
     let k = directions.len() / dimension;
     let mut counts = vec![0usize; k];
     directions.fill(0.0);
-    for (unit, &cluster) in sample.chunks_exact(dimension).zip(of) {
-        let at = cluster as usize;
+    for (unit, &list) in sample.chunks_exact(dimension).zip(of) {
+        let at = list as usize;
         counts[at] += 1;
         let sum = directions[at * dimension..(at + 1) * dimension].iter_mut();
         sum.zip(unit).for_each(|(sum, x)| *sum += x);
@@ -155,7 +154,7 @@ fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: 
     for at in 0..k {
         if counts[at] == 0
             && let Some(donor) = donors.next()
-            && let Some(moved) = of.iter().position(|&cluster| cluster as usize == donor)
+            && let Some(moved) = of.iter().position(|&list| list as usize == donor)
         {
             let moved = &sample[moved * dimension..(moved + 1) * dimension];
             directions[at * dimension..(at + 1) * dimension].copy_from_slice(moved);
@@ -164,20 +163,20 @@ fn move_to_means(directions: &mut [f32], sample: &[f32], of: &[u32], dimension: 
     directions.chunks_exact_mut(dimension).for_each(normalise);
 }
 
-/// Looks for the neighbours of some of the vectors, and says how far one has to look to find them.
+/// Measures how many lists and exact comparisons the promised recall takes.
 pub(super) fn measure(
     data: &QuantisedBuffers,
     vectors: &Vectors<'_>,
     count: u64,
 ) -> Result<IvfParameters> {
     let codes = data.reader();
-    let mut sampled = Vec::new();
+    let mut samples = Vec::new();
     let step = (count / QUERIES).max(1);
     let mut seen = 0;
     vectors.for_each(|id, vector, inverse| {
         if SAFE.contains(&inverse) {
             if seen % step == step / 2 {
-                sampled.push((id, vector.to_vec()));
+                samples.push((id, vector.to_vec()));
             }
             seen += 1;
         }
@@ -190,13 +189,13 @@ pub(super) fn measure(
         ranks: Vec::new(),
     };
     meter.list_of = vec![u32::MAX; codes.scales.len() - codes.lists()];
-    for cluster in 0..codes.lists() {
-        for &id in codes.list(cluster)? {
-            meter.list_of[codes.row_index(id)?] = cluster as u32;
+    for list in 0..codes.lists() {
+        for &id in codes.list(list)? {
+            meter.list_of[codes.row_index(id)?] = list as u32;
         }
     }
     let mut queries = Vec::new();
-    for (id, vector) in sampled {
+    for (id, vector) in samples {
         if let Some(one) = meter.query_of(id, &vector)? {
             queries.push(one);
         }
@@ -221,24 +220,24 @@ pub(super) fn measure(
     Ok(parameters)
 }
 
-/// The rank that this share of all ranks does not pass.
+/// The least rank that covers this share of the ranks.
 fn quantile(ranks: &mut [usize], share: f64) -> Option<usize> {
     ranks.sort_unstable();
     let at = (ranks.len() as f64 * share).ceil() as usize;
     ranks.get(at.saturating_sub(1)).copied()
 }
 
-/// A vector that is sampled for, and its true neighbours.
+/// A query and its true neighbours.
 struct RecallQuery {
     query: Query,
     neighbours: Vec<u32>,
 }
 
-/// All events but the one that is sampled for.
+/// Rates all events except the query's own.
 struct NeighbourRate<'m, 'v> {
     vectors: &'m Vectors<'v>,
     direction: Direction,
-    sampled: u32,
+    event: u32,
 }
 
 impl Rate for NeighbourRate<'_, '_> {
@@ -247,9 +246,9 @@ impl Rate for NeighbourRate<'_, '_> {
     }
 
     fn rate(&mut self, id: u32, top: &mut Top) -> Result<()> {
-        let (sampled, direction) = (self.sampled, &self.direction);
+        let (event, direction) = (self.event, &self.direction);
         self.vectors.look_at(id, &mut |id, vector, inverse| {
-            if id != sampled
+            if id != event
                 && let Some(score) = direction.cosine(vector, inverse)?
             {
                 top.push(Scored { score, id });
@@ -263,13 +262,13 @@ struct RecallMeter<'m, 'v> {
     data: &'m QuantisedBuffers,
     vectors: &'m Vectors<'v>,
     list_of: Vec<u32>,
-    /// Of each neighbour, how many clusters are nearer to the query_of than its own.
+    /// For each true neighbour, the number of lists nearer to the query than the neighbour's list.
     ranks: Vec<usize>,
 }
 
 impl RecallMeter<'_, '_> {
-    /// The true neighbours of an event.
-    fn query_of(&mut self, sampled: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
+    /// Finds the true neighbours of an event; `None` if its vector has no direction.
+    fn query_of(&mut self, event: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
         let codes = self.data.reader();
         let Some(direction) = Direction::of(vector) else {
             return Ok(None);
@@ -281,32 +280,32 @@ impl RecallMeter<'_, '_> {
         let mut others = NeighbourRate {
             vectors,
             direction,
-            sampled,
+            event,
         };
         exact::best(&codes, &query, count, -1.0, &mut top, &mut others)?;
         let order = probe::clusters(&codes, &query, codes.lists());
         let mut rank_of = vec![0; codes.lists()];
-        for (rank, &cluster) in order.iter().enumerate() {
-            rank_of[cluster as usize] = rank;
+        for (rank, &list) in order.iter().enumerate() {
+            rank_of[list as usize] = rank;
         }
         let neighbours: Vec<u32> = top.into_sorted().map(|(id, _)| id).collect();
         for &id in &neighbours {
-            let cluster = self.list_of[id as usize] as usize;
+            let list = self.list_of[id as usize] as usize;
             self.ranks
-                .push(rank_of.get(cluster).copied().unwrap_or(usize::MAX - 1));
+                .push(rank_of.get(list).copied().unwrap_or(usize::MAX - 1));
         }
         Ok(Some(RecallQuery { query, neighbours }))
     }
 
-    /// How many events are to be compared exactly for each that is sampled for, and the recall with so many.
+    /// The exact comparisons needed for each result, and the recall with them.
     fn refine(&self, queries: &[RecallQuery], probes: usize) -> Result<(usize, f64)> {
         let codes = self.data.reader();
         let (mut ranks, mut lost) = (Vec::new(), 0);
         for one in queries {
-            let clusters = probe::clusters(&codes, &one.query, probes);
+            let lists = probe::clusters(&codes, &one.query, probes);
             let most = REFINE_MAX * NEIGHBOURS;
-            // The one that is sampled for is found as well, and takes no place of a neighbour.
-            let found = probe::members(&codes, &one.query, &clusters, u32::MAX, most)?;
+            // The query's own event is among the results; it displaces no neighbour.
+            let found = probe::members(&codes, &one.query, &lists, u32::MAX, most)?;
             for id in &one.neighbours {
                 match found.iter().position(|other| other.id() == *id) {
                     Some(rank) => ranks.push(rank),
@@ -370,15 +369,15 @@ mod tests {
     }
 
     #[test]
-    fn looking_into_a_few_groups_finds_nearly_always_whom_looking_at_all_finds() {
+    fn probing_a_few_groups_finds_nearly_always_what_a_scan_finds() {
         let centre = vec![0.0; DIMENSION];
         let clusters = CodedRows::of(&around(60, 2 * GROUPED_LISTS_MIN, 0.4), &centre);
         let all = grouped(&clusters, &centre).unwrap();
         assert!(all.groups.is_some());
-        let sampled = around(60, 3_000, 0.4);
-        let found = nearest_of(&sampled, &all, &Inline).unwrap();
+        let queries = around(60, 3_000, 0.4);
+        let found = nearest_of(&queries, &all, &Inline).unwrap();
         let expected = nearest_of(
-            &sampled,
+            &queries,
             &Centroids::ungrouped(&clusters, DIMENSION),
             &Inline,
         )
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_beside_changes_nothing() {
+    fn the_order_of_workers_changes_nothing() {
         struct Last;
         impl Workers for Last {
             fn join<'w>(

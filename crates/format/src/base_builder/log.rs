@@ -1,4 +1,4 @@
-//! The log carried through a fold: times of commits, requests, recent commits.
+//! The log of a new base: times of commits, stored requests, recent commits.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::limits;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 
-/// LSN and time of every commit of the delta.
+/// LSN and time of the delta's commits.
 pub(super) fn clock(view: &View) -> Vec<(Lsn, Micros)> {
     let log = &view.brain().delta().log;
     (0..view.delta_commits())
@@ -29,7 +29,7 @@ fn last_erase(view: &View) -> Option<Lsn> {
     erases.next().map(|entry| entry.commit.lsn)
 }
 
-/// The requests still remembered, by id, and the newest that is not.
+/// The stored requests by id, and the milliseconds of the newest dropped id.
 pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_>>, u64)> {
     let brain = view.brain();
     let base = brain.base().requests()?;
@@ -53,7 +53,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_
         let before = all.iter_mut().filter(|r| r.lsn <= erase);
         before.for_each(|r| r.body = FORGOTTEN);
     }
-    // Two sorted runs, mostly: the stable sort merges them.
+    // The list is two sorted runs, which a stable sort merges in linear time.
     all.sort_by_key(|r| r.id);
     let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
     let expired = all.partition_point(|r| millis(&r.id) < oldest);
@@ -63,7 +63,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_
     Ok((kept, floor))
 }
 
-/// The newest frames, within the limits of a base that has `before` bytes in front of them.
+/// The newest frames, within the limits for a base of `before` bytes.
 pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     let room = (before / limits::RECENT_COMMITS_SHARE) as usize;
     let bytes_max = room.clamp(
@@ -74,7 +74,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     let (log, count) = (&brain.delta().log, view.delta_commits());
     let (mut frames, mut bytes) = (0usize, 0usize);
     let mut first = count;
-    // From the newest back, to where the limits are reached.
+    // From the newest commit back to the limits.
     while let Some(entry) = first.checked_sub(1).and_then(|at| log.get(at)) {
         let size = (entry.end - entry.position) as usize;
         if frames == limits::RECENT_COMMITS_MAX || bytes + size > bytes_max {
@@ -93,7 +93,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
             }
             (frames, bytes, from) = (frames + 1, bytes + size, at);
         }
-        // A transaction is kept whole or not at all.
+        // Transactions are retained whole or dropped whole.
         while from > 0 && from < base.len() && base.at(from - 1)?.header.more {
             from += 1;
         }
@@ -111,8 +111,8 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     Ok(out)
 }
 
-/// The frames without the values of erased events, and without hashes of the requests that may have brought them.
-/// Where one was merged from stays: the base has it, too, and who follows the commits is to have the same.
+/// Removes the values of erased events, and the request hashes that could reveal them. Origins of merged events stay:
+/// the base retains them too, and subscribers must see the same.
 pub(super) fn scrub<'a>(
     view: &View,
     frames: Vec<StoredFrame<'a>>,

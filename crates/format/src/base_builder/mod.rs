@@ -137,7 +137,7 @@ fn write_front(
     if kept.damage.tables {
         tables.chunks.iter_mut().for_each(Chunk::spoil);
     }
-    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damage.said_once);
+    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damage.primary);
     out.write(tag::IDENTITY, |body| options.identity.write(body))?;
     let settings = view.settings()?.to_json();
     out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;

@@ -1,7 +1,7 @@
-//! The codes of a new base: those of the old base are plan, others data; clusters and their recall.
+//! Builds the section of quantised vectors: updates that of the older base, or trains from scratch.
 //!
-//! The centre is the mean of all vectors, each divided by its length. It and the clusters stay from base to base until
-//! there are twice as many vectors as when they were data, or until a text was erased, as they come from all of them.
+//! The centre is the mean of all vectors, each divided by its length. Centre and centroids depend on every vector, so
+//! they are trained again when the number of vectors has doubled, or after an erase.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use crate::types::Flags;
 use crate::vectors::{SAFE, Vectors};
 use crate::view::View;
 
-/// The packed scale and error of an event without a direction: an error that is not a number.
+/// Packed scale and error of an event without a direction: the error is not a number.
 pub const NO_DIRECTION: u32 = 0x7fc0;
-/// Of one whose direction 32 bits don't hold: an infinite error.
+/// Packed scale and error of a direction that f32 cannot represent: the error is infinite.
 pub(crate) const UNBOUNDED: u32 = 0x7f80;
-/// Vectors to begin with, and their multiple after which everything is data from_scratch.
+/// Growth in vectors, since the last training, after which the lists are trained again.
 const GROWTH: u64 = 2;
 
-/// The codes of the view's vectors, around the centre and the clusters of the base; `None` if there are none.
+/// The quantised vectors of a view; `None` if no event has a vector.
 pub(super) fn make(plan: &CopyPlan<'_>, workers: &dyn Workers) -> Result<Option<QuantisedBuffers>> {
     let view = plan.view;
     let vectors = Vectors::new(view)?;
@@ -42,8 +42,7 @@ pub(super) fn make(plan: &CopyPlan<'_>, workers: &dyn Workers) -> Result<Option<
     data.map(Quantiser::finish).transpose()
 }
 
-/// Makes the codes of a view's vectors from scratch, clusters and all, for whoever measures how long that takes. True
-/// if there are any.
+/// Trains the quantised vectors of a view from scratch, for benchmarks. True if there are any vectors.
 pub fn of(view: &View, workers: &dyn Workers) -> Result<bool> {
     let vectors = Vectors::new(view)?;
     let data = Quantiser::from_scratch(view, &vectors, workers)?
@@ -52,28 +51,28 @@ pub fn of(view: &View, workers: &dyn Workers) -> Result<bool> {
     Ok(data.is_some())
 }
 
-/// True if something was erased since the base.
+/// True if the delta erases an event.
 fn erases(view: &View) -> bool {
     let states = &view.brain().delta().events.states;
     let mut states = states.iter().take_while(|state| state.lsn <= view.lsn());
     states.any(|state| state.flags.has(Flags::ERASED))
 }
 
-/// QuantisedVectors in the making.
+/// A section under construction.
 struct Quantiser<'a, 'v> {
     vectors: &'a Vectors<'v>,
     kernels: Kernels,
     data: QuantisedBuffers,
-    /// CodedRows of events, in order of id; rows of clusters come behind them.
+    /// Rows of the centroids; `finish` appends them to those of the events.
     centroids: CodedRows,
-    /// The list of each event, if there are any.
+    /// The list of each event; empty without lists.
     list_of: Vec<u32>,
     /// Vectors with a direction.
     count: u64,
     work: Vec<f32>,
 }
 
-/// The list of an event that is in none.
+/// The list of an event without a vector.
 const NO_LIST: u32 = u32::MAX;
 
 impl<'a, 'v> Quantiser<'a, 'v> {
@@ -103,7 +102,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         }
     }
 
-    /// Everything data from_scratch; `None` if no event has a vector.
+    /// Trains everything again; `None` if no event has a vector.
     fn from_scratch(
         view: &View,
         vectors: &'a Vectors<'v>,
@@ -126,7 +125,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         Ok(Some(quantiser))
     }
 
-    /// The old ones, changed and added to; `None` if they are to be data from_scratch.
+    /// Updates the older section; `None` if it must be trained again.
     fn after(
         old: &QuantisedVectors<'_>,
         plan: &CopyPlan<'_>,
@@ -197,7 +196,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         Coded::stride_of(self.data.centre.len())
     }
 
-    /// CodedRows of nothing for the events up to `id`.
+    /// Adds rows of events without a vector, up to `id`.
     fn fill(&mut self, id: u32) {
         let (id, stride) = (id as usize, self.stride());
         self.data.scales.resize(id, NO_DIRECTION);
@@ -212,7 +211,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         self.data.scales.push(packed);
     }
 
-    /// Writes a row, and returns its scale and error.
+    /// Encodes a row; returns its packed scale and error.
     fn code(&mut self, vector: &[f32], inverse: f32, at: usize) -> u32 {
         let stride = self.stride();
         let row = &mut self.data.rows[at..at + stride];
@@ -222,7 +221,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         packed
     }
 
-    /// An event of the old base whose vector changed, or a newer one.
+    /// Encodes a changed or new vector.
     fn change(&mut self, id: u32, vector: &[f32], inverse: f32) {
         let at = id as usize * self.stride();
         if (id as usize) < self.data.scales.len() {
@@ -235,7 +234,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         }
     }
 
-    /// Events of the base whose vector is gone.
+    /// Clears the rows of changed events that have no vector now.
     fn drop_changed(&mut self, present: &[u32]) {
         let stride = self.stride();
         for &id in self.vectors.changed() {
@@ -279,13 +278,13 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         Ok(())
     }
 
-    /// Finds the clusters of these events.
+    /// Assigns these events to lists.
     fn assign_rest(&mut self, others: &[u32]) -> Result<()> {
         let (centre, rows) = (&self.data.centre, &self.centroids);
         if rows.len() == 0 {
             return Ok(());
         }
-        // Making groups takes as long as finding the clusters of some.
+        // Grouping costs about as much as one assignment for each list.
         let among = match others.len() > rows.len() {
             true => ivf::grouped(rows, centre)?,
             false => Centroids::ungrouped(rows, centre.len()),
@@ -304,8 +303,8 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         Ok(())
     }
 
-    /// Lists the events by list, puts the clusters' rows behind those of the events, and measures the recall if
-    /// that is due.
+    /// Inverts the assignment into lists, appends the centroids' rows, and measures the recall if the vectors have
+    /// grown by a tenth.
     fn finish(mut self) -> Result<QuantisedBuffers> {
         let k = self.centroids.len();
         if k > 0 {
@@ -321,7 +320,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
     }
 }
 
-/// The mean of all vectors of length 1, and how many have a direction; `None` if none has.
+/// The mean direction and the number of vectors with a direction; `None` if there are none.
 fn centre(view: &View, vectors: &Vectors<'_>) -> Result<Option<(Vec<f32>, u64)>> {
     let mut sum = vec![0.0f64; view.vector_dimension() as usize];
     let (mut count, mut safe) = (0u64, 0u64);
@@ -359,8 +358,8 @@ fn inverted(list_of: &[u32], k: usize) -> (Vec<u32>, Vec<u32>) {
     (starts, entries)
 }
 
-/// What an event's row must say, for those who check: the packed scale and error, with the codes; and how far it is residual
-/// the centre at most.
+/// The row that an event must have, for verification: encodes it into `codes`; returns the packed scale and error, and
+/// a bound of its distance from the centre.
 pub fn row_of(vector: Option<&[f32]>, centre: &[f32], codes: &mut [u8]) -> (u32, f32) {
     code(
         Kernels::best(),
@@ -372,7 +371,7 @@ pub fn row_of(vector: Option<&[f32]>, centre: &[f32], codes: &mut [u8]) -> (u32,
     )
 }
 
-/// Writes a row; returns its scale and error, and how far what it stands for is residual the centre at most.
+/// Encodes a row; returns the packed scale and error, and a bound of the decoded vector's distance from the centre.
 fn code(
     kernels: Kernels,
     vector: &[f32],
@@ -391,6 +390,6 @@ fn code(
     let square: f32 = residual.iter().map(|x| x * x).sum();
     let packed = kernels.quantise(residual, codes);
     let (_, error) = unpack(packed);
-    // What a row stands for is no further residual the centre than the vector and its error.
+    // The decoded vector is farther from the centre than the vector by its error at most.
     (packed, square.sqrt() * (1.0 + 1e-4) + error)
 }

@@ -1,10 +1,10 @@
-//! A table of the base as it is taken over: its bytes, and the checksums that they had.
+//! Opens the tables of the older base for copying.
 
 use crate::base::Base;
 use crate::base::source_table::SourceTable;
 use crate::error::{Error, Result};
 
-/// The stream that stands at `start..end` of a base.
+/// The table at `start..end` of a base.
 pub(super) fn stream<'b>(
     base: &'b Base,
     what: &'static str,
@@ -17,7 +17,7 @@ pub(super) fn stream<'b>(
         needed: end,
         len: base.map().len(),
     })?;
-    // Without checksums nothing holds, and all that is copied stays doubtful.
+    // Without checksums no chunk passes, so all copied bytes count as damaged.
     let chunks = match base.checksums() {
         Ok(all) => all
             .iter()

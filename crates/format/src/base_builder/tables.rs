@@ -1,6 +1,6 @@
-//! The tables of a new base: nodes, edges, content, vectors; and what the sections need of them.
+//! Writes the tables of a new base (nodes, edges, content, vectors) and collects the input of its sections.
 //!
-//! What the delta did not change is copied in long runs; offsets in copied records are moved by arithmetic.
+//! Unchanged data is copied in long runs; offsets in copied records are adjusted by a constant.
 
 use super::copy_plan::CopyPlan;
 use super::edges::{self, EdgeColumns};
@@ -18,28 +18,28 @@ use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 use crate::view::{Node, strength_after};
 
-/// Records that are moved at once.
+/// Records adjusted in one step.
 const MOVED: u64 = 2048;
 
-/// What was written, and what the sections need.
+/// The columns that the sections are built from.
 pub(super) struct BaseTables {
-    /// Where the vectors end.
+    /// Position after the vectors.
     pub(super) end: u64,
-    /// Checksums of all of it.
+    /// Checksums of all tables.
     pub(super) chunks: Vec<Chunk>,
     pub(super) edge_columns: EdgeColumns,
     /// 1 / length of each vector.
     pub(super) inverse_lengths: Vec<f32>,
-    /// Of all events.
+    /// Of every event.
     pub(super) types: Vec<u8>,
-    /// Of the events that are not plan, as all lists below.
+    /// Of the events that are not copied, like the lists below.
     pub(super) sessions: Vec<u32>,
     pub(super) recorded: Vec<i64>,
     pub(super) event_times: Vec<(u32, i64)>,
     pub(super) with_attributes: Vec<u32>,
-    /// Events with another strength than in the base: the new ones, those that changed, or all.
+    /// Strengths that differ from the base's: of new and changed events, or of all after a decay run.
     pub(super) strengths: Vec<(u32, f32)>,
-    /// All that are erased, ascending.
+    /// All erased events, ascending.
     pub(super) erased: Vec<u32>,
 }
 
@@ -117,7 +117,7 @@ pub(super) fn write(plan: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
     })
 }
 
-/// Node table and content while they are written.
+/// The node table and the content under construction.
 struct NodeWriter<'k> {
     plan: &'k CopyPlan<'k>,
     records: Stream,
@@ -132,17 +132,17 @@ struct NodeWriter<'k> {
     erased: Vec<u32>,
 }
 
-/// How far what records point to has moved.
+/// How far the targets of offsets have moved.
 #[derive(Clone, Copy, Default)]
 struct OffsetShift {
-    /// Bytes of the edge table, towards its end; modulo 2⁶⁴.
+    /// Bytes that edges moved towards the end; modulo 2⁶⁴.
     edges: u64,
-    /// Bytes of the content, towards its start.
+    /// Bytes that texts moved towards the start.
     texts: u64,
 }
 
 impl NodeWriter<'_> {
-    /// The records and texts of plan events.
+    /// Copies records and texts; patches the records that the delta changed.
     fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
         let (h, view) = (base.header(), self.plan.view);
         let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
@@ -180,7 +180,7 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// All texts but those that were erased since.
+    /// Copies all texts except newly erased ones.
     fn keep_texts(
         &mut self,
         base: &Base,
@@ -199,7 +199,7 @@ impl NodeWriter<'_> {
                     .saturating_add(record.content_len.into());
             }
         }
-        // Behind the last text stand zeros up to the vectors, which are not content.
+        // The zeros between the last text and the vectors are padding, not content.
         let last = records.all().chunks_exact(node::LEN).rev();
         let end = last
             .map(|r| (get_u64(r, 44), u64::from(get_u32(r, 52))))
@@ -208,7 +208,7 @@ impl NodeWriter<'_> {
         self.texts.copy(sink, &old, from..end)
     }
 
-    /// CopyPlan records that the delta did not change.
+    /// Copies unchanged records, and adjusts their offsets.
     fn run(
         &mut self,
         old: &SourceTable<'_>,
@@ -242,7 +242,7 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// Gives a plan record the strength of a decay run.
+    /// Sets the strength in a copied record to that of a decay run.
     fn fade(&mut self, id: u64, bytes: &mut [u8], run: &DecayRun) -> Result<()> {
         if let Some(record) = bytes.first_chunk() {
             let position = LEN as u64 + id * node::LEN as u64;
@@ -254,7 +254,7 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// The records and texts of the events that are not plan.
+    /// Encodes the records and texts of new events.
     fn make(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let mut block = Vec::new();
         for id in self.plan.new_events() {
@@ -284,7 +284,7 @@ impl NodeWriter<'_> {
         Ok(())
     }
 
-    /// A record as the view has it; its text and its edges stand in their tables already.
+    /// Writes one event's record; its text and edges are already written.
     fn record(&mut self, node: &Node<'_>, text: (u64, u32), sink: &mut dyn Sink) -> Result<()> {
         let (id, strength) = (node.id(), node.strength());
         let at = id.0 as usize;

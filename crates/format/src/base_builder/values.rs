@@ -1,4 +1,4 @@
-//! What a new base's index of attributes has other than the old one's.
+//! Changes to the index of attribute values.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,7 @@ use crate::base::values::{IndexEdits, ValueIndex};
 use crate::error::Result;
 use crate::types::NodeId;
 
-/// The index that is taken over, and what of it changes. `changed` are the events with other attributes than in the
-/// base, ascending.
+/// The older index, and the changes to it. `changed` has the events whose attributes changed, ascending.
 pub(super) fn edits<'v>(
     plan: &CopyPlan<'v>,
     changed: &[(u32, Option<Cow<'_, str>>)],
@@ -32,7 +31,7 @@ pub(super) fn edits<'v>(
         }
         return Ok((older, edits));
     }
-    // A base without an index, or with one of another version: what it keeps is read once.
+    // The older base has no index of this version: reads its attributes once.
     for &id in attributes.ids() {
         let is_kept = changed.binary_search_by_key(&id, |(id, _)| *id).is_err();
         if let Some(json) = attributes.get(NodeId(id.into()))?
@@ -44,7 +43,7 @@ pub(super) fn edits<'v>(
     Ok((None, edits))
 }
 
-/// Adds the values of an event, or the event, if an index does not tell of them.
+/// Adds the pairs of an event, or the event itself if it has too many values.
 fn add(id: u32, json: &str, pairs: &mut Vec<(u64, u32)>, unlisted: &mut Vec<u32>) {
     match values_of(json) {
         Some(hashes) => pairs.extend(hashes.into_iter().map(|hash| (hash, id))),
