@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use amem_format::base::image::Sink;
-use amem_format::base_builder::{How, Inline, Options, Workers, fold_with};
+use amem_format::base_builder::{BuildMode, Inline, Options, Workers, fold_with};
 use amem_format::view::View;
 
 use crate::disk::{Disk, File};
@@ -25,7 +25,7 @@ pub(crate) fn build(
     } else {
         &ScopedThreads
     };
-    let how = How {
+    let how = BuildMode {
         workers,
         from_scratch: false,
     };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
 use amem_format::base::section::tag;
-use amem_format::base_builder::{How, Inline, Options, fold_with};
+use amem_format::base_builder::{BuildMode, Inline, Options, fold_with};
 use amem_format::brain::Brain;
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
@@ -105,7 +105,7 @@ fn derived_from_nothing_else(file: &[u8]) {
     let open = |bytes: &[u8]| Arc::new(Brain::open(Map::owned(bytes)).unwrap());
     let brain = open(file);
     let view = brain.view();
-    let how = How {
+    let how = BuildMode {
         workers: &Inline,
         from_scratch: true,
     };

@@ -58,7 +58,7 @@ impl<'a> Actors<'a> {
         let texts = 8 + self.count * 16;
         let text = |at: u32, len: u32| {
             if len as usize > NAME_BYTES_MAX {
-                let why = format!("{len} bytes of a name where at most {NAME_BYTES_MAX} may be");
+                let why = format!("a name of {len} bytes exceeds the limit of {NAME_BYTES_MAX}");
                 return Err(self.section.bad(8, why));
             }
             self.section.str(texts + u64::from(at), len.into())

@@ -48,7 +48,7 @@ impl<'a> Adjacency<'a> {
         if (section.u64(0)?, section.u64(8)?) != (nodes, edges) {
             return Err(section.bad(
                 0,
-                format!("it is of other than the brain's {nodes} events and {edges} edges"),
+                format!("it must cover the base's {nodes} events and {edges} edges"),
             ));
         }
         let starts = 4 * (nodes + 1);
@@ -182,7 +182,7 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
         match in_starts.get_mut(target as usize + 1) {
             Some(count) => *count += 1,
             None => {
-                let why = format!("an edge to event {target} of {nodes}");
+                let why = format!("an edge ends at event {target} of {nodes}");
                 return Err(Error::corrupt("adjacency", 0, why));
             }
         }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_to_an_event_that_is_not_there_is_told() {
+    fn an_edge_to_a_missing_event_is_reported() {
         let error = written(&[0, 1], &[5], &[0]).unwrap_err().to_string();
         assert!(error.contains("event 5 of 1"), "{error}");
     }

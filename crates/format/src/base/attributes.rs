@@ -49,7 +49,7 @@ impl<'a> AttributeTexts<'a> {
         };
         let len = to
             .checked_sub(from)
-            .ok_or_else(|| self.section.bad(8, "texts that run backwards"))?;
+            .ok_or_else(|| self.section.bad(8, "offsets of texts descend"))?;
         self.section
             .str(self.texts.saturating_add(from), len)
             .map(Some)
@@ -65,7 +65,7 @@ impl<'a> AttributeTexts<'a> {
         let (from, to) = (self.starts[places.start], self.starts[places.end]);
         let len = to
             .checked_sub(from)
-            .ok_or_else(|| self.section.bad(8, "texts that run backwards"))?;
+            .ok_or_else(|| self.section.bad(8, "offsets of texts descend"))?;
         self.section.slice(self.texts.saturating_add(from), len)
     }
 }

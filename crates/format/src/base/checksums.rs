@@ -26,7 +26,7 @@ impl<'a> Checksums<'a> {
         let chunks = section.array(8, count)?;
         let own = 8 + 24 * count;
         if section.u64(own)? != xxh3_64(section.slice(0, own)?) {
-            return Err(section.bad(own, "the checksum of the checksums does not hold"));
+            return Err(section.bad(own, "its own checksum does not match"));
         }
         Ok(Self { chunks })
     }

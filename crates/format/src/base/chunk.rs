@@ -26,13 +26,13 @@ impl Chunk {
         match bytes {
             Some(bytes) if xxh3_64(bytes) == self.sum => Ok(()),
             Some(_) => {
-                let why = format!("the checksum of {} bytes does not hold", self.len);
+                let why = format!("the checksum of {} bytes does not match", self.len);
                 Err(Error::corrupt(what, self.offset, why))
             }
             None => Err(Error::corrupt(
                 what,
                 self.offset,
-                "a checksum of bytes past the end",
+                "the checksum covers bytes past the end of the file",
             )),
         }
     }

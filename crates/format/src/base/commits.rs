@@ -44,7 +44,7 @@ impl<'a> RecentCommits<'a> {
             8,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         Ok(Self { section, count })
     }
@@ -67,7 +67,7 @@ impl<'a> RecentCommits<'a> {
         let kind = Kind::from_u8(record[20]).ok_or_else(|| {
             self.section.bad(
                 8 + position * RECORD,
-                format!("a frame of kind {}", record[20]),
+                format!("unknown frame kind {}", record[20]),
             )
         })?;
         Ok(StoredFrame {

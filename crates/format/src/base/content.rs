@@ -62,7 +62,7 @@ pub fn decode(block: &[u8], position: u64) -> Result<Cow<'_, str>> {
         return Ok(Cow::Borrowed(""));
     }
     if block.len() < 5 {
-        return Err(bad("a block of less than 5 bytes".into()));
+        return Err(bad("a block of fewer than 5 bytes".into()));
     }
     let size = get_u32(block, 0) as usize;
     let packed = &block[4..];
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_every_length_read_back_and_literals_are_lent() {
+    fn texts_of_every_length_read_back_and_literals_are_borrowed() {
         for len in (0..600).chain([4_000, 70_000]) {
             let text: String = (0..len)
                 .map(|i| char::from(b'a' + (i % 1009 * i % 26) as u8))

@@ -32,7 +32,7 @@ impl<'a> EventTimes<'a> {
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let k = section.u64(0)?;
         if section.u64(8)? != nodes || k > nodes {
-            return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+            return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
         }
         let n = if k == 0 { 0 } else { nodes };
         let times = section.array(16, k)?;

@@ -89,27 +89,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_is_known_to_those_who_know_of_the_same_changes() {
-        let replaced = HeadCache::new(100);
+    fn an_entry_is_valid_for_readers_with_the_same_number_of_changes() {
+        let cache = HeadCache::new(100);
         let (seven, nine) = (Some(NodeId(7)), Some(NodeId(9)));
-        assert_eq!(replaced.after(0).get(NodeId(5)), None);
-        replaced.after(0).set(NodeId(5), None, seven);
-        replaced.after(0).set(NodeId(99), nine, nine);
-        assert_eq!(replaced.after(0).get(NodeId(5)), Some((None, seven)));
-        assert_eq!(replaced.after(0).get(NodeId(99)), Some((nine, nine)));
-        assert_eq!(replaced.after(0).get(NodeId(6)), None);
-        assert_eq!(replaced.after(1).get(NodeId(5)), None);
-        replaced.after(1).set(NodeId(5), seven, None);
-        assert_eq!(replaced.after(1).get(NodeId(5)), Some((seven, None)));
-        assert_eq!(replaced.after(0).get(NodeId(5)), None, "it was overwritten");
+        assert_eq!(cache.after(0).get(NodeId(5)), None);
+        cache.after(0).set(NodeId(5), None, seven);
+        cache.after(0).set(NodeId(99), nine, nine);
+        assert_eq!(cache.after(0).get(NodeId(5)), Some((None, seven)));
+        assert_eq!(cache.after(0).get(NodeId(99)), Some((nine, nine)));
+        assert_eq!(cache.after(0).get(NodeId(6)), None);
+        assert_eq!(cache.after(1).get(NodeId(5)), None);
+        cache.after(1).set(NodeId(5), seven, None);
+        assert_eq!(cache.after(1).get(NodeId(5)), Some((seven, None)));
+        assert_eq!(cache.after(0).get(NodeId(5)), None, "it was overwritten");
     }
 
     #[test]
-    fn events_that_the_base_does_not_have_are_left_out() {
-        let replaced = HeadCache::new(3);
+    fn events_outside_the_base_are_ignored() {
+        let cache = HeadCache::new(3);
         for id in [64, u64::MAX] {
-            replaced.after(0).set(NodeId(id), None, None);
-            assert_eq!(replaced.after(0).get(NodeId(id)), None);
+            cache.after(0).set(NodeId(id), None, None);
+            assert_eq!(cache.after(0).get(NodeId(id)), None);
         }
         let none = HeadCache::new(0);
         none.after(0).set(NodeId(0), None, None);

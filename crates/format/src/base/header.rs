@@ -130,11 +130,12 @@ impl Header {
                 return Err(Error::corrupt(
                     what,
                     at,
-                    format!("it begins at {start} and has no length"),
+                    format!("it begins at {start}, and its length overflows"),
                 ));
             };
             if start < free_from {
-                let why = format!("it begins at {start}, inside what ends at {free_from}");
+                let why =
+                    format!("it begins at {start}, before the previous part ends at {free_from}");
                 return Err(Error::corrupt(what, at, why));
             }
             if end > file_len {
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_by_name() {
+    fn the_error_names_the_part_that_does_not_fit() {
         let check = |header: Header, len: u64, expected: &str| {
             let error = Header::decode(&header.encode(), len)
                 .unwrap_err()
@@ -198,7 +199,7 @@ mod tests {
                 ..header()
             },
             2000,
-            "inside what ends at 784",
+            "before the previous part ends at 784",
         );
         check(
             Header {

@@ -78,7 +78,7 @@ impl<'a> History<'a> {
         let (count, entries) = (section.u64(0)?, section.u64(8)?);
         let len = count
             .checked_mul(RECORD)
-            .ok_or_else(|| section.bad(0, "a count past all bounds"))?;
+            .ok_or_else(|| section.bad(0, "the count overflows"))?;
         section.slice(16, len)?;
         Ok(Self {
             section,
@@ -132,7 +132,7 @@ impl<'a> History<'a> {
             field => {
                 return Err(self
                     .section
-                    .bad(at + 28, format!("a change of field {field}")));
+                    .bad(at + 28, format!("unknown field {field} of a change")));
             }
         };
         Ok(PastChange {

@@ -70,7 +70,7 @@ impl Identity {
             rates: std::array::from_fn(|i| get_f32(bytes, 88 + 4 * i)),
         });
         if decay.is_some_and(|run| run.rates.iter().any(|r| !r.is_finite() || *r < 0.0)) {
-            return Err(section.bad(88, "a decay rate that is no rate"));
+            return Err(section.bad(88, "a decay rate is negative or not finite"));
         }
         Ok(Self {
             lineage: uuid(0),

@@ -23,7 +23,7 @@ impl<'a> Kinds<'a> {
     /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         if section.u64(0)? != nodes {
-            return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+            return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
         }
         Ok(Self {
             section,

@@ -83,7 +83,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn an_edited_list_is_what_a_set_would_say() {
+    fn an_edited_list_equals_a_set_with_the_same_edits() {
         let older: Vec<u32> = (0..100).map(|i| i * 3).collect();
         for step in [1usize, 2, 7, 50] {
             let gone: Vec<u32> = older.iter().copied().step_by(step).collect();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_older_come_first() {
+    fn equal_entries_of_the_older_list_come_first() {
         let mut out = String::new();
         let newer = [(2, 'x'), (9, 'y')];
         let Ok(()) = merge(

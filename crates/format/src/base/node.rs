@@ -84,7 +84,7 @@ impl<'a> RawNode<'a> {
         if raw.id() == id {
             Ok(raw)
         } else {
-            Err(raw.of_another(position))
+            Err(raw.wrong_id(position))
         }
     }
 
@@ -101,8 +101,8 @@ impl<'a> RawNode<'a> {
     }
 
     #[cold]
-    fn of_another(self, position: u64) -> Error {
-        let why = format!("it says that it is event {}", self.id());
+    fn wrong_id(self, position: u64) -> Error {
+        let why = format!("its id is {}", self.id());
         Error::corrupt("node record", position, why)
     }
 

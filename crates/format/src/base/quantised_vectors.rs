@@ -75,14 +75,17 @@ impl<'a> QuantisedVectors<'a> {
     /// Checks the counts and the bounds of the arrays; `None` if no event has a vector.
     pub fn read(section: Section<'a>, nodes: u64, dimension: u32) -> Result<Option<Self>> {
         if section.u64(0)? != nodes {
-            return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+            return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
         }
         let d = section.u32(8)?;
         if d == 0 {
             return Ok(None);
         }
         if d != dimension {
-            return Err(section.bad(8, format!("it is of {d} numbers a vector, not {dimension}")));
+            return Err(section.bad(
+                8,
+                format!("its vectors have {d} dimensions, those of the base {dimension}"),
+            ));
         }
         let k = section.u32(12)?;
         let ivf = IvfParameters {
@@ -128,11 +131,11 @@ impl<'a> QuantisedVectors<'a> {
     /// The row of an event that a list names; an error if the event does not exist.
     #[inline]
     pub fn row_index(&self, id: u32) -> Result<usize> {
-        match u64::from(id) < self.nodes {
-            true => Ok(id as usize),
-            false => Err(self
-                .section
-                .bad(0, format!("a list has event {id} of {}", self.nodes))),
+        if u64::from(id) < self.nodes {
+            Ok(id as usize)
+        } else {
+            let why = format!("a list has event {id} of {}", self.nodes);
+            Err(self.section.bad(0, why))
         }
     }
 

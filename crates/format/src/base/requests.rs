@@ -58,7 +58,7 @@ impl<'a> Requests<'a> {
             16,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         Ok(Self {
             section,

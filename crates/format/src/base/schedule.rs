@@ -72,21 +72,25 @@ impl FromStr for Schedule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let odd = || {
-            let why =
-                format!("{text:?} is none: say off, every 6h, daily 03:00 or weekly sun 03:00");
+        let malformed = || {
+            let why = format!(
+                "{text:?} is not a schedule; use off, every 6h, daily 03:00 or weekly sun 03:00"
+            );
             Error::invalid("schedule", why)
         };
         let words: Vec<_> = text.split_whitespace().collect();
         match words[..] {
             ["off"] => Ok(Self::Off),
-            ["every", span] => Ok(Self::Every(seconds(span).ok_or_else(odd)?)),
-            ["daily", time] => Ok(Self::Daily(minute(time).ok_or_else(odd)?)),
+            ["every", span] => Ok(Self::Every(seconds(span).ok_or_else(malformed)?)),
+            ["daily", time] => Ok(Self::Daily(minute(time).ok_or_else(malformed)?)),
             ["weekly", day, time] => {
-                let day = DAYS.iter().position(|name| *name == day).ok_or_else(odd)?;
-                Ok(Self::Weekly(day as u8, minute(time).ok_or_else(odd)?))
+                let day = DAYS
+                    .iter()
+                    .position(|name| *name == day)
+                    .ok_or_else(malformed)?;
+                Ok(Self::Weekly(day as u8, minute(time).ok_or_else(malformed)?))
             }
-            _ => Err(odd()),
+            _ => Err(malformed()),
         }
     }
 }
@@ -191,7 +195,7 @@ mod tests {
             "every é",
         ] {
             let refused = text.parse::<Schedule>().unwrap_err().to_string();
-            assert!(refused.contains("say off"), "{text}: {refused}");
+            assert!(refused.contains("use off"), "{text}: {refused}");
         }
     }
 
@@ -221,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn times_at_the_ends_of_time_are_no_trouble() {
+    fn extreme_times_do_not_overflow() {
         for schedule in ["every 366d", "daily 00:00", "weekly wed 23:59"].map(of) {
             for micros in [i64::MIN, -1, 0, i64::MAX] {
                 assert!(schedule.next(Some(Micros(micros)), Micros(0)).is_some());

@@ -59,7 +59,7 @@ impl<'a> SessionIndex<'a> {
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let (count, found) = (section.u64(0)?, section.u64(8)?);
         if found != nodes {
-            return Err(section.bad(8, format!("it is of {found} events, the brain has {nodes}")));
+            return Err(section.bad(8, format!("it covers {found} events, the base has {nodes}")));
         }
         let sessions = Self {
             section,
@@ -70,7 +70,7 @@ impl<'a> SessionIndex<'a> {
             16,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         sessions.members_array()?;
         Ok(sessions)
@@ -113,7 +113,7 @@ impl<'a> SessionIndex<'a> {
         let mut at = texts.saturating_add(get_u64(record, 32));
         let mut text = |len: u32, max: usize| {
             if len as usize > max {
-                let why = format!("{len} bytes of a session where at most {max} may be");
+                let why = format!("a text of {len} bytes exceeds the limit of {max}");
                 return Err(self.section.bad(16 + position * RECORD, why));
             }
             let text = self.section.str(at, len.into());
@@ -223,7 +223,7 @@ pub fn write(
         starts.push(members.len() as u32);
     }
     if members.len() as u64 != first + newer.len() as u64 {
-        let why = format!("sessions with {} events in all", members.len());
+        let why = format!("the sessions have {} events in all", members.len());
         return Err(Error::corrupt("sessions", 0, why));
     }
     body.array(&starts)?;

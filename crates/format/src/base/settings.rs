@@ -81,7 +81,7 @@ impl JobSettings {
 
 fn span(what: &'static str, text: &str) -> Result<u64> {
     schedule::seconds(text).ok_or_else(|| {
-        let why = format!("{text:?} is no span: say 90s, 10m, 6h or 7d");
+        let why = format!("{text:?} is not a duration; use 90s, 10m, 6h or 7d");
         Error::invalid(what, why)
     })
 }
@@ -168,7 +168,7 @@ impl Settings {
             if !rate.is_finite() || rate < 0.0 {
                 return Err(Error::invalid(
                     "decay",
-                    format!("{rate} is no rate per day: give a number from 0 on"),
+                    format!("{rate} is not a rate per day; use a number of at least 0"),
                 ));
             }
         }

@@ -37,7 +37,7 @@ impl<'b> SourceTable<'b> {
         self.bytes
             .get(range.start as usize..range.end as usize)
             .ok_or_else(|| {
-                let why = format!("{} bytes reach past its end", range.end - range.start);
+                let why = format!("{} bytes extend past its end", range.end - range.start);
                 Error::corrupt(self.what, self.start + range.start, why)
             })
     }

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Returns the events, strongest first.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
     if section.u64(0)? != nodes {
-        return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+        return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
     }
     section.array(8, nodes)
 }

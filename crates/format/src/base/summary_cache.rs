@@ -164,7 +164,7 @@ mod tests {
     use crate::types::SessionId;
 
     #[test]
-    fn what_is_known_of_one_event_says_nothing_of_others() {
+    fn the_bits_of_events_are_independent() {
         let summaries = SummaryCache::new(100);
         let known = summaries.forgotten();
         let said = [(0, true), (31, false), (32, true), (99, false)];
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_is_of_all_events_of_its_block_and_is_read_once() {
+    fn a_peak_covers_its_block_and_reads_the_records_once() {
         let all: Vec<_> = (0..80).map(record).collect();
         let summaries = SummaryCache::new(80);
         let of = |ids: std::ops::Range<u64>| {
@@ -218,11 +218,15 @@ mod tests {
         assert_eq!(first.last_accessed, Micros(1_063));
         assert_eq!(
             first.types, 0b1101,
-            "a type that nobody knows has the rate of the first"
+            "an unknown type has the rate of the first"
         );
         let last = summaries.peak(1, || of(64..80)).unwrap();
         assert_eq!((last.lambda, last.is_pinned), (66.0, true));
-        assert_eq!(last.confidences[1], f32::NEG_INFINITY, "nobody is there");
+        assert_eq!(
+            last.confidences[1],
+            f32::NEG_INFINITY,
+            "no event in that part"
+        );
         assert!(first.covers(&first) && !first.covers(&last) && !last.covers(&first));
 
         assert_eq!(summaries.peak(0, || of(0..0)).unwrap(), first);

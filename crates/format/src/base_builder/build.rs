@@ -95,7 +95,7 @@ impl Build {
         for position in 0..graph.event_count() {
             let event = graph.event_at(position)?;
             if event.id != NodeId(position) {
-                return Err(Error::invalid("graph", "its ids are not its positions"));
+                return Err(Error::invalid("graph", "ids must equal positions"));
             }
             self.push_event(&event)?;
         }

@@ -24,8 +24,8 @@ pub(super) struct EdgeColumns {
     pub(super) contradicts: Vec<[u32; 2]>,
     /// (target, source), ascending.
     pub(super) supersedes: Vec<[u32; 2]>,
-    gone: ConflictLists,
-    new: ConflictLists,
+    removed: ConflictLists,
+    added: ConflictLists,
 }
 
 /// Conflict edges, in the order of the edge table.
@@ -71,7 +71,7 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
         disputed = base.conflicts()?;
         let at = newer.partition_point(|e| u64::from(e.source) < plan.first);
         let (edits, rest) = newer.split_at(at);
-        columns.keep(&source, edits, &mut out)?;
+        columns.copy_sources(&source, edits, &mut out)?;
         newer = rest;
     }
     for id in plan.new_events() {
@@ -94,24 +94,27 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
         newer = rest;
     }
     columns.starts.push(columns.targets.len() as u32);
-    for list in [&mut columns.gone.supersedes, &mut columns.new.supersedes] {
+    for list in [
+        &mut columns.removed.supersedes,
+        &mut columns.added.supersedes,
+    ] {
         list.sort_unstable();
     }
     columns.contradicts = edited(
         disputed.contradicts,
-        &columns.gone.contradicts,
-        &columns.new.contradicts,
+        &columns.removed.contradicts,
+        &columns.added.contradicts,
     );
     columns.supersedes = edited(
         disputed.supersedes,
-        &columns.gone.supersedes,
-        &columns.new.supersedes,
+        &columns.removed.supersedes,
+        &columns.added.supersedes,
     );
     Ok(columns)
 }
 
 impl EdgeColumns {
-    fn keep(
+    fn copy_sources(
         &mut self,
         base: &SourceEdges<'_>,
         mut edits: &[EdgeEdit],
@@ -194,7 +197,7 @@ impl EdgeColumns {
             match edit.edge() {
                 Some(edge) if existed => self.push(&edge, out)?,
                 Some(edge) => self.push_new(&edge, out)?,
-                None if existed => self.gone.push(edit.source, edit.target, edit.edge_type),
+                None if existed => self.removed.push(edit.source, edit.target, edit.edge_type),
                 None => {}
             }
         }
@@ -202,7 +205,7 @@ impl EdgeColumns {
     }
 
     fn push_new(&mut self, edge: &Edge, out: &mut EdgeOutput<'_>) -> Result<()> {
-        self.new
+        self.added
             .push(edge.source.0 as u32, edge.target.0 as u32, edge.edge_type);
         self.push(edge, out)
     }

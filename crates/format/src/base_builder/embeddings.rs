@@ -17,7 +17,7 @@ pub(super) fn write(
     let none = vec![0.0f32; plan.view.vector_dimension() as usize];
     let mut inverse_lengths = Vec::with_capacity(plan.view.nodes() as usize);
     if let Some(base) = plan.base() {
-        keep(plan, base, &mut inverse_lengths, stream, sink)?;
+        copy(plan, base, &mut inverse_lengths, stream, sink)?;
     }
     for id in plan.new_events() {
         let node = plan.view.node(id)?;
@@ -29,7 +29,7 @@ pub(super) fn write(
 }
 
 /// Copies vectors in long runs.
-fn keep(
+fn copy(
     plan: &CopyPlan<'_>,
     base: &Base,
     inverse_lengths: &mut Vec<f32>,

@@ -39,7 +39,7 @@ const SHARE_MAX: f64 = 0.125;
 const REFINE_MAX: usize = 64;
 
 /// True if that many vectors get lists.
-pub(super) fn are_worth_it(vectors: u64) -> bool {
+pub(super) fn are_worthwhile(vectors: u64) -> bool {
     vectors >= VECTORS_MIN
 }
 
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_stands_for_a_direction_near_that_which_it_was_made_of() {
+    fn a_decoded_row_is_near_its_direction() {
         let centre = vec![0.01; DIMENSION];
         let directions = around(5, 20, 0.3);
         let decoded = CodedRows::of(&directions, &centre).directions(&centre);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn few_clusters_are_not_grouped_and_equal_ones_do_no_harm() {
+    fn few_centroids_are_not_grouped_and_equal_ones_do_no_harm() {
         let centre = vec![0.0; DIMENSION];
         let few = CodedRows::of(&around(3, GROUPED_LISTS_MIN - 1, 0.1), &centre);
         assert!(grouped(&few, &centre).unwrap().groups.is_none());

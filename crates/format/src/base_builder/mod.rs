@@ -77,9 +77,9 @@ impl Options {
     }
 }
 
-/// How a base is made; its bytes do not depend on it.
+/// How to build a base; the bytes do not depend on it.
 #[derive(Clone, Copy)]
-pub struct How<'w> {
+pub struct BuildMode<'w> {
     /// Who does what can be done side by side.
     pub workers: &'w dyn Workers,
     /// Make every byte anew, as if nothing of the old base could be taken over.
@@ -88,7 +88,7 @@ pub struct How<'w> {
 
 /// Writes the base of a view. Returns the position after it, where `journal` goes on.
 pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
-    let how = How {
+    let how = BuildMode {
         workers: &Inline,
         from_scratch: false,
     };
@@ -96,7 +96,12 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
 }
 
 /// As `fold`, and says how.
-pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Sink) -> Result<u64> {
+pub fn fold_with(
+    view: &View,
+    options: &Options,
+    how: BuildMode<'_>,
+    sink: &mut dyn Sink,
+) -> Result<u64> {
     if view.is_as_of() {
         return Err(Error::invalid(
             "view",

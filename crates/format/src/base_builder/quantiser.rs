@@ -28,9 +28,10 @@ const GROWTH: u64 = 2;
 pub(super) fn make(plan: &CopyPlan<'_>, workers: &dyn Workers) -> Result<Option<QuantisedBuffers>> {
     let view = plan.view;
     let vectors = Vectors::new(view)?;
-    let old = match !plan.damage.indexes && !erases(view) {
-        true => view.brain().base().codes()?,
-        false => None,
+    let old = if plan.damage.indexes || erases(view) {
+        None
+    } else {
+        view.brain().base().codes()?
     };
     let mut data = match old {
         Some(old) => Quantiser::after(&old, plan, &vectors)?,
@@ -171,19 +172,17 @@ impl<'a, 'v> Quantiser<'a, 'v> {
             others.push(id);
             Ok(())
         })?;
-        quantiser.drop_changed(&others);
+        quantiser.clear_removed(&others);
         quantiser.fill(view.nodes() as u32);
         let with = |&&packed: &&u32| packed != NO_DIRECTION;
         quantiser.count = quantiser.data.scales.iter().filter(with).count() as u64;
         let trained = quantiser.data.ivf.trained;
-        let is_first = old.lists() == 0 && ivf::are_worth_it(quantiser.count);
-        match quantiser.count >= GROWTH * trained || is_first {
-            true => Ok(None),
-            false => {
-                quantiser.assign_rest(&others)?;
-                Ok(Some(quantiser))
-            }
+        let is_first = old.lists() == 0 && ivf::are_worthwhile(quantiser.count);
+        if quantiser.count >= GROWTH * trained || is_first {
+            return Ok(None);
         }
+        quantiser.assign(&others)?;
+        Ok(Some(quantiser))
     }
 
     fn reserve(&mut self, nodes: u64) {
@@ -235,7 +234,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
     }
 
     /// Clears the rows of changed events that have no vector now.
-    fn drop_changed(&mut self, present: &[u32]) {
+    fn clear_removed(&mut self, present: &[u32]) {
         let stride = self.stride();
         for &id in self.vectors.changed() {
             if present.binary_search(&id).is_err() {
@@ -250,7 +249,7 @@ impl<'a, 'v> Quantiser<'a, 'v> {
     }
 
     fn train_lists(&mut self, workers: &dyn Workers) -> Result<()> {
-        if !ivf::are_worth_it(self.count) {
+        if !ivf::are_worthwhile(self.count) {
             return Ok(());
         }
         let (vectors, centre) = (self.vectors, &self.data.centre);
@@ -279,15 +278,16 @@ impl<'a, 'v> Quantiser<'a, 'v> {
     }
 
     /// Assigns these events to lists.
-    fn assign_rest(&mut self, others: &[u32]) -> Result<()> {
+    fn assign(&mut self, others: &[u32]) -> Result<()> {
         let (centre, rows) = (&self.data.centre, &self.centroids);
         if rows.len() == 0 {
             return Ok(());
         }
         // Grouping costs about as much as one assignment for each list.
-        let among = match others.len() > rows.len() {
-            true => ivf::grouped(rows, centre)?,
-            false => Centroids::ungrouped(rows, centre.len()),
+        let among = if others.len() > rows.len() {
+            ivf::grouped(rows, centre)?
+        } else {
+            Centroids::ungrouped(rows, centre.len())
         };
         let mut nearest = NearestCentroid::new(&among);
         let (list_of, vectors) = (&mut self.list_of, self.vectors);

@@ -59,7 +59,7 @@ pub(super) fn write(plan: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
     )?;
     if edges.len() != m * edge::LEN as u64 {
         let found = edges.len() / edge::LEN as u64;
-        let why = format!("{found} edges were found where {m} were counted");
+        let why = format!("found {found} edges, expected {m}");
         return Err(Error::corrupt("edges", edge_table, why));
     }
     let mut nodes = NodeWriter {
@@ -76,11 +76,11 @@ pub(super) fn write(plan: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTabl
         erased: plan.erased.clone(),
     };
     if let Some(base) = plan.base() {
-        nodes.keep(base, sink)?;
+        nodes.copy_events(base, sink)?;
     }
-    nodes.make(sink)?;
+    nodes.encode_new(sink)?;
     let vectors_at = align_up(nodes.texts.position(), VECTORS_ALIGN)
-        .ok_or_else(|| Error::invalid("brain", "its texts are too long for a file"))?;
+        .ok_or_else(|| Error::invalid("brain", "the total size of its texts overflows"))?;
     let gap = vectors_at - nodes.texts.position();
     nodes.texts.write(sink, &vec![0; gap as usize])?;
     let header = Header {
@@ -143,11 +143,11 @@ struct OffsetShift {
 
 impl NodeWriter<'_> {
     /// Copies records and texts; patches the records that the delta changed.
-    fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
+    fn copy_events(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
         let (h, view) = (base.header(), self.plan.view);
         let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
         let starts = base.adjacency()?.out_starts();
-        self.keep_texts(base, &old, sink)?;
+        self.copy_texts(base, &old, sink)?;
         let (mut from, mut moved) = (0, OffsetShift::default());
         for &id in &self.plan.changed {
             let (at, id) = (id as usize, NodeId(id.into()));
@@ -181,7 +181,7 @@ impl NodeWriter<'_> {
     }
 
     /// Copies all texts except newly erased ones.
-    fn keep_texts(
+    fn copy_texts(
         &mut self,
         base: &Base,
         records: &SourceTable<'_>,
@@ -255,7 +255,7 @@ impl NodeWriter<'_> {
     }
 
     /// Encodes the records and texts of new events.
-    fn make(&mut self, sink: &mut dyn Sink) -> Result<()> {
+    fn encode_new(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let mut block = Vec::new();
         for id in self.plan.new_events() {
             let node = self.plan.view.node(id)?;

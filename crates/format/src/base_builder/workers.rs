@@ -22,7 +22,7 @@ pub(super) fn both<A: Send, B>(
         Box::new(|| b = Some(here())),
     );
     a.zip(b)
-        .ok_or_else(|| Error::invalid("workers", "they left work undone"))
+        .ok_or_else(|| Error::invalid("workers", "a task did not run"))
 }
 
 /// Runs both tasks on the caller's thread.

@@ -106,7 +106,7 @@ impl PostingBlock {
     ) -> Result<(), &'static str> {
         out.count = 0;
         if self.id_bits > ID_BITS_MAX || self.tf_bits > TF_BITS_MAX {
-            return Err("more bits than a number has");
+            return Err("too many bits for a number");
         }
         let id_bytes = packed(self.id_bits, count) as usize;
         let bytes = data
@@ -127,7 +127,7 @@ impl PostingBlock {
             *tf += 1;
         }
         if next != u64::from(self.last) + 1 {
-            return Err("the last posting is not the one of the directory");
+            return Err("the last posting differs from the directory");
         }
         out.count = count;
         Ok(())
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_last_id_or_width_is_told() {
+    fn a_wrong_last_id_or_width_is_reported() {
         let mut data = Vec::new();
         let block = PostingBlock::pack(&[(3, 1), (9, 4)], 0, 0, 1, &mut data);
         let mut out = DecodedBlock::default();

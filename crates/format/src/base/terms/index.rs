@@ -249,7 +249,7 @@ impl<'a> Terms<'a> {
             f(term, postings)?;
         }
         if (data, blocks) != (self.sizes.data_bytes, self.sizes.blocks) {
-            return Err(self.bad(20, "postings that belong to no term"));
+            return Err(self.bad(20, "postings without a term"));
         }
         Ok(())
     }
@@ -268,7 +268,7 @@ impl<'a> Terms<'a> {
                     bounds = (bounds.0.max(tf), bounds.1.min(self.length_of(id)));
                 }
                 if bounds != (u32::from(block.max_tf), u32::from(block.min_length)) {
-                    return Err(postings.bad(at, "the bounds of a block are wrong"));
+                    return Err(postings.bad(at, "wrong bounds of a block"));
                 }
             }
             Ok(())
@@ -276,13 +276,13 @@ impl<'a> Terms<'a> {
         let mut total = 0u64;
         for (id, &counts) in (0u32..).zip(&counts) {
             if id.is_multiple_of(SUM_EVENTS) && self.total_length_below(id) != total {
-                return Err(self.bad(self.parts.sums, "a running sum of lengths is wrong"));
+                return Err(self.bad(self.parts.sums, "a wrong running sum of lengths"));
             }
             let length = u64::from(self.length_of(id));
             // Frequencies saturate at 65,535, so their sum may be below the length of such a text.
             if length != counts && length != u64::from(COUNT_MAX) {
                 let at = self.parts.lengths + 2 * u64::from(id);
-                return Err(self.bad(at, "a length differs from the terms of its event"));
+                return Err(self.bad(at, "a length differs from the number of its terms"));
             }
             total += length;
         }

@@ -36,7 +36,7 @@ struct ChangedTerm {
     /// The number of postings; 0 if the term is gone.
     df: u32,
     /// Leading blocks that are copied from the base.
-    kept: u32,
+    copied: u32,
     /// Blocks and bytes that follow the copied ones.
     blocks: Vec<PostingBlock>,
     data: Vec<u8>,
@@ -71,7 +71,7 @@ impl<'a> IndexMerge<'a> {
             sizes: Sizes::default(),
             bytes: 0,
         };
-        merge.changed = merge.change(new.terms)?;
+        merge.changed = merge.changed_terms(new.terms)?;
         (merge.sizes, merge.bytes) = merge.measure()?;
         Ok(merge)
     }
@@ -192,7 +192,7 @@ impl<'a> IndexMerge<'a> {
         };
         let parts = sizes
             .parts()
-            .ok_or_else(|| Error::corrupt(WHAT, 0, "it would be longer than any file"))?;
+            .ok_or_else(|| Error::corrupt(WHAT, 0, "its length overflows"))?;
         Ok((sizes, parts.end))
     }
 
@@ -231,22 +231,22 @@ impl<'a> IndexMerge<'a> {
     }
 
     /// The terms in new texts or in erased events.
-    fn change(&self, new: Vec<(Box<str>, PostingList)>) -> Result<Vec<ChangedTerm>> {
+    fn changed_terms(&self, new: Vec<(Box<str>, PostingList)>) -> Result<Vec<ChangedTerm>> {
         let mut out = Vec::new();
         let mut new = new.into_iter().peekable();
         self.for_each_base_term(|term, old| {
             while let Some((term, list)) = new.next_if(|(t, _)| t.as_bytes() < term) {
-                out.push(self.rebuilt(term.as_bytes(), None, 0, Some(&list))?);
+                out.push(self.re_encode(term.as_bytes(), None, 0, Some(&list))?);
             }
             let list = new.next_if(|(t, _)| t.as_bytes() == term).map(|(_, l)| l);
-            let kept = self.unchanged_blocks(&old, list.is_some())?;
-            if list.is_some() || kept < old.blocks() {
-                out.push(self.rebuilt(term, Some(old), kept, list.as_ref())?);
+            let copied = self.unchanged_blocks(&old, list.is_some())?;
+            if list.is_some() || copied < old.blocks() {
+                out.push(self.re_encode(term, Some(old), copied, list.as_ref())?);
             }
             Ok(())
         })?;
         for (term, list) in new {
-            out.push(self.rebuilt(term.as_bytes(), None, 0, Some(&list))?);
+            out.push(self.re_encode(term.as_bytes(), None, 0, Some(&list))?);
         }
         Ok(out)
     }
@@ -278,26 +278,26 @@ impl<'a> IndexMerge<'a> {
         Ok(blocks - u32::from(appended && !last_is_full))
     }
 
-    /// Re-encodes a term after its first `kept` blocks: the remaining old postings without erased events, then the new
+    /// Re-encodes a term after its first `copied` blocks: the remaining old postings without erased events, then the new
     /// ones.
-    fn rebuilt(
+    fn re_encode(
         &self,
         term: &[u8],
         old: Option<Postings<'_>>,
-        kept: u32,
+        copied: u32,
         new: Option<&PostingList>,
     ) -> Result<ChangedTerm> {
-        let (next, bytes) = match (old, kept.checked_sub(1)) {
+        let (next, bytes) = match (old, copied.checked_sub(1)) {
             (Some(old), Some(last)) => (
                 u64::from(old.block(last).last) + 1,
-                old.bytes_before(kept)?.len() as u64,
+                old.bytes_before(copied)?.len() as u64,
             ),
             _ => (0, 0),
         };
         let mut packer = PostingPacker::new(next, bytes);
         if let Some(old) = old {
             let mut decoded = DecodedBlock::default();
-            for at in kept..old.blocks() {
+            for at in copied..old.blocks() {
                 old.decode(at, &mut decoded)?;
                 for (id, tf) in decoded.iter() {
                     if self.erased.binary_search(&id).is_err() {
@@ -312,8 +312,8 @@ impl<'a> IndexMerge<'a> {
         packer.flush()?;
         Ok(ChangedTerm {
             term: term.into(),
-            df: kept * BLOCK_POSTINGS + packer.count,
-            kept,
+            df: copied * BLOCK_POSTINGS + packer.count,
+            copied,
             blocks: packer.blocks,
             data: packer.data,
         })
@@ -324,7 +324,7 @@ impl ChangedTerm {
     /// The term as it is written; `old` has its postings in the base.
     fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<PlannedTerm<'p>> {
         let (copied_blocks, copied_data) = match old {
-            Some(old) => (old.directory(self.kept), old.bytes_before(self.kept)?),
+            Some(old) => (old.directory(self.copied), old.bytes_before(self.copied)?),
             None => (&[][..], &[][..]),
         };
         Ok(PlannedTerm {

@@ -43,7 +43,7 @@ impl NewTerms {
             let Some(at) = at.filter(|&at| at >= lengths.len()) else {
                 return Err(Error::invalid(
                     "texts",
-                    format!("event {id} comes after a younger one"),
+                    format!("event {id} follows a later one"),
                 ));
             };
             lengths.resize(at + 1, 0);

@@ -217,17 +217,17 @@ fn damage_is_an_error_or_harmless_and_never_a_panic() {
         .collect();
     let good = merged(None, 0, &texts, &[]);
     use_it(&good).unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     for at in 0..good.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut bytes = good.clone();
             bytes[at] ^= flip;
-            told += u32::from(use_it(&bytes).is_err());
+            reported += u32::from(use_it(&bytes).is_err());
         }
     }
     assert!(
-        told as usize > good.len(),
-        "only {told} of {} told",
+        reported as usize > good.len(),
+        "only {reported} of {} reported",
         3 * good.len()
     );
     for len in 0..good.len() {

@@ -96,7 +96,7 @@ impl<'a> ValueIndex<'a> {
         let (from, to) = (starts[0], starts[starts.len() - 1]);
         let len = to
             .checked_sub(from)
-            .ok_or_else(|| self.section.bad(16, "lists that run backwards"))?;
+            .ok_or_else(|| self.section.bad(16, "offsets of lists descend"))?;
         self.section.slice(self.lists.saturating_add(from), len)
     }
 

@@ -27,12 +27,12 @@ impl<'a> EventList<'a> {
         let mut rest = bytes;
         let count = varint(&mut rest)?;
         if count == 0 {
-            return Err("a list of no events");
+            return Err("an empty list");
         }
         let table = (count.div_ceil(BLOCK) - 1) as usize * ENTRY;
         let (table, data) = rest
             .split_at_checked(table)
-            .ok_or("a list without its blocks")?;
+            .ok_or("a list without its block table")?;
         Ok(Self { count, table, data })
     }
 
@@ -42,7 +42,7 @@ impl<'a> EventList<'a> {
     }
 
     /// The number of events.
-    #[expect(clippy::len_without_is_empty, reason = "a list of none is not stored")]
+    #[expect(clippy::len_without_is_empty, reason = "an empty list is not stored")]
     pub fn len(&self) -> u32 {
         self.count
     }
@@ -85,21 +85,22 @@ impl<'a> EventList<'a> {
         };
         let entry = (!is_last).then(|| self.entry(block));
         let to = entry.map_or(self.data.len(), |(_, end)| end as usize);
-        let count = match is_last {
-            true => self.count - block * BLOCK,
-            false => BLOCK,
+        let count = if is_last {
+            self.count - block * BLOCK
+        } else {
+            BLOCK
         };
         let mut rest = self.data.get(from..to).ok_or("a block outside its list")?;
         for _ in 0..count {
             let id = next + u64::from(varint(&mut rest)?);
-            out.push(u32::try_from(id).map_err(|_| "an event past all bounds")?);
+            out.push(u32::try_from(id).map_err(|_| "an event id over 32 bits")?);
             next = id + 1;
         }
         if !rest.is_empty() {
-            return Err("bytes behind a block");
+            return Err("bytes after a block");
         }
         if entry.is_some_and(|(last, _)| u64::from(last) + 1 != next) {
-            return Err("a block with another last event than was entry");
+            return Err("a block whose last event differs from the table");
         }
         Ok(())
     }
@@ -145,14 +146,14 @@ fn put_varint(mut value: u32, out: &mut Vec<u8>) {
 fn varint(rest: &mut &[u8]) -> Result<u32, &'static str> {
     let mut value = 0u64;
     for shift in (0..5).map(|i| i * BITS) {
-        let (&byte, behind) = rest.split_first().ok_or("a list that is cut")?;
+        let (&byte, behind) = rest.split_first().ok_or("a truncated list")?;
         *rest = behind;
         value |= u64::from(byte & !(1 << BITS)) << shift;
         if byte >> BITS == 0 {
-            return u32::try_from(value).map_err(|_| "a number past 32 bits");
+            return u32::try_from(value).map_err(|_| "a number over 32 bits");
         }
     }
-    Err("a number past 32 bits")
+    Err("a number over 32 bits")
 }
 
 #[cfg(test)]
@@ -201,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_past_all_bounds_and_a_wrong_last_event_are_told() {
+    fn an_id_over_32_bits_and_a_wrong_last_event_are_reported() {
         let list =
             |bytes: &[u8]| EventList::read(bytes).and_then(|l| l.append_all(&mut Vec::new()));
         assert!(list(&[2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]).is_err());

@@ -98,7 +98,11 @@ fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<List
             older.append_all(&older.list(to)?, &mut ids)?;
             from += 1;
         }
-        let left = edited(&ids, &taken(&mut removed, hash), &taken(&mut added, hash));
+        let left = edited(
+            &ids,
+            &take_events(&mut removed, hash),
+            &take_events(&mut added, hash),
+        );
         if !left.is_empty() {
             let start = made.len();
             encode(&left, &mut made);
@@ -112,7 +116,7 @@ fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<List
 }
 
 /// Takes the events of `hash` from the front of the sorted pairs.
-fn taken(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
+fn take_events(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
     let count = pairs.iter().take_while(|(of, _)| *of == hash).count();
     let (these, rest) = pairs.split_at(count);
     *pairs = rest;
