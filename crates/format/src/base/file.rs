@@ -1,4 +1,4 @@
-//! A base: what stands before the journal, and where its parts are.
+//! A base: everything before the journal, and where its parts are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -33,19 +33,19 @@ use crate::mapping::Map;
 use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
 
-/// How many tags are ours, the journal's apart.
+/// The number of tags of amemd, without the journal's.
 const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;
 
-/// The immutable part of a file that amemd wrote.
+/// The immutable part of a file of amemd.
 ///
-/// Opening checks the header, the section table and the identity; every access checks the bounds, the UTF-8
-/// and the floats of what it reads; `verify` checks every byte.
+/// Opening checks the header, the section table and the identity. Every access checks bounds, UTF-8 and floats of what
+/// it reads; `verify` checks every byte.
 #[derive(Debug)]
 pub struct Base {
     map: Arc<Map>,
     header: Header,
     table: Table,
-    /// Our sections by tag, from the first of `tag::OURS` on: each access to one looks here.
+    /// Sections of amemd by tag, from the first of `tag::OURS` on, so that an access needs no search.
     ours: [Option<Place>; OURS],
     identity: Identity,
     settings: Settings,
@@ -77,7 +77,7 @@ impl Base {
         let header = Header::decode(front, len)?;
         let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
-            // One section of ours is enough to tell whose file it is: what is missing is damage then.
+            // One section of amemd identifies the file as ours; then a missing section is damage.
             let is_ours =
                 table.journal.is_some() || table.places.iter().any(|p| tag::OURS.contains(&p.tag));
             return Err(match is_ours {
@@ -118,7 +118,7 @@ impl Base {
         &self.header
     }
 
-    /// The sections' places.
+    /// Where the sections are.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -128,7 +128,7 @@ impl Base {
         &self.identity
     }
 
-    /// What it is told to do, as of the base.
+    /// The settings at the checkpoint.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -144,7 +144,7 @@ impl Base {
         self.header.nodes
     }
 
-    /// A section's bytes; one of ours that is missing is damage.
+    /// A section of amemd; an error if it is missing.
     #[inline]
     pub fn section(&self, tag: u8) -> Result<Section<'_>> {
         let place = slot(tag).and_then(|at| *self.ours.get(at)?);
@@ -171,15 +171,15 @@ impl Base {
     }
 
     sections! {
-        /// Who committed.
+        /// Actors by id.
         actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
-        /// SessionIndex and their events.
+        /// Sessions and their events.
         sessions: SESSIONS => |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
-        /// AttributeTexts as JSON.
+        /// Attributes as JSON.
         attributes: ATTRIBUTES => |section, base| AttributeTexts::read(section), AttributeTexts<'_>;
         /// When events happened.
         event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
-        /// What the graph no longer shows.
+        /// Earlier values.
         history: HISTORY => |section, base| History::read(section), History<'_>;
         /// LSN and time of every commit.
         clock: CLOCK => |section, base| CommitClock::read(section), CommitClock<'_>;
@@ -191,7 +191,7 @@ impl Base {
         adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
         /// Events by type.
         kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
-        /// Every vector in half a byte a number; `None` if there is none.
+        /// Quantised vectors and IVF lists; `None` without vectors.
         codes: CODES => |section, base| QuantisedVectors::read(section, base.nodes(), base.header.dimension), Option<QuantisedVectors<'_>>;
         /// 1 / length of each vector.
         inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
@@ -201,11 +201,11 @@ impl Base {
         conflicts: CONFLICTS => |section, base| ConflictEdges::read(section), ConflictEdges<'_>;
         /// Terms of the texts; `None` if another version of the analyzer made them.
         terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
-        /// Checksums of all that stands before them.
+        /// Checksums of everything before them.
         checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
     }
 
-    /// Who has which value among attributes; `None` if no event has attributes, or another version made the file.
+    /// The index of attribute values; `None` if no event has attributes or another version wrote the section.
     pub fn values(&self) -> Result<Option<ValueIndex<'_>>> {
         match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
             Some(_) => ValueIndex::read(self.section(tag::VALUES)?),
@@ -213,13 +213,13 @@ impl Base {
         }
     }
 
-    /// The record of an event below `nodes`.
+    /// Decodes the record of an event below `nodes`.
     #[inline]
     pub fn record(&self, id: NodeId) -> Result<NodeRecord> {
         self.raw(id).map(RawNode::decode)
     }
 
-    /// The record of an event below `nodes`, in place.
+    /// Checks the record of an event below `nodes`; the caller decodes its fields.
     #[inline]
     pub fn raw(&self, id: NodeId) -> Result<RawNode<'_>> {
         let at = self.record_at(id);
@@ -229,17 +229,17 @@ impl Base {
         RawNode::check(bytes, id, at)
     }
 
-    /// Has the record of an event loaded.
+    /// Prefetches the record of an event.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId) {
         if let Some(bytes) = self.record_bytes(id) {
-            // It may stand on two lines.
+            // A record may span two cache lines.
             prefetch(bytes, 0);
             prefetch(bytes, bytes.len() - 1);
         }
     }
 
-    /// The flags of an event below `nodes`: nothing else of its record is looked at.
+    /// The flags of an event below `nodes`; reads nothing else of the record.
     #[inline]
     pub fn flags(&self, id: NodeId) -> Result<Flags> {
         match self.record_bytes(id) {
@@ -248,17 +248,18 @@ impl Base {
         }
     }
 
-    /// Who is forgotten, as far as it was asked before.
+    /// The cached "forgotten" bits.
     pub(crate) fn known_forgotten(&self) -> ForgottenBits<'_> {
         self.summaries.forgotten()
     }
 
-    /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
+    /// The cached heads, as valid after `changes` changes since the base.
     pub fn replacements(&self, changes: u32) -> CachedHeads<'_> {
         self.heads.after(changes)
     }
 
-    /// The peak of the events below `nodes` from `summary_cache::BLOCK` · `n` on. Their records are read the first time.
+    /// The peak of block `n`: events from `summary_cache::BLOCK` · `n` on, below `nodes`. The first call reads their
+    /// records.
     pub fn peak(&self, n: u64) -> Result<Peak> {
         let from = n * summary_cache::BLOCK;
         let ids = from..self.header.nodes.min(from + summary_cache::BLOCK);
@@ -266,7 +267,7 @@ impl Base {
             .peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 
-    /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
+    /// The recorded time of an event below `nodes`; reads nothing else of the record.
     #[inline]
     pub fn recorded(&self, id: NodeId) -> Result<Micros> {
         match self.record_bytes(id) {
@@ -275,7 +276,7 @@ impl Base {
         }
     }
 
-    /// The records of a range of events below `nodes`, which nobody has checked.
+    /// The unchecked records of a range of events below `nodes`.
     pub fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
         let count = ids.end.saturating_sub(ids.start);
         let within = ids.end <= self.header.nodes;
@@ -345,7 +346,7 @@ impl Base {
         self.text_at(record.content_offset, record.content_len)
     }
 
-    /// The text of so many bytes at a position of the content block.
+    /// The text at an offset of the content block, `len` compressed bytes long.
     #[inline]
     pub fn text_at(&self, offset: u64, len: u32) -> Result<Cow<'_, str>> {
         let at = self.header.content.saturating_add(offset);
@@ -364,7 +365,7 @@ impl Base {
         content::decode(block, at)
     }
 
-    /// The vector of an event below `nodes`, in place; finiteness is the caller's to check.
+    /// The vector of an event below `nodes`, in place. The caller checks that it is finite.
     #[inline]
     pub fn vector(&self, id: NodeId) -> Result<&[f32]> {
         let len = u64::from(self.header.dimension) * 4;
@@ -377,7 +378,7 @@ impl Base {
             .map_err(|_| Error::corrupt("vectors", at, "they are not aligned to 4 bytes"))
     }
 
-    /// Has the beginning of an event's vector loaded.
+    /// Prefetches the start of an event's vector.
     #[inline]
     pub(crate) fn expect_vector(&self, id: NodeId) {
         let len = u64::from(self.header.dimension) * 4;
@@ -388,7 +389,7 @@ impl Base {
         }
     }
 
-    /// All vectors, in place, in order of event.
+    /// All vectors, in place, by event.
     pub fn vectors(&self) -> Result<&[f32]> {
         let at = self.header.vectors;
         let len = self.header.nodes * u64::from(self.header.dimension) * 4;
@@ -407,7 +408,7 @@ impl Base {
     }
 }
 
-/// The place of a tag among our sections.
+/// The index of a tag in `ours`.
 #[inline]
 fn slot(tag: u8) -> Option<usize> {
     tag.checked_sub(*tag::OURS.start()).map(usize::from)

@@ -1,7 +1,6 @@
-//! Writing a base: streams into a file at known positions, with the checksums of all that is written.
+//! Writes a base: buffered streams at known positions of a file, with checksums of every byte.
 //!
-//! Nothing is held back but a buffer a stream: a base of ten million events is written in constant memory,
-//! apart from what indexes need while they are sorted.
+//! Memory is one buffer a stream, whatever the number of events, plus what indexes need while they sort.
 
 use std::ops::Range;
 
@@ -15,7 +14,7 @@ use crate::error::{Error, Result};
 
 /// Where a base is written.
 pub trait Sink {
-    /// Writes all of `bytes` at a position, growing the file if needed.
+    /// Writes all of `bytes` at `position`; grows the file if needed.
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> Result<()>;
 }
 
@@ -32,14 +31,14 @@ impl Sink for Vec<u8> {
 
 const BUFFER: usize = 256 << 10;
 
-/// Consecutive bytes of the file, buffered.
+/// A buffered run of consecutive bytes in the file.
 pub struct Stream {
     start: u64,
     position: u64,
     buffer: Vec<u8>,
     hasher: Xxh3,
     chunk_start: u64,
-    /// Bytes of this chunk come from a range whose checksum did not hold.
+    /// True if this chunk has bytes from a range whose checksum failed.
     tainted: bool,
     chunks: Vec<Chunk>,
 }
@@ -58,12 +57,12 @@ impl Stream {
         }
     }
 
-    /// Where the next byte will stand.
+    /// Position of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Bytes so far.
+    /// Bytes written so far.
     pub fn len(&self) -> u64 {
         self.position - self.start
     }
@@ -96,9 +95,9 @@ impl Stream {
         Ok(())
     }
 
-    /// Appends bytes of a stream of an older base. A chunk that comes whole to where it stood keeps its checksum,
-    /// unseen; bytes of another are held against their checksum, and if that does not hold, neither will the new
-    /// one: damage is carried along, and stays damage.
+    /// Copies bytes of an older base. A whole chunk at the same place keeps its checksum, without a check. Other bytes
+    /// are checked against their checksum; if that fails, the new chunk's checksum will fail too, so damage stays
+    /// visible.
     pub(crate) fn copy(
         &mut self,
         sink: &mut dyn Sink,
@@ -133,7 +132,7 @@ impl Stream {
         Ok(())
     }
 
-    /// What is written next was made from an older stream's byte at a position.
+    /// Marks the current chunk as damaged if the older table is damaged at `at`.
     pub(crate) fn taint(&mut self, old: &SourceTable<'_>, at: u64) {
         self.tainted |= !old.holds(at);
     }
@@ -165,7 +164,7 @@ impl Stream {
         self.chunk_start = self.position;
     }
 
-    /// Writes what is buffered and returns the checksums.
+    /// Flushes the buffer; returns the checksums.
     pub fn finish(mut self, sink: &mut dyn Sink) -> Result<Vec<Chunk>> {
         self.flush(sink)?;
         self.end_chunk();
@@ -178,12 +177,12 @@ pub struct Sections<'s> {
     sink: &'s mut dyn Sink,
     position: u64,
     chunks: Vec<Chunk>,
-    /// Tags of those that carry damage on.
+    /// Tags whose checksums must fail.
     damaged: Vec<u8>,
 }
 
 impl<'s> Sections<'s> {
-    /// Sections from a position on; `chunks` are the checksums of what stands before.
+    /// Sections from `position` on; `chunks` are the checksums of everything before.
     pub fn at(position: u64, chunks: Vec<Chunk>, sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -193,8 +192,7 @@ impl<'s> Sections<'s> {
         }
     }
 
-    /// The same where sections of these tags are made of such as are not what they were: they get no checksum that
-    /// holds.
+    /// Makes the checksums of these sections fail: they are derived from damaged ones.
     pub(crate) fn with_damage(mut self, damaged: &[u8]) -> Self {
         self.damaged = damaged.to_vec();
         self
@@ -249,23 +247,23 @@ impl<'s> Sections<'s> {
         Ok(())
     }
 
-    /// Where the next section would begin, and the checksums of all that was written.
+    /// The position of the next section, and the checksums of everything written.
     pub(crate) fn into_parts(self) -> (u64, Vec<Chunk>) {
         (self.position, self.chunks)
     }
 
-    /// Where the next section would begin.
+    /// The position of the next section.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The checksums of all that was written.
+    /// The checksums of everything written.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 }
 
-/// The bytes of a section while it is written.
+/// The bytes of a section under construction.
 pub struct Body<'a> {
     stream: &'a mut Stream,
     sink: &'a mut dyn Sink,
@@ -277,7 +275,7 @@ impl Body<'_> {
         self.stream.write(self.sink, bytes)
     }
 
-    /// Appends values as they stand in memory (little-endian).
+    /// Appends values in little-endian order.
     pub fn array<T: bytemuck::NoUninit>(&mut self, values: &[T]) -> Result<()> {
         self.bytes(bytemuck::cast_slice(values))
     }
@@ -307,7 +305,7 @@ impl Body<'_> {
         }
     }
 
-    /// Bytes so far.
+    /// Bytes written so far.
     pub fn len(&self) -> u64 {
         self.stream.len()
     }

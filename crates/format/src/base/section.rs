@@ -1,7 +1,7 @@
 //! Sections: `tag u8, length u64, bytes`, repeated, from the end of the vectors on.
 //!
-//! What we write begins at a multiple of 64 in the file (a padding *section* in front where needed), so that
-//! its arrays are used in place. Readers skip what they don't know. The journal is last.
+//! Sections of amemd begin at a multiple of 64 in the file (after a padding *section* where needed), so that readers
+//! use their arrays in place. Readers skip unknown sections. The journal is last.
 
 use bytemuck::Pod;
 
@@ -10,17 +10,17 @@ use crate::error::{Error, Result};
 use crate::journal::head;
 use crate::limits::SECTIONS_MAX;
 
-/// Bytes before a section's own.
+/// Bytes of tag and length.
 pub const HEADER: u64 = 9;
 /// Alignment of our sections' bytes.
 pub const ALIGN: u64 = 64;
 
-/// Which section: the numbers in the file.
+/// Tags in the file.
 #[allow(missing_docs, reason = "each is described in its own file")]
 pub mod tag {
     use std::ops::RangeInclusive;
 
-    /// Those that only amemd writes, the journal's apart.
+    /// Tags of sections that only amemd writes, without the journal's.
     pub const OURS: RangeInclusive<u8> = 0x40..=0x5F;
 
     pub const REFERENCE_TYPES: u8 = 0x01;
@@ -48,7 +48,7 @@ pub mod tag {
     pub const JOURNAL: u8 = 0x7F;
 }
 
-/// A section's name, for errors and for people.
+/// A section's name, for errors and listings.
 pub fn name(tag: u8) -> &'static str {
     match tag {
         0x01..=0x06 => "index of the reference",
@@ -80,27 +80,27 @@ pub fn name(tag: u8) -> &'static str {
 /// Where a section's bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which.
+    /// The tag.
     pub tag: u8,
     /// Position of its bytes in the file.
     pub offset: u64,
-    /// Their number.
+    /// The number of bytes.
     pub len: u64,
 }
 
 /// The sections of a file.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// In file order, padding and the journal left out.
+    /// In file order, without padding and the journal.
     pub places: Vec<Place>,
     /// Position of the journal's head page.
     pub journal: Option<u64>,
-    /// Where the last section ends, the journal left out.
+    /// Where the last section before the journal ends.
     pub end: u64,
 }
 
 impl Table {
-    /// Walks the sections from `start` to the journal or the end of the file. `read` lends bytes of the file.
+    /// Reads the table from `start` to the journal or the end of the file. `read` returns bytes of the file.
     pub fn walk<'a>(
         start: u64,
         file_len: u64,
@@ -158,7 +158,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The section that has the byte at a position, its tag and its length included.
+    /// The section with the byte at a position; its tag and length belong to it.
     pub fn at(&self, position: u64) -> Option<Place> {
         let has = |place: &Place| {
             (place.offset - HEADER..place.offset + place.len.max(1)).contains(&position)
@@ -172,10 +172,10 @@ impl Table {
     }
 }
 
-/// A section's bytes, and what they are for errors.
+/// A section's bytes, and where they are for errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'a> {
-    /// Which.
+    /// The tag.
     pub tag: u8,
     /// Position of the bytes in the file.
     pub offset: u64,
@@ -184,7 +184,7 @@ pub struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Damage at a position in the section.
+    /// An error at a position in the section.
     pub fn bad(&self, at: u64, why: impl Into<String>) -> Error {
         Error::corrupt(name(self.tag), self.offset.saturating_add(at), why)
     }
@@ -201,7 +201,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// `count` values in place, at a position aligned to them.
+    /// `count` values in place; `at` must be aligned to them.
     #[inline]
     pub fn array<T: Pod>(&self, at: u64, count: u64) -> Result<&'a [T]> {
         let len = count.checked_mul(size_of::<T>() as u64);
@@ -237,7 +237,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// A range of an array that another array gave; damage if it does not exist.
+/// A range whose bounds came from the file; an error if the array is shorter.
 pub fn range<'a, T>(section: &Section<'_>, array: &'a [T], from: u64, to: u64) -> Result<&'a [T]> {
     if from > to || to > array.len() as u64 {
         return Err(section.bad(

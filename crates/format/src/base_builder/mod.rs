@@ -3,7 +3,7 @@
 //! A fold reads the view only, so it runs beside the writer; what is committed meanwhile is in the next
 //! journal. Brains are created, imported, compacted and cleared of erased texts by this one way.
 //!
-//! What did not change is copied from the base that was (`kept`), what did is patched, sorted lists are merged.
+//! Unchanged parts are copied from the older base (`copy_plan`), changed ones patched, and sorted lists merged.
 //!
 //! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
 //! attributes and what was derived from them are in none of its bytes; the bytes are those of a fold from scratch;
