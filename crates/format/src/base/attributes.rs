@@ -86,26 +86,26 @@ pub fn write(
     older: Option<AttributeTexts<'_>>,
     newer: &[(u32, Option<Cow<'_, str>>)],
 ) -> Result<u64> {
-    let known = older.map_or(&[][..], |o| o.ids);
+    let old_ids = older.map_or(&[][..], |o| o.ids);
     let mut pieces = Vec::new();
     let mut from = 0;
     for (id, json) in newer {
-        let to = from + known[from..].partition_point(|known| known < id);
+        let to = from + old_ids[from..].partition_point(|old| old < id);
         pieces.push((from..to, json.as_ref().map(|json| (*id, json))));
-        from = to + usize::from(known.get(to) == Some(id));
+        from = to + usize::from(old_ids.get(to) == Some(id));
     }
-    pieces.push((from..known.len(), None));
+    pieces.push((from..old_ids.len(), None));
     let (mut ids, mut starts) = (Vec::new(), vec![0u64]);
     let mut end = 0;
-    for (range, own) in &pieces {
-        ids.extend_from_slice(&known[range.clone()]);
+    for (range, change) in &pieces {
+        ids.extend_from_slice(&old_ids[range.clone()]);
         if let Some(older) = older {
             let first = older.starts[range.start];
             let moved = older.starts[range.start + 1..=range.end].iter();
             starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
             end = starts[starts.len() - 1];
         }
-        if let Some((id, json)) = own {
+        if let Some((id, json)) = change {
             ids.push(*id);
             end += json.len() as u64;
             starts.push(end);
@@ -114,11 +114,11 @@ pub fn write(
     body.u64(ids.len() as u64)?;
     body.array(&starts)?;
     body.array(&ids)?;
-    for (range, own) in &pieces {
+    for (range, change) in &pieces {
         if let Some(older) = older {
             body.bytes(older.texts(range.clone())?)?;
         }
-        if let Some((_, json)) = own {
+        if let Some((_, json)) = change {
             body.bytes(json.as_bytes())?;
         }
     }

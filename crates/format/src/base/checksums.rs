@@ -24,9 +24,9 @@ impl<'a> Checksums<'a> {
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let chunks = section.array(8, count)?;
-        let own = 8 + 24 * count;
-        if section.u64(own)? != xxh3_64(section.slice(0, own)?) {
-            return Err(section.bad(own, "its own checksum does not match"));
+        let end = 8 + 24 * count;
+        if section.u64(end)? != xxh3_64(section.slice(0, end)?) {
+            return Err(section.bad(end, "its own checksum does not match"));
         }
         Ok(Self { chunks })
     }

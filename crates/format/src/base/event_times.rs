@@ -91,20 +91,20 @@ pub fn write(
     newer: NewEvents<'_>,
 ) -> Result<()> {
     let (times, ids) = older.map_or((&[][..], &[][..]), |o| (o.times, o.ids));
-    let own: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
-    let own_ids: Vec<u32> = newer.times.iter().map(|&(id, _)| id).collect();
-    let order = if ids.is_empty() && own.is_empty() {
+    let new_times: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
+    let new_ids: Vec<u32> = newer.times.iter().map(|&(id, _)| id).collect();
+    let order = if ids.is_empty() && new_times.is_empty() {
         Vec::new()
     } else {
         order(older, recorded, newer)?
     };
-    body.u64((ids.len() + own.len()) as u64)?;
+    body.u64((ids.len() + new_times.len()) as u64)?;
     body.u64(u64::from(newer.first) + newer.recorded.len() as u64)?;
     body.array(times)?;
-    body.array(&own)?;
+    body.array(&new_times)?;
     body.array(&order.iter().map(|&(when, _)| when).collect::<Vec<i64>>())?;
     body.array(ids)?;
-    body.array(&own_ids)?;
+    body.array(&new_ids)?;
     body.array(&order.iter().map(|&(_, id)| id).collect::<Vec<u32>>())
 }
 

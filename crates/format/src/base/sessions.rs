@@ -218,8 +218,8 @@ pub fn write(
         {
             members.extend_from_slice(older.members(position)?);
         }
-        let own = &grouped.members[bounds[0] as usize..bounds[1] as usize];
-        members.extend(own.iter().map(|&at| first as u32 + at));
+        let added = &grouped.members[bounds[0] as usize..bounds[1] as usize];
+        members.extend(added.iter().map(|&at| first as u32 + at));
         starts.push(members.len() as u32);
     }
     if members.len() as u64 != first + newer.len() as u64 {

@@ -37,16 +37,16 @@ pub fn write(
         })
         .collect();
     newer.sort_unstable();
-    let stays = |&&id: &&u32| moved.get(id as usize) == Some(&false);
-    let stayed: Vec<u32> = older.iter().filter(stays).copied().collect();
+    let is_unmoved = |&&id: &&u32| moved.get(id as usize) == Some(&false);
+    let unmoved: Vec<u32> = older.iter().filter(is_unmoved).copied().collect();
     let mut order = Vec::with_capacity(nodes as usize);
     merge(
-        stayed.len(),
-        |at| key(stayed[at], strength(stayed[at])),
+        unmoved.len(),
+        |at| key(unmoved[at], strength(unmoved[at])),
         newer.into_iter().map(|key| (key, !(key as u32))),
         |piece| -> Result<()> {
             match piece {
-                MergeRun::Older(range) => order.extend_from_slice(&stayed[range]),
+                MergeRun::Older(range) => order.extend_from_slice(&unmoved[range]),
                 MergeRun::Newer(id) => order.push(id),
             }
             Ok(())

@@ -76,12 +76,12 @@ fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
             };
             if state_first {
                 if let Some(state) = states.next()
-                    && let Err(e) = of_state(view, state, &mut ready)
+                    && let Err(e) = state_changes(view, state, &mut ready)
                 {
                     ready.push_back(Err(e));
                 }
             } else if let Some(version) = versions.next()
-                && let Some(change) = of_edge(view, version)
+                && let Some(change) = edge_change(view, version)
             {
                 ready.push_back(Ok(change));
             }
@@ -89,7 +89,7 @@ fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
     })
 }
 
-fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> {
+fn edge_change<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> {
     let slot = view.brain().delta().edges.slots.get(version.slot)?;
     // An edge's first version has no history: its recorded time suffices.
     if version.before.is_none() && version.previous == crate::delta::entry::END {
@@ -108,7 +108,7 @@ fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> 
     })
 }
 
-fn of_state<'v>(
+fn state_changes<'v>(
     view: &'v View,
     state: &State,
     out: &mut std::collections::VecDeque<Result<PastChange<'v>>>,
@@ -130,15 +130,15 @@ fn of_state<'v>(
     if before.confidence.to_bits() != state.confidence.to_bits() {
         push(Before::Confidence(before.confidence));
     }
-    let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
-    if before.flags.without(own) != state.flags.without(own) {
+    let derived = Flags::VECTOR.with(Flags::ATTRIBUTES);
+    if before.flags.without(derived) != state.flags.without(derived) {
         push(Before::Flags(before.flags));
     }
     if before.lambda.to_bits() != state.lambda.to_bits() {
         push(Before::Lambda(before.lambda));
     }
     if before.attributes != state.attributes {
-        let bytes = held(view, state.node, before.attributes, initial_attributes)?;
+        let bytes = value_before(view, state.node, before.attributes, initial_attributes)?;
         let json = bytes
             .map(|b| {
                 std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string()))
@@ -147,7 +147,7 @@ fn of_state<'v>(
         push(Before::Attributes(json));
     }
     if before.vector != state.vector {
-        push(Before::Vector(held(
+        push(Before::Vector(value_before(
             view,
             state.node,
             before.vector,
@@ -157,7 +157,7 @@ fn of_state<'v>(
     Ok(())
 }
 
-fn held<'v>(
+fn value_before<'v>(
     view: &'v View,
     id: NodeId,
     held: Held,

@@ -78,8 +78,8 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
         columns.starts.push(columns.targets.len() as u32);
         if plan.is_scratch {
             let list = plan.view.ties(id, Direction::Outgoing)?;
-            for tie in list.iter() {
-                let edge = plan.view.edge(id, Direction::Outgoing, &tie)?;
+            for neighbour in list.iter() {
+                let edge = plan.view.edge(id, Direction::Outgoing, &neighbour)?;
                 columns.push_new(&edge, &mut out)?;
             }
         }
@@ -87,8 +87,8 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
             .iter()
             .take_while(|e| NodeId(e.source.into()) == id)
             .count();
-        let (own, rest) = newer.split_at(count);
-        for edge in own.iter().filter_map(EdgeEdit::edge) {
+        let (own_edits, rest) = newer.split_at(count);
+        for edge in own_edits.iter().filter_map(EdgeEdit::edge) {
             columns.push_new(&edge, &mut out)?;
         }
         newer = rest;
@@ -125,10 +125,10 @@ impl EdgeColumns {
         while let Some(first) = edits.first() {
             let source = first.source;
             let count = edits.iter().take_while(|e| e.source == source).count();
-            let (own, rest) = edits.split_at(count);
+            let (own_edits, rest) = edits.split_at(count);
             self.run(base, from, source as usize, out)?;
             self.starts.push(self.targets.len() as u32);
-            self.edit(base, own, out)?;
+            self.edit(base, own_edits, out)?;
             (from, edits) = (source as usize + 1, rest);
         }
         self.run(base, from, starts.len() - 1, out)

@@ -80,9 +80,9 @@ impl Options {
 /// How to build a base; the bytes do not depend on it.
 #[derive(Clone, Copy)]
 pub struct BuildMode<'w> {
-    /// Who does what can be done side by side.
+    /// Runs the parallel parts of the build.
     pub workers: &'w dyn Workers,
-    /// Make every byte anew, as if nothing of the old base could be taken over.
+    /// Encodes every byte again instead of copying from the older base.
     pub from_scratch: bool,
 }
 

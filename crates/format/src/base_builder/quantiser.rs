@@ -174,8 +174,8 @@ impl<'a, 'v> Quantiser<'a, 'v> {
         })?;
         quantiser.clear_removed(&others);
         quantiser.fill(view.nodes() as u32);
-        let with = |&&packed: &&u32| packed != NO_DIRECTION;
-        quantiser.count = quantiser.data.scales.iter().filter(with).count() as u64;
+        let has_direction = |&&packed: &&u32| packed != NO_DIRECTION;
+        quantiser.count = quantiser.data.scales.iter().filter(has_direction).count() as u64;
         let trained = quantiser.data.ivf.trained;
         let is_first = old.lists() == 0 && ivf::are_worthwhile(quantiser.count);
         if quantiser.count >= GROWTH * trained || is_first {

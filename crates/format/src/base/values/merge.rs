@@ -82,19 +82,19 @@ pub fn write(
 
 /// The parts by hash, and the bytes of the encoded lists.
 fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<ListRun>, Vec<u8>)> {
-    let known = older.map_or(&[][..], |o| o.hashes());
+    let hashes_before = older.map_or(&[][..], |o| o.hashes());
     let (mut pieces, mut made) = (Vec::new(), Vec::new());
     let (mut removed, mut added) = (&edits.removed[..], &edits.added[..]);
     let (mut from, mut ids) = (0, Vec::new());
     while let Some(hash) = [removed.first(), added.first()].into_iter().flatten().min() {
         let hash = hash.0;
-        let to = from + known[from..].partition_point(|&known| known < hash);
+        let to = from + hashes_before[from..].partition_point(|&old| old < hash);
         if from < to {
             pieces.push(ListRun::Copied(from..to));
         }
         from = to;
         ids.clear();
-        if let Some(older) = older.filter(|_| known.get(to) == Some(&hash)) {
+        if let Some(older) = older.filter(|_| hashes_before.get(to) == Some(&hash)) {
             older.append_all(&older.list(to)?, &mut ids)?;
             from += 1;
         }
@@ -109,8 +109,8 @@ fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<List
             pieces.push(ListRun::Encoded(hash, start..made.len()));
         }
     }
-    if from < known.len() {
-        pieces.push(ListRun::Copied(from..known.len()));
+    if from < hashes_before.len() {
+        pieces.push(ListRun::Copied(from..hashes_before.len()));
     }
     Ok((pieces, made))
 }
