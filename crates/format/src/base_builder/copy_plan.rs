@@ -31,14 +31,14 @@ pub(super) struct CopyPlan<'v> {
     /// Copied events whose attributes may have changed.
     pub(super) attributes: Vec<u32>,
     /// Edges that the delta linked, changed or retracted.
-    pub(super) edits: Vec<EdgeEdit>,
+    pub(super) edits: Vec<EdgeDelta>,
     /// True if the delta has a decay run: every strength changes.
     pub(super) is_decayed: bool,
 }
 
 /// The delta's version of an edge.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct EdgeEdit {
+pub(super) struct EdgeDelta {
     pub(super) source: u32,
     pub(super) target: u32,
     pub(super) edge_type: EdgeType,
@@ -46,7 +46,7 @@ pub(super) struct EdgeEdit {
     pub(super) value: Option<(f32, Micros)>,
 }
 
-impl EdgeEdit {
+impl EdgeDelta {
     /// The edge; `None` if it was retracted.
     pub(super) fn edge(&self) -> Option<Edge> {
         self.value.map(|(weight, created_at)| Edge {
@@ -91,7 +91,7 @@ impl<'v> CopyPlan<'v> {
         for slot in edges.slots.iter() {
             if let Some(value) = edges.value(slot, bound) {
                 // Ids are below NODES_MAX, so they fit 32 bits.
-                edits.push(EdgeEdit {
+                edits.push(EdgeDelta {
                     source: slot.source.0 as u32,
                     target: slot.target.0 as u32,
                     edge_type: slot.edge_type,

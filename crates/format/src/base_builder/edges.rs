@@ -1,6 +1,6 @@
 //! The edge table of a new base: copied runs of the older table, merged with the edges of the delta.
 
-use super::copy_plan::{CopyPlan, EdgeEdit};
+use super::copy_plan::{CopyPlan, EdgeDelta};
 use super::source_table;
 use crate::base::adjacency::Adjacency;
 use crate::base::conflicts::ConflictEdges;
@@ -88,7 +88,7 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
             .take_while(|e| NodeId(e.source.into()) == id)
             .count();
         let (own_edits, rest) = newer.split_at(count);
-        for edge in own_edits.iter().filter_map(EdgeEdit::edge) {
+        for edge in own_edits.iter().filter_map(EdgeDelta::edge) {
             columns.push_new(&edge, &mut out)?;
         }
         newer = rest;
@@ -117,7 +117,7 @@ impl EdgeColumns {
     fn copy_sources(
         &mut self,
         base: &SourceEdges<'_>,
-        mut edits: &[EdgeEdit],
+        mut edits: &[EdgeDelta],
         out: &mut EdgeOutput<'_>,
     ) -> Result<()> {
         let starts = base.lists.out_starts();
@@ -168,7 +168,7 @@ impl EdgeColumns {
     fn edit(
         &mut self,
         base: &SourceEdges<'_>,
-        edits: &[EdgeEdit],
+        edits: &[EdgeDelta],
         out: &mut EdgeOutput<'_>,
     ) -> Result<()> {
         let Some(source) = edits.first().map(|e| e.source as usize) else {
