@@ -335,7 +335,7 @@ mod tests {
 
     const DIMENSION: usize = 48;
 
-    /// Centroids of length 1 around so many centres.
+    /// Vectors of length 1 around random centres.
     fn around(centres: usize, count: usize, spread: f32) -> Vec<f32> {
         let mut state = 7u64;
         let mut next = || {
