@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_client::v1;
 use amem_format::NodeId;
-use amem_format::base::history::{Before, PastChange};
+use amem_format::base::history::{PastChange, PriorValue};
 use amem_format::base_builder;
 use amem_format::view::View;
 use amem_query::time;
@@ -210,7 +210,12 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
             continue;
         }
         // An erased value is not shown, even if the file still has it.
-        if erased && matches!(change.before, Before::Attributes(_) | Before::Vector(_)) {
+        if erased
+            && matches!(
+                change.before,
+                PriorValue::Attributes(_) | PriorValue::Vector(_)
+            )
+        {
             continue;
         }
         let actor = now.actor(change.actor)?;
@@ -230,20 +235,20 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
 fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
     use serde_json::{Value, json};
     Ok(match &change.before {
-        Before::Confidence(value) => ("confidence", number(*value)),
-        Before::Lambda(value) => ("lambda", number(*value)),
-        Before::Flags(flags) => ("flags", json!(flag_names(*flags))),
-        Before::Attributes(None) | Before::Vector(None) => (name(change), Value::Null),
-        Before::Attributes(Some(text)) => {
+        PriorValue::Confidence(value) => ("confidence", number(*value)),
+        PriorValue::Lambda(value) => ("lambda", number(*value)),
+        PriorValue::Flags(flags) => ("flags", json!(flag_names(*flags))),
+        PriorValue::Attributes(None) | PriorValue::Vector(None) => (name(change), Value::Null),
+        PriorValue::Attributes(Some(text)) => {
             let value = serde_json::from_str(text).map_err(|e| {
                 amem_format::Error::corrupt("history", 0, format!("attributes: {e}"))
             })?;
             (name(change), value)
         }
-        Before::Vector(Some(bytes)) => {
+        PriorValue::Vector(Some(bytes)) => {
             (name(change), json!(format!("{} numbers", bytes.len() / 4)))
         }
-        Before::Edge {
+        PriorValue::Edge {
             target,
             edge_type,
             existed,
@@ -263,7 +268,7 @@ fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Va
 
 fn name(change: &PastChange<'_>) -> &'static str {
     match change.before {
-        Before::Attributes(_) => "attributes",
+        PriorValue::Attributes(_) => "attributes",
         _ => "vector",
     }
 }

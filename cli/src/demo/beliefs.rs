@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::base_builder::changes_of;
 use amem_format::journal::op::Op;
 use amem_format::view::{Direction, View};
@@ -420,7 +420,7 @@ fn confidence_changes(view: &View, event: u64) -> Result<Vec<(f32, String)>, Fai
     let mut changes = Vec::new();
     for change in changes_of(view, NodeId(event))? {
         let change = change?;
-        if let Before::Confidence(before) = change.before {
+        if let PriorValue::Confidence(before) = change.before {
             let actor = view.actor(change.actor)?;
             changes.push((
                 before,

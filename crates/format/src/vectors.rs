@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::base::history::Before;
+use crate::base::history::PriorValue;
 use crate::base::vectors::inverse_length;
 use crate::delta::entry::Held;
 use crate::error::{Error, Result};
@@ -122,7 +122,7 @@ impl<'v> Vectors<'v> {
         if view.before_base() {
             for change in brain.base().history()?.iter() {
                 let change = change?;
-                if change.lsn > view.moment().0 && matches!(change.before, Before::Vector(_)) {
+                if change.lsn > view.moment().0 && matches!(change.before, PriorValue::Vector(_)) {
                     changed.push(change.target.0 as u32);
                 }
             }

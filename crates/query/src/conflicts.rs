@@ -16,7 +16,7 @@ use super::cursor::Cursor;
 use super::listing::check_moment;
 use super::resolve::{self, Link};
 use super::scope::{Scope, Seen, Sight};
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::View;
@@ -259,7 +259,7 @@ fn retracted(view: &View, wanted: EdgeType) -> Result<Vec<(NodeId, NodeId)>> {
     if view.before_base() {
         for change in view.brain().base().history()?.iter() {
             let change = change?;
-            if let Before::Edge {
+            if let PriorValue::Edge {
                 target, edge_type, ..
             } = change.before
                 && edge_type == wanted

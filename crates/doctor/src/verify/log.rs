@@ -2,7 +2,7 @@
 
 use super::finding::Findings;
 use amem_format::base::Base;
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::base::section::tag;
 use amem_format::error::Result;
 use amem_format::journal::op::Ops;
@@ -48,7 +48,7 @@ fn history(base: &Base) -> Result<()> {
         }
         last = now;
         let other = match change.before {
-            Before::Edge { target, .. } => target,
+            PriorValue::Edge { target, .. } => target,
             _ => change.target,
         };
         if change.target.0.max(other.0) >= base.nodes() {
@@ -59,7 +59,7 @@ fn history(base: &Base) -> Result<()> {
     for id in (0..base.nodes()).map(NodeId) {
         for change in history.of(id) {
             let change = change?;
-            let of_other = matches!(change.before, Before::Edge { target, .. } if target == id);
+            let of_other = matches!(change.before, PriorValue::Edge { target, .. } if target == id);
             if change.target != id && !of_other {
                 return Err(section.bad(0, format!("a change under event {id} that is not its")));
             }

@@ -37,12 +37,12 @@ pub struct PastChange<'a> {
     /// The event, or the edge's source.
     pub target: NodeId,
     /// The value before the change.
-    pub before: Before<'a>,
+    pub before: PriorValue<'a>,
 }
 
 /// The value before a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Before<'a> {
+pub enum PriorValue<'a> {
     /// Effective confidence.
     Confidence(f32),
     /// Pinned, forgotten, compressed, erased.
@@ -113,14 +113,14 @@ impl<'a> History<'a> {
         let len = get_u32(r, 36);
         let bytes = || self.section.slice(get_u64(r, 48), len.into());
         let before = match r[28] {
-            1 => Before::Confidence(float()?),
-            2 => Before::Flags(Flags(value as u8)),
-            3 => Before::Lambda(float()?),
-            4 if len == 0 => Before::Attributes(None),
-            4 => Before::Attributes(Some(self.section.str(get_u64(r, 48), len.into())?)),
-            5 if len == 0 => Before::Vector(None),
-            5 => Before::Vector(Some(bytes()?)),
-            6 => Before::Edge {
+            1 => PriorValue::Confidence(float()?),
+            2 => PriorValue::Flags(Flags(value as u8)),
+            3 => PriorValue::Lambda(float()?),
+            4 if len == 0 => PriorValue::Attributes(None),
+            4 => PriorValue::Attributes(Some(self.section.str(get_u64(r, 48), len.into())?)),
+            5 if len == 0 => PriorValue::Vector(None),
+            5 => PriorValue::Vector(Some(bytes()?)),
+            6 => PriorValue::Edge {
                 target: NodeId(get_u32(r, 24).into()),
                 edge_type: EdgeType(r[29]),
                 existed: if r[30] == 1 {
@@ -180,7 +180,7 @@ pub fn write<'a, I: Iterator<Item = Result<PastChange<'a>>>>(
     for change in changes() {
         let change = change?;
         index.push([change.target.0 as u32, count as u32]);
-        if let Before::Edge { target, .. } = change.before
+        if let PriorValue::Edge { target, .. } = change.before
             && target != change.target
         {
             index.push([target.0 as u32, count as u32]);
@@ -226,20 +226,20 @@ struct RecordFields {
 
 impl RecordFields {
     /// Sets the fields from a change; returns the bytes that are stored after the records.
-    fn fill<'a>(&mut self, before: &Before<'a>) -> &'a [u8] {
+    fn fill<'a>(&mut self, before: &PriorValue<'a>) -> &'a [u8] {
         match *before {
-            Before::Confidence(value) => (self.field, self.value) = (1, value.to_bits()),
-            Before::Flags(flags) => (self.field, self.value) = (2, flags.0.into()),
-            Before::Lambda(value) => (self.field, self.value) = (3, value.to_bits()),
-            Before::Attributes(json) => {
+            PriorValue::Confidence(value) => (self.field, self.value) = (1, value.to_bits()),
+            PriorValue::Flags(flags) => (self.field, self.value) = (2, flags.0.into()),
+            PriorValue::Lambda(value) => (self.field, self.value) = (3, value.to_bits()),
+            PriorValue::Attributes(json) => {
                 self.field = 4;
                 return json.unwrap_or_default().as_bytes();
             }
-            Before::Vector(bytes) => {
+            PriorValue::Vector(bytes) => {
                 self.field = 5;
                 return bytes.unwrap_or_default();
             }
-            Before::Edge {
+            PriorValue::Edge {
                 target,
                 edge_type,
                 existed,

@@ -53,7 +53,7 @@ pub fn write(body: &mut Body<'_>, types: &[u8]) -> Result<()> {
 }
 
 /// Positions grouped by a key.
-pub(crate) struct Grouped {
+pub(crate) struct Groups {
     /// Where each group begins, then the end of the last.
     pub(crate) starts: Vec<u32>,
     /// Positions, by group, then ascending.
@@ -61,7 +61,7 @@ pub(crate) struct Grouped {
 }
 
 /// Groups the positions of `keys` by a counting sort.
-pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) -> Grouped {
+pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) -> Groups {
     let mut starts = vec![0u32; groups + 1];
     let mut n = 0;
     for key in keys.clone() {
@@ -77,5 +77,5 @@ pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) ->
         members[next[key] as usize] = position as u32;
         next[key] += 1;
     }
-    Grouped { starts, members }
+    Groups { starts, members }
 }

@@ -1,6 +1,6 @@
 //! The history of a new base: that of the older base, then the changes of the delta, by LSN.
 
-use crate::base::history::{Before, PastChange};
+use crate::base::history::{PastChange, PriorValue};
 use crate::delta::entry::{Held, State};
 use crate::delta::graph::EdgeVersion;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub(super) fn all<'v>(
         .filter(move |change| match change {
             Ok(PastChange {
                 target,
-                before: Before::Attributes(_) | Before::Vector(_),
+                before: PriorValue::Attributes(_) | PriorValue::Vector(_),
                 ..
             }) => !erased(target.0),
             _ => true,
@@ -40,7 +40,7 @@ pub fn of<'v>(
     let is_its = move |change: &Result<PastChange<'_>>| match change {
         Ok(change) => {
             change.target == id
-                || matches!(change.before, Before::Edge { target, .. } if target == id)
+                || matches!(change.before, PriorValue::Edge { target, .. } if target == id)
         }
         Err(_) => true,
     };
@@ -100,7 +100,7 @@ fn edge_change<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'
         time: version.time,
         actor: version.actor,
         target: slot.source,
-        before: Before::Edge {
+        before: PriorValue::Edge {
             target: slot.target,
             edge_type: slot.edge_type,
             existed: version.before,
@@ -118,7 +118,7 @@ fn state_changes<'v>(
         Some(before) => *before,
         None => brain.initial_state(state.node)?,
     };
-    let mut push = |before: Before<'v>| {
+    let mut push = |before: PriorValue<'v>| {
         out.push_back(Ok(PastChange {
             lsn: state.lsn,
             time: state.time,
@@ -128,14 +128,14 @@ fn state_changes<'v>(
         }));
     };
     if before.confidence.to_bits() != state.confidence.to_bits() {
-        push(Before::Confidence(before.confidence));
+        push(PriorValue::Confidence(before.confidence));
     }
     let derived = Flags::VECTOR.with(Flags::ATTRIBUTES);
     if before.flags.without(derived) != state.flags.without(derived) {
-        push(Before::Flags(before.flags));
+        push(PriorValue::Flags(before.flags));
     }
     if before.lambda.to_bits() != state.lambda.to_bits() {
-        push(Before::Lambda(before.lambda));
+        push(PriorValue::Lambda(before.lambda));
     }
     if before.attributes != state.attributes {
         let bytes = value_before(view, state.node, before.attributes, initial_attributes)?;
@@ -144,10 +144,10 @@ fn state_changes<'v>(
                 std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string()))
             })
             .transpose()?;
-        push(Before::Attributes(json));
+        push(PriorValue::Attributes(json));
     }
     if before.vector != state.vector {
-        push(Before::Vector(value_before(
+        push(PriorValue::Vector(value_before(
             view,
             state.node,
             before.vector,

@@ -1,7 +1,7 @@
 //! What may change about an event, and what a view sees of it: as created, as the journal left it, or as it was.
 
 use super::View;
-use crate::base::history::Before;
+use crate::base::history::PriorValue;
 use crate::base::node::RawNode;
 use crate::delta::entry::{self, Held, Slot, State};
 use crate::error::Result;
@@ -91,27 +91,27 @@ impl<'v> Belief<'v> {
                 continue;
             }
             let field = match change.before {
-                Before::Confidence(_) => 0,
-                Before::Flags(_) => 1,
-                Before::Lambda(_) => 2,
-                Before::Attributes(_) => 3,
-                Before::Vector(_) => 4,
-                Before::Edge { .. } => continue,
+                PriorValue::Confidence(_) => 0,
+                PriorValue::Flags(_) => 1,
+                PriorValue::Lambda(_) => 2,
+                PriorValue::Attributes(_) => 3,
+                PriorValue::Vector(_) => 4,
+                PriorValue::Edge { .. } => continue,
             };
             if std::mem::replace(&mut undone[field], true) {
                 continue;
             }
             match change.before {
-                Before::Confidence(value) => self.confidence = value,
-                Before::Flags(flags) => self.flags = flags,
-                Before::Lambda(value) => self.lambda = value,
-                Before::Attributes(json) => {
+                PriorValue::Confidence(value) => self.confidence = value,
+                PriorValue::Flags(flags) => self.flags = flags,
+                PriorValue::Lambda(value) => self.lambda = value,
+                PriorValue::Attributes(json) => {
                     self.attributes = json.map_or(Source::None, |j| Source::Bytes(j.as_bytes()));
                 }
-                Before::Vector(bytes) => {
+                PriorValue::Vector(bytes) => {
                     self.vector = bytes.map_or(Source::None, Source::Bytes);
                 }
-                Before::Edge { .. } => {}
+                PriorValue::Edge { .. } => {}
             }
         }
         self.hide(now);

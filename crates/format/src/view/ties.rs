@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::base::adjacency::Neighbours;
-use crate::base::history::Before;
+use crate::base::history::PriorValue;
 use crate::delta::entry::END;
 use crate::error::{Error, Result};
 use crate::event::Edge;
@@ -195,7 +195,7 @@ impl View {
         let mut undone: Vec<Edited> = Vec::new();
         for change in history.of(id) {
             let change = change?;
-            let Before::Edge {
+            let PriorValue::Edge {
                 target,
                 edge_type,
                 existed,

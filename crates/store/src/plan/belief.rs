@@ -6,7 +6,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::journal::frame::Kind;
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, Lsn, NodeId};
@@ -54,7 +54,7 @@ pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
     if id.0 < brain.base().nodes() {
         for change in brain.base().history()?.of(id) {
             let change = change?;
-            if let Before::Confidence(value) = change.before
+            if let PriorValue::Confidence(value) = change.before
                 && change.target == id
             {
                 return Ok(value);
