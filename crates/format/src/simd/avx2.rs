@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::bodies;
 use super::body::{self, Bounds, Coded, GROUP_BYTES, Line};
+use super::target_feature::bodies;
 
 /// The processor has AVX2.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::bodies;
 use super::body::{self, Bounds, Coded, Line};
+use super::target_feature::bodies;
 
 /// Bytes of a register.
 const BYTES: usize = 64;

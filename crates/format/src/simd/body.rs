@@ -59,13 +59,6 @@ pub struct Coded {
 }
 
 impl Coded {
-    /// Of a vector with finite numbers.
-    pub fn of(query: &[f32]) -> Self {
-        let mut coded = Self::sized(query.len());
-        coded.set(query);
-        coded
-    }
-
     /// Of zeros, until it is set.
     pub fn sized(dimension: usize) -> Self {
         let stride = Self::stride_of(dimension);
@@ -78,11 +71,6 @@ impl Coded {
             scale: 0.0,
             rest: 0.0,
         }
-    }
-
-    /// Becomes that of another vector of the same dimension.
-    pub fn set(&mut self, query: &[f32]) {
-        super::Kernels::best().set(self, query);
     }
 
     /// Bytes of a row of a dimension.

@@ -1,6 +1,6 @@
 //! What may change about an event, and what a view sees of it: as created, as the journal left it, or as it was.
 
-use super::View;
+use super::snapshot::View;
 use crate::base::history::Before;
 use crate::base::node::Raw;
 use crate::delta::entry::{self, Held, Slot, State};

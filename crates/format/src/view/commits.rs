@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::View;
+use super::snapshot::View;
 use crate::error::{Error, Result};
 use crate::journal::op::{Commit, Op, Ops};
 use crate::types::Lsn;

@@ -1,6 +1,6 @@
 //! Lists of events that an index keeps, base and delta joined: by type, by session.
 
-use super::View;
+use super::snapshot::View;
 use crate::append::AppendVec;
 use crate::base::sessions::Session;
 use crate::delta::log::SessionSlot;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::View;
 use super::belief::{Belief, Made, Source};
+use super::snapshot::View;
 use super::strength::{decay, rate_of};
 use crate::base::identity::DecayRun;
 use crate::delta::entry::Slot;
@@ -20,6 +20,14 @@ pub struct Node<'v> {
     /// What the journal says about it.
     slot: Option<&'v Slot>,
     belief: Belief<'v>,
+}
+
+impl View {
+    /// An event of the moment asked about, hidden or not.
+    #[inline]
+    pub fn node(&self, id: NodeId) -> Result<Node<'_>> {
+        Node::new(self, id)
+    }
 }
 
 impl<'v> Node<'v> {

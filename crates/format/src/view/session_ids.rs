@@ -1,6 +1,6 @@
 //! The sessions of a view by number, one after the other, either way.
 
-use super::View;
+use super::snapshot::View;
 use crate::base::sessions::Sessions;
 use crate::error::Result;
 use crate::types::SessionId;

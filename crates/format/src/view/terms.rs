@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::View;
+use super::snapshot::View;
 use crate::base::terms::Terms;
 use crate::delta::DeltaTerms;
 use crate::error::{Error, Result};

@@ -1,6 +1,6 @@
 //! The edges of one event, as a view sees them.
 
-use super::View;
+use super::snapshot::View;
 use crate::base::adjacency::Neighbours;
 use crate::base::history::Before;
 use crate::delta::entry::END;
