@@ -6,8 +6,8 @@
 
 mod object;
 
+pub mod json_path;
 mod number;
-pub mod place;
 mod values;
 
 pub use number::{Number, order_floats};

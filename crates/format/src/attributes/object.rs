@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::place::{Place, kind_of};
+use super::json_path::{Place, kind_of};
 use crate::error::{Error, Result};
 use crate::event::Attributes;
 use crate::limits::{

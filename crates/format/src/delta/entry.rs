@@ -1,8 +1,8 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
+use super::event_set::Touched;
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
-use super::touched::Touched;
 use crate::append::{AppendVec, Link, NONE};
 use crate::sync::{AtomicBool, OnceLock, Ordering};
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};

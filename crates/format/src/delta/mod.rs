@@ -8,13 +8,13 @@
 //! but not published is past every reader's bound (P4).
 
 pub mod entry;
+mod event_set;
 pub mod graph;
 pub mod log;
 mod postings;
 pub mod skiplist;
 pub mod sparse;
 pub mod terms;
-mod touched;
 
 pub use postings::DeltaTerms;
 

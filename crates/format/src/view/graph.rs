@@ -1,7 +1,7 @@
 //! A view as a graph of whole events.
 
+use super::edges::Direction;
 use super::snapshot::View;
-use super::ties::Direction;
 use crate::error::Result;
 use crate::event::{Edge, Event, Graph};
 use crate::types::NodeId;

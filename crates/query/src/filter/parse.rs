@@ -10,7 +10,7 @@ use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use amem_format::attributes::Number;
-use amem_format::attributes::place::{Place, kind_of, shortened};
+use amem_format::attributes::json_path::{Place, kind_of, shortened};
 use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 

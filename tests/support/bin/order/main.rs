@@ -31,7 +31,7 @@ mod delta {
     pub mod skiplist;
     pub mod sparse;
     pub mod terms;
-    mod touched;
+    mod event_set;
 
     pub use postings::DeltaTerms;
 

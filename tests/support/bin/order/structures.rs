@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
-use super::touched::Touched;
+use super::event_set::Touched;
 use crate::append::{AppendVec, Key, Link, Trie};
 use crate::spawn;
 use crate::types::NodeId;

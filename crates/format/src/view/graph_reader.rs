@@ -2,8 +2,8 @@
 //!
 //! Promises: the ties are those of `View::ties`, and what is forgotten is what `Node::is_forgotten` says.
 
+use super::edges::{Direction, Ties};
 use super::snapshot::View;
-use super::ties::{Direction, Ties};
 use crate::base::adjacency::{Adjacency, Neighbours};
 use crate::base::learnt::Forgotten;
 use crate::base::replaced::Replacements;
