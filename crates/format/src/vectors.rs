@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::base::history::Before;
 use crate::base::vectors::inverse_length;
-use crate::delta::entry::Held;
+use crate::delta::entry::ValueRef;
 use crate::error::{Error, Result};
 use crate::simd::{Kernels, LINE, prefetch};
 use crate::types::NodeId;
@@ -19,13 +19,13 @@ pub const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 
 /// What others are compared with.
 #[derive(Debug)]
-pub struct Direction {
+pub struct UnitVector {
     /// Of length 1.
     unit: Vec<f32>,
     kernels: Kernels,
 }
 
-impl Direction {
+impl UnitVector {
     /// The direction of a vector; `None` if it has none.
     pub fn of(vector: &[f32]) -> Option<Self> {
         let unit = unit(vector.iter().map(|&x| f64::from(x)))?;
@@ -115,7 +115,7 @@ impl<'v> Vectors<'v> {
         let states = &brain.delta().events.states;
         let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());
         for state in (0..until).filter_map(|at| states.get(at)) {
-            if state.node.0 < first && state.vector != Held::Initial {
+            if state.node.0 < first && state.vector != ValueRef::Initial {
                 changed.push(state.node.0 as u32);
             }
         }
@@ -255,7 +255,7 @@ mod tests {
             let (wide_a, wide_b) = (wide(&a), wide(&b));
             let expected =
                 dot(&wide_a, &wide_b) / (dot(&wide_a, &wide_a) * dot(&wide_b, &wide_b)).sqrt();
-            let direction = Direction::of(&a).unwrap();
+            let direction = UnitVector::of(&a).unwrap();
             let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
             assert!(
                 (f64::from(found) - expected).abs() < 1e-5,
@@ -268,12 +268,12 @@ mod tests {
     fn very_long_and_very_short_vectors_have_a_direction_too() {
         let (a, b) = (numbers(1, 50), numbers(2, 50));
         let scaled = |v: &[f32], by: f32| v.iter().map(|x| x * by).collect::<Vec<f32>>();
-        let expected = Direction::of(&a).unwrap().cosine(&b, inverse_length(&b));
+        let expected = UnitVector::of(&a).unwrap().cosine(&b, inverse_length(&b));
         let expected = expected.unwrap().unwrap();
         for by in [1e-37, 1e-20, 1e20, 1e37] {
             let b = scaled(&b, by);
             for a in [a.clone(), scaled(&a, by)] {
-                let direction = Direction::of(&a).unwrap();
+                let direction = UnitVector::of(&a).unwrap();
                 let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
                 assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
             }
@@ -282,8 +282,8 @@ mod tests {
 
     #[test]
     fn what_has_no_direction_is_like_nothing() {
-        assert!(Direction::of(&[0.0, 0.0]).is_none());
-        let direction = Direction::of(&[1.0, 0.0]).unwrap();
+        assert!(UnitVector::of(&[0.0, 0.0]).is_none());
+        let direction = UnitVector::of(&[1.0, 0.0]).unwrap();
         assert_eq!(direction.cosine(&[0.0, 0.0], 0.0).unwrap(), None);
         assert!(direction.cosine(&[f32::NAN, 0.0], 1.0).is_err());
         assert!(direction.cosine(&[f32::INFINITY, 0.0], 1.0).is_err());

@@ -20,8 +20,8 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Numbers {
     word: String,
     term: String,
-    known: HashMap<Box<str>, u32, Words>,
-    terms: HashMap<Box<str>, u32, Words>,
+    known: HashMap<Box<str>, u32, WordHashBuilder>,
+    terms: HashMap<Box<str>, u32, WordHashBuilder>,
 }
 
 impl Numbers {
@@ -73,25 +73,25 @@ impl Numbers {
 
 /// Hashes of short strings, with a seed that nobody knows: texts cannot be made to collide.
 #[derive(Debug, Clone)]
-struct Words(u64);
+struct WordHashBuilder(u64);
 
-impl Default for Words {
+impl Default for WordHashBuilder {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 }
 
-impl BuildHasher for Words {
-    type Hasher = Word;
+impl BuildHasher for WordHashBuilder {
+    type Hasher = WordHasher;
 
-    fn build_hasher(&self) -> Word {
-        Word(self.0)
+    fn build_hasher(&self) -> WordHasher {
+        WordHasher(self.0)
     }
 }
 
-struct Word(u64);
+struct WordHasher(u64);
 
-impl Hasher for Word {
+impl Hasher for WordHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = xxh3_64_with_seed(bytes, self.0);
     }

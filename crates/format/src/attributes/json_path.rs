@@ -11,16 +11,16 @@ use serde_json::Value;
 const SHOWN_MAX: usize = 120;
 
 /// A place in a JSON value.
-pub enum Place<'a> {
+pub enum JsonPath<'a> {
     /// The value itself.
     Top,
     /// The value of a key.
-    Key(&'a Place<'a>, &'a str),
+    Key(&'a JsonPath<'a>, &'a str),
     /// An element.
-    Index(&'a Place<'a>, usize),
+    Index(&'a JsonPath<'a>, usize),
 }
 
-impl<'a> Place<'a> {
+impl<'a> JsonPath<'a> {
     /// The value of a key here.
     pub fn key(&'a self, key: &'a str) -> Self {
         Self::Key(self, key)
@@ -49,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for JsonPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if matches!(self, Self::Top) {
             return f.write_str("the top");
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn a_place_reads_as_a_path() {
-        let list = Place::Top.key("and");
+        let list = JsonPath::Top.key("and");
         let element = list.index(1);
         assert_eq!(element.key("a.b").to_string(), "\"and[1].a.b\"");
-        assert_eq!(Place::Top.to_string(), "the top");
+        assert_eq!(JsonPath::Top.to_string(), "the top");
     }
 
     #[test]
     fn a_long_key_is_cut() {
         let key = "é".repeat(60_000);
-        assert!(Place::Top.key(&key).to_string().len() < 300);
+        assert!(JsonPath::Top.key(&key).to_string().len() < 300);
     }
 }

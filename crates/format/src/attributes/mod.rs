@@ -12,4 +12,4 @@ mod values;
 
 pub use number::{Number, order_floats};
 pub use object::{ORIGIN, is_only_origin, parse, to_json, validate};
-pub use values::{Value, hash, values_of};
+pub use values::{ScalarValue, hash, values_of};

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use super::json_path::{Place, kind_of};
+use super::json_path::{JsonPath, kind_of};
 use crate::error::{Error, Result};
 use crate::event::Attributes;
 use crate::limits::{
@@ -43,7 +43,7 @@ pub fn parse(json: &str) -> Result<Attributes> {
 /// Checks attributes and writes them as they are stored: JSON without spaces, keys in their order.
 pub fn to_json(attributes: &Attributes) -> Result<String> {
     let mut keys = 0;
-    check_object(attributes, &Place::Top, 1, &mut keys)?;
+    check_object(attributes, &JsonPath::Top, 1, &mut keys)?;
     let json = serde_json::to_string(attributes)
         .map_err(|e| Error::invalid("attributes", e.to_string()))?;
     check_bytes(json.len() - origin_bytes(attributes)?)?;
@@ -81,7 +81,7 @@ fn check_bytes(bytes: usize) -> Result<()> {
 
 fn check_object(
     object: &Attributes,
-    place: &Place<'_>,
+    place: &JsonPath<'_>,
     depth: usize,
     keys: &mut usize,
 ) -> Result<()> {
@@ -104,7 +104,7 @@ fn check_object(
     Ok(())
 }
 
-fn check_value(value: &Value, place: &Place<'_>, depth: usize, keys: &mut usize) -> Result<()> {
+fn check_value(value: &Value, place: &JsonPath<'_>, depth: usize, keys: &mut usize) -> Result<()> {
     match value {
         Value::Object(object) => check_object(object, place, depth, keys),
         Value::Array(array) => {
@@ -118,7 +118,7 @@ fn check_value(value: &Value, place: &Place<'_>, depth: usize, keys: &mut usize)
     }
 }
 
-fn check_depth(place: &Place<'_>, depth: usize) -> Result<()> {
+fn check_depth(place: &JsonPath<'_>, depth: usize) -> Result<()> {
     if depth > ATTRIBUTES_DEPTH_MAX {
         return Err(Error::invalid(
             "attributes",

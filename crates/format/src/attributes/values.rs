@@ -13,7 +13,7 @@ const BETWEEN: u8 = 0xFF;
 
 /// A value that is not made of others.
 #[derive(Debug, Clone, Copy)]
-pub enum Value<'a> {
+pub enum ScalarValue<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -24,7 +24,7 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-impl<'a> Value<'a> {
+impl<'a> ScalarValue<'a> {
     fn new(value: &'a serde_json::Value) -> Option<Self> {
         match value {
             serde_json::Value::Null => Some(Self::Null),
@@ -40,7 +40,7 @@ impl<'a> Value<'a> {
 /// many, or this is no object.
 pub fn values_of(json: &str) -> Option<Vec<u64>> {
     let attributes: Attributes = serde_json::from_str(json).ok()?;
-    let mut found = Found::default();
+    let mut found = ValueHashes::default();
     found.object(&attributes).then_some(())?;
     let mut hashes = found.hashes;
     hashes.sort_unstable();
@@ -50,12 +50,12 @@ pub fn values_of(json: &str) -> Option<Vec<u64>> {
 
 /// The values that were found, and the path to what is looked at.
 #[derive(Default)]
-struct Found {
+struct ValueHashes {
     path: Vec<u8>,
     hashes: Vec<u64>,
 }
 
-impl Found {
+impl ValueHashes {
     /// False once there are too many.
     fn object(&mut self, object: &Attributes) -> bool {
         let len = self.path.len();
@@ -80,7 +80,7 @@ impl Found {
                 goes_on
             }
             _ => {
-                let value = Value::new(value);
+                let value = ScalarValue::new(value);
                 self.hashes
                     .extend(value.map(|value| hash(&mut self.path, &value)));
                 self.hashes.len() <= INDEXED_VALUES_MAX
@@ -90,17 +90,17 @@ impl Found {
 }
 
 /// The hash of a value under a path, which is left as it was.
-pub fn hash(path: &mut Vec<u8>, value: &Value<'_>) -> u64 {
+pub fn hash(path: &mut Vec<u8>, value: &ScalarValue<'_>) -> u64 {
     let len = path.len();
     path.push(BETWEEN);
     match value {
-        Value::Null => path.push(0),
-        Value::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
-        Value::Number(n) => {
+        ScalarValue::Null => path.push(0),
+        ScalarValue::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
+        ScalarValue::Number(n) => {
             path.push(2);
             path.extend_from_slice(&n.canonical());
         }
-        Value::Text(text) => {
+        ScalarValue::Text(text) => {
             path.push(3);
             path.extend_from_slice(text.as_bytes());
         }

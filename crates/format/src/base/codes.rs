@@ -28,7 +28,7 @@
 use super::section::{Section, range, tag};
 use crate::base::image::Body;
 use crate::error::Result;
-use crate::simd::Coded;
+use crate::simd::QuantisedQuery;
 
 /// Parts begin at multiples of this.
 const ALIGN: u64 = 64;
@@ -92,7 +92,7 @@ impl<'a> Codes<'a> {
             recall: f32::from_bits(section.u32(36)?),
             refine: section.u32(40)?,
         };
-        let stride = Coded::stride_of(d as usize);
+        let stride = QuantisedQuery::stride_of(d as usize);
         let count = nodes + u64::from(k);
         let scales_at = up(FRONT + 4 * u64::from(d));
         let rows_at = up(scales_at + 4 * count);
@@ -175,7 +175,7 @@ impl Made {
             measured: self.measured,
             reach: self.reach,
             centre: &self.centre,
-            stride: Coded::stride_of(self.centre.len()),
+            stride: QuantisedQuery::stride_of(self.centre.len()),
             scales: &self.scales,
             rows: &self.rows,
             nodes: (self.scales.len() - self.clusters()) as u64,

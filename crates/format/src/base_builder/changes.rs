@@ -1,7 +1,7 @@
 //! History carried through a fold: the base's, then what the delta changed, in order of LSN.
 
 use crate::base::history::{Before, Change};
-use crate::delta::entry::{Held, State};
+use crate::delta::entry::{StateVersion, ValueRef};
 use crate::delta::graph::EdgeVersion;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
@@ -107,7 +107,7 @@ fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
 
 fn of_state<'v>(
     view: &'v View,
-    state: &State,
+    state: &StateVersion,
     out: &mut std::collections::VecDeque<Result<Change<'v>>>,
 ) -> Result<()> {
     let brain = view.brain();
@@ -157,13 +157,13 @@ fn of_state<'v>(
 fn held<'v>(
     view: &'v View,
     id: NodeId,
-    held: Held,
+    held: ValueRef,
     initial: fn(&'v View, NodeId) -> Result<Option<&'v [u8]>>,
 ) -> Result<Option<&'v [u8]>> {
     match held {
-        Held::None => Ok(None),
-        Held::At(span) => view.brain().span(span).map(Some),
-        Held::Initial => initial(view, id),
+        ValueRef::None => Ok(None),
+        ValueRef::At(span) => view.brain().span(span).map(Some),
+        ValueRef::Initial => initial(view, id),
     }
 }
 

@@ -4,7 +4,7 @@
 //! direction is nearest. That may miss the nearest of all, so it is for those who measure what comes of it.
 
 use crate::nearest::Work;
-use crate::simd::{Bounds, Coded, Kernels, Line, decode};
+use crate::simd::{BoundFormula, DotBounds, Kernels, QuantisedQuery, decode};
 use crate::vectors::SAFE;
 
 /// What a vector is off the centre once its length is 1, if that can be told in 32 bits.
@@ -32,7 +32,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Of directions that stand one after the other.
     pub(super) fn of(directions: &[f32], centre: &[f32]) -> Self {
-        let (kernels, stride) = (Kernels::best(), Coded::stride_of(centre.len()));
+        let (kernels, stride) = (Kernels::best(), QuantisedQuery::stride_of(centre.len()));
         let (mut rows, mut work) = (Self::default(), Vec::new());
         for direction in directions.chunks_exact(centre.len()) {
             let at = rows.codes.len();
@@ -46,7 +46,7 @@ impl Rows {
 
     /// What the codes stand for, one after the other, each of length 1.
     pub(super) fn directions(&self, centre: &[f32]) -> Vec<f32> {
-        let stride = Coded::stride_of(centre.len());
+        let stride = QuantisedQuery::stride_of(centre.len());
         let mut directions = Vec::with_capacity(self.len() * centre.len());
         for (&packed, row) in self.scales.iter().zip(self.codes.chunks_exact(stride)) {
             let from = directions.len();
@@ -131,7 +131,7 @@ impl<'a> Directions<'a> {
 pub(super) struct Nearest<'a> {
     among: &'a Directions<'a>,
     kernels: Kernels,
-    coded: Coded,
+    coded: QuantisedQuery,
     unit: Vec<f32>,
     /// Of the rows that are looked at together.
     scales: Vec<u32>,
@@ -143,7 +143,7 @@ impl<'a> Nearest<'a> {
         Self {
             among,
             kernels: Kernels::best(),
-            coded: Coded::sized(among.dimension),
+            coded: QuantisedQuery::sized(among.dimension),
             unit: Vec::new(),
             scales: Vec::new(),
             work: Work::of(among.rows.len()),
@@ -167,7 +167,7 @@ impl<'a> Nearest<'a> {
     pub(super) fn of_unit(&mut self, unit: &[f32]) -> u32 {
         self.coded.set(unit);
         // What is the same for all rows says nothing of who is nearest.
-        let line = Line::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
+        let line = BoundFormula::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
         let (kernels, coded, work) = (self.kernels, &self.coded, &mut self.work);
         let Some(groups) = &self.among.groups else {
             let rows = self.among.rows;
@@ -216,9 +216,14 @@ fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> 
 }
 
 /// The lower bounds of the dot products with the rows that the first sums are of.
-fn lower<'w>(kernels: Kernels, line: &Line, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
+fn lower<'w>(
+    kernels: Kernels,
+    line: &BoundFormula,
+    scales: &[u32],
+    work: &'w mut Work,
+) -> &'w [f32] {
     let count = scales.len();
-    let out = Bounds {
+    let out = DotBounds {
         upper: &mut work.upper[..count],
         lower: &mut work.lower[..count],
     };

@@ -9,8 +9,8 @@ use super::workers::{Inline, Workers, both};
 use crate::base::codes::{Made, Measured};
 use crate::error::Result;
 use crate::nearest::{Query, Rate, exact, probe};
-use crate::top::{Scored, Top};
-use crate::vectors::{Direction, SAFE, Vectors};
+use crate::top::{ScoredEvent, Top};
+use crate::vectors::{SAFE, UnitVector, Vectors};
 
 /// Vectors below which looking at all codes takes no longer than choosing among clusters.
 const VECTORS_MIN: u64 = 10_000;
@@ -232,7 +232,7 @@ struct Question {
 /// All events but the one that is asked for.
 struct Others<'m, 'v> {
     vectors: &'m Vectors<'v>,
-    direction: Direction,
+    direction: UnitVector,
     asked: u32,
 }
 
@@ -247,7 +247,7 @@ impl Rate for Others<'_, '_> {
             if id != asked
                 && let Some(score) = direction.cosine(vector, inverse)?
             {
-                top.push(Scored { score, id });
+                top.push(ScoredEvent { score, id });
             }
             Ok(())
         })
@@ -266,7 +266,7 @@ impl Measure<'_, '_> {
     /// The true neighbours of an event.
     fn question(&mut self, asked: u32, vector: &[f32]) -> Result<Option<Question>> {
         let codes = self.made.as_codes();
-        let Some(direction) = Direction::of(vector) else {
+        let Some(direction) = UnitVector::of(vector) else {
             return Ok(None);
         };
         let query = Query::new(direction.unit(), &codes);

@@ -12,7 +12,7 @@ use super::workers::{Workers, both};
 use crate::base::codes::{Codes, Made, Measured};
 use crate::base::vectors::inverse_length;
 use crate::error::Result;
-use crate::simd::{Coded, Kernels, unpack};
+use crate::simd::{Kernels, QuantisedQuery, unpack};
 use crate::types::Flags;
 use crate::vectors::{SAFE, Vectors};
 use crate::view::View;
@@ -177,13 +177,13 @@ impl<'a, 'v> Maker<'a, 'v> {
     }
 
     fn reserve(&mut self, nodes: u64) {
-        let stride = Coded::stride_of(self.made.centre.len());
+        let stride = QuantisedQuery::stride_of(self.made.centre.len());
         self.made.scales.reserve(nodes as usize);
         self.made.rows.reserve(nodes as usize * stride);
     }
 
     fn stride(&self) -> usize {
-        Coded::stride_of(self.made.centre.len())
+        QuantisedQuery::stride_of(self.made.centre.len())
     }
 
     /// Rows of nothing for the events up to `id`.

@@ -77,7 +77,7 @@ pub(super) fn write(kept: &Kept<'_>, mut out: Out<'_>) -> Result<Ties> {
     for id in kept.new_events() {
         ties.starts.push(ties.targets.len() as u32);
         if kept.is_scratch {
-            let list = kept.view.ties(id, Direction::Outgoing)?;
+            let list = kept.view.edges_of(id, Direction::Outgoing)?;
             for tie in list.iter() {
                 let edge = kept.view.edge(id, Direction::Outgoing, &tie)?;
                 ties.push_new(&edge, &mut out)?;

@@ -8,7 +8,7 @@
 use super::{Query, ROWS, Rate, Work, give_way, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
-use crate::top::{Scored, Top};
+use crate::top::{ScoredEvent, Top};
 
 /// Puts the best of the first `count` events into `top`, beside what is there already. None below `least`.
 pub fn best(
@@ -24,7 +24,7 @@ pub fn best(
     let mut guess = None;
     loop {
         let floor = guess.unwrap_or_else(|| least.max(top.threshold()));
-        let mut scan = Scan {
+        let mut scan = CodeScan {
             found: Vec::new(),
             // Only the first time: the lower bounds of those that were not admitted say nothing.
             lower: Top::new(if guess.is_none() { top.limit() } else { 0 }),
@@ -46,16 +46,16 @@ pub fn best(
 }
 
 /// One look at all codes.
-struct Scan {
+struct CodeScan {
     /// Upper bounds that reach the floor, and are below the ceiling.
-    found: Vec<Scored>,
+    found: Vec<ScoredEvent>,
     /// The greatest lower bounds.
     lower: Top,
     floor: f32,
     ceiling: Option<f32>,
 }
 
-impl Scan {
+impl CodeScan {
     fn all(&mut self, codes: &Codes<'_>, query: &Query, count: usize, work: &mut Work) {
         for from in (0..count).step_by(ROWS) {
             let until = count.min(from + ROWS);
@@ -73,7 +73,7 @@ impl Scan {
             return;
         }
         query.kernels.reaching(lower, best.threshold(), &mut |at| {
-            best.push(Scored {
+            best.push(ScoredEvent {
                 score: lower[at],
                 id: (from + at) as u32,
             });
@@ -85,7 +85,7 @@ impl Scan {
         let (found, ceiling) = (&mut self.found, self.ceiling);
         query.kernels.reaching(upper, self.floor, &mut |at| {
             if ceiling.is_none_or(|ceiling| upper[at] < ceiling) {
-                found.push(Scored {
+                found.push(ScoredEvent {
                     score: upper[at],
                     id: (from + at) as u32,
                 });

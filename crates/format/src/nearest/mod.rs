@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use crate::base::codes::Codes;
 use crate::error::Result;
-use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
-use crate::top::{Scored, Top};
+use crate::simd::{BoundFormula, DotBounds, Kernels, LINE, QuantisedQuery, prefetch};
+use crate::top::{ScoredEvent, Top};
 
 /// Who says how near events are, to the bit, and which are wanted.
 pub trait Rate {
@@ -31,8 +31,8 @@ pub trait Rate {
 const EXPECTED: usize = 4;
 
 /// Looks at these events, each with an upper bound of its score, but for those that can't enter any more.
-fn look_at(found: &[Scored], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
-    let may_enter = |found: &&Scored, top: &Top| found.score >= top.threshold();
+fn look_at(found: &[ScoredEvent], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
+    let may_enter = |found: &&ScoredEvent, top: &Top| found.score >= top.threshold();
     for next in found.iter().take(EXPECTED) {
         rate.expect(next.id);
     }
@@ -54,15 +54,15 @@ const UNIT: f32 = 1.0 + 1e-5;
 /// A direction, made ready to be held against codes.
 #[derive(Debug)]
 pub struct Query {
-    coded: Coded,
-    line: Line,
+    coded: QuantisedQuery,
+    line: BoundFormula,
     kernels: Kernels,
 }
 
 impl Query {
     /// Of a vector of length 1.
     pub fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
-        let coded = Coded::of(unit);
+        let coded = QuantisedQuery::of(unit);
         let line = line(&coded, unit, codes.centre, codes.reach);
         Self {
             coded,
@@ -100,7 +100,7 @@ impl Query {
     #[inline]
     fn bounds_of_sums(&self, scales: &[u32], work: &mut Work) {
         let count = scales.len();
-        let out = Bounds {
+        let out = DotBounds {
             upper: &mut work.upper[..count],
             lower: &mut work.lower[..count],
         };
@@ -110,12 +110,12 @@ impl Query {
 }
 
 /// How sums over codes become bounds of similarities with a direction.
-pub fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> Line {
+pub fn line(coded: &QuantisedQuery, unit: &[f32], centre: &[f32], reach: f32) -> BoundFormula {
     let products = unit.iter().zip(centre);
     let of_centre: f64 = products.map(|(&u, &c)| f64::from(u) * f64::from(c)).sum();
     // Sums of d products of numbers whose squares sum to 1, on either side: each step rounds by half an ε at most.
     let slack = (unit.len() as f32 + 100.0) * f32::EPSILON;
-    Line::new(coded, UNIT, of_centre as f32, reach, slack)
+    BoundFormula::new(coded, UNIT, of_centre as f32, reach, slack)
 }
 
 /// Rows that are looked at together: what is made of them stays in the nearest cache.

@@ -6,17 +6,17 @@ use super::{Query, ROWS, Rate, Work, look_at};
 use crate::base::codes::Codes;
 use crate::error::Result;
 use crate::simd::{Kernels, LINE, prefetch};
-use crate::top::{Scored, Top};
+use crate::top::{ScoredEvent, Top};
 
 /// A row that may be among the best.
 #[derive(Debug, Clone, Copy)]
-pub struct Candidate {
+pub struct ProbeCandidate {
     /// What its codes say: the middle between its bounds.
-    estimate: Scored,
+    estimate: ScoredEvent,
     upper: f32,
 }
 
-impl Candidate {
+impl ProbeCandidate {
     /// The event, or the cluster.
     pub fn id(&self) -> u32 {
         self.estimate.id
@@ -26,7 +26,7 @@ impl Candidate {
 /// The best rows by their estimates, in no order until they are asked for.
 struct Best {
     count: usize,
-    kept: Vec<Candidate>,
+    kept: Vec<ProbeCandidate>,
     /// No estimate below this is among the best.
     floor: f32,
     estimates: Vec<f32>,
@@ -55,8 +55,8 @@ impl Best {
         kernels.reaching(&estimates, self.floor, &mut |at| {
             let (score, id) = (estimates[at], id(at));
             if score >= self.floor {
-                let (estimate, upper) = (Scored { score, id }, work.upper[at]);
-                self.kept.push(Candidate { estimate, upper });
+                let (estimate, upper) = (ScoredEvent { score, id }, work.upper[at]);
+                self.kept.push(ProbeCandidate { estimate, upper });
                 if self.kept.len() >= self.count.saturating_mul(2) {
                     self.cut();
                 }
@@ -68,7 +68,7 @@ impl Best {
     /// Lets go of all but the best.
     fn cut(&mut self) {
         if self.kept.len() > self.count {
-            let best_first = |a: &Candidate, b: &Candidate| b.estimate.cmp(&a.estimate);
+            let best_first = |a: &ProbeCandidate, b: &ProbeCandidate| b.estimate.cmp(&a.estimate);
             let (_, next, _) = self.kept.select_nth_unstable_by(self.count, best_first);
             self.floor = next.estimate.score;
             self.kept.truncate(self.count);
@@ -76,7 +76,7 @@ impl Best {
     }
 
     /// The best, best first.
-    fn into_sorted(mut self) -> Vec<Candidate> {
+    fn into_sorted(mut self) -> Vec<ProbeCandidate> {
         self.cut();
         self.kept
             .sort_unstable_by_key(|candidate| Reverse(candidate.estimate));
@@ -91,7 +91,7 @@ pub fn clusters(codes: &Codes<'_>, query: &Query, count: usize) -> Vec<u32> {
     query.bounds(rows, scales, &mut work);
     let mut best = Best::new(count);
     best.add(query.kernels, &work, scales.len(), |at| at as u32);
-    best.into_sorted().iter().map(Candidate::id).collect()
+    best.into_sorted().iter().map(ProbeCandidate::id).collect()
 }
 
 /// Events whose rows are on their way from memory while one is copied: they lie anywhere.
@@ -104,7 +104,7 @@ pub fn members(
     clusters: &[u32],
     nodes: u32,
     count: usize,
-) -> Result<Vec<Candidate>> {
+) -> Result<Vec<ProbeCandidate>> {
     let stride = codes.stride;
     let mut work = Work::of(ROWS);
     let (mut rows, mut scales) = (Vec::with_capacity(ROWS * stride), Vec::with_capacity(ROWS));
@@ -154,9 +154,9 @@ pub fn best(
     let clusters = clusters(codes, query, codes.measured.probes as usize);
     let refine = limit.saturating_mul(codes.measured.refine as usize);
     let found = members(codes, query, &clusters, nodes, refine)?;
-    let found: Vec<Scored> = found
+    let found: Vec<ScoredEvent> = found
         .iter()
-        .map(|candidate| Scored {
+        .map(|candidate| ScoredEvent {
             score: candidate.upper,
             id: candidate.id(),
         })

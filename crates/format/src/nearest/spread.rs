@@ -8,7 +8,7 @@ use crate::base::codes::Codes;
 /// are left out, with a bound that is not a number.
 pub fn bound(codes: &Codes<'_>, query: &Query, changed: &[u32], uppers: &mut [f32]) -> Vec<u32> {
     let mut work = Work::of(ROWS.min(uppers.len()));
-    let mut nearest = Found::default();
+    let mut nearest = NearestCandidates::default();
     for (chunk, out) in uppers.chunks_mut(ROWS).enumerate() {
         let from = chunk * ROWS;
         let until = from + out.len();
@@ -35,14 +35,14 @@ pub fn bound(codes: &Codes<'_>, query: &Query, changed: &[u32], uppers: &mut [f3
 }
 
 /// Events that may be the nearest.
-struct Found {
+struct NearestCandidates {
     /// The greatest lower bound.
     floor: f32,
     /// Those whose upper bound reached the floor of that time.
     events: Vec<(f32, u32)>,
 }
 
-impl Default for Found {
+impl Default for NearestCandidates {
     fn default() -> Self {
         Self {
             floor: f32::NEG_INFINITY,
@@ -51,7 +51,7 @@ impl Default for Found {
     }
 }
 
-impl Found {
+impl NearestCandidates {
     fn look(&mut self, query: &Query, upper: &[f32], lower: &[f32], from: usize) {
         let greatest = lower.get(query.kernels.greatest(lower)).copied();
         self.floor = greatest.map_or(self.floor, |greatest| self.floor.max(greatest));

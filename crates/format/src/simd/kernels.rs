@@ -1,4 +1,4 @@
-//! The sets of instructions, and the one that this processor runs best.
+//! The instruction sets, and the choice of the best that this processor has.
 
 #[cfg(target_arch = "aarch64")]
 use super::neon;
@@ -7,12 +7,12 @@ use super::{avx2, avx512};
 
 use std::sync::OnceLock;
 
-use super::body::{self, Bounds, Coded, Line};
+use super::body::{self, BoundFormula, DotBounds, QuantisedQuery};
 
-/// A set of instructions that this processor has.
+/// An instruction set that this processor has.
 #[derive(Debug, Clone, Copy)]
 pub enum Kernels {
-    /// What the compiler makes of the plain loops.
+    /// The plain loops as the compiler translates them.
     Scalar,
     #[cfg(target_arch = "x86_64")]
     /// AVX2 and FMA.
@@ -21,7 +21,7 @@ pub enum Kernels {
     /// AVX-512 F, BW and VL.
     Avx512(avx512::Avx512),
     #[cfg(target_arch = "x86_64")]
-    /// The same with VNNI.
+    /// AVX-512 with VNNI.
     Avx512Vnni(avx512::Avx512Vnni),
     #[cfg(target_arch = "aarch64")]
     /// NEON.
@@ -52,11 +52,11 @@ impl Kernels {
         *BEST.get_or_init(|| Self::all().pop().unwrap_or(Self::Scalar))
     }
 
-    /// All that this processor has, the best last.
+    /// Every set that this processor has, the best last.
     pub fn all() -> Vec<Self> {
         #[cfg_attr(
             not(any(target_arch = "x86_64", target_arch = "aarch64")),
-            expect(unused_mut, reason = "there is one")
+            expect(unused_mut, reason = "only the scalar set")
         )]
         let mut all = vec![Self::Scalar];
         #[cfg(target_arch = "x86_64")]
@@ -70,18 +70,18 @@ impl Kernels {
         all
     }
 
-    /// The dot product of two vectors of one length, summed in sixteen lanes.
+    /// The dot product of two vectors of equal length, summed in sixteen lanes.
     #[inline]
     pub fn dot(self, a: &[f32], b: &[f32]) -> f32 {
         dispatch!(self, kernels => kernels.dot(a, b), body::dot(a, b))
     }
 
-    /// For each row of codes, Σ code · query: whole numbers.
+    /// For each row of codes, Σ code · query, as integers.
     ///
     /// # Panics
     /// If `rows` is not `out.len()` rows of the query's stride.
     #[inline]
-    pub fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         assert_eq!(
             rows.len(),
             query.stride() * out.len(),
@@ -90,46 +90,46 @@ impl Kernels {
         dispatch!(self, kernels => kernels.code_sums(query, rows, out), body::code_sums(query, rows, out));
     }
 
-    /// What the dot products of the rows lie between.
+    /// Lower and upper bounds of the rows' dot products with the query.
     #[inline]
-    pub fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+    pub fn bounds(self, line: &BoundFormula, sums: &[i32], scales: &[u32], out: DotBounds<'_>) {
         dispatch!(self, kernels => kernels.bounds(line, sums, scales, out), body::bounds(line, sums, scales, out));
     }
 
-    /// Calls `f` with the places, ascending, of the values that are at least `least`. None is that is not a number.
+    /// Calls `f` with the indexes, ascending, of the values that are at least `least`. NaN never is.
     #[inline]
     pub fn reaching(self, values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
         dispatch!(self, kernels => kernels.reaching(values, least, f), body::reaching(values, least, f));
     }
 
-    /// The place of the first greatest value; 0 if there is none that is a number.
+    /// The index of the first greatest value; 0 if every value is NaN.
     #[inline]
     pub fn greatest(self, values: &[f32]) -> usize {
         dispatch!(self, kernels => kernels.greatest(values), body::greatest(values))
     }
 
-    /// Makes a query whole numbers of one byte.
+    /// Quantises a query to integers of one byte.
     #[inline]
-    pub(super) fn set(self, coded: &mut Coded, query: &[f32]) {
+    pub(super) fn set(self, coded: &mut QuantisedQuery, query: &[f32]) {
         dispatch!(self, kernels => kernels.set(coded, query), body::set(coded, query));
     }
 
-    /// Codes of what a vector is off the centre; returns its scale and error, packed.
+    /// Writes the codes of a vector minus the centre; returns its scale and error, packed.
     #[inline]
     pub fn quantise(self, off: &[f32], codes: &mut [u8]) -> u32 {
         dispatch!(self, kernels => kernels.quantise(off, codes), body::quantise(off, codes))
     }
 }
 
-impl Coded {
-    /// Of a vector with finite numbers.
+impl QuantisedQuery {
+    /// Quantises a vector of finite numbers.
     pub fn of(query: &[f32]) -> Self {
         let mut coded = Self::sized(query.len());
         coded.set(query);
         coded
     }
 
-    /// Becomes that of another vector of the same dimension.
+    /// Replaces the query by another vector of the same dimension.
     pub fn set(&mut self, query: &[f32]) {
         Kernels::best().set(self, query);
     }

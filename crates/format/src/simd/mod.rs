@@ -1,12 +1,12 @@
-//! Sums over vectors, as fast as this processor makes them.
+//! Kernels over vectors and 4-bit codes, for the best instruction set of this processor.
 //!
-//! Which instructions there are is asked once, at the first use. Loops over `f32` are written once, in `body`, and
-//! compiled for each set of instructions: none adds in another order or fuses a product with a sum, so each gives the
-//! same bits. The sums over codes are of whole numbers and written by hand for each.
+//! The instruction set is detected once, at the first use. Loops over `f32` are written once, in `body`, and compiled
+//! for each set: none reorders sums or fuses multiply and add, so all return the same bits. Sums over codes are integer
+//! sums, written by hand for each set.
 //!
-//! Promises: every set gives what the scalar code gives, to the bit, at every length and alignment; being able to
-//! build the value of a set proves that the processor has it.
-//! Not here: what the sums mean (`query::vectors`, `base::codes`).
+//! Promises: every set returns the bits of the scalar code, at every length and alignment; a value of a set's type
+//! proves that the processor has the set.
+//! Not here: what the sums mean (`vectors`, `base::codes`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -21,6 +21,6 @@ mod target_feature;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Bounds, Coded, Line, decode, unpack};
+pub use body::{BoundFormula, DotBounds, QuantisedQuery, decode, unpack};
 pub use hint::{LINE, prefetch, ticks};
 pub use kernels::Kernels;

@@ -12,9 +12,15 @@ macro_rules! bodies {
             unsafe { inner(a, b) }
         }
 
-        pub(super) fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+        pub(super) fn bounds(
+            self,
+            line: &BoundFormula,
+            sums: &[i32],
+            scales: &[u32],
+            out: DotBounds<'_>,
+        ) {
             #[target_feature(enable = $feature)]
-            fn inner(line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+            fn inner(line: &BoundFormula, sums: &[i32], scales: &[u32], out: DotBounds<'_>) {
                 body::bounds(line, sums, scales, out);
             }
             // SAFETY: as above.
@@ -39,9 +45,9 @@ macro_rules! bodies {
             unsafe { inner(values) }
         }
 
-        pub fn set(self, coded: &mut Coded, query: &[f32]) {
+        pub fn set(self, coded: &mut QuantisedQuery, query: &[f32]) {
             #[target_feature(enable = $feature)]
-            fn inner(coded: &mut Coded, query: &[f32]) {
+            fn inner(coded: &mut QuantisedQuery, query: &[f32]) {
                 body::set(coded, query);
             }
             // SAFETY: as above.

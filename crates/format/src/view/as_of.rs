@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::types::{Lsn, Micros, NodeId};
 
 impl View {
-    /// This brain as it was at an earlier moment. Commits count whole. Events that the brain was created with
-    /// keep the times they brought along: before the creation they appear one by one.
+    /// The brain at an earlier moment, between commits. Events that the brain was created with keep their recorded
+    /// times: before the creation they appear one by one.
     ///
-    /// What was forgotten or erased since stays hidden. Access counts are those of now.
+    /// Events forgotten or erased since stay hidden. Access counts are those of now.
     pub fn as_of(&self, moment: AsOf) -> Result<Self> {
         let log = &self.brain.delta.log;
         let identity = self.identity();
@@ -37,12 +37,12 @@ impl View {
                 nodes: self.brain.nodes_after(count),
             }
         } else {
-            self.before_base_bound(moment)?
+            self.bound_before_base(moment)?
         };
         Ok(Self { at, ..self.clone() })
     }
 
-    fn before_base_bound(&self, moment: AsOf) -> Result<Bound> {
+    fn bound_before_base(&self, moment: AsOf) -> Result<Bound> {
         let clock = self.brain.base.clock()?;
         let found = match moment {
             AsOf::Lsn(lsn) => clock.at_lsn(lsn),
@@ -66,7 +66,7 @@ impl View {
         })
     }
 
-    /// How many of the first `count` base events were recorded by a time. Recorded times ascend with ids.
+    /// The number of the first `count` base events recorded up to a time. Recorded times ascend with ids.
     fn recorded_until(&self, time: Micros, count: u64) -> Result<u64> {
         let (mut from, mut to) = (0, count);
         while from < to {

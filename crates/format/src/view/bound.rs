@@ -5,19 +5,19 @@ use crate::types::{Lsn, Micros};
 /// A moment in the history of a brain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AsOf {
-    /// After this commit.
+    /// After the last commit whose LSN is not greater.
     Lsn(Lsn),
-    /// At this recorded time: after the last commit that is not past it.
+    /// After the last commit whose recorded time is not later.
     Time(Micros),
 }
 
 /// How far a view reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Bound {
-    /// The newest commit.
+    /// That of the newest commit.
     pub(super) lsn: Lsn,
-    /// Its recorded time.
+    /// Recorded time of that commit.
     pub(super) time: Micros,
-    /// Events: ids below are in.
+    /// Ids below this are visible.
     pub(super) nodes: u64,
 }

@@ -21,9 +21,9 @@ impl Graph for View {
 
     fn edges_at(&self, position: u64) -> Result<Vec<Edge>> {
         let id = NodeId(position);
-        self.ties(id, Direction::Outgoing)?
+        self.edges_of(id, Direction::Outgoing)?
             .iter()
-            .map(|tie| self.edge(id, Direction::Outgoing, &tie))
+            .map(|edge| self.edge(id, Direction::Outgoing, &edge))
             .collect()
     }
 }

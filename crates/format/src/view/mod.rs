@@ -1,7 +1,7 @@
-//! A view: a brain up to one LSN. What every query runs on.
+//! A view: a brain up to one LSN. Every query runs on a view.
 //!
-//! Taking a view copies nothing and takes no lock: it is a reference to the shared generation and a bound.
-//! A view `as_of` an earlier moment is a view as well; what differs is stated at each accessor.
+//! A view is a reference to the shared generation and a bound; taking one copies no data and takes no lock.
+//! `as_of` gives a view of an earlier moment; each accessor states where such a view differs.
 //!
 //! Promises: every answer from one view is of the same moment (P4); an `as_of` view answers the same before
 //! and after a checkpoint, a copy or a reopen.
@@ -21,11 +21,11 @@ mod strength;
 mod terms;
 
 pub use bound::AsOf;
-pub use commits::Committed;
-pub use edges::{Direction, Tie, Ties};
-pub use graph_reader::Web;
+pub use commits::CommitRecord;
+pub use edges::{Direction, EdgeList, EdgeRef};
+pub use graph_reader::GraphReader;
 pub use lists::Ids;
 pub use node::Node;
 pub use session_ids::SessionIds;
 pub use snapshot::{View, check_space};
-pub use strength::{Shares, strength_after};
+pub use strength::{StrengthBounds, strength_after};

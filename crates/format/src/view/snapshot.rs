@@ -14,13 +14,13 @@ use crate::error::{Error, Result};
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 
 impl Brain {
-    /// A view of all that is published.
+    /// A view of every published commit.
     #[inline]
     pub fn view(self: &Arc<Self>) -> View {
         View::new(self.clone(), self.delta.log.published())
     }
 
-    /// A view of all that is applied, published or not: for the writer alone.
+    /// A view of every applied commit, published or not. For the writer only.
     pub fn pending_view(self: &Arc<Self>) -> View {
         View::new(self.clone(), self.delta.log.applied())
     }
@@ -30,11 +30,11 @@ impl Brain {
 #[derive(Debug, Clone)]
 pub struct View {
     pub(super) brain: Arc<Brain>,
-    /// Commits of the delta that are in the view.
+    /// Visible commits of the delta.
     pub(super) count: u32,
     /// The newest commit.
     pub(super) now: Bound,
-    /// The moment asked about; `now` unless this is an `as_of` view.
+    /// The view's moment; `now` unless this is an `as_of` view.
     pub(super) at: Bound,
 }
 
@@ -59,49 +59,49 @@ impl View {
         self.now.lsn
     }
 
-    /// Recorded time of that commit.
+    /// Recorded time of the newest commit.
     pub fn time(&self) -> Micros {
         self.now.time
     }
 
-    /// The moment asked about: the last commit not past it, and its time. As `lsn` and `time` unless this is an
-    /// `as_of` view.
+    /// LSN and time of the last commit up to the view's moment. Equal to `lsn` and `time` unless this is an `as_of`
+    /// view.
     pub fn moment(&self) -> (Lsn, Micros) {
         (self.at.lsn, self.at.time)
     }
 
-    /// True if the moment asked about is not that of the newest commit.
+    /// True if the view's moment is earlier than the newest commit.
     pub fn is_as_of(&self) -> bool {
         self.at.lsn != self.now.lsn || self.at.nodes != self.now.nodes
     }
 
-    /// True if that moment lies before the base, so that history has to be undone.
+    /// True if the view's moment lies before the base, so that history must be undone.
     pub fn before_base(&self) -> bool {
         self.is_as_of() && self.at.lsn < self.identity().base_lsn
     }
 
-    /// Events at the moment asked about; their ids are below this.
+    /// The number of events at the view's moment; ids are below this.
     #[inline]
     pub fn nodes(&self) -> u64 {
         self.at.nodes
     }
 
-    /// Live edges of the newest commit.
+    /// The number of edges at the newest commit.
     pub fn edges(&self) -> u64 {
         self.brain.edges_after(self.count)
     }
 
-    /// Which brain it is, as of its base.
+    /// The brain's identity as its base states it.
     pub fn identity(&self) -> &Identity {
         self.brain.base.identity()
     }
 
-    /// This owned file.
+    /// The id of the brain's instance: a file and its successors.
     pub fn instance(&self) -> Uuid {
         self.identity().instance
     }
 
-    /// Numbers in a vector; 0 for none.
+    /// Numbers in a vector; 0 if the brain has no vectors.
     pub fn vector_dimension(&self) -> u32 {
         self.brain.base.header().dimension
     }
@@ -111,12 +111,12 @@ impl View {
         &self.brain
     }
 
-    /// Commits of the delta that are in the view.
+    /// The number of visible commits of the delta.
     pub fn delta_commits(&self) -> u32 {
         self.count
     }
 
-    /// The last decay run of the newest commit.
+    /// The last decay run up to the newest commit.
     pub fn decay_run(&self) -> Option<DecayRun> {
         let decays = &self.brain.delta.decays;
         let n = decays.partition_point(decays.len(), |run| run.lsn <= self.now.lsn);
@@ -126,7 +126,7 @@ impl View {
             .or(self.identity().decay)
     }
 
-    /// The settings of the newest commit.
+    /// The settings as of the newest commit.
     pub fn settings(&self) -> Result<Cow<'_, Settings>> {
         let all = &self.brain.delta.settings;
         let n = all.partition_point(all.len(), |(lsn, _)| *lsn <= self.now.lsn);
@@ -136,7 +136,7 @@ impl View {
         }
     }
 
-    /// Who an actor is; the empty actor if it has no name.
+    /// Principal and agent of an actor; both empty if the id is unknown.
     pub fn actor(&self, id: ActorId) -> Result<Actor<'_>> {
         let base = self.brain.base.actors()?;
         if let Some(actor) = base.get(id)? {
@@ -154,15 +154,15 @@ impl View {
         }
     }
 
-    /// How many actors the commits of this view have made known; their numbers are 1 up to this. `actor` knows those of
-    /// later commits as well.
+    /// The number of actors that commits of this view name; their ids are 1 up to this. `actor` also finds those of
+    /// later commits.
     pub fn actors(&self) -> Result<u64> {
         let newer = self.brain.delta.actors.iter();
         let newer = newer.take_while(|(lsn, ..)| *lsn <= self.now.lsn).count();
         Ok(self.brain.base.actors()?.len() + newer as u64)
     }
 
-    /// The number of an actor that is known already.
+    /// The id of an actor, if a commit has named it.
     pub fn find_actor(&self, principal: &str, agent: &str) -> Result<Option<ActorId>> {
         let count = self.brain.base.actors()?.len() + u64::from(self.brain.delta.actors.len());
         for id in (1..=count).rev() {
@@ -174,7 +174,7 @@ impl View {
         Ok(None)
     }
 
-    /// Has what is known of an event loaded; it need not be there.
+    /// Prefetches an event; the id may be out of range.
     #[inline]
     pub fn expect(&self, id: NodeId) {
         self.brain.base.expect(id);
@@ -182,7 +182,7 @@ impl View {
     }
 }
 
-/// The vector space of two sides must agree.
+/// Checks that two vectors are of one vector space.
 pub fn check_space(expected: Uuid, found: Uuid) -> Result<()> {
     if expected == found {
         Ok(())
