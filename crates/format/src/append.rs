@@ -356,9 +356,9 @@ mod tests {
     }
 
     #[derive(Clone, Copy, PartialEq, Eq)]
-    struct Colliding(u32);
+    struct CollidingKey(u32);
 
-    impl TrieKey for Colliding {
+    impl TrieKey for CollidingKey {
         fn hash(&self, round: u64) -> u64 {
             // All keys agree on two whole rounds of hash.
             if round < 2 { 42 } else { u64::from(self.0) }
@@ -369,10 +369,10 @@ mod tests {
     fn colliding_hashes_only_make_the_trie_deeper() {
         let trie = Trie::new();
         for i in 0..50 {
-            trie.insert(Colliding(i), i + 100);
+            trie.insert(CollidingKey(i), i + 100);
         }
-        assert!((0..50).all(|i| trie.get(Colliding(i)) == Some(i + 100)));
-        assert_eq!(trie.get(Colliding(50)), None);
+        assert!((0..50).all(|i| trie.get(CollidingKey(i)) == Some(i + 100)));
+        assert_eq!(trie.get(CollidingKey(50)), None);
     }
 
     #[test]

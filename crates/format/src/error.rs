@@ -63,7 +63,7 @@ pub enum Error {
     },
     /// The bytes contradict the format.
     #[error(
-        "damaged {what} at byte {offset}: {why}; `amemctl verify` tells the extent, `amemctl repair` saves what is whole"
+        "damaged {what} at byte {offset}: {why}; run `amemctl verify` for the extent; `amemctl repair` saves what is whole"
     )]
     Corrupt {
         /// The part of the file.
@@ -98,7 +98,7 @@ pub enum Error {
         id: NodeId,
     },
     /// No such session.
-    #[error("session: there is none with {name}")]
+    #[error("there is no session with {name}")]
     UnknownSession {
         /// The id or key in the request.
         name: String,
@@ -141,7 +141,7 @@ pub enum Error {
     },
     /// Commits that are no longer available one by one.
     #[error(
-        "the commits after LSN {asked} are not held any more, only those after {oldest}: read the brain as it is, then follow it from the LSN that answered"
+        "the commits after LSN {asked} are no longer available, only those after {oldest}: read the brain first, then follow it from the LSN of that answer"
     )]
     CommitsGone {
         /// The LSN in the request.

@@ -1,5 +1,4 @@
-//! Terms as numbers, for whoever reads many texts at once: a word that was seen before is not stemmed again, and its
-//! term is not looked for by its letters.
+//! Terms as numbers, for indexing many texts: a known word is neither stemmed again nor looked up by its term.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -10,12 +9,12 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::Analyzer;
 use super::words::for_each_word;
 
-/// Words that are remembered; some megabytes.
+/// Words in the cache; some megabytes.
 const KNOWN_WORDS_MAX: usize = 1 << 16;
-/// The number of a word that gives no term.
+/// The number of a stop word.
 const NONE: u32 = u32::MAX;
 
-/// Numbers of terms in order of their first use, from 0.
+/// Numbers terms in the order of their first use, from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     word: String,
@@ -25,7 +24,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// How many terms have a number.
+    /// The number of terms.
     pub(crate) fn len(&self) -> usize {
         self.terms.len()
     }
@@ -65,13 +64,13 @@ impl Numbers {
         });
     }
 
-    /// The terms with their numbers, in any order.
+    /// Terms and their numbers, unordered.
     pub(crate) fn into_terms(self) -> impl Iterator<Item = (Box<str>, u32)> {
         self.terms.into_iter()
     }
 }
 
-/// Hashes of short strings, with a seed that nobody knows: texts cannot be made to collide.
+/// Hashes short strings with a random seed, so that texts cannot be crafted to collide.
 #[derive(Debug, Clone)]
 struct WordHashBuilder(u64);
 
@@ -97,7 +96,7 @@ impl Hasher for WordHasher {
     }
 
     fn write_u8(&mut self, _: u8) {
-        // The end of a string, which its length has told already.
+        // `str` ends its hash with this byte; the hash covers the length already.
     }
 
     fn finish(&self) -> u64 {

@@ -1,18 +1,18 @@
-//! A place in a JSON value, for errors: `and[1].price.gte`.
+//! A path into a JSON value, for errors: `and[1].price.gte`.
 //!
-//! It lives on the stack of whoever descends and costs nothing unless something is wrong.
-//! Promises: however long the keys, what is shown is short.
+//! A path is a chain of stack frames; it is formatted only for an error.
+//! Promises: an error shows at most `SHOWN_MAX` characters of a path, however long the keys.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Characters that an error shows of a place.
+/// Characters of a path that an error shows.
 const SHOWN_MAX: usize = 120;
 
-/// A place in a JSON value.
+/// A path from the top of a JSON value to a value inside it.
 pub enum JsonPath<'a> {
-    /// The value itself.
+    /// The whole value.
     Top,
     /// The value of a key.
     Key(&'a JsonPath<'a>, &'a str),
@@ -21,12 +21,12 @@ pub enum JsonPath<'a> {
 }
 
 impl<'a> JsonPath<'a> {
-    /// The value of a key here.
+    /// The path of a key of this object.
     pub fn key(&'a self, key: &'a str) -> Self {
         Self::Key(self, key)
     }
 
-    /// An element of the array here.
+    /// The path of an element of this array.
     pub fn index(&'a self, index: usize) -> Self {
         Self::Index(self, index)
     }
@@ -60,7 +60,7 @@ impl fmt::Display for JsonPath<'_> {
     }
 }
 
-/// The beginning of a text, for errors.
+/// The first `SHOWN_MAX` characters of a text, for errors.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -68,7 +68,7 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// What a value is, with its article, for errors.
+/// The JSON type of a value, with its article, for errors.
 pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,6 +1,6 @@
-//! What an index of attributes tells apart: every value of an event under its path, as one number.
+//! Hashes for the attribute index: one per path and value of an event.
 //!
-//! Promises: values that are equal under one path have one number (different ones may, too).
+//! Promises: equal values under one path have the same hash; different ones may collide.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,10 +8,10 @@ use super::number::Number;
 use crate::event::Attributes;
 use crate::limits::INDEXED_VALUES_MAX;
 
-/// Between path and value: no text has this byte.
-const BETWEEN: u8 = 0xFF;
+/// Separates path and value: UTF-8 never contains this byte.
+const SEPARATOR: u8 = 0xFF;
 
-/// A value that is not made of others.
+/// A JSON value that is neither an array nor an object.
 #[derive(Debug, Clone, Copy)]
 pub enum ScalarValue<'a> {
     /// `null`.
@@ -36,19 +36,19 @@ impl<'a> ScalarValue<'a> {
     }
 }
 
-/// The numbers of all values of an event, ascending, each once; `None` if an index does not tell of them: they are too
-/// many, or this is no object.
+/// The hashes of all values of an event, ascending, without duplicates; `None` if the index does not cover the event:
+/// it has more than `INDEXED_VALUES_MAX` values, or `json` is not an object.
 pub fn values_of(json: &str) -> Option<Vec<u64>> {
     let attributes: Attributes = serde_json::from_str(json).ok()?;
-    let mut found = ValueHashes::default();
-    found.object(&attributes).then_some(())?;
-    let mut hashes = found.hashes;
+    let mut values = ValueHashes::default();
+    values.object(&attributes).then_some(())?;
+    let mut hashes = values.hashes;
     hashes.sort_unstable();
     hashes.dedup();
     Some(hashes)
 }
 
-/// The values that were found, and the path to what is looked at.
+/// Collects hashes; `path` leads to the current value.
 #[derive(Default)]
 struct ValueHashes {
     path: Vec<u8>,
@@ -56,7 +56,7 @@ struct ValueHashes {
 }
 
 impl ValueHashes {
-    /// False once there are too many.
+    /// False once there are more than `INDEXED_VALUES_MAX`.
     fn object(&mut self, object: &Attributes) -> bool {
         let len = self.path.len();
         object.iter().all(|(key, value)| {
@@ -89,10 +89,10 @@ impl ValueHashes {
     }
 }
 
-/// The hash of a value under a path, which is left as it was.
+/// The hash of a value under a path; restores `path`.
 pub fn hash(path: &mut Vec<u8>, value: &ScalarValue<'_>) -> u64 {
     let len = path.len();
-    path.push(BETWEEN);
+    path.push(SEPARATOR);
     match value {
         ScalarValue::Null => path.push(0),
         ScalarValue::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
