@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_stand_where_they_were_pushed() {
+    fn pushed_entries_keep_their_index() {
         let v = AppendVec::new();
         for i in 0..10_000u32 {
             assert_eq!(v.push(i * 3), i);

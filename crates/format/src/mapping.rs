@@ -334,8 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grows_step_by_step_is_mapped_few_times_and_what_was_lent_stays() -> io::Result<()>
-    {
+    fn a_growing_file_is_mapped_few_times_and_earlier_slices_stay_valid() -> io::Result<()> {
         const STEP: u64 = 1 << 20;
         let file = tempfile::tempfile()?;
         let write = |step: u64| file.write_all_at(&[step as u8; 8], step * STEP);

@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_like_nothing() {
+    fn a_vector_of_zeros_has_no_cosine() {
         assert!(UnitVector::of(&[0.0, 0.0]).is_none());
         let direction = UnitVector::of(&[1.0, 0.0]).unwrap();
         assert_eq!(direction.cosine(&[0.0, 0.0], 0.0).unwrap(), None);

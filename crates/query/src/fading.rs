@@ -96,7 +96,7 @@ impl<'v> Fading<'v> {
                 within
             }
             Some(least) => {
-                let touched = brain.delta().events.touched_in(n) & within;
+                let touched = brain.delta().events.slot_bits(n) & within;
                 touched | self.confident(n, from..self.ids.end, least)?
             }
         };
@@ -142,7 +142,7 @@ impl<'v> Fading<'v> {
 
     fn may_reach(&self, id: NodeId, least: Option<f32>) -> Result<bool> {
         let brain = self.view.brain();
-        let Some(least) = least.filter(|_| !brain.delta().events.is_touched(id)) else {
+        let Some(least) = least.filter(|_| !brain.delta().events.has_slot(id)) else {
             return Ok(true);
         };
         let record = brain.base().raw(id)?;

@@ -160,12 +160,12 @@ impl Events {
 
     /// True if a base event has entries in the delta.
     #[inline]
-    pub fn is_touched(&self, id: NodeId) -> bool {
+    pub fn has_slot(&self, id: NodeId) -> bool {
         self.with_slot.has(id)
     }
 
     /// Bit i is set if base event 64 · `n` + i has entries in the delta.
-    pub fn touched_in(&self, n: u64) -> u64 {
+    pub fn slot_bits(&self, n: u64) -> u64 {
         self.with_slot.word(n)
     }
 

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_there_and_nothing_else() {
+    fn the_set_has_exactly_the_added_events() {
         let touched = EventSet::new(100_000);
         let added = [0, 63, 64, 32_767, 32_768, 99_999];
         for id in added {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::types::{EdgeType, Micros, NodeId};
 
-/// The end at which an event stands in its edges.
+/// Which end of its edges an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The event is the source.
@@ -229,7 +229,7 @@ impl View {
         Ok(EdgeList::Merged(then))
     }
 
-    /// The whole edge that `edge_ref` of event `id` stands for.
+    /// The whole edge behind `edge_ref`, an edge of event `id` in `direction`.
     pub fn edge(&self, id: NodeId, direction: Direction, edge_ref: &EdgeRef) -> Result<Edge> {
         match edge_ref.location {
             EdgeLocation::Base(position) => self.brain.base.edge(position),

@@ -129,9 +129,9 @@ pub(crate) fn base() {
         move |Delta(log, events)| {
             for id in [id, known] {
                 if events.is_changed(id) {
-                    assert!(events.is_touched(id), "wrong: a change without a bit");
+                    assert!(events.has_slot(id), "wrong: a change without a bit");
                 }
-                if events.is_touched(id) {
+                if events.has_slot(id) {
                     assert!(
                         events.base_slot(id).is_some(),
                         "wrong: a bit without a slot"
