@@ -27,7 +27,7 @@ const SOURCES: [&str; 11] = [
     "delta/skiplist.rs",
     "delta/sparse.rs",
     "delta/terms.rs",
-    "delta/touched.rs",
+    "delta/event_set.rs",
     "publish.rs",
 ];
 

@@ -259,7 +259,7 @@ impl Demo {
         self.show(stage, &format!("get marina {episode} --no-touch"), "")?;
         let view = self.view()?;
         let mut parts = HashSet::new();
-        for edge in view.ties(NodeId(episode), Direction::Incoming)?.iter() {
+        for edge in view.edges_of(NodeId(episode), Direction::Incoming)?.iter() {
             parts.extend((edge.edge_type == EdgeType::PART_OF).then_some(edge.other.0));
         }
         let tied = done["edges"] == parts.len() as u64 && !parts.is_empty();
@@ -382,7 +382,7 @@ fn type_counts(view: &View) -> Result<[TypeCounts; 2], Failure> {
         .map(|edge_type| (edge_type.to_string(), 0))
         .into();
     for id in 0..view.nodes() {
-        for edge in view.ties(NodeId(id), Direction::Outgoing)?.iter() {
+        for edge in view.edges_of(NodeId(id), Direction::Outgoing)?.iter() {
             edges[usize::from(edge.edge_type.0)].1 += 1;
         }
     }

@@ -11,7 +11,7 @@
 
 use amem_format::error::Result;
 use amem_format::nearest::{Query, spread};
-use amem_format::vectors::{self, Direction, Vectors};
+use amem_format::vectors::{self, UnitVector, Vectors};
 use amem_format::view::View;
 
 /// If the greatest is no further above the mean, they tell nothing: scaled up, it would be what 32 bits round.
@@ -29,7 +29,7 @@ const SAMPLE: u64 = 256;
 pub(super) struct Cosines<'v> {
     vectors: Vectors<'v>,
     /// None if all are taken to be alike.
-    direction: Option<Direction>,
+    direction: Option<UnitVector>,
     mean: f32,
     most: f32,
 }
@@ -44,7 +44,7 @@ impl<'v> Cosines<'v> {
     ) -> Result<Option<Self>> {
         vectors::check(view, question)?;
         let vectors = Vectors::new(view)?;
-        let Some(direction) = Direction::of(question) else {
+        let Some(direction) = UnitVector::of(question) else {
             return Ok(None);
         };
         let mut most = f32::NEG_INFINITY;
@@ -150,7 +150,7 @@ impl<'v> Cosines<'v> {
 }
 
 /// The cosine of an event with a direction; `None` if it has no vector, or one of zeros.
-fn cosine(vectors: &Vectors<'_>, direction: &Direction, id: u32) -> Result<Option<f32>> {
+fn cosine(vectors: &Vectors<'_>, direction: &UnitVector, id: u32) -> Result<Option<f32>> {
     let mut found = None;
     vector(vectors, id, |vector, inverse| {
         if inverse != 0.0 {

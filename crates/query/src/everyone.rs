@@ -10,7 +10,7 @@ use super::lenders::{WAYS, small};
 use super::own::Own;
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId, SessionId};
-use amem_format::view::{Direction, View, Web};
+use amem_format::view::{Direction, GraphReader, View};
 
 /// By id, what an event has of its own at most, what its neighbours and the best of its session lend: `neighbours` is
 /// what one and two steps away lend of what they have, `session` what the session does.
@@ -37,7 +37,7 @@ pub(super) fn bounds(
     }
     let mut bounds = uppers.clone();
     if neighbours != (0.0, 0.0) {
-        let web = view.web()?;
+        let web = view.graph()?;
         for way in WAYS {
             let steps = Steps::of(&web, nodes, way)?;
             let firsts = steps.most(&uppers);
@@ -64,7 +64,7 @@ struct Steps {
 }
 
 impl Steps {
-    fn of(web: &Web<'_>, nodes: usize, way: Direction) -> Result<Self> {
+    fn of(web: &GraphReader<'_>, nodes: usize, way: Direction) -> Result<Self> {
         let mut starts = Vec::with_capacity(nodes + 1);
         let mut others = Vec::new();
         for id in (0..nodes as u64).map(NodeId) {
@@ -78,7 +78,7 @@ impl Steps {
                     }
                 }
                 None => {
-                    for tie in web.ties(id, way)?.iter() {
+                    for tie in web.edges_of(id, way)?.iter() {
                         if tie.edge_type == EdgeType::TEMPORAL_NEXT {
                             others.push(small(tie.other)?);
                         }

@@ -15,7 +15,7 @@ use amem_format::base::node;
 use amem_format::base::summary_cache::{BLOCK, PART, Peak};
 use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
-use amem_format::view::{Shares, View, strength_after};
+use amem_format::view::{StrengthBounds, View, strength_after};
 
 /// What is rounded in a bound and in a strength is less than this share of them.
 const SLACK: f64 = 1.0 + 1e-6;
@@ -36,7 +36,7 @@ pub(crate) struct Fading<'v> {
     /// A bit for each event of that block which may be given yet.
     left: u64,
     /// The shares of confidence that are left at most in a block, and in any that it covers.
-    shares: Option<(Peak, Shares)>,
+    shares: Option<(Peak, StrengthBounds)>,
     /// Blocks for which these will do.
     fresh: u32,
 }
@@ -96,7 +96,7 @@ impl<'v> Fading<'v> {
                 within
             }
             Some(least) => {
-                let touched = brain.delta().events.touched_in(n) & within;
+                let touched = brain.delta().events.slot_bits(n) & within;
                 touched | self.confident(n, from..self.ids.end, least)?
             }
         };
@@ -127,12 +127,12 @@ impl<'v> Fading<'v> {
     }
 
     /// The shares of a block: those of a newer one, unless they are not enough or of long ago.
-    fn shares(&mut self, peak: &Peak) -> Shares {
+    fn shares(&mut self, peak: &Peak) -> StrengthBounds {
         self.fresh = self.fresh.saturating_sub(1);
         match self.shares {
             Some((newer, shares)) if self.fresh > 0 && newer.covers(peak) => shares,
             _ => {
-                let shares = Shares::at_most(peak, self.time, &self.rates);
+                let shares = StrengthBounds::at_most(peak, self.time, &self.rates);
                 self.shares = Some((*peak, shares));
                 self.fresh = FRESH;
                 shares
@@ -142,7 +142,7 @@ impl<'v> Fading<'v> {
 
     fn may_reach(&self, id: NodeId, least: Option<f32>) -> Result<bool> {
         let brain = self.view.brain();
-        let Some(least) = least.filter(|_| !brain.delta().events.is_touched(id)) else {
+        let Some(least) = least.filter(|_| !brain.delta().events.has_slot(id)) else {
             return Ok(true);
         };
         let record = brain.base().raw(id)?;

@@ -65,7 +65,7 @@ impl Get {
 
     fn edges(&self, view: &View, sight: &Sight, direction: Direction) -> Result<(Vec<Edge>, bool)> {
         let mut edges = Vec::new();
-        for tie in view.ties(self.event, direction)?.iter() {
+        for tie in view.edges_of(self.event, direction)?.iter() {
             if sight.of(&view.node(tie.other)?)? != Seen::Shown {
                 continue;
             }

@@ -16,7 +16,7 @@ use crate::limits::TIES_MAX;
 use amem_format::base::head_cache::CachedHeads;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
-use amem_format::view::{Direction, View, Web};
+use amem_format::view::{Direction, GraphReader, View};
 
 /// Of a chain, every so many events are kept.
 const MARK: usize = 64;
@@ -24,7 +24,7 @@ const MARK: usize = 64;
 /// Newest heads on a view.
 pub(crate) struct Heads<'v> {
     view: &'v View,
-    web: Option<Web<'v>>,
+    web: Option<GraphReader<'v>>,
     sight: &'v Sight,
     /// What others worked out, who saw the same.
     worked_out: Option<CachedHeads<'v>>,
@@ -150,7 +150,7 @@ impl<'v> Heads<'v> {
     }
 
     #[inline]
-    fn step(&mut self, web: &Web<'_>, id: NodeId) -> Result<Step> {
+    fn step(&mut self, web: &GraphReader<'_>, id: NodeId) -> Result<Step> {
         let Some((others, types)) = web.plain(id, Direction::Incoming) else {
             return Ok(Step::Unclear);
         };
@@ -176,10 +176,10 @@ impl<'v> Heads<'v> {
         Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
     }
 
-    fn web(&mut self) -> Result<Web<'v>> {
+    fn web(&mut self) -> Result<GraphReader<'v>> {
         match self.web {
             Some(web) => Ok(web),
-            None => Ok(*self.web.insert(self.view.web()?)),
+            None => Ok(*self.web.insert(self.view.graph()?)),
         }
     }
 
@@ -242,7 +242,7 @@ impl<'v> Heads<'v> {
     fn open(&mut self, id: NodeId, is_shown: bool, place: usize) -> Result<Open> {
         let web = self.web()?;
         let mut replacements = Vec::new();
-        for tie in web.ties(id, Direction::Incoming)?.iter() {
+        for tie in web.edges_of(id, Direction::Incoming)?.iter() {
             self.look_at(1)?;
             if tie.edge_type != EdgeType::SUPERSEDES {
                 continue;

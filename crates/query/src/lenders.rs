@@ -12,9 +12,9 @@ use super::paged::Paged;
 use super::places::Places;
 use super::selected::Selected;
 use amem_format::error::{Error, Result};
-use amem_format::top::Scored;
+use amem_format::top::ScoredEvent;
 use amem_format::types::{EdgeType, NodeId, SessionId};
-use amem_format::view::{Direction, View, Web};
+use amem_format::view::{Direction, GraphReader, View};
 
 /// Both ways along temporal-next edges; what is kept of an event's neighbours is kept by the place of the way.
 pub(super) const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
@@ -25,7 +25,7 @@ const STEPS_EXPECTED: usize = 8;
 /// Who lends, and how much.
 pub(super) struct Lenders<'s, 'v> {
     view: &'v View,
-    web: Web<'v>,
+    web: GraphReader<'v>,
     own: &'s Own<'v>,
     selected: Selected<'v>,
     places: Places,
@@ -135,7 +135,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     pub(super) fn new(view: &'v View, own: &'s Own<'v>, selected: Selected<'v>) -> Result<Self> {
         Ok(Self {
             view,
-            web: view.web()?,
+            web: view.graph()?,
             own,
             selected,
             places: Places::new(),
@@ -212,7 +212,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
 
     /// Takes note that none of the wanted events that were not told before has more than this one may have; gives
     /// whether it is wanted.
-    pub(super) fn tell(&mut self, Scored { score, id }: Scored) -> Result<bool> {
+    pub(super) fn tell(&mut self, ScoredEvent { score, id }: ScoredEvent) -> Result<bool> {
         let place = self.place(id);
         let standing = self.standing(place)?;
         if let Standing::At(at) = standing {
@@ -246,7 +246,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
                 }
             }
             None => {
-                for tie in self.web.ties(id, WAYS[way])?.iter() {
+                for tie in self.web.edges_of(id, WAYS[way])?.iter() {
                     if tie.edge_type == EdgeType::TEMPORAL_NEXT {
                         step(small(tie.other)?);
                     }
@@ -313,7 +313,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     /// Calls `f` with an event that was told and those that it lends to, one step and two steps away, each event once.
     pub(super) fn around(
         &mut self,
-        Scored { score, id }: Scored,
+        ScoredEvent { score, id }: ScoredEvent,
         mut f: impl FnMut(&mut Self, u32) -> Result<()>,
     ) -> Result<()> {
         let origin = self.place(id);

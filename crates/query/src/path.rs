@@ -8,7 +8,7 @@ use super::walk::{Follow, Step, Via, wanted};
 use crate::limits::{TIES_MAX, VISITED_MAX};
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
-use amem_format::view::{Direction, Tie, View, Web};
+use amem_format::view::{Direction, EdgeRef, GraphReader, View};
 
 /// Asks for a way with the fewest edges; of several, the one whose steps come first (`walk`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Path {
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
         sight.open(view, self.to)?;
         sight.open(view, self.from)?;
-        let steps = Meeting::new(self, view.web()?, sight).way()?;
+        let steps = Meeting::new(self, view.graph()?, sight).way()?;
         Ok(Route {
             answered: Answered::by(view),
             steps,
@@ -71,7 +71,7 @@ impl Path {
 /// not at all that is within the whole way of one.
 struct Meeting<'r, 'v> {
     path: &'r Path,
-    web: Web<'v>,
+    web: GraphReader<'v>,
     sight: Sight,
     wanted: [bool; 256],
     /// Events met, and ties looked at.
@@ -111,7 +111,7 @@ impl Side {
 }
 
 impl<'r, 'v> Meeting<'r, 'v> {
-    fn new(path: &'r Path, web: Web<'v>, sight: Sight) -> Self {
+    fn new(path: &'r Path, web: GraphReader<'v>, sight: Sight) -> Self {
         Self {
             path,
             web,
@@ -148,7 +148,7 @@ impl<'r, 'v> Meeting<'r, 'v> {
         let mut has_met = false;
         for id in std::mem::take(&mut side.edge) {
             for &direction in side.follow.directions() {
-                for tie in self.web.ties(id, direction)?.iter() {
+                for tie in self.web.edges_of(id, direction)?.iter() {
                     self.look()?;
                     let is_wanted = self.wanted[usize::from(tie.edge_type.0)];
                     if !is_wanted || side.depths.get(tie.other).is_some() {
@@ -223,7 +223,7 @@ impl<'r, 'v> Meeting<'r, 'v> {
             let mut before = Vec::new();
             for id in level {
                 for &direction in there.follow.directions() {
-                    for tie in self.web.ties(id, direction)?.iter() {
+                    for tie in self.web.edges_of(id, direction)?.iter() {
                         self.look()?;
                         if self.wanted[usize::from(tie.edge_type.0)]
                             && here.depth_of(tie.other) == Some(depth)
@@ -244,9 +244,9 @@ impl<'r, 'v> Meeting<'r, 'v> {
         &mut self,
         id: NodeId,
         is_one: impl Fn(NodeId) -> bool,
-    ) -> Result<Option<(Tie, Direction)>> {
+    ) -> Result<Option<(EdgeRef, Direction)>> {
         for &direction in self.path.follow.directions() {
-            for tie in self.web.ties(id, direction)?.iter() {
+            for tie in self.web.edges_of(id, direction)?.iter() {
                 self.look()?;
                 if self.wanted[usize::from(tie.edge_type.0)] && is_one(tie.other) {
                     return Ok(Some((tie, direction)));

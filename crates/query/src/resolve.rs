@@ -14,7 +14,7 @@ use super::scope::{Scope, Seen, Sight};
 use crate::limits::{PAGE_MAX, VISITED_MAX};
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
-use amem_format::view::{Direction, View, Web};
+use amem_format::view::{Direction, GraphReader, View};
 
 /// Asks what an event was replaced by. The event itself may be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,12 +120,12 @@ pub(crate) fn heads(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<Nod
 /// The replacements of an event that are shown or lead to one that may be, in order of id.
 pub(crate) fn replacements(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<Link>> {
     let mut found = Vec::new();
-    each_replacement(&view.web()?, sight, event, |link| found.push(link))?;
+    each_replacement(&view.graph()?, sight, event, |link| found.push(link))?;
     Ok(found)
 }
 
 fn each_replacement(
-    web: &Web<'_>,
+    web: &GraphReader<'_>,
     sight: &Sight,
     event: NodeId,
     mut found: impl FnMut(Link),
@@ -146,7 +146,7 @@ fn each_replacement(
         }
         return Ok(());
     }
-    for tie in web.ties(event, Direction::Incoming)?.iter() {
+    for tie in web.edges_of(event, Direction::Incoming)?.iter() {
         if tie.edge_type == EdgeType::SUPERSEDES {
             look(tie.other)?;
         }
@@ -172,7 +172,7 @@ struct Met {
 
 impl Upward {
     fn from(view: &View, sight: &Sight, event: NodeId) -> Result<Self> {
-        let web = view.web()?;
+        let web = view.graph()?;
         let is_stub = sight.at(&web, event)? == Seen::Stub;
         let link = Link { id: event, is_stub };
         let mut met = Vec::with_capacity(USUAL);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::own::Own;
 use amem_format::simd::Kernels;
-use amem_format::top::Scored;
+use amem_format::top::ScoredEvent;
 
 /// Events that are sorted at first, and how many times as many next.
 const FIRST: usize = 512;
@@ -18,7 +18,7 @@ pub(super) struct Rest<'o, 'v> {
     said: Option<&'o Own<'v>>,
     uppers: Cow<'o, [f32]>,
     /// In order, the greatest first; those before `at` were given.
-    sorted: Vec<Scored>,
+    sorted: Vec<ScoredEvent>,
     at: usize,
     /// Events whose bound does not reach this were not sorted; all were if it is 0.
     cut: f32,
@@ -60,7 +60,7 @@ impl<'o, 'v> Rest<'o, 'v> {
     }
 
     /// The next event, and a bound of what it has.
-    pub(super) fn pop(&mut self) -> Option<Scored> {
+    pub(super) fn pop(&mut self) -> Option<ScoredEvent> {
         self.most()?;
         self.at += 1;
         self.sorted.get(self.at - 1).copied()
@@ -81,7 +81,7 @@ impl<'o, 'v> Rest<'o, 'v> {
         // Events with nothing are not to be found.
         Kernels::best().reaching(uppers, cut.max(f32::MIN_POSITIVE), &mut |at| {
             if uppers[at] < above {
-                sorted.push(Scored {
+                sorted.push(ScoredEvent {
                     score: uppers[at],
                     id: said.map_or(at as u32, |own| own.said_at(at)),
                 });

@@ -10,7 +10,7 @@ use super::filter::{Filter, Subject};
 use super::subject::{Candidate, Strength};
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
-use amem_format::view::{Node, View, Web};
+use amem_format::view::{GraphReader, Node, View};
 
 /// User, agent and run; each that is given must be equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Sight {
 
     /// How an event of a graph is seen.
     #[inline(always)]
-    pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+    pub(crate) fn at(&self, web: &GraphReader<'_>, id: NodeId) -> Result<Seen> {
         // Without a scope, what was learnt of an event once says it all.
         match web.known_forgotten(id).filter(|_| self.scope.is_none()) {
             Some(true) if !self.include_forgotten => Ok(Seen::Stub),
@@ -106,7 +106,7 @@ impl Sight {
     }
 
     #[inline(never)]
-    fn look(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+    fn look(&self, web: &GraphReader<'_>, id: NodeId) -> Result<Seen> {
         if self.scope.is_some() {
             return self.of(&web.view().node(id)?);
         }
@@ -119,7 +119,7 @@ impl Sight {
 
     /// True if an event of a graph is outside; without a scope none is, and no event is looked at.
     #[inline]
-    pub(crate) fn leaves_out(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
+    pub(crate) fn leaves_out(&self, web: &GraphReader<'_>, id: NodeId) -> Result<bool> {
         Ok(self.scope.is_some() && self.at(web, id)? == Seen::Outside)
     }
 

@@ -163,7 +163,7 @@ impl ShowSession {
                 Named::Id(id) => format!("number {id}"),
                 Named::Key(key) => format!(
                     "the key {:?}",
-                    amem_format::attributes::place::shortened(key)
+                    amem_format::attributes::json_path::shortened(key)
                 ),
             };
             Error::UnknownSession { name }

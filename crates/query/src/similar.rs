@@ -10,9 +10,9 @@ use super::selected::Selected;
 use super::selection::Selection;
 use amem_format::error::{Error, Result};
 use amem_format::nearest::{Query, Rate, exact, probe};
-use amem_format::top::{Scored, Top};
+use amem_format::top::{ScoredEvent, Top};
 use amem_format::types::NodeId;
-use amem_format::vectors::{self, Direction, Vectors};
+use amem_format::vectors::{self, UnitVector, Vectors};
 use amem_format::view::View;
 
 /// What others are to be like.
@@ -67,7 +67,7 @@ pub struct Alike {
 /// A question while it is answered.
 struct Asked<'a, 'v> {
     vectors: &'a Vectors<'v>,
-    direction: &'a Direction,
+    direction: &'a UnitVector,
     selected: Selected<'v>,
     least: f32,
     itself: Option<NodeId>,
@@ -79,7 +79,7 @@ impl Asked<'_, '_> {
         let Some(score) = self.direction.cosine(vector, inverse)? else {
             return Ok(());
         };
-        let (scored, node) = (Scored { score, id }, NodeId(id.into()));
+        let (scored, node) = (ScoredEvent { score, id }, NodeId(id.into()));
         if score >= self.least
             && top.takes(scored)
             && Some(node) != self.itself
@@ -171,12 +171,12 @@ impl Similar {
     }
 
     /// What others are compared with, and the event that it is the vector of.
-    fn direction(&self, view: &View) -> Result<(Direction, Option<NodeId>)> {
+    fn direction(&self, view: &View) -> Result<(UnitVector, Option<NodeId>)> {
         let no_direction = |what, why| Error::invalid(what, why);
         match &self.like {
             Like::Vector(vector) => {
                 vectors::check(view, vector)?;
-                let direction = Direction::of(vector)
+                let direction = UnitVector::of(vector)
                     .ok_or_else(|| no_direction("vector", "it is all zeros: nothing is like it"))?;
                 Ok((direction, None))
             }
@@ -184,7 +184,7 @@ impl Similar {
                 let selection = &self.selection;
                 let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
                 let node = sight.open(view, *id)?;
-                let direction = node.vector()?.and_then(Direction::of).ok_or_else(|| {
+                let direction = node.vector()?.and_then(UnitVector::of).ok_or_else(|| {
                     let why = format!("{id} has no vector: set one, or search by its text");
                     Error::invalid("event", why)
                 })?;

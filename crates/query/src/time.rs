@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use amem_format::attributes::place::shortened;
+use amem_format::attributes::json_path::shortened;
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 

@@ -13,7 +13,7 @@ use super::scope::{Seen, Sight};
 use crate::limits::{TIES_MAX, VISITED_MAX};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
-use amem_format::view::{Direction, View, Web};
+use amem_format::view::{Direction, GraphReader, View};
 
 /// Which way edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -101,7 +101,7 @@ const AHEAD: usize = 8;
 /// A walk under way.
 struct Going<'w, 'v> {
     walk: &'w Walk<'w>,
-    web: Web<'v>,
+    web: GraphReader<'v>,
     wanted: [bool; 256],
     met: Met,
     steps: Vec<Step>,
@@ -118,7 +118,7 @@ impl Walk<'_> {
     fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
         let mut going = Going {
             walk: self,
-            web: view.web()?,
+            web: view.graph()?,
             wanted: wanted(self.types),
             met: Met::new(view.nodes()),
             steps: Vec::with_capacity(self.limit.min(512)),
@@ -219,7 +219,7 @@ impl Going<'_, '_> {
             }
             return Ok(false);
         }
-        for tie in self.web.ties(id, direction)?.iter() {
+        for tie in self.web.edges_of(id, direction)?.iter() {
             if self.meet(tie.other, depth, via(tie.edge_type))? {
                 return Ok(true);
             }

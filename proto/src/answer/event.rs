@@ -128,7 +128,7 @@ impl<'v> EventEncoder<'v> {
         sight: &Sight,
         out: &mut Vec<v1::Edge>,
     ) -> Result<()> {
-        for tie in self.view.ties(id, direction)?.iter() {
+        for tie in self.view.edges_of(id, direction)?.iter() {
             if sight.of(&self.view.node(tie.other)?)? != Seen::Shown {
                 continue;
             }

@@ -67,11 +67,11 @@ fn missing_events_are_named() {
     let show = |session| ShowSession { session }.run(&view).map(|_| ());
     check(
         show(Named::Id(SessionId(99_999))),
-        "there is none with number 99999",
+        "there is no session with number 99999",
     );
     check(
         show(Named::Key("nobody".into())),
-        "there is none with the key \"nobody\"",
+        "there is no session with the key \"nobody\"",
     );
 }
 

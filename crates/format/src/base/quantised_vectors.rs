@@ -28,7 +28,7 @@
 use super::section::{Section, range, tag};
 use crate::base::image::Body;
 use crate::error::Result;
-use crate::simd::Coded;
+use crate::simd::QuantisedQuery;
 
 /// Alignment of the parts.
 const ALIGN: u64 = 64;
@@ -95,7 +95,7 @@ impl<'a> QuantisedVectors<'a> {
             recall: f32::from_bits(section.u32(36)?),
             refine: section.u32(40)?,
         };
-        let stride = Coded::stride_of(d as usize);
+        let stride = QuantisedQuery::stride_of(d as usize);
         let count = nodes + u64::from(k);
         let scales_at = aligned(FRONT + 4 * u64::from(d));
         let rows_at = aligned(scales_at + 4 * count);
@@ -178,7 +178,7 @@ impl QuantisedBuffers {
             ivf: self.ivf,
             reach: self.reach,
             centre: &self.centre,
-            stride: Coded::stride_of(self.centre.len()),
+            stride: QuantisedQuery::stride_of(self.centre.len()),
             scales: &self.scales,
             rows: &self.rows,
             nodes: (self.scales.len() - self.lists()) as u64,

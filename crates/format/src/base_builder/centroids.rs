@@ -4,7 +4,7 @@
 //! centroid; the caller measures the recall.
 
 use crate::nearest::Work;
-use crate::simd::{Bounds, Coded, Kernels, Line, decode};
+use crate::simd::{BoundFormula, DotBounds, Kernels, QuantisedQuery, decode};
 use crate::vectors::SAFE;
 
 /// The normalised vector minus the centre. `inverse` is 1 / length, within `SAFE`.
@@ -32,7 +32,7 @@ pub(super) struct CodedRows {
 impl CodedRows {
     /// Quantises directions, stored one after the other.
     pub(super) fn of(directions: &[f32], centre: &[f32]) -> Self {
-        let (kernels, stride) = (Kernels::best(), Coded::stride_of(centre.len()));
+        let (kernels, stride) = (Kernels::best(), QuantisedQuery::stride_of(centre.len()));
         let (mut rows, mut work) = (Self::default(), Vec::new());
         for direction in directions.chunks_exact(centre.len()) {
             let at = rows.codes.len();
@@ -46,7 +46,7 @@ impl CodedRows {
 
     /// Decodes the rows into directions of length 1, one after the other.
     pub(super) fn directions(&self, centre: &[f32]) -> Vec<f32> {
-        let stride = Coded::stride_of(centre.len());
+        let stride = QuantisedQuery::stride_of(centre.len());
         let mut directions = Vec::with_capacity(self.len() * centre.len());
         for (&packed, row) in self.scales.iter().zip(self.codes.chunks_exact(stride)) {
             let from = directions.len();
@@ -135,7 +135,7 @@ impl<'a> Centroids<'a> {
 pub(super) struct NearestCentroid<'a> {
     among: &'a Centroids<'a>,
     kernels: Kernels,
-    coded: Coded,
+    coded: QuantisedQuery,
     unit: Vec<f32>,
     /// Scales of the rows in the probed groups.
     scales: Vec<u32>,
@@ -147,7 +147,7 @@ impl<'a> NearestCentroid<'a> {
         Self {
             among,
             kernels: Kernels::best(),
-            coded: Coded::sized(among.dimension),
+            coded: QuantisedQuery::sized(among.dimension),
             unit: Vec::new(),
             scales: Vec::new(),
             work: Work::of(among.rows.len()),
@@ -171,7 +171,7 @@ impl<'a> NearestCentroid<'a> {
     pub(super) fn of_unit(&mut self, unit: &[f32]) -> u32 {
         self.coded.set(unit);
         // Terms that all rows share do not change the order.
-        let line = Line::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
+        let line = BoundFormula::new(&self.coded, 1.0, 0.0, 0.0, 0.0);
         let (kernels, coded, work) = (self.kernels, &self.coded, &mut self.work);
         let Some(groups) = &self.among.groups else {
             let rows = self.among.rows;
@@ -220,9 +220,9 @@ fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> 
 }
 
 /// Lower bounds of the dot products, from the first sums.
-fn lower<'w>(kernels: Kernels, line: &Line, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
+fn lower<'w>(kernels: Kernels, line: &BoundFormula, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
     let count = scales.len();
-    let out = Bounds {
+    let out = DotBounds {
         upper: &mut work.upper[..count],
         lower: &mut work.lower[..count],
     };

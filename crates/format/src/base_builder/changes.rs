@@ -1,7 +1,7 @@
 //! The history of a new base: that of the older base, then the changes of the delta, by LSN.
 
 use crate::base::history::{PastChange, PriorValue};
-use crate::delta::entry::{Held, State};
+use crate::delta::entry::{StateVersion, ValueRef};
 use crate::delta::graph::EdgeVersion;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
@@ -110,7 +110,7 @@ fn edge_change<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'
 
 fn state_changes<'v>(
     view: &'v View,
-    state: &State,
+    state: &StateVersion,
     out: &mut std::collections::VecDeque<Result<PastChange<'v>>>,
 ) -> Result<()> {
     let brain = view.brain();
@@ -160,13 +160,13 @@ fn state_changes<'v>(
 fn value_before<'v>(
     view: &'v View,
     id: NodeId,
-    held: Held,
+    held: ValueRef,
     initial: fn(&'v View, NodeId) -> Result<Option<&'v [u8]>>,
 ) -> Result<Option<&'v [u8]>> {
     match held {
-        Held::None => Ok(None),
-        Held::At(span) => view.brain().span(span).map(Some),
-        Held::Initial => initial(view, id),
+        ValueRef::None => Ok(None),
+        ValueRef::At(span) => view.brain().span(span).map(Some),
+        ValueRef::Initial => initial(view, id),
     }
 }
 

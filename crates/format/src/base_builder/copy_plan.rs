@@ -7,7 +7,7 @@ use super::damage::Damage;
 use crate::base::Base;
 use crate::base::node;
 use crate::bytes::get_f32;
-use crate::delta::entry::Held;
+use crate::delta::entry::ValueRef;
 use crate::error::Result;
 use crate::event::Edge;
 use crate::types::{EdgeType, Flags, Micros, NodeId};
@@ -116,10 +116,10 @@ impl<'v> CopyPlan<'v> {
                 if state.flags.has(Flags::ERASED) && !base.record(id)?.flags.has(Flags::ERASED) {
                     self.erased.push(number);
                 }
-                if state.vector != Held::Initial {
+                if state.vector != ValueRef::Initial {
                     self.vectors.push(number);
                 }
-                if state.attributes != Held::Initial {
+                if state.attributes != ValueRef::Initial {
                     self.attributes.push(number);
                 }
             }

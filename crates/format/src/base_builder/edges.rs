@@ -77,7 +77,7 @@ pub(super) fn write(plan: &CopyPlan<'_>, mut out: EdgeOutput<'_>) -> Result<Edge
     for id in plan.new_events() {
         columns.starts.push(columns.targets.len() as u32);
         if plan.is_scratch {
-            let list = plan.view.ties(id, Direction::Outgoing)?;
+            let list = plan.view.edges_of(id, Direction::Outgoing)?;
             for neighbour in list.iter() {
                 let edge = plan.view.edge(id, Direction::Outgoing, &neighbour)?;
                 columns.push_new(&edge, &mut out)?;

@@ -9,8 +9,8 @@ use super::workers::{Inline, Workers, both};
 use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers};
 use crate::error::Result;
 use crate::nearest::{Query, Rate, exact, probe};
-use crate::top::{Scored, Top};
-use crate::vectors::{Direction, SAFE, Vectors};
+use crate::top::{ScoredEvent, Top};
+use crate::vectors::{SAFE, UnitVector, Vectors};
 
 /// With fewer vectors, a scan of all codes is as fast as probing lists.
 const VECTORS_MIN: u64 = 10_000;
@@ -236,7 +236,7 @@ struct RecallQuery {
 /// Rates all events except the query's own.
 struct NeighbourRate<'m, 'v> {
     vectors: &'m Vectors<'v>,
-    direction: Direction,
+    direction: UnitVector,
     event: u32,
 }
 
@@ -251,7 +251,7 @@ impl Rate for NeighbourRate<'_, '_> {
             if id != event
                 && let Some(score) = direction.cosine(vector, inverse)?
             {
-                top.push(Scored { score, id });
+                top.push(ScoredEvent { score, id });
             }
             Ok(())
         })
@@ -270,7 +270,7 @@ impl RecallMeter<'_, '_> {
     /// Finds the true neighbours of an event; `None` if its vector has no direction.
     fn query_of(&mut self, event: u32, vector: &[f32]) -> Result<Option<RecallQuery>> {
         let codes = self.data.reader();
-        let Some(direction) = Direction::of(vector) else {
+        let Some(direction) = UnitVector::of(vector) else {
             return Ok(None);
         };
         let query = Query::new(direction.unit(), &codes);

@@ -12,7 +12,7 @@ use super::workers::{Workers, both};
 use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers, QuantisedVectors};
 use crate::base::vectors::inverse_length;
 use crate::error::Result;
-use crate::simd::{Coded, Kernels, unpack};
+use crate::simd::{Kernels, QuantisedQuery, unpack};
 use crate::types::Flags;
 use crate::vectors::{SAFE, Vectors};
 use crate::view::View;
@@ -186,13 +186,13 @@ impl<'a, 'v> Quantiser<'a, 'v> {
     }
 
     fn reserve(&mut self, nodes: u64) {
-        let stride = Coded::stride_of(self.data.centre.len());
+        let stride = QuantisedQuery::stride_of(self.data.centre.len());
         self.data.scales.reserve(nodes as usize);
         self.data.rows.reserve(nodes as usize * stride);
     }
 
     fn stride(&self) -> usize {
-        Coded::stride_of(self.data.centre.len())
+        QuantisedQuery::stride_of(self.data.centre.len())
     }
 
     /// Adds rows of events without a vector, up to `id`.

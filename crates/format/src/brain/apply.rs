@@ -7,8 +7,8 @@
 use super::generation::Brain;
 use crate::attributes::is_only_origin;
 use crate::base::identity::DecayRun;
-use crate::delta::entry::{Access, END, Held, Node, Slot, Span, State};
-use crate::delta::log::{Entry, Request, SessionVersion};
+use crate::delta::entry::{AccessVersion, DeltaEvent, END, Slot, Span, StateVersion, ValueRef};
+use crate::delta::log::{CommitEntry, RequestEntry, SessionVersion};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::journal::frame::Frame;
@@ -77,7 +77,7 @@ impl Brain {
             }
             edges = cx.edges;
         }
-        log.push(Entry {
+        log.push(CommitEntry {
             commit,
             position,
             end,
@@ -135,9 +135,9 @@ impl Brain {
                         return;
                     }
                     state.attributes = if span.len == 0 {
-                        Held::None
+                        ValueRef::None
                     } else {
-                        Held::At(span)
+                        ValueRef::At(span)
                     };
                     state.flags = state.flags.set(Flags::ATTRIBUTES, span.len > 0);
                 })
@@ -147,16 +147,16 @@ impl Brain {
                 let span = cx.span(vector);
                 self.change(cx, target, |state, _| {
                     state.vector = if span.len == 0 {
-                        Held::None
+                        ValueRef::None
                     } else {
-                        Held::At(span)
+                        ValueRef::At(span)
                     };
                     state.flags = state.flags.set(Flags::VECTOR, span.len > 0);
                 })
             }
             Op::Erase { target } => self.change(cx, target, |state, _| {
-                state.attributes = Held::None;
-                state.vector = Held::None;
+                state.attributes = ValueRef::None;
+                state.vector = ValueRef::None;
                 let gone = Flags::VECTOR.with(Flags::ATTRIBUTES);
                 state.flags = state.flags.without(gone).with(Flags::ERASED);
             }),
@@ -221,7 +221,7 @@ impl Brain {
                     return Err(cx.bad(format!("request {id} is answered twice")));
                 }
                 let answer = cx.span(answer);
-                let at = self.delta.requests.push(Request {
+                let at = self.delta.requests.push(RequestEntry {
                     lsn: cx.commit.lsn,
                     id,
                     body,
@@ -260,7 +260,7 @@ impl Brain {
             .set(Flags::ATTRIBUTES, !attributes.is_empty());
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         self.delta.events.push(
-            Node {
+            DeltaEvent {
                 lsn: cx.commit.lsn,
                 event_type: node.event_type,
                 session: node.session,
@@ -331,7 +331,7 @@ impl Brain {
         &self,
         cx: &Context<'_>,
         id: NodeId,
-        edit: impl FnOnce(&mut State, Lsn),
+        edit: impl FnOnce(&mut StateVersion, Lsn),
     ) -> Result<()> {
         let slot = self.slot(cx, id)?;
         let previous = slot.state.get();
@@ -360,7 +360,7 @@ impl Brain {
     }
 
     /// An event's state before the delta said anything about it.
-    pub(crate) fn initial_state(&self, id: NodeId) -> Result<State> {
+    pub(crate) fn initial_state(&self, id: NodeId) -> Result<StateVersion> {
         let (confidence, flags, lambda) = match id.0.checked_sub(self.base.nodes()) {
             None => {
                 let record = self.base.record(id)?;
@@ -377,7 +377,7 @@ impl Brain {
                 (node.confidence, node.flags, node.lambda)
             }
         };
-        Ok(State {
+        Ok(StateVersion {
             lsn: Lsn(0),
             time: Micros(0),
             actor: Default::default(),
@@ -386,8 +386,8 @@ impl Brain {
             confidence_lsn: Lsn(0),
             flags,
             lambda,
-            attributes: Held::Initial,
-            vector: Held::Initial,
+            attributes: ValueRef::Initial,
+            vector: ValueRef::Initial,
             previous: END,
         })
     }
@@ -410,7 +410,7 @@ impl Brain {
                     .map_or((0, Micros(0)), |n| (n.access_count, n.last_accessed)),
             },
         };
-        let access = Access {
+        let access = AccessVersion {
             lsn: cx.commit.lsn,
             count: count.saturating_add(times),
             last: last.max(at),

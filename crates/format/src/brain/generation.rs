@@ -12,7 +12,7 @@ use crate::journal::frame::{self, Frame};
 use crate::journal::head::{Head, PAGE};
 use crate::journal::live::{self, Live};
 use crate::journal::scan::{self, Next, Position};
-use crate::mapping::{Growing, Map};
+use crate::mapping::{GrowingMap, Map};
 use crate::types::{EdgeType, Lsn, Micros, NodeId};
 
 /// A generation: shared by every view of it.
@@ -20,7 +20,7 @@ use crate::types::{EdgeType, Lsn, Micros, NodeId};
 pub struct Brain {
     pub(crate) base: Base,
     pub(crate) delta: Delta,
-    map: Growing,
+    map: GrowingMap,
     /// The journal's head, and where its page begins.
     journal: Option<(Head, u64)>,
 }
@@ -76,7 +76,7 @@ impl Brain {
         Ok(Self {
             delta: Delta::new(base.nodes()),
             base,
-            map: Growing::new(map),
+            map: GrowingMap::new(map),
             journal,
         })
     }

@@ -5,7 +5,7 @@
 
 use super::apply::Context;
 use super::generation::Brain;
-use crate::append::Link;
+use crate::append::AtomicIndex;
 use crate::delta::entry::{END, Slot};
 use crate::delta::graph::{EdgeSlot, EdgeVersion};
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Brain {
             target,
             edge_type,
             in_base: before.is_some(),
-            version: Link::to(version),
+            version: AtomicIndex::to(version),
             before: 0,
             next_outgoing: END,
             next_incoming: END,

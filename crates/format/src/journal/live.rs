@@ -4,7 +4,7 @@
 //! Each cell stands on its own cache line. A reader believes the page only if `owner` names the boot, device
 //! and inode that it sees itself; in any other file, a copy, the chain of frames is the truth.
 
-use crate::mapping::Growing;
+use crate::mapping::GrowingMap;
 use crate::types::Generation;
 
 /// Position up to which frames are published; its top bit says "look at the rest of this page".
@@ -62,7 +62,7 @@ pub struct Live {
 }
 
 /// Reads the page at `page` in the file; `None` if it is not mapped.
-pub fn load(map: &Growing, page: u64) -> Option<Live> {
+pub fn load(map: &GrowingMap, page: u64) -> Option<Live> {
     let committed = map.load(page + COMMITTED)?;
     let cell = |at: u64| map.load(page + at);
     let superseded_by = cell(SUPERSEDED_BY)?;

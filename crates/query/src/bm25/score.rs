@@ -14,7 +14,7 @@ use super::terms::TextQuery;
 use amem_format::base::terms::{END, Terms};
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
-use amem_format::top::{Scored, Top};
+use amem_format::top::{ScoredEvent, Top};
 use amem_format::view::View;
 
 /// Terms of a question that are looked for; of more, those that weigh most.
@@ -118,7 +118,7 @@ impl<'a> Texts<'a> {
             }
             if !hopeless {
                 let score = parts.iter().fold(0.0, |sum, part| sum + part);
-                let scored = Scored { score, id };
+                let scored = ScoredEvent { score, id };
                 if top.takes(scored) && !skip(id) {
                     top.push(scored);
                     let threshold = top.threshold();

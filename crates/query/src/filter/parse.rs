@@ -10,14 +10,14 @@ use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use amem_format::attributes::Number;
-use amem_format::attributes::place::{Place, kind_of, shortened};
+use amem_format::attributes::json_path::{JsonPath, kind_of, shortened};
 use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
 impl Filter {
     /// Reads a filter; errors name the place of what is wrong.
     pub fn parse(value: &Value) -> Result<Self> {
-        Parser::default().filter(value, &Place::Top)
+        Parser::default().filter(value, &JsonPath::Top)
     }
 }
 
@@ -30,7 +30,7 @@ struct Parser {
 
 impl Parser {
     /// A filter at a place.
-    fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn filter(&mut self, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         let Value::Object(object) = value else {
             return Err(bad(
                 place,
@@ -44,7 +44,7 @@ impl Parser {
     }
 
     /// `{"field": "a.b", "op": "gte", "value": 3}`
-    fn explicit(&mut self, object: &Map<String, Value>, place: &Place<'_>) -> Result<Filter> {
+    fn explicit(&mut self, object: &Map<String, Value>, place: &JsonPath<'_>) -> Result<Filter> {
         if let Some(key) = object
             .keys()
             .find(|k| !["field", "op", "value"].contains(&k.as_str()))
@@ -74,7 +74,7 @@ impl Parser {
     }
 
     /// One entry of an object: a connective, or the shorthand for a field.
-    fn entry(&mut self, key: &str, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn entry(&mut self, key: &str, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         match key {
             "and" => Ok(Filter::And(self.list(value, place)?)),
             "or" => Ok(Filter::Or(self.list(value, place)?)),
@@ -86,7 +86,7 @@ impl Parser {
         }
     }
 
-    fn list(&mut self, value: &Value, place: &Place<'_>) -> Result<Vec<Filter>> {
+    fn list(&mut self, value: &Value, place: &JsonPath<'_>) -> Result<Vec<Filter>> {
         self.count_node()?;
         let Value::Array(filters) = value else {
             return Err(bad(
@@ -101,7 +101,7 @@ impl Parser {
     }
 
     /// `3`, or `{"gte": 3, "lt": 9}`
-    fn shorthand(&mut self, field: Field, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn shorthand(&mut self, field: Field, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         let Value::Object(ops) = value else {
             return self.condition(field, Op::Eq, value, place);
         };
@@ -117,8 +117,8 @@ impl Parser {
     fn all(
         &mut self,
         object: &Map<String, Value>,
-        place: &Place<'_>,
-        each: impl Fn(&mut Self, &str, &Value, &Place<'_>) -> Result<Filter>,
+        place: &JsonPath<'_>,
+        each: impl Fn(&mut Self, &str, &Value, &JsonPath<'_>) -> Result<Filter>,
     ) -> Result<Filter> {
         if object.len() != 1 {
             self.count_node()?;
@@ -138,7 +138,7 @@ impl Parser {
         field: Field,
         op: Op,
         value: &Value,
-        place: &Place<'_>,
+        place: &JsonPath<'_>,
     ) -> Result<Filter> {
         self.count_node()?;
         let operand = match (op, value) {
@@ -181,18 +181,18 @@ fn limit(what: &'static str, value: usize, max: usize) -> Result<()> {
     Error::check_limit(what, value as u64, max as u64)
 }
 
-fn bad(place: &Place<'_>, why: impl AsRef<str>) -> Error {
+fn bad(place: &JsonPath<'_>, why: impl AsRef<str>) -> Error {
     Error::invalid("filter", format!("at {place}: {}", why.as_ref()))
 }
 
-fn named_field(name: &str, place: &Place<'_>) -> Result<Field> {
+fn named_field(name: &str, place: &JsonPath<'_>) -> Result<Field> {
     match Field::named(name) {
         Field::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
         field => Ok(field),
     }
 }
 
-fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
+fn named_op(name: &str, place: &JsonPath<'_>) -> Result<Op> {
     Op::named(name).ok_or_else(|| {
         bad(
             place,
@@ -206,7 +206,7 @@ fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
 }
 
 /// A value that an operator can compare a field with.
-fn scalar(field: &Field, op: Op, value: &Value, place: &Place<'_>) -> Result<Scalar> {
+fn scalar(field: &Field, op: Op, value: &Value, place: &JsonPath<'_>) -> Result<Scalar> {
     let is_part = matches!(op, Op::Contains | Op::Icontains);
     let is_order = matches!(op, Op::Gt | Op::Gte | Op::Lt | Op::Lte);
     let refused = |wanted: &str| {

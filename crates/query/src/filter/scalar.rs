@@ -62,12 +62,12 @@ impl<'a> Item<'a> {
 
 impl<'a> Item<'a> {
     /// The value as an index of attributes has it; `None` of what no attribute can be.
-    pub(super) fn as_attribute(&self) -> Option<attributes::Value<'a>> {
+    pub(super) fn as_attribute(&self) -> Option<attributes::ScalarValue<'a>> {
         match *self {
-            Self::Null => Some(attributes::Value::Null),
-            Self::Bool(b) => Some(attributes::Value::Bool(b)),
-            Self::Number(n) => Some(attributes::Value::Number(n)),
-            Self::Text(text) => Some(attributes::Value::Text(text)),
+            Self::Null => Some(attributes::ScalarValue::Null),
+            Self::Bool(b) => Some(attributes::ScalarValue::Bool(b)),
+            Self::Number(n) => Some(attributes::ScalarValue::Number(n)),
+            Self::Text(text) => Some(attributes::ScalarValue::Text(text)),
             Self::Narrow(_) | Self::Time(_) | Self::Type(_) => None,
         }
     }

@@ -11,7 +11,7 @@ use crate::rest::Rest;
 use crate::scope::Sight;
 use crate::selected::Selected;
 use amem_format::error::Result;
-use amem_format::top::Scored;
+use amem_format::top::ScoredEvent;
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
@@ -55,7 +55,7 @@ const FOLLOWED_ONE_IN: u64 = 32;
 /// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Waiting {
-    bound: Scored,
+    bound: ScoredEvent,
     how: How,
 }
 
@@ -190,7 +190,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
     }
 
     /// Has an event wait by its score, if it is a hit.
-    fn rate(&mut self, Scored { id, .. }: Scored) -> Result<()> {
+    fn rate(&mut self, ScoredEvent { id, .. }: ScoredEvent) -> Result<()> {
         if self.lenders.wants(id)? {
             let hit = self.hit(id)?;
             if hit.text + hit.vector + hit.neighbours > 0.0 {
@@ -200,7 +200,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(())
     }
 
-    fn take_up(&mut self, next: Scored) -> Result<()> {
+    fn take_up(&mut self, next: ScoredEvent) -> Result<()> {
         if !self.lenders.tell(next)? {
             return Ok(());
         }
@@ -227,7 +227,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
 
     fn wait(&mut self, score: f32, id: u32, how: How) {
         self.ready.push(Waiting {
-            bound: Scored { score, id },
+            bound: ScoredEvent { score, id },
             how,
         });
     }

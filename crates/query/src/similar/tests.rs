@@ -14,7 +14,7 @@ use amem_format::brain::Brain;
 use amem_format::journal::op::{NewNode, Op};
 use amem_format::mapping::Map;
 use amem_format::types::{EventType, Micros, NodeId, SessionId};
-use amem_format::vectors::Direction;
+use amem_format::vectors::UnitVector;
 use amem_format::view::View;
 
 struct Random(u64);
@@ -75,7 +75,7 @@ fn naive(vectors: &[Vec<f32>], query: &Similar, itself: Option<usize>) -> Vec<(N
     let Like::Vector(like) = &query.like else {
         panic!("of a vector");
     };
-    let direction = Direction::of(like).unwrap();
+    let direction = UnitVector::of(like).unwrap();
     let types = &query.selection.types;
     let mut all: Vec<(f32, u64)> = vectors
         .iter()

@@ -98,7 +98,7 @@ fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
 }
 
 fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
-    for tie in view.ties(id, Direction::Incoming)?.iter() {
+    for tie in view.edges_of(id, Direction::Incoming)?.iter() {
         if tie.edge_type == EdgeType::SUPERSEDES && !view.node(tie.other)?.is_forgotten() {
             return Ok(true);
         }

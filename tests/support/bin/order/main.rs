@@ -25,13 +25,13 @@ mod publish;
 #[path = "../../../../crates/format/src/delta"]
 mod delta {
     pub mod entry;
+    mod event_set;
     pub mod graph;
     pub mod log;
     pub mod postings;
     pub mod skiplist;
     pub mod sparse;
     pub mod terms;
-    mod touched;
 
     pub use postings::DeltaTerms;
 

@@ -16,7 +16,7 @@ impl<'v> MergePlan<'_, 'v> {
         for (&id, belief) in &self.beliefs {
             let hidden = |flags: Flags| flags.has(Flags::FORGOTTEN);
             if hidden(belief.flags) != self.plan.view.node(id)?.is_forgotten() {
-                let ties = self.plan.view.ties(id, Direction::Outgoing)?;
+                let ties = self.plan.view.edges_of(id, Direction::Outgoing)?;
                 let replaced = ties
                     .iter()
                     .filter(|tie| tie.edge_type == EdgeType::SUPERSEDES);
@@ -51,7 +51,7 @@ impl<'v> MergePlan<'_, 'v> {
     fn successors(&self, target: NodeId) -> Result<HashMap<NodeId, f32>> {
         let mut found = HashMap::new();
         if target.0 < self.plan.view.nodes() {
-            for tie in self.plan.view.ties(target, Direction::Incoming)?.iter() {
+            for tie in self.plan.view.edges_of(target, Direction::Incoming)?.iter() {
                 if tie.edge_type == EdgeType::SUPERSEDES {
                     let edge = self.plan.view.edge(target, Direction::Incoming, &tie)?;
                     found.insert(tie.other, edge.weight);

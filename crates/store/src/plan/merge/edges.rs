@@ -27,7 +27,7 @@ impl MergePlan<'_, '_> {
         let gone = self.retracted()?;
         let mut candidates = Vec::new();
         for id in (0..self.other.nodes()).map(NodeId) {
-            let ties = self.other.ties(id, Direction::Outgoing)?;
+            let ties = self.other.edges_of(id, Direction::Outgoing)?;
             for tie in ties.iter() {
                 let edge = self.other.edge(id, Direction::Outgoing, &tie)?;
                 if let Some(edge) = self.candidate(&edge)? {
@@ -107,7 +107,7 @@ impl MergePlan<'_, '_> {
             self.check_budget_for(held + entries(met, 2 * size_of::<EdgeCandidate>()))?;
             let mut next = new.get(&id).cloned().unwrap_or_default();
             if id.0 < self.plan.view.nodes() {
-                for tie in self.plan.view.ties(id, Direction::Outgoing)?.iter() {
+                for tie in self.plan.view.edges_of(id, Direction::Outgoing)?.iter() {
                     let is_it = tie.edge_type == EdgeType::SUPERSEDES;
                     if is_it && !gone.contains(&(id, tie.other, tie.edge_type)) {
                         next.push(tie.other);

@@ -1,38 +1,40 @@
-//! The graph of a view made ready for a walk: what every event of it needs is looked up once.
+//! The graph of a view for traversals: sections that every step needs are looked up once.
 //!
-//! Promises: the ties are those of `View::ties`, and what is forgotten is what `Node::is_forgotten` says.
+//! Promises: edges equal those of `View::edges_of`; `is_forgotten` equals `Node::is_forgotten`.
 
-use super::View;
-use super::ties::{Direction, Ties};
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
+
+use super::edges::{Direction, EdgeList};
+use super::snapshot::View;
 use crate::base::adjacency::{Adjacency, Neighbours};
 use crate::base::head_cache::CachedHeads;
 use crate::base::summary_cache::ForgottenBits;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 
-/// The graph of a view.
+/// Reads edges and flags of events. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
-pub struct Web<'v> {
+pub struct GraphReader<'v> {
     view: &'v View,
     adjacency: Adjacency<'v>,
     forgotten: ForgottenBits<'v>,
     base_nodes: u64,
     /// Events of the base that are in the view.
-    based: u64,
+    base_nodes_in_view: u64,
     before_base: bool,
-    /// The journal says nothing of the state and the edges of any event of the base.
+    /// The journal changes state and edges of no base event.
     is_unchanged: bool,
 }
 
 impl View {
-    /// The graph, made ready for a walk.
-    pub fn web(&self) -> Result<Web<'_>> {
-        Ok(Web {
+    /// A reader of the graph, for traversals.
+    pub fn graph(&self) -> Result<GraphReader<'_>> {
+        Ok(GraphReader {
             view: self,
             adjacency: self.brain.base.adjacency()?,
             forgotten: self.brain.base.known_forgotten(),
             base_nodes: self.brain.base.nodes(),
-            based: self.brain.base.nodes().min(self.at.nodes),
+            base_nodes_in_view: self.brain.base.nodes().min(self.at.nodes),
             before_base: self.before_base(),
             is_unchanged: self.brain.delta.events.is_unchanged(),
         })
@@ -40,7 +42,7 @@ impl View {
 }
 
 impl View {
-    /// What replaces events of the base, as far as it was worked out; none of a moment before now.
+    /// The cached replacements of base events; `None` in an `as_of` view.
     pub fn replacements(&self) -> Option<CachedHeads<'_>> {
         let changes = &self.brain.delta.replacements;
         let seen = || changes.partition_point(changes.len(), |&lsn| lsn <= self.lsn());
@@ -48,15 +50,14 @@ impl View {
     }
 }
 
-impl<'v> Web<'v> {
-    /// The view.
+impl<'v> GraphReader<'v> {
     pub fn view(&self) -> &'v View {
         self.view
     }
 
     /// The edges of an event, by (other event, type).
     #[inline]
-    pub fn ties(&self, id: NodeId, direction: Direction) -> Result<Ties<'v>> {
+    pub fn edges_of(&self, id: NodeId, direction: Direction) -> Result<EdgeList<'v>> {
         let base = if id.0 >= self.base_nodes {
             Neighbours::default()
         } else {
@@ -66,13 +67,13 @@ impl<'v> Web<'v> {
             }
         };
         if self.before_base || !self.is_plain(id) {
-            return self.view.ties_on(id, direction, base);
+            return self.view.merged_edges(id, direction, base);
         }
-        Ok(Ties::Base(base))
+        Ok(EdgeList::Base(base))
     }
 
-    /// The other ends and the types of an event's edges, in place and in the order of `ties`; none where only `ties`
-    /// can tell.
+    /// Other ends and types of an event's edges, in place, in the order of `edges_of`; `None` where only `edges_of`
+    /// can answer.
     #[inline(always)]
     pub fn plain(&self, id: NodeId, direction: Direction) -> Option<(&'v [u32], &'v [u8])> {
         if self.before_base || !self.is_plain(id) {
@@ -91,16 +92,16 @@ impl<'v> Web<'v> {
         }
     }
 
-    /// As `is_forgotten`, of an event of which it is known already: then it costs no record.
+    /// `is_forgotten` from the cache, without reading the record; `None` if it is not cached.
     #[inline(always)]
     pub fn known_forgotten(&self, id: NodeId) -> Option<bool> {
-        if id.0 >= self.based || !(self.is_unchanged || self.view.is_plain(id)) {
+        if id.0 >= self.base_nodes_in_view || !(self.is_unchanged || self.view.is_plain(id)) {
             return None;
         }
         self.forgotten.has(id)
     }
 
-    /// True if an event is hidden, as of now whatever the moment.
+    /// True if the event is hidden now, whatever the view's moment.
     #[inline]
     pub fn is_forgotten(&self, id: NodeId) -> Result<bool> {
         if id.0 >= self.view.at.nodes {
@@ -112,7 +113,7 @@ impl<'v> Web<'v> {
         Ok(self.flags_now(id)?.has(Flags::FORGOTTEN))
     }
 
-    /// Of an event of the base: its record is read the first time that anybody asks.
+    /// Reads the record of a base event once, then the cache.
     fn forgotten_in_base(&self, id: NodeId) -> Result<bool> {
         if let Some(known) = self.forgotten.has(id) {
             return Ok(known);
@@ -122,7 +123,7 @@ impl<'v> Web<'v> {
         Ok(is_forgotten)
     }
 
-    /// The flags of an event about which the journal says something.
+    /// The flags of an event that the journal changed or added.
     fn flags_now(&self, id: NodeId) -> Result<Flags> {
         let brain = &self.view.brain;
         let events = &brain.delta.events;
@@ -137,19 +138,19 @@ impl<'v> Web<'v> {
         Ok(state.map_or(initial, |state| state.flags))
     }
 
-    /// Has the event itself loaded, likewise.
+    /// Prefetches the event's record.
     #[inline]
     pub fn expect_event(&self, id: NodeId) {
         self.view.brain.base.expect(id);
     }
 
-    /// Has the places of an event's edges loaded: for an event that the walk comes to in a while.
+    /// Prefetches where an event's edges start, for an event that the traversal reaches soon.
     #[inline]
     pub fn expect(&self, id: NodeId, direction: Direction) {
         self.adjacency.expect(id, direction == Direction::Outgoing);
     }
 
-    /// Has the edges themselves loaded, of an event that was expected a while ago.
+    /// Prefetches the edges of an event for which `expect` was called before.
     #[inline]
     pub fn expect_edges(&self, id: NodeId, direction: Direction) {
         self.adjacency

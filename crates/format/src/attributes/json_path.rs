@@ -1,32 +1,32 @@
-//! A place in a JSON value, for errors: `and[1].price.gte`.
+//! A path into a JSON value, for errors: `and[1].price.gte`.
 //!
-//! It lives on the stack of whoever descends and costs nothing unless something is wrong.
-//! Promises: however long the keys, what is shown is short.
+//! A path is a chain of stack frames; it is formatted only for an error.
+//! Promises: an error shows at most `SHOWN_MAX` characters of a path, however long the keys.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Characters that an error shows of a place.
+/// Characters of a path that an error shows.
 const SHOWN_MAX: usize = 120;
 
-/// A place in a JSON value.
-pub enum Place<'a> {
-    /// The value itself.
+/// A path from the top of a JSON value to a value inside it.
+pub enum JsonPath<'a> {
+    /// The whole value.
     Top,
     /// The value of a key.
-    Key(&'a Place<'a>, &'a str),
+    Key(&'a JsonPath<'a>, &'a str),
     /// An element.
-    Index(&'a Place<'a>, usize),
+    Index(&'a JsonPath<'a>, usize),
 }
 
-impl<'a> Place<'a> {
-    /// The value of a key here.
+impl<'a> JsonPath<'a> {
+    /// The path of a key of this object.
     pub fn key(&'a self, key: &'a str) -> Self {
         Self::Key(self, key)
     }
 
-    /// An element of the array here.
+    /// The path of an element of this array.
     pub fn index(&'a self, index: usize) -> Self {
         Self::Index(self, index)
     }
@@ -49,7 +49,7 @@ impl<'a> Place<'a> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for JsonPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if matches!(self, Self::Top) {
             return f.write_str("the top");
@@ -60,7 +60,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The beginning of a text, for errors.
+/// The first `SHOWN_MAX` characters of a text, for errors.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -68,7 +68,7 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// What a value is, with its article, for errors.
+/// The JSON type of a value, with its article, for errors.
 pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -86,15 +86,15 @@ mod tests {
 
     #[test]
     fn a_place_reads_as_a_path() {
-        let list = Place::Top.key("and");
+        let list = JsonPath::Top.key("and");
         let element = list.index(1);
         assert_eq!(element.key("a.b").to_string(), "\"and[1].a.b\"");
-        assert_eq!(Place::Top.to_string(), "the top");
+        assert_eq!(JsonPath::Top.to_string(), "the top");
     }
 
     #[test]
     fn a_long_key_is_cut() {
         let key = "é".repeat(60_000);
-        assert!(Place::Top.key(&key).to_string().len() < 300);
+        assert!(JsonPath::Top.key(&key).to_string().len() < 300);
     }
 }

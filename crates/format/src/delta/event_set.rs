@@ -1,10 +1,10 @@
-//! Which events of the base the journal says something about: a bit each.
+//! A set of base events as a bitmap: those that the journal touches.
 //!
-//! Most reads are of events that no commit touched since the base. Those look here, at one word, and not into the
-//! index of the others, which would cost them several loads that miss.
+//! Most reads are of events that no commit changed since the base. For those one word here answers, where the index of
+//! entries would cost several cache misses.
 //!
-//! Promises: a bit is set before the commit that sets it is published, and who sees it sees what was said of the event
-//! before it was set; memory grows with the blocks that are touched.
+//! Promises: a bit is set before its commit is published; a reader that sees it sees every entry written before it was
+//! set; memory grows with the blocks in use.
 
 use crate::sync::{AtomicU64, OnceLock, Ordering};
 use crate::types::NodeId;
@@ -16,12 +16,12 @@ const EVENTS: u64 = 64 * WORDS as u64;
 
 /// A set of base events that only grows.
 #[derive(Debug)]
-pub(super) struct Touched {
+pub(super) struct EventSet {
     blocks: Box<[OnceLock<Box<[AtomicU64; WORDS]>>]>,
 }
 
-impl Touched {
-    /// None of a base of so many events.
+impl EventSet {
+    /// The empty set for a base of `nodes` events.
     pub(super) fn new(nodes: u64) -> Self {
         let blocks = nodes.div_ceil(EVENTS);
         Self {
@@ -29,7 +29,7 @@ impl Touched {
         }
     }
 
-    /// Adds an event of the base; another is left out.
+    /// Adds a base event; an id past the base is ignored.
     pub(super) fn add(&self, id: NodeId) {
         if let Some(block) = self.blocks.get((id.0 / EVENTS) as usize) {
             let words = block.get_or_init(|| Box::new(std::array::from_fn(|_| AtomicU64::new(0))));
@@ -37,7 +37,7 @@ impl Touched {
         }
     }
 
-    /// Of 64 events, the n-th such word of them, which were added: a bit each.
+    /// Bit i is set if event 64 · `n` + i is in the set.
     pub(super) fn word(&self, n: u64) -> u64 {
         let block = self.blocks.get((n / WORDS as u64) as usize);
         block.and_then(OnceLock::get).map_or(0, |words| {
@@ -45,7 +45,6 @@ impl Touched {
         })
     }
 
-    /// True if it was added.
     #[inline]
     pub(super) fn has(&self, id: NodeId) -> bool {
         let block = self.blocks.get((id.0 / EVENTS) as usize);
@@ -61,8 +60,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_there_and_nothing_else() {
-        let touched = Touched::new(100_000);
+    fn the_set_has_exactly_the_added_events() {
+        let touched = EventSet::new(100_000);
         let added = [0, 63, 64, 32_767, 32_768, 99_999];
         for id in added {
             touched.add(NodeId(id));

@@ -1,6 +1,8 @@
 //! The edges of one event, as a view sees them.
 
-use super::View;
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
+
+use super::snapshot::View;
 use crate::base::adjacency::Neighbours;
 use crate::base::history::PriorValue;
 use crate::delta::entry::END;
@@ -8,50 +10,48 @@ use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::types::{EdgeType, Micros, NodeId};
 
-/// Which edges of an event: those that start at it, or those that end at it.
+/// Which end of its edges an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// Those that start at it.
+    /// The event is the source.
     Outgoing,
-    /// Those that end at it.
+    /// The event is the target.
     Incoming,
 }
 
-/// One edge of an event, seen from there.
+/// One edge, seen from one of its ends. `View::edge` reads the rest of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Tie {
+pub struct EdgeRef {
     /// The event at the other end.
     pub other: NodeId,
-    /// What the edge means.
     pub edge_type: EdgeType,
-    place: Place,
+    location: EdgeLocation,
 }
 
-/// An edge by its other end and type; weight and recorded time, or that it is not there.
-type Edited = ((u64, u8), Option<(f32, Micros)>);
+/// An edge by other end and type, with weight and recorded time; `None` if it was retracted.
+type EdgeEdit = ((u64, u8), Option<(f32, Micros)>);
 
-/// Where the rest of an edge is.
+/// Where weight and recorded time of an edge are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Place {
-    /// At this position of the edge table.
+enum EdgeLocation {
+    /// At this position of the base's edge table.
     Base(u64),
-    /// Among the outgoing edges of the event at the other end.
+    /// Among the base's outgoing edges of the event at the other end.
     Source,
-    /// Weight and recorded time.
+    /// In the delta or the history: weight and recorded time.
     Value(f32, Micros),
 }
 
 /// The edges of one event in one direction, by (other event, type).
 #[derive(Debug, Clone)]
-pub enum Ties<'v> {
-    /// All of them in the base, none changed since: in place.
+pub enum EdgeList<'v> {
+    /// The base's list, in place: the journal changed none of them.
     Base(Neighbours<'v>),
-    /// Base and delta merged.
-    Merged(Vec<Tie>),
+    /// The base's edges with the changes of the delta or the history.
+    Merged(Vec<EdgeRef>),
 }
 
-impl Ties<'_> {
-    /// Their number.
+impl EdgeList<'_> {
     pub fn len(&self) -> usize {
         match self {
             Self::Base(list) => list.others.len(),
@@ -59,37 +59,34 @@ impl Ties<'_> {
         }
     }
 
-    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The i-th.
     #[inline]
-    pub fn get(&self, i: usize) -> Option<Tie> {
+    pub fn get(&self, i: usize) -> Option<EdgeRef> {
         match self {
-            Self::Base(list) => Some(Tie {
+            Self::Base(list) => Some(EdgeRef {
                 other: NodeId((*list.others.get(i)?).into()),
                 edge_type: EdgeType(*list.types.get(i)?),
-                place: match list.first {
-                    Some(first) => Place::Base(u64::from(first) + i as u64),
-                    None => Place::Source,
+                location: match list.first {
+                    Some(first) => EdgeLocation::Base(u64::from(first) + i as u64),
+                    None => EdgeLocation::Source,
                 },
             }),
             Self::Merged(list) => list.get(i).copied(),
         }
     }
 
-    /// All of them, in order.
     #[inline]
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Tie> + '_ {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = EdgeRef> + '_ {
         (0..self.len()).filter_map(|i| self.get(i))
     }
 }
 
 impl View {
     /// The edges of an event, by (other event, type).
-    pub fn ties(&self, id: NodeId, direction: Direction) -> Result<Ties<'_>> {
+    pub fn edges_of(&self, id: NodeId, direction: Direction) -> Result<EdgeList<'_>> {
         let base = if id.0 < self.brain.base.nodes() {
             let adjacency = self.brain.base.adjacency()?;
             match direction {
@@ -99,27 +96,27 @@ impl View {
         } else {
             Neighbours::default()
         };
-        self.ties_on(id, direction, base)
+        self.merged_edges(id, direction, base)
     }
 
-    /// The edges of an event that has these in the base.
-    pub(super) fn ties_on<'v>(
+    /// The edges of an event whose edges in the base are `base`.
+    pub(super) fn merged_edges<'v>(
         &'v self,
         id: NodeId,
         direction: Direction,
         base: Neighbours<'v>,
-    ) -> Result<Ties<'v>> {
+    ) -> Result<EdgeList<'v>> {
         if self.before_base() {
-            return self.ties_before_base(id, direction, base);
+            return self.edges_before_base(id, direction, base);
         }
         let head = self.chain_head(id, direction);
         if head == END {
-            return Ok(Ties::Base(base));
+            return Ok(EdgeList::Base(base));
         }
         Ok(self.merge(base, head, direction))
     }
 
-    /// True if the event is one of the base, of whose state and edges the journal says nothing.
+    /// True for a base event whose state and edges the journal leaves unchanged.
     #[inline]
     pub(super) fn is_plain(&self, id: NodeId) -> bool {
         id.0 < self.brain.base.nodes() && !self.brain.delta.events.is_changed(id)
@@ -137,10 +134,10 @@ impl View {
         })
     }
 
-    fn merge<'v>(&'v self, base: Neighbours<'v>, head: u32, direction: Direction) -> Ties<'v> {
+    fn merge<'v>(&'v self, base: Neighbours<'v>, head: u32, direction: Direction) -> EdgeList<'v> {
         let outgoing = direction == Direction::Outgoing;
         let edges = &self.brain.delta.edges;
-        let mut newer: Vec<Edited> = edges
+        let mut newer: Vec<EdgeEdit> = edges
             .chain(head, outgoing)
             .filter_map(|slot| {
                 let other = if outgoing { slot.target } else { slot.source };
@@ -148,51 +145,51 @@ impl View {
             })
             .collect();
         if newer.is_empty() {
-            return Ties::Base(base);
+            return EdgeList::Base(base);
         }
         newer.sort_unstable_by_key(|(key, _)| *key);
         let mut out = Vec::with_capacity(base.others.len() + newer.len());
         let mut newer = newer.into_iter().peekable();
-        let push = |out: &mut Vec<Tie>, (key, value): Edited| {
+        let push = |out: &mut Vec<EdgeRef>, (key, value): EdgeEdit| {
             if let Some((weight, created_at)) = value {
                 let (other, edge_type) = (NodeId(key.0), EdgeType(key.1));
-                out.push(Tie {
+                out.push(EdgeRef {
                     other,
                     edge_type,
-                    place: Place::Value(weight, created_at),
+                    location: EdgeLocation::Value(weight, created_at),
                 });
             }
         };
-        for tie in Ties::Base(base).iter() {
-            let key = (tie.other.0, tie.edge_type.0);
+        for edge_ref in EdgeList::Base(base).iter() {
+            let key = (edge_ref.other.0, edge_ref.edge_type.0);
             while let Some(entry) = newer.next_if(|(other, _)| *other < key) {
                 push(&mut out, entry);
             }
             match newer.next_if(|(other, _)| *other == key) {
                 Some(entry) => push(&mut out, entry),
-                None => out.push(tie),
+                None => out.push(edge_ref),
             }
         }
         newer.for_each(|entry| push(&mut out, entry));
-        Ties::Merged(out)
+        EdgeList::Merged(out)
     }
 
-    /// What the base has, less what is younger than the moment, with every later change undone.
-    fn ties_before_base<'v>(
+    /// The base's edges without those younger than the moment, every later change undone.
+    fn edges_before_base<'v>(
         &'v self,
         id: NodeId,
         direction: Direction,
         base: Neighbours<'v>,
-    ) -> Result<Ties<'v>> {
+    ) -> Result<EdgeList<'v>> {
         let mut then = Vec::with_capacity(base.others.len());
-        for tie in Ties::Base(base).iter() {
-            let edge = self.edge(id, direction, &tie)?;
-            if edge.created_at <= self.at.time && tie.other.0 < self.at.nodes {
-                then.push(tie);
+        for edge_ref in EdgeList::Base(base).iter() {
+            let edge = self.edge(id, direction, &edge_ref)?;
+            if edge.created_at <= self.at.time && edge_ref.other.0 < self.at.nodes {
+                then.push(edge_ref);
             }
         }
         let history = self.brain.base.history()?;
-        let mut undone: Vec<Edited> = Vec::new();
+        let mut undone: Vec<EdgeEdit> = Vec::new();
         for change in history.of(id) {
             let change = change?;
             let PriorValue::Edge {
@@ -209,52 +206,54 @@ impl View {
                 _ => continue,
             };
             let key = (other.0, edge_type.0);
-            // The first change past the moment tells what was there at it.
+            // The first change past the moment holds the value at the moment.
             if change.lsn > self.at.lsn && !undone.iter().any(|(known, _)| *known == key) {
                 undone.push((key, existed));
             }
         }
         for (key, existed) in undone {
-            then.retain(|tie| (tie.other.0, tie.edge_type.0) != key);
+            then.retain(|edge_ref| (edge_ref.other.0, edge_ref.edge_type.0) != key);
             if let Some((weight, created_at)) = existed
                 && created_at <= self.at.time
                 && key.0 < self.at.nodes
             {
                 let (other, edge_type) = (NodeId(key.0), EdgeType(key.1));
-                then.push(Tie {
+                then.push(EdgeRef {
                     other,
                     edge_type,
-                    place: Place::Value(weight, created_at),
+                    location: EdgeLocation::Value(weight, created_at),
                 });
             }
         }
-        then.sort_unstable_by_key(|tie| (tie.other, tie.edge_type));
-        Ok(Ties::Merged(then))
+        then.sort_unstable_by_key(|edge_ref| (edge_ref.other, edge_ref.edge_type));
+        Ok(EdgeList::Merged(then))
     }
 
-    /// The whole edge of a tie of `id` in a direction.
-    pub fn edge(&self, id: NodeId, direction: Direction, tie: &Tie) -> Result<Edge> {
-        match tie.place {
-            Place::Base(position) => self.brain.base.edge(position),
-            Place::Source => {
-                let found = self.brain.base_edge(tie.other, id, tie.edge_type)?;
+    /// The whole edge behind `edge_ref`, an edge of event `id` in `direction`.
+    pub fn edge(&self, id: NodeId, direction: Direction, edge_ref: &EdgeRef) -> Result<Edge> {
+        match edge_ref.location {
+            EdgeLocation::Base(position) => self.brain.base.edge(position),
+            EdgeLocation::Source => {
+                let found = self
+                    .brain
+                    .base_edge(edge_ref.other, id, edge_ref.edge_type)?;
                 found.ok_or_else(|| {
                     let why = format!(
                         "the edge {} {} {id} has no record",
-                        tie.other, tie.edge_type
+                        edge_ref.other, edge_ref.edge_type
                     );
                     Error::corrupt("adjacency", 0, why)
                 })
             }
-            Place::Value(weight, created_at) => {
+            EdgeLocation::Value(weight, created_at) => {
                 let (source, target) = match direction {
-                    Direction::Outgoing => (id, tie.other),
-                    Direction::Incoming => (tie.other, id),
+                    Direction::Outgoing => (id, edge_ref.other),
+                    Direction::Incoming => (edge_ref.other, id),
                 };
                 Ok(Edge {
                     source,
                     target,
-                    edge_type: tie.edge_type,
+                    edge_type: edge_ref.edge_type,
                     weight,
                     created_at,
                 })
@@ -262,7 +261,7 @@ impl View {
         }
     }
 
-    /// One edge, if it is there at the moment asked about.
+    /// One edge, if it exists at the view's moment.
     pub fn find_edge(
         &self,
         source: NodeId,
@@ -270,12 +269,12 @@ impl View {
         edge_type: EdgeType,
     ) -> Result<Option<Edge>> {
         if self.before_base() {
-            let ties = self.ties(source, Direction::Outgoing)?;
-            let found = ties
+            let edges = self.edges_of(source, Direction::Outgoing)?;
+            let found = edges
                 .iter()
-                .find(|tie| tie.other == target && tie.edge_type == edge_type);
+                .find(|edge_ref| edge_ref.other == target && edge_ref.edge_type == edge_type);
             return found
-                .map(|tie| self.edge(source, Direction::Outgoing, &tie))
+                .map(|edge_ref| self.edge(source, Direction::Outgoing, &edge_ref))
                 .transpose();
         }
         let edges = &self.brain.delta.edges;
