@@ -9,7 +9,7 @@ use amem_format::base::Base;
 use amem_format::types::{Lsn, Micros};
 
 /// When a commit was made.
-type Commit = (Lsn, Micros);
+type CommitTime = (Lsn, Micros);
 
 /// The body of a clock, made of what the old one and history say. `is_history_proven`: its checksum holds.
 pub(super) fn body(base: &Base, is_history_proven: bool) -> Vec<u8> {
@@ -34,7 +34,7 @@ pub(super) fn body(base: &Base, is_history_proven: bool) -> Vec<u8> {
 }
 
 /// What is in order of two lists, the second as far as it fits into the first, and the last commit.
-fn of(mut sure: Vec<Commit>, mut others: Vec<Commit>, last: Commit) -> Vec<Commit> {
+fn of(mut sure: Vec<CommitTime>, mut others: Vec<CommitTime>, last: CommitTime) -> Vec<CommitTime> {
     for list in [&mut sure, &mut others] {
         list.retain(|of| (Lsn(1)..last.0).contains(&of.0) && of.1 < last.1);
         list.dedup();
@@ -55,12 +55,12 @@ fn of(mut sure: Vec<Commit>, mut others: Vec<Commit>, last: Commit) -> Vec<Commi
 }
 
 /// Keeps the longest run of commits in which LSNs ascend, and of these the longest in which times do.
-fn believe(commits: &mut Vec<Commit>) {
+fn believe(commits: &mut Vec<CommitTime>) {
     keep(commits, |of| Micros(i64::try_from(of.0.0).unwrap_or(-1)));
     keep(commits, |of| of.1);
 }
 
-fn keep(commits: &mut Vec<Commit>, value: fn(&Commit) -> Micros) {
+fn keep(commits: &mut Vec<CommitTime>, value: fn(&CommitTime) -> Micros) {
     let values: Vec<_> = commits.iter().map(|of| Some(value(of))).collect();
     let run = longest_run(&values, Micros::MAX);
     *commits = run.into_iter().map(|at| commits[at]).collect();

@@ -5,7 +5,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Report;
+use super::report::RepairReport;
 use crate::verify::Finding;
 use amem_format::base::chunk::Chunk;
 use amem_format::base::header::Header;
@@ -28,7 +28,7 @@ const RANGE: usize = 24;
 const FIRST_RANGE: [u64; 2] = [0, 64];
 
 /// Puts right what one flipped bit each has damaged, as far as checksums tell.
-pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
+pub(super) fn heal(bytes: &mut [u8], report: &mut RepairReport) {
     let Some((place, len)) = find_checksums(bytes).or_else(|| heal_checksums(bytes, report)) else {
         return;
     };
@@ -53,7 +53,7 @@ pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
     }
 }
 
-fn tell(report: &mut Report, part: &str, at: u64) {
+fn tell(report: &mut RepairReport, part: &str, at: u64) {
     report.healed.push(Finding {
         part: part.to_owned(),
         offset: Some(at),
@@ -119,7 +119,7 @@ fn find_checksums(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// The list itself may be what is damaged: then it stands where its section says.
-fn heal_checksums(bytes: &mut [u8], report: &mut Report) -> Option<(usize, usize)> {
+fn heal_checksums(bytes: &mut [u8], report: &mut RepairReport) -> Option<(usize, usize)> {
     let len = bytes.len() as u64;
     let header = Header::decode(bytes, len).ok()?;
     let table = Table::walk(header.sections(), len, |at, len| {
@@ -156,7 +156,7 @@ fn frame_base(
     covered: u64,
     place: u64,
     len: u64,
-    report: &mut Report,
+    report: &mut RepairReport,
 ) -> Option<u64> {
     let head = place.checked_sub(HEADER)?;
     let journal = match (place + len).is_multiple_of(PAGE) {
@@ -186,7 +186,7 @@ fn padding(from: u64, to: u64) -> Option<Vec<u8>> {
     Some(section)
 }
 
-fn put_right(bytes: &mut [u8], at: u64, right: &[u8], report: &mut Report) {
+fn put_right(bytes: &mut [u8], at: u64, right: &[u8], report: &mut RepairReport) {
     let range = at as usize..at as usize + right.len();
     if let Some(found) = bytes.get_mut(range)
         && found != right
@@ -197,7 +197,7 @@ fn put_right(bytes: &mut [u8], at: u64, right: &[u8], report: &mut Report) {
 }
 
 /// The head page, then every frame that one flipped bit keeps from being the next.
-fn heal_journal(bytes: &mut [u8], at: u64, report: &mut Report) {
+fn heal_journal(bytes: &mut [u8], at: u64, report: &mut RepairReport) {
     let Some(page) = bytes.get_mut(at as usize..(at + PAGE) as usize) else {
         return;
     };

@@ -10,14 +10,20 @@
 //! over, or that may have changed, is in the report.
 //! Not here: writing the new file; telling what is damaged without repairing (`crate::verify`).
 
-mod clock;
+mod report;
+
 mod heal;
 mod names;
-mod reading;
-mod rebuild;
-mod salvage;
+
+mod damaged_base;
 mod times;
 
+mod clock;
+mod rebuild;
+
+mod salvage;
+
+pub use report::{LOST, RepairReport};
 pub use salvage::readable;
 
 use std::sync::Arc;
@@ -25,58 +31,34 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::verify::{self, Finding, Tail};
-use amem_format::base::Base;
 use amem_format::base::identity::Identity;
 use amem_format::base_builder::Options;
 use amem_format::brain::Brain;
 use amem_format::bytes;
-use amem_format::error::{Error, Result};
+use amem_format::error::Result;
 use amem_format::journal::scan;
 use amem_format::journal::scan::Next;
 use amem_format::mapping::Map;
 use amem_format::types::{Generation, Micros};
 use amem_format::view::View;
 
-/// The attribute that tells what an event lost in a repair: a list of "record", "time", "text", "vector", "attributes".
-pub const LOST: &str = "amem.lost";
-
-/// What was done, and what is gone. Offsets are positions in the damaged file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
-    /// Single bits that were put right: nothing is lost there.
-    pub healed: Vec<Finding>,
-    /// What could not be carried over.
-    pub lost: Vec<Finding>,
-    /// What was carried over from ranges whose checksum does not hold: it reads well, but may have changed.
-    pub doubtful: Vec<Finding>,
-    /// What stood behind the last whole commit.
-    pub tail: Option<Tail>,
-}
-
-impl Report {
-    /// True if everything that was in the file is in the new brain.
-    pub fn lost_nothing(&self) -> bool {
-        self.lost.is_empty() && self.doubtful.is_empty() && self.tail.is_none()
-    }
-}
-
 /// A brain made of what was whole.
 #[derive(Debug)]
-pub struct Repaired {
+pub struct RepairedBrain {
     /// All of it.
     pub view: View,
     /// How to fold it: the same lineage, an instance of its own.
     pub options: Options,
     /// What was done and what is gone.
-    pub report: Report,
+    pub report: RepairReport,
 }
 
 /// Repairs the bytes of a brain of amemd. The new one is `instance`; `now` is the present time.
 ///
 /// An error means that nothing can be found in the file: its header is damaged beyond one bit, or it was not
 /// written by amemd.
-pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
-    let mut report = Report::default();
+pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<RepairedBrain> {
+    let mut report = RepairReport::default();
     let mut bytes = bytes.to_vec();
     heal::heal(&mut bytes, &mut report);
     names::cut_to_sections(&mut bytes, &mut report);
@@ -102,7 +84,7 @@ pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
         now,
         origin: false,
     };
-    Ok(Repaired {
+    Ok(RepairedBrain {
         view,
         options,
         report,
@@ -129,7 +111,7 @@ impl Journal {
 
 /// Every commit up to the first that is not whole, or that does not fit what could be carried over. `was` is the
 /// journal of the damaged file; that of the bytes may stand elsewhere.
-fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<View> {
+fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut RepairReport) -> Result<View> {
     let map = Arc::new(Map::owned(bytes));
     let brain = Arc::new(Brain::open(map.clone())?);
     let Some(start) = brain.start() else {
@@ -176,27 +158,6 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
     let brain = Arc::new(Brain::open(map)?);
     brain.replay(start, position.at)?;
     Ok(brain.view())
-}
-
-/// Tells that something is gone.
-fn lose(report: &mut Report, part: &str, offset: u64, why: impl Into<String>) {
-    report.lost.push(Finding {
-        part: part.to_owned(),
-        offset: Some(offset),
-        why: why.into(),
-    });
-}
-
-/// The base of bytes, if it can be opened.
-fn base_of(bytes: &[u8]) -> Result<Base> {
-    Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
-        Error::Foreign => Error::Foreign,
-        e => Error::corrupt(
-            "file",
-            0,
-            format!("no part of it can be found: {}", Finding::from(e)),
-        ),
-    })
 }
 
 #[cfg(test)]

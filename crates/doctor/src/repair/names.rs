@@ -1,6 +1,6 @@
 //! Sections, identity and settings: without them a base does not open, so they are made readable first.
 
-use super::Report;
+use super::report::RepairReport;
 use crate::verify::Finding;
 use amem_format::base::checksums::Checksums;
 use amem_format::base::header::Header;
@@ -11,7 +11,7 @@ use amem_format::bytes::{get_u64, put_i64, put_u64};
 use amem_format::journal::head::{Head, PAGE};
 
 /// Takes away what begins with a section that ends behind the file: the file was cut there, or the length is wrong.
-pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
+pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut RepairReport) {
     let len = bytes.len() as u64;
     let Ok(header) = Header::decode(bytes, len) else {
         return;
@@ -42,7 +42,7 @@ pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
 }
 
 /// Takes a damaged identity from the journal's head, and damaged settings back to the defaults.
-pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
+pub(super) fn restore(bytes: &mut [u8], report: &mut RepairReport) {
     let len = bytes.len() as u64;
     let table = Header::decode(bytes, len).and_then(|header| {
         Table::walk(header.sections(), len, |at, len| {

@@ -6,8 +6,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::clock;
-use super::reading::Reading;
-use super::{Report, base_of, lose, names};
+use super::damaged_base::DamagedBase;
+use super::names;
+use super::report::{RepairReport, lose};
 use crate::verify::{Finding, log};
 use amem_format::base::Base;
 use amem_format::base::image::Sections;
@@ -16,18 +17,18 @@ use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
 use amem_format::base_builder::fold;
 use amem_format::brain::Brain;
-use amem_format::error::Result;
+use amem_format::error::{Error, Result};
 use amem_format::journal::head::{Head, PAGE};
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
 use amem_format::types::{Lsn, Micros};
 
 /// The bytes of a brain whose base is whole, made of one whose base is not.
-pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Result<Vec<u8>> {
+pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) -> Result<Vec<u8>> {
     names::restore(bytes, report);
     let base = base_of(bytes)?;
     let journal = find_journal(bytes, &base, report);
-    let reading = Reading::new(&base, report);
+    let reading = DamagedBase::new(&base, report);
     let events = reading.events(report);
     let edges = reading.edges(report);
 
@@ -66,8 +67,24 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Res
     Ok(out)
 }
 
+/// The base of bytes, if it can be opened.
+fn base_of(bytes: &[u8]) -> Result<Base> {
+    Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
+        Error::Foreign => Error::Foreign,
+        e => Error::corrupt(
+            "file",
+            0,
+            format!("no part of it can be found: {}", Finding::from(e)),
+        ),
+    })
+}
+
 /// The head and the frames of the journal, if its head can be read.
-fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option<(Head, &'b [u8])> {
+fn find_journal<'b>(
+    bytes: &'b [u8],
+    base: &Base,
+    report: &mut RepairReport,
+) -> Option<(Head, &'b [u8])> {
     let at = base.journal()?;
     let page = bytes.get(at as usize..)?;
     let head = match Head::decode(page, at) {
@@ -102,7 +119,7 @@ fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option
 }
 
 /// What clients said of their sessions.
-fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<()> {
+fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> Result<()> {
     let index = match base.sessions() {
         Ok(index) => index,
         Err(e) => {
@@ -148,7 +165,12 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<
 }
 
 /// The new tables and indexes, with the old identity, log and names.
-fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) -> Result<Vec<u8>> {
+fn graft(
+    old: &Base,
+    folded: &[u8],
+    reading: &DamagedBase<'_>,
+    report: &mut RepairReport,
+) -> Result<Vec<u8>> {
     let new = Base::open(Arc::new(Map::owned(folded)))?;
     let is_proven = |tag: u8| {
         let place = old.table().find(tag);
@@ -207,7 +229,7 @@ fn carry<'b>(
     old: &'b Base,
     tag: u8,
     is_proven: &dyn Fn(u8) -> bool,
-    report: &mut Report,
+    report: &mut RepairReport,
 ) -> Option<Cow<'b, [u8]>> {
     let check = log::of(tag)?;
     let held = match tag {

@@ -14,7 +14,7 @@ use amem_format::{Lsn, Micros};
 const NEW: Uuid = Uuid::from_u128(99);
 
 /// Repairs, folds, and checks that what comes of it is whole.
-fn check(bytes: &[u8]) -> (View, Report) {
+fn check(bytes: &[u8]) -> (View, RepairReport) {
     let repaired = repair(bytes, NEW, Micros(1_900_000_000_000_000)).unwrap();
     let mut out = Vec::new();
     let end = base_builder::fold(&repaired.view, &repaired.options, &mut out).unwrap();
@@ -45,7 +45,7 @@ fn same(found: &View, expected: &View) {
 fn a_whole_brain_stays_as_it_is_and_becomes_a_sibling() {
     let bytes = brain();
     let (view, report) = check(&bytes);
-    assert_eq!(report, Report::default());
+    assert_eq!(report, RepairReport::default());
     let before = open_bytes(&bytes);
     same(&view, &before);
     assert_eq!(view.identity().lineage, before.identity().lineage);

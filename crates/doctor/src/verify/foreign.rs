@@ -1,7 +1,8 @@
 //! Files of other layouts: what can be checked without checksums.
 
-use super::Report;
 use super::finding::Findings;
+use super::native::native;
+use super::report::VerifyReport;
 use amem_format::base::header::Header;
 use amem_format::base::section::Table;
 use amem_format::error::Result;
@@ -11,15 +12,15 @@ use amem_interop::spec1::Spec1;
 use amem_interop::{Layout, detect};
 
 /// Verifies a file of whichever layout it has; an error if it has none.
-pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
+pub(super) fn verify(bytes: &[u8]) -> Result<VerifyReport> {
     let layout = detect(bytes)?;
-    let mut report = Report::new(layout, bytes.len() as u64);
+    let mut report = VerifyReport::new(layout, bytes.len() as u64);
     let mut findings = Findings::default();
     match layout {
         // Its sections are in order; what they say may not be.
         Layout::Native => {
             let map = amem_format::mapping::Map::owned(bytes);
-            if let Some(report) = findings.take(super::native(map.into(), None)) {
+            if let Some(report) = findings.take(native(map.into(), None)) {
                 return Ok(report);
             }
         }

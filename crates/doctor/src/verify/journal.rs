@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use super::finding::Findings;
-use super::{Report, Tail};
+use super::report::{Tail, VerifyReport};
 use amem_format::attributes;
 use amem_format::brain::Brain;
 use amem_format::bytes;
@@ -31,7 +31,7 @@ pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
 pub(super) fn check(
     map: Arc<Map>,
     committed: Option<u64>,
-    report: &mut Report,
+    report: &mut VerifyReport,
     findings: &mut Findings,
 ) {
     let Some(brain) = findings.take(Brain::open(map.clone())).map(Arc::new) else {

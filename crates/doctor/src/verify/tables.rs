@@ -11,11 +11,11 @@ use amem_format::types::{EventType, Flags, Micros, NodeId};
 
 /// Checks the node table with its texts, vectors and attributes, and the edge table.
 pub(super) fn check(base: &Base, findings: &mut Findings) {
-    let mut nodes = Nodes {
+    let mut nodes = NodeChecks {
         created_at: None,
         content: Some(0),
     };
-    let mut edges = Edges { position: Some(0) };
+    let mut edges = EdgeChecks { position: Some(0) };
     for id in (0..base.nodes()).map(NodeId) {
         let Some(record) = findings.take(base.record(id)) else {
             // What stands behind it cannot be counted on from here.
@@ -32,14 +32,14 @@ pub(super) fn check(base: &Base, findings: &mut Findings) {
 }
 
 /// What the records before say of the next.
-struct Nodes {
+struct NodeChecks {
     /// Recorded time of the one before.
     created_at: Option<Micros>,
     /// Where the next text begins in the content block; `None` once that is not known.
     content: Option<u64>,
 }
 
-impl Nodes {
+impl NodeChecks {
     fn check(&mut self, base: &Base, record: &Record) -> Result<()> {
         let at = base.header().node_table + record.id.0 * node::LEN as u64;
         let bad = |why: String| Err(Error::corrupt("node record", at, why));
@@ -128,13 +128,13 @@ fn check_content_end(base: &Base, content: Option<u64>, findings: &mut Findings)
     }
 }
 
-/// Edges counted along the records.
-struct Edges {
-    /// Edges of the events so far; `None` once that is not known.
+/// EdgeChecks counted along the records.
+struct EdgeChecks {
+    /// EdgeChecks of the events so far; `None` once that is not known.
     position: Option<u64>,
 }
 
-impl Edges {
+impl EdgeChecks {
     /// An event's edges begin where those of the one before end.
     fn check_record(&mut self, base: &Base, record: &Record, findings: &mut Findings) {
         let offset = record.edge_offset / edge::LEN as u64;

@@ -1,4 +1,4 @@
-//! Reading a damaged base record by record: what each event and edge says, and what of it is gone.
+//! DamagedBase a damaged base record by record: what each event and edge says, and what of it is gone.
 //!
 //! Promises: every event keeps its id; a time out of order costs an event its time alone; what was erased stays so.
 //! Not here: making a base of it (`rebuild`), which times to believe (`times`).
@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{LOST, Report, lose, times};
+use super::report::{LOST, RepairReport, lose};
+use super::times;
 use crate::verify::{self, Finding};
 use amem_format::attributes;
 use amem_format::base::header::{Header, VECTORS_ALIGN};
@@ -22,16 +23,16 @@ use amem_format::types::{EventType, Flags, Micros, NodeId, SessionId};
 const CREATED_AT: usize = 12;
 
 /// A damaged base while it is read.
-pub(super) struct Reading<'b> {
+pub(super) struct DamagedBase<'b> {
     base: &'b Base,
     header: &'b Header,
     /// Ranges whose checksum does not hold, or all there is.
     unproven: Vec<Range<u64>>,
 }
 
-impl<'b> Reading<'b> {
+impl<'b> DamagedBase<'b> {
     /// Tells of every range whose checksum does not hold: what reads well there may still have changed.
-    pub(super) fn new(base: &'b Base, report: &mut Report) -> Self {
+    pub(super) fn new(base: &'b Base, report: &mut RepairReport) -> Self {
         let mut unproven = Vec::new();
         match base.checksums() {
             Ok(checksums) => {
@@ -62,7 +63,7 @@ impl<'b> Reading<'b> {
     }
 
     /// An event for each place of the node table; those in the place of a lost one are empty.
-    pub(super) fn events(&self, report: &mut Report) -> Vec<Event> {
+    pub(super) fn events(&self, report: &mut RepairReport) -> Vec<Event> {
         let ids = || (0..self.base.nodes()).map(NodeId);
         let records: Vec<Option<Record>> = ids().map(|id| self.record(id)).collect();
         let read: Vec<_> = records.iter().map(|r| r.map(|r| r.created_at)).collect();
@@ -139,7 +140,7 @@ impl<'b> Reading<'b> {
     /// A record that says it was erased and still has values: one of both is damage. No base is written with the text
     /// of an erased event in it, so that a whole text in its place, under a record whose checksum fails, disproves
     /// the mark. Whatever is less certain stays erased, and loses those values.
-    fn erased_or_not(&self, record: Record, is_placed: bool, report: &mut Report) -> Record {
+    fn erased_or_not(&self, record: Record, is_placed: bool, report: &mut RepairReport) -> Record {
         let (id, at) = (record.id, self.record_at(record.id));
         if !record.flags.has(Flags::ERASED) || !self.has_values(&record) {
             return record;
@@ -187,7 +188,7 @@ impl<'b> Reading<'b> {
         self.unproven.iter().any(touches)
     }
 
-    fn event(&self, record: &Record, created_at: Micros, report: &mut Report) -> Event {
+    fn event(&self, record: &Record, created_at: Micros, report: &mut RepairReport) -> Event {
         let id = record.id;
         let mut gone = Vec::new();
         if record.created_at != created_at {
@@ -238,7 +239,7 @@ impl<'b> Reading<'b> {
 
     /// When events happened, where that was said. The section says it twice; under a checksum that fails both have to
     /// agree.
-    fn event_times(&self, report: &mut Report) -> HashMap<NodeId, Micros> {
+    fn event_times(&self, report: &mut RepairReport) -> HashMap<NodeId, Micros> {
         let index = match self.base.event_times() {
             Ok(index) => index,
             Err(e) => {
@@ -278,7 +279,7 @@ impl<'b> Reading<'b> {
         &self,
         record: &Record,
         gone: &mut Vec<&'static str>,
-        report: &mut Report,
+        report: &mut RepairReport,
     ) -> Option<Vec<f32>> {
         if !record.flags.has(Flags::VECTOR) {
             return None;
@@ -306,7 +307,7 @@ impl<'b> Reading<'b> {
         &self,
         record: &Record,
         gone: &mut Vec<&'static str>,
-        report: &mut Report,
+        report: &mut RepairReport,
     ) -> Option<Attributes> {
         if !record.flags.has(Flags::ATTRIBUTES) {
             return None;
@@ -329,7 +330,7 @@ impl<'b> Reading<'b> {
     }
 
     /// The edges that can be read, each once.
-    pub(super) fn edges(&self, report: &mut Report) -> Vec<Edge> {
+    pub(super) fn edges(&self, report: &mut RepairReport) -> Vec<Edge> {
         let mut out = Vec::new();
         for position in 0..self.header.edges {
             let at = self.header.edge_table + position * edge::LEN as u64;
