@@ -27,4 +27,6 @@ pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
 pub use amem_proto::{Duration, Timestamp, place, v1};
 #[cfg(feature = "grpc")]
-pub use remote::{Brain, BrainAccess, Client, Commits, ConnectError, Connection, Retry, Tls};
+pub use remote::{
+    AuthorizedChannel, Brain, BrainAccess, Client, CommitStream, ConnectError, Retry, Tls,
+};

@@ -4,7 +4,7 @@ use crate::v1::Permission;
 
 /// For which brains a caller needs a call's role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum CallReach {
     /// For each that the request names or the answer shows.
     Named,
     /// For all, those that do not exist yet included.
@@ -60,7 +60,7 @@ pub struct Call {
     /// What the caller must be allowed to do.
     pub permission: Permission,
     /// For which brains.
-    pub reach: Reach,
+    pub reach: CallReach,
     /// How long it takes.
     pub pace: Pace,
     /// Questions only.
@@ -122,7 +122,7 @@ mod tests {
         );
         assert_eq!(
             (get.permission, get.reach, get.pace),
-            (Permission::Read, Reach::Named, Pace::Call)
+            (Permission::Read, CallReach::Named, Pace::Call)
         );
         let erase = call("/amem.v1.MemoryService/Erase").unwrap();
         assert_eq!((erase.weight, erase.touch), (None, None));

@@ -15,8 +15,8 @@ mod tls;
 mod touches;
 
 pub use brain::Brain;
-pub use client::{BrainAccess, Client, Connection};
+pub use client::{AuthorizedChannel, BrainAccess, Client};
 pub use connect_error::ConnectError;
-pub use follow::Commits;
+pub use follow::CommitStream;
 pub use retry::Retry;
 pub use tls::Tls;

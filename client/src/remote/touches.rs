@@ -33,12 +33,12 @@ type FlushAnswer = oneshot::Sender<Result<()>>;
 
 /// Collects uses; a task sends them.
 #[derive(Debug)]
-pub(super) struct Touches {
+pub(super) struct TouchCollector {
     waiting: Arc<PendingTouches>,
     flushes: mpsc::Sender<FlushAnswer>,
 }
 
-impl Touches {
+impl TouchCollector {
     /// The task sends the rest and ends when this is dropped.
     pub(super) fn start(client: Client, brain: String, seen: Arc<LatestPosition>) -> Self {
         let waiting = Arc::new(PendingTouches::default());

@@ -24,7 +24,7 @@ use crate::blocking_pool::renice;
 use crate::brain_state::BrainState;
 use crate::commands::{CommitAnswer, Reply, WriterCommand};
 use crate::error::{Error, Result};
-use crate::jobs::{JobKind, Jobs, RunningJob};
+use crate::jobs::{JobKind, JobRegistry, RunningJob};
 use crate::limits::{CARRY_ROUNDS_MAX, CHECKPOINT_AGAIN_AFTER};
 
 /// The result of building a checkpoint.
@@ -73,7 +73,7 @@ pub(crate) struct Checkpoints {
     building: Option<(slot::Receiver<BuiltCheckpoint>, RunningJob)>,
     /// The job of the checkpoint that is being installed.
     job: Option<RunningJob>,
-    jobs: Jobs,
+    jobs: JobRegistry,
     /// Waiters for the one that is being built.
     current: Vec<CheckpointWaiter>,
     /// Waiters for the one after it.
@@ -89,7 +89,7 @@ impl Checkpoints {
     pub(crate) fn new(
         queue: mpsc::WeakSender<WriterCommand>,
         state: &Arc<BrainState>,
-        jobs: &Jobs,
+        jobs: &JobRegistry,
     ) -> Self {
         Self {
             state: state.clone(),

@@ -44,7 +44,7 @@ pub use descriptors::raise_descriptor_limit;
 pub use error::{Error, Result};
 pub use file_holders::FileHolder;
 pub use health::{BrainHealth, Reported};
-pub use jobs::{JobCount, JobEntry, JobKind, Jobs, RunningJob};
+pub use jobs::{JobCount, JobEntry, JobKind, JobRegistry, RunningJob};
 pub use metrics::{
     BrainMetrics, EngineMetrics, Histogram, HistogramSnapshot, Metric, Subscription, TIME_BOUNDS,
 };

@@ -17,7 +17,7 @@ use crate::brain_state::BrainState;
 use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::health::BrainHealth;
-use crate::jobs::{JobKind, Jobs};
+use crate::jobs::{JobKind, JobRegistry};
 use crate::limits::{
     JOBS_TOLD_MAX, QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX,
 };
@@ -60,7 +60,7 @@ impl OpenBrain {
     pub(crate) fn start(
         store: Store,
         path: PathBuf,
-        jobs: &Jobs,
+        jobs: &JobRegistry,
         health: &Arc<dyn BrainHealth>,
         metrics: Arc<BrainMetrics>,
         replaced: Arc<ReplacedFiles>,

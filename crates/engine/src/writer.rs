@@ -23,7 +23,7 @@ use crate::checkpoints::{self, BuiltCheckpoint, CheckpointWaiter, Checkpoints};
 use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::health::BrainHealth;
-use crate::jobs::Jobs;
+use crate::jobs::JobRegistry;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, TOUCH_AFTER};
 use crate::metrics::micros;
 
@@ -46,7 +46,7 @@ pub(crate) struct Writer {
     state: Arc<BrainState>,
     queue: mpsc::Receiver<WriterCommand>,
     checkpoints: Checkpoints,
-    jobs: Jobs,
+    jobs: JobRegistry,
     health: Arc<dyn BrainHealth>,
     runtime: Handle,
     recover_at: Instant,
@@ -61,7 +61,7 @@ impl Writer {
         store: Store,
         state: Arc<BrainState>,
         (sender, queue): (mpsc::Sender<WriterCommand>, mpsc::Receiver<WriterCommand>),
-        jobs: Jobs,
+        jobs: JobRegistry,
         health: Arc<dyn BrainHealth>,
     ) -> std::io::Result<()> {
         let mut writer = Self {
@@ -201,7 +201,7 @@ impl Writer {
                 request: Request::new(Mutation::Touch(touched)).by(PRINCIPAL, ""),
                 bytes: 0,
                 asked: None,
-                // Touches of a failed write are lost.
+                // TouchQueue of a failed write are lost.
                 reply: oneshot::channel().0,
                 permit: None,
             });

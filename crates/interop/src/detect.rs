@@ -3,7 +3,7 @@
 //! Promises: decided by the header and the sections alone, without a look at the records.
 //! Not here: whether the records are sound; opening the file tells.
 
-use crate::foreign::layout::{self, Tables};
+use crate::foreign::layout::{self, ForeignTables};
 use crate::spec1;
 use amem_format::bytes::{get_u16, get_u32};
 use amem_format::error::{Error, Result};
@@ -35,7 +35,7 @@ pub fn detect(bytes: &[u8]) -> Result<Layout> {
         };
         return Err(Error::Version { found });
     }
-    let native = match Tables::parse(bytes) {
+    let native = match ForeignTables::parse(bytes) {
         Ok(tables) if tables.is_ours => return Ok(Layout::Native),
         Ok(_) => return Ok(Layout::Reference),
         Err(error) => error,

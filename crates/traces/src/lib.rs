@@ -20,9 +20,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
 /// What takes spans.
-pub type Spans<S> = Box<dyn Layer<S> + Send + Sync>;
+pub type SpanLayer<S> = Box<dyn Layer<S> + Send + Sync>;
 /// Tells the last spans; waits for them, but not long. An error says what was not taken.
-pub type End = Box<dyn FnOnce() -> Result<(), String> + Send>;
+pub type Shutdown = Box<dyn FnOnce() -> Result<(), String> + Send>;
 
 /// What holds a call's name among the attributes of its span.
 const METHOD: &str = "method";
@@ -30,7 +30,7 @@ const METHOD: &str = "method";
 const LAST: Duration = Duration::from_millis(500);
 
 /// Tells a collector from now on. To be called within a tokio runtime.
-pub fn start<S>(collector: SocketAddr) -> Result<(Spans<S>, End), String>
+pub fn start<S>(collector: SocketAddr) -> Result<(SpanLayer<S>, Shutdown), String>
 where
     S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
 {
@@ -41,7 +41,7 @@ where
         .map_err(|e| e.to_string())?;
     let resource = Resource::builder().with_service_name("amemd").build();
     let provider = SdkTracerProvider::builder()
-        .with_batch_exporter(Named(exporter))
+        .with_batch_exporter(NamingExporter(exporter))
         .with_resource(resource)
         .build();
     let spans = tracing_opentelemetry::layer()
@@ -59,11 +59,11 @@ where
     Ok((spans.boxed(), Box::new(end)))
 }
 
-/// Spans with the names of their calls.
+/// SpanLayer with the names of their calls.
 #[derive(Debug)]
-struct Named(Otlp);
+struct NamingExporter(Otlp);
 
-impl SpanExporter for Named {
+impl SpanExporter for NamingExporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
         for span in &mut batch {
             let method = span.attributes.iter().find(|a| a.key.as_str() == METHOD);

@@ -19,7 +19,7 @@ const EVENT_BYTES: usize = 64;
 
 /// What is encoded of an event beside its fields.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Shape<'s> {
+pub(super) struct EventFields<'s> {
     /// Its vector.
     pub(super) vector: bool,
     /// Its edges, if to events that this sight shows.
@@ -45,7 +45,7 @@ impl<'v> EventEncoder<'v> {
 
     /// An event without vector and edges.
     pub(super) fn whole(&mut self, id: NodeId) -> Result<v1::Event> {
-        self.event(&self.view.node(id)?, Shape::default())
+        self.event(&self.view.node(id)?, EventFields::default())
     }
 
     /// An event without vector and edges, or a stub.
@@ -61,7 +61,7 @@ impl<'v> EventEncoder<'v> {
         ids.iter().map(|&id| self.whole(id)).collect()
     }
 
-    pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
+    pub(super) fn event(&mut self, node: &Node<'_>, shape: EventFields<'_>) -> Result<v1::Event> {
         let flags = node.flags();
         // Read only if it is asked for: reading checks all its numbers, and an event is shown even if they are damaged.
         let vector = if shape.vector { node.vector()? } else { None };

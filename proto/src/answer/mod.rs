@@ -26,7 +26,7 @@ mod word;
 /// What a caller may do about a refusal, by the codes of google.rpc, which gRPC and REST share.
 pub use tonic::Code;
 
-pub use question::{Answered, Evaluate, Question};
+pub use question::{AnswerWithTouches, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{
     as_of, edge_type, edge_types, event_type, event_types, micros, moment, space, timestamp,

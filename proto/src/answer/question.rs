@@ -13,7 +13,7 @@ use crate::v1;
 
 /// An answer, and the events that were used by it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered<A> {
+pub struct AnswerWithTouches<A> {
     /// The answer.
     pub answer: A,
     /// The events to touch, each once, ascending: those that the answer shows and that are not forgotten, if the
@@ -59,7 +59,7 @@ pub trait Question: Evaluate {
     fn moment(answer: &Self::Answer) -> Option<&v1::Moment>;
 
     /// The answer from the newest view, of the moment that the question is about, and what was used.
-    fn ask(self, now: &View) -> Result<Answered<Self::Answer>> {
+    fn ask(self, now: &View) -> Result<AnswerWithTouches<Self::Answer>> {
         let (moment, touches) = (self.as_of()?, self.touches());
         let answer = match moment {
             None => self.evaluate(now)?,
@@ -76,7 +76,7 @@ pub trait Question: Evaluate {
         touched.dedup();
         // Forgotten events do not count as used, even if they are shown.
         touched.retain(|id| now.node(*id).is_ok_and(|node| !node.is_forgotten()));
-        Ok(Answered { answer, touched })
+        Ok(AnswerWithTouches { answer, touched })
     }
 }
 

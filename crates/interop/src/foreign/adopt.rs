@@ -19,7 +19,7 @@ pub const ORIGIN_ID: &str = "amem.origin_id";
 
 /// What adoption changed. Ids are those of the foreign graph.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
+pub struct AdoptionReport {
     /// Events with another id than before.
     pub renumbered: u64,
     /// Renumbered events whose attributes had no room for their old id.
@@ -44,7 +44,7 @@ pub struct Report {
     pub clamped_edge_times: Vec<Edge>,
 }
 
-impl Report {
+impl AdoptionReport {
     /// How many edges no brain can have.
     pub fn dropped(&self) -> u64 {
         let dropped = [&self.merged, &self.self_edges, &self.dangling];
@@ -71,15 +71,15 @@ impl Report {
 /// Give it `Foreign::as_written`, so that edges to missing events are reported instead of refused.
 /// An event whose id changes keeps the old one as the attribute [`ORIGIN_ID`], unless an earlier
 /// adoption left one there.
-pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, Report)> {
+pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, AdoptionReport)> {
     dense_within(graph, FOREIGN_TEXTS_BYTES_MAX)
 }
 
 fn dense_within(
     graph: &(impl Graph + ?Sized),
     texts_bytes_max: u64,
-) -> Result<(MemoryGraph, Report)> {
-    let mut report = Report::default();
+) -> Result<(MemoryGraph, AdoptionReport)> {
+    let mut report = AdoptionReport::default();
     let (mut events, mut texts_bytes) = (Vec::new(), 0);
     for position in 0..graph.event_count() {
         let event = graph.event_at(position)?;
@@ -116,7 +116,7 @@ fn dense_within(
     Ok((dense, report))
 }
 
-fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
+fn clamp_event(event: &mut Event, old: NodeId, report: &mut AdoptionReport) {
     let before = (event.confidence, event.decay_score, event.lambda);
     event.confidence = event.confidence.clamp(0.0, 1.0);
     event.decay_score = event.decay_score.clamp(0.0, 1.0);
@@ -126,7 +126,7 @@ fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
     }
 }
 
-fn clamp_times(event: &mut Event, report: &mut Report) {
+fn clamp_times(event: &mut Event, report: &mut AdoptionReport) {
     if event.last_accessed < Micros(0) {
         event.last_accessed = Micros(0);
         report.clamped_uses.push(event.id);
@@ -138,7 +138,7 @@ fn clamp_times(event: &mut Event, report: &mut Report) {
     }
 }
 
-fn keep_origin(event: &mut Event, old: NodeId, report: &mut Report) {
+fn keep_origin(event: &mut Event, old: NodeId, report: &mut AdoptionReport) {
     let mut with_origin = event.attributes.clone().unwrap_or_default();
     if with_origin.contains_key(ORIGIN_ID) {
         return;
@@ -156,7 +156,7 @@ fn keep_origin(event: &mut Event, old: NodeId, report: &mut Report) {
 fn renumber_edges(
     mut edges: Vec<Edge>,
     new_ids: &HashMap<NodeId, NodeId>,
-    report: &mut Report,
+    report: &mut AdoptionReport,
 ) -> Vec<Edge> {
     // The newest of equal edges comes first; of equally new ones the last in the file.
     edges.reverse();
@@ -276,9 +276,9 @@ mod tests {
                 edge(2, 3, EdgeType::CAUSED_BY, 1)
             ]
         );
-        let expected = Report {
+        let expected = AdoptionReport {
             renumbered: 2,
-            ..Report::default()
+            ..AdoptionReport::default()
         };
         assert_eq!(report, expected);
     }

@@ -70,7 +70,7 @@ pub fn write_compatible(
     out: &mut impl Write,
 ) -> Result<CompatReport> {
     Error::check_limit("number of events", graph.event_count(), limits::NODES_MAX)?;
-    let mut body = Body::default();
+    let mut body = CompatBody::default();
     let mut numbering = Numbering::default();
     for position in 0..graph.event_count() {
         let event = export::event(graph, position)?;
@@ -109,7 +109,7 @@ pub fn write_compatible(
 
 /// The tables as they grow, and what they lose.
 #[derive(Default)]
-struct Body {
+struct CompatBody {
     nodes: Vec<u8>,
     edges: Vec<u8>,
     content: Vec<u8>,
@@ -117,7 +117,7 @@ struct Body {
     report: CompatReport,
 }
 
-impl Body {
+impl CompatBody {
     fn push_event(&mut self, event: Event, options: CompatOptions) -> Result<()> {
         let event_type = self.known_event_type(&event, options)?;
         self.count_losses(&event);

@@ -6,7 +6,7 @@
 //! the file. Opening costs a step a record, and four bytes an edge if the edges are not sorted.
 //! Not here: renumbering (`adopt`), the reference's own indexes (skipped: ours are rebuilt).
 
-use super::layout::{EDGE_BYTES, NODE_BYTES, Tables};
+use super::layout::{EDGE_BYTES, ForeignTables, NODE_BYTES};
 use super::text;
 use amem_format::bytes::{get_f32, get_i64, get_u32, get_u64, slice};
 use amem_format::error::{Error, Result};
@@ -16,7 +16,7 @@ use amem_format::types::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 /// A native file that amemd did not write.
 #[derive(Debug)]
 pub struct Foreign<'a> {
-    tables: Tables<'a>,
+    tables: ForeignTables<'a>,
     /// Positions of edges by source, stable; `None` if the table is in that order.
     by_source: Option<Vec<u32>>,
 }
@@ -24,7 +24,7 @@ pub struct Foreign<'a> {
 impl<'a> Foreign<'a> {
     /// Opens the bytes of a file. A brain of amemd is refused: its base alone is not the brain.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        let tables = Tables::parse(bytes)?;
+        let tables = ForeignTables::parse(bytes)?;
         if tables.is_ours {
             return Err(Error::invalid(
                 "foreign file",
@@ -277,7 +277,7 @@ fn partition(count: u64, before: impl Fn(u64) -> bool) -> u64 {
 
 /// Ids ascend strictly; the text blocks together are no more than the content block, so that no
 /// block is lent to many events and texts stay in proportion to the file.
-fn check_nodes(tables: &Tables<'_>) -> Result<()> {
+fn check_nodes(tables: &ForeignTables<'_>) -> Result<()> {
     let mut last = None;
     let mut content_left = tables.content.bytes.len() as u64;
     for (position, record) in tables.nodes.bytes.chunks_exact(NODE_BYTES).enumerate() {
@@ -298,7 +298,7 @@ fn check_nodes(tables: &Tables<'_>) -> Result<()> {
     Ok(())
 }
 
-fn order_by_source(tables: &Tables<'_>) -> Option<Vec<u32>> {
+fn order_by_source(tables: &ForeignTables<'_>) -> Option<Vec<u32>> {
     let bytes = tables.edges.bytes;
     let source = |position: usize| get_u64(bytes, position * EDGE_BYTES);
     let count = bytes.len() / EDGE_BYTES;

@@ -1,6 +1,6 @@
 //! The native layout without what is ours in it: header, four tables, sections.
 //!
-//! Promises: a `Tables` that exists has its tables inside the file and apart from each other, and
+//! Promises: a `ForeignTables` that exists has its tables inside the file and apart from each other, and
 //! sections that end where the file does (or at the journal). It costs one step a section, whatever
 //! the counts say.
 //! Not here: what the records mean (`file`), our own sections.
@@ -29,14 +29,14 @@ const JOURNAL_LENGTH: u64 = 1 << 62;
 
 /// A table and where it stands.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Table<'a> {
+pub(super) struct ForeignTable<'a> {
     /// The bytes of the table.
     pub(super) bytes: &'a [u8],
     /// Their position in the file.
     pub(super) at: u64,
 }
 
-impl Table<'_> {
+impl ForeignTable<'_> {
     fn end(&self) -> u64 {
         self.at + self.bytes.len() as u64
     }
@@ -48,22 +48,22 @@ impl Table<'_> {
 
 /// The tables of a native file.
 #[derive(Debug)]
-pub(crate) struct Tables<'a> {
+pub(crate) struct ForeignTables<'a> {
     /// Numbers in a vector.
     pub(super) dimension: u32,
     /// Node records.
-    pub(super) nodes: Table<'a>,
+    pub(super) nodes: ForeignTable<'a>,
     /// Edge records.
-    pub(super) edges: Table<'a>,
+    pub(super) edges: ForeignTable<'a>,
     /// Text blocks, up to the next table.
-    pub(super) content: Table<'a>,
+    pub(super) content: ForeignTable<'a>,
     /// Vectors, dense.
-    pub(super) vectors: Table<'a>,
+    pub(super) vectors: ForeignTable<'a>,
     /// True if amemd wrote the file: one of our sections tells, should another be damaged.
     pub is_ours: bool,
 }
 
-impl<'a> Tables<'a> {
+impl<'a> ForeignTables<'a> {
     /// Reads the header and places the tables.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
         check_magic(bytes)?;
@@ -125,7 +125,12 @@ pub(crate) fn check_magic(bytes: &[u8]) -> Result<()> {
 }
 
 /// The table whose position stands at `field` of the header.
-fn table<'a>(bytes: &'a [u8], field: usize, len: u64, what: &'static str) -> Result<Table<'a>> {
+fn table<'a>(
+    bytes: &'a [u8],
+    field: usize,
+    len: u64,
+    what: &'static str,
+) -> Result<ForeignTable<'a>> {
     let at = get_u64(bytes, field);
     if at < HEADER_BYTES as u64 {
         return Err(Error::corrupt(
@@ -134,7 +139,7 @@ fn table<'a>(bytes: &'a [u8], field: usize, len: u64, what: &'static str) -> Res
             format!("it would begin at byte {at}, inside the header"),
         ));
     }
-    Ok(Table {
+    Ok(ForeignTable {
         bytes: slice(bytes, at, len, what)?,
         at,
     })
@@ -143,12 +148,12 @@ fn table<'a>(bytes: &'a [u8], field: usize, len: u64, what: &'static str) -> Res
 /// The content block reaches to the table behind it; the vectors are last, as the sections follow them.
 fn content<'a>(
     bytes: &'a [u8],
-    nodes: Table<'a>,
-    edges: Table<'a>,
-    vectors: Table<'a>,
-) -> Result<Table<'a>> {
+    nodes: ForeignTable<'a>,
+    edges: ForeignTable<'a>,
+    vectors: ForeignTable<'a>,
+) -> Result<ForeignTable<'a>> {
     let start = table(bytes, 48, 0, "content block")?;
-    let records: Vec<Table<'_>> = [nodes, edges]
+    let records: Vec<ForeignTable<'_>> = [nodes, edges]
         .into_iter()
         .filter(|t| !t.bytes.is_empty())
         .collect();
@@ -185,7 +190,7 @@ fn content<'a>(
     let len = end.checked_sub(start.at).ok_or_else(|| {
         Error::corrupt("content block", 48, "it begins behind the feature vectors")
     })?;
-    Ok(Table {
+    Ok(ForeignTable {
         bytes: slice(bytes, start.at, len, "content block")?,
         at: start.at,
     })
@@ -235,7 +240,7 @@ mod tests {
     #[test]
     fn tables_are_where_the_header_says() {
         let bytes = header(&[]);
-        let tables = Tables::parse(&bytes).unwrap();
+        let tables = ForeignTables::parse(&bytes).unwrap();
         assert_eq!((tables.nodes.at, tables.nodes.bytes.len()), (64, 72));
         assert_eq!((tables.edges.at, tables.edges.bytes.len()), (136, 32));
         assert_eq!((tables.content.at, tables.content.bytes.len()), (168, 4));
@@ -246,14 +251,16 @@ mod tests {
     #[test]
     fn tables_may_stand_in_another_order() {
         let bytes = header(&[(48, 64), (32, 68), (40, 140)]);
-        let tables = Tables::parse(&bytes).unwrap();
+        let tables = ForeignTables::parse(&bytes).unwrap();
         assert_eq!((tables.content.at, tables.content.bytes.len()), (64, 4));
     }
 
     #[test]
     fn headers_that_cannot_be_are_refused_by_name() {
         let check = |fields: &[(usize, u64)], expected: &str| {
-            let error = Tables::parse(&header(fields)).unwrap_err().to_string();
+            let error = ForeignTables::parse(&header(fields))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(expected), "{fields:?}: {error}");
         };
         check(&[(16, u64::MAX)], "number of events");
@@ -277,7 +284,7 @@ mod tests {
         let with = |section: &[u8]| {
             let mut bytes = header(&[]);
             bytes.extend_from_slice(section);
-            Tables::parse(&bytes).map(|t| t.is_ours)
+            ForeignTables::parse(&bytes).map(|t| t.is_ours)
         };
         assert!(!with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap());
         assert!(with(&[0x41, 1, 0, 0, 0, 0, 0, 0, 0, 7]).unwrap());

@@ -22,6 +22,6 @@ pub(crate) mod export;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub use adopt::{ORIGIN_ID, Report, to_dense};
+pub use adopt::{AdoptionReport, ORIGIN_ID, to_dense};
 pub use compat::{CompatOptions, CompatReport, write_compatible};
 pub use file::{AsWritten, Foreign};

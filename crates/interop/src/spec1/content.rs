@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 
 use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
 
-use super::header::{IS_COMPRESSED, Sections};
+use super::header::{IS_COMPRESSED, Spec1Sections};
 use crate::foreign::export::write_error;
 use crate::foreign::text::LZ4_EXPANSION_MAX;
 use amem_format::error::{Error, Result};
@@ -23,7 +23,7 @@ const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4D, 0x18];
 const FRAME_HAS_CHECKSUM: u8 = 4;
 
 /// The content of a file, decompressed.
-pub(super) fn decode<'a>(sections: &Sections<'a>) -> Result<Cow<'a, [u8]>> {
+pub(super) fn decode<'a>(sections: &Spec1Sections<'a>) -> Result<Cow<'a, [u8]>> {
     let packed = sections.content;
     let claimed = u64::from(sections.header.content_uncompressed);
     Error::check_limit("content in bytes", claimed, CONTENT_BYTES_MAX)?;
@@ -80,12 +80,12 @@ fn is_one_frame(packed: &[u8]) -> bool {
 }
 
 /// Packs content as it comes.
-pub(super) struct Packer {
+pub(super) struct ContentEncoder {
     encoder: FrameEncoder<Vec<u8>>,
     bytes: u64,
 }
 
-impl Packer {
+impl ContentEncoder {
     pub(super) fn new() -> Self {
         let info = FrameInfo::new().content_checksum(true);
         Self {
@@ -116,11 +116,11 @@ impl Packer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::header::{HAS_INDEXES, Header};
+    use super::super::header::{HAS_INDEXES, Spec1Header};
     use super::*;
 
     fn check(flags: u16, packed: &[u8], claimed: u32) -> Result<Vec<u8>> {
-        let header = Header {
+        let header = Spec1Header {
             flags: flags | HAS_INDEXES,
             node_count: 0,
             edge_count: 0,
@@ -134,11 +134,11 @@ mod tests {
         };
         let mut file = header.encode().to_vec();
         file.extend_from_slice(packed);
-        decode(&Sections::parse(&file)?).map(Cow::into_owned)
+        decode(&Spec1Sections::parse(&file)?).map(Cow::into_owned)
     }
 
     fn pack(content: &[u8]) -> Vec<u8> {
-        let mut packer = Packer::new();
+        let mut packer = ContentEncoder::new();
         packer.push(content).unwrap();
         packer.finish().unwrap()
     }

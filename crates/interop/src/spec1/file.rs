@@ -10,8 +10,8 @@
 use std::borrow::Cow;
 
 use super::content;
-use super::header::{EDGE_BYTES, HAS_VECTORS, Sections};
-use super::node::{NONE, Node};
+use super::header::{EDGE_BYTES, HAS_VECTORS, Spec1Sections};
+use super::node::{NONE, Spec1Node};
 use super::verify;
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{get_f32, get_u32};
@@ -26,14 +26,14 @@ const METADATA_BYTES_MAX: usize = 2 * limits::ATTRIBUTES_BYTES_MAX;
 /// A file in the specification document's layout.
 #[derive(Debug)]
 pub struct Spec1<'a> {
-    sections: Sections<'a>,
+    sections: Spec1Sections<'a>,
     content: Cow<'a, [u8]>,
 }
 
 impl<'a> Spec1<'a> {
     /// Opens the bytes of a file. Takes the size of the decompressed content in memory.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        let sections = Sections::parse(bytes)?;
+        let sections = Spec1Sections::parse(bytes)?;
         let content = content::decode(&sections)?;
         verify::records(&sections, content.len() as u64)?;
         verify::indexes(&sections)?;
@@ -50,7 +50,7 @@ impl<'a> Spec1<'a> {
         self.sections.indexes.is_some()
     }
 
-    fn node(&self, position: u64) -> Result<Node<'a>> {
+    fn node(&self, position: u64) -> Result<Spec1Node<'a>> {
         let count = self.event_count();
         if position >= count {
             return Err(Error::UnknownEvent {
@@ -58,7 +58,7 @@ impl<'a> Spec1<'a> {
                 count,
             });
         }
-        Ok(Node::at(&self.sections, position as usize))
+        Ok(Spec1Node::at(&self.sections, position as usize))
     }
 
     /// A piece of the content; `Spec1::open` has checked that it is inside.
@@ -66,7 +66,7 @@ impl<'a> Spec1<'a> {
         &self.content[offset as usize..][..len as usize]
     }
 
-    fn text(&self, node: &Node<'_>) -> Result<String> {
+    fn text(&self, node: &Spec1Node<'_>) -> Result<String> {
         let max = limits::TEXT_BYTES_MAX as u64;
         Error::check_limit("text in bytes", node.content_length().into(), max)?;
         let bytes = self.piece(node.content_offset(), node.content_length());
@@ -74,7 +74,7 @@ impl<'a> Spec1<'a> {
         Ok(text.to_owned())
     }
 
-    fn attributes(&self, node: &Node<'_>) -> Result<Option<Attributes>> {
+    fn attributes(&self, node: &Spec1Node<'_>) -> Result<Option<Attributes>> {
         if node.metadata_offset() == NONE {
             return Ok(None);
         }
@@ -86,7 +86,7 @@ impl<'a> Spec1<'a> {
             .map_err(|e| node.bad(format!("its metadata: {e}")))
     }
 
-    fn vector(&self, node: &Node<'_>) -> Result<Option<Vec<f32>>> {
+    fn vector(&self, node: &Spec1Node<'_>) -> Result<Option<Vec<f32>>> {
         if !self.sections.header.has(HAS_VECTORS) {
             return Ok(None);
         }

@@ -1,6 +1,6 @@
 //! The spec-1 header, and where the sections stand.
 //!
-//! Promises: a `Sections` that exists has every section inside the file, in the document's order and
+//! Promises: a `Spec1Sections` that exists has every section inside the file, in the document's order and
 //! apart from the next.
 //! Not here: what is in the sections.
 
@@ -26,7 +26,7 @@ pub(crate) const FLAGS_KNOWN: u16 = HAS_VECTORS | HAS_INDEXES | IS_COMPRESSED;
 
 /// The fields of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct Spec1Header {
     pub(super) flags: u16,
     pub(super) node_count: u32,
     pub(super) edge_count: u32,
@@ -39,7 +39,7 @@ pub(super) struct Header {
     pub(super) content_uncompressed: u32,
 }
 
-impl Header {
+impl Spec1Header {
     /// Decodes and checks the fields on their own.
     fn decode(bytes: &[u8]) -> Result<Self> {
         check_magic(bytes)?;
@@ -114,8 +114,8 @@ impl Header {
 
 /// The sections of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sections<'a> {
-    pub(super) header: Header,
+pub(super) struct Spec1Sections<'a> {
+    pub(super) header: Spec1Header,
     pub(super) nodes: &'a [u8],
     pub(super) edges: &'a [u8],
     pub(super) content: &'a [u8],
@@ -123,10 +123,10 @@ pub(super) struct Sections<'a> {
     pub(super) indexes: Option<&'a [u8]>,
 }
 
-impl<'a> Sections<'a> {
+impl<'a> Spec1Sections<'a> {
     /// Places the sections. Gaps between them are allowed, for alignment.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let header = Header::decode(bytes)?;
+        let header = Spec1Header::decode(bytes)?;
         let mut at = HEADER_BYTES as u64;
         let mut next = |offset: u64, len: u64, what| {
             if offset < at {
@@ -177,7 +177,7 @@ impl<'a> Sections<'a> {
 
 /// Says whether the header and the section arithmetic are those of a spec-1 file.
 pub(crate) fn fits(bytes: &[u8]) -> Result<()> {
-    Sections::parse(bytes).map(|_| ())
+    Spec1Sections::parse(bytes).map(|_| ())
 }
 
 #[cfg(test)]
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn headers_survive() {
         let bytes = bytes();
-        let header = Header::decode(&bytes).unwrap();
+        let header = Spec1Header::decode(&bytes).unwrap();
         assert_eq!(header.encode(), bytes[..HEADER_BYTES]);
         assert_eq!((header.node_count, header.dimension), (5, 3));
         assert_eq!(header.session_count, 3);

@@ -3,13 +3,13 @@
 //! Not here: choosing clusters (`cluster`), checking indexes (`verify`).
 
 use super::header::NODE_BYTES;
-use super::node::Node;
+use super::node::Spec1Node;
 use amem_format::types::EventType;
 
 /// The nodes of the records.
-fn nodes(records: &[u8]) -> impl Iterator<Item = Node<'_>> {
+fn nodes(records: &[u8]) -> impl Iterator<Item = Spec1Node<'_>> {
     let records = records.chunks_exact(NODE_BYTES).enumerate();
-    records.map(|(position, record)| Node { record, position })
+    records.map(|(position, record)| Spec1Node { record, position })
 }
 
 fn head(index: u32, count: usize) -> Vec<u8> {

@@ -1,6 +1,6 @@
 //! A node record of a spec-1 file.
 
-use super::header::{NODE_BYTES, Sections};
+use super::header::{NODE_BYTES, Spec1Sections};
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{get_f32, get_i64, get_u32, get_u64};
 use amem_format::error::{Error, Result};
@@ -12,14 +12,14 @@ pub(super) const NONE: u64 = u64::MAX;
 pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A node record.
-pub(super) struct Node<'a> {
+pub(super) struct Spec1Node<'a> {
     pub(super) record: &'a [u8],
     pub(super) position: usize,
 }
 
-impl<'a> Node<'a> {
+impl<'a> Spec1Node<'a> {
     /// The record at a position that exists.
-    pub(super) fn at(sections: &Sections<'a>, position: usize) -> Self {
+    pub(super) fn at(sections: &Spec1Sections<'a>, position: usize) -> Self {
         Self {
             record: &sections.nodes[position * NODE_BYTES..][..NODE_BYTES],
             position,

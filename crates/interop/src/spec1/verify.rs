@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::header::{EDGE_BYTES, HAS_VECTORS, NODE_BYTES, Sections};
-use super::node::{NONE, Node};
+use super::header::{EDGE_BYTES, HAS_VECTORS, NODE_BYTES, Spec1Sections};
+use super::node::{NONE, Spec1Node};
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{Cursor, get_u32};
 use amem_format::error::{Error, Result};
@@ -18,7 +18,7 @@ pub(super) const SESSION_COUNT_FULL: u16 = u16::MAX;
 pub(super) const NO_CLUSTER: u32 = u32::MAX;
 
 /// Checks the node and edge records; `content_len` is the size of the decompressed content.
-pub(super) fn records(sections: &Sections<'_>, content_len: u64) -> Result<()> {
+pub(super) fn records(sections: &Spec1Sections<'_>, content_len: u64) -> Result<()> {
     let mut content_left = content_len;
     let mut sessions = BTreeSet::new();
     for node in nodes(sections) {
@@ -38,12 +38,12 @@ pub(super) fn records(sections: &Sections<'_>, content_len: u64) -> Result<()> {
     check_edges(sections)
 }
 
-fn nodes<'a>(sections: &Sections<'a>) -> impl Iterator<Item = Node<'a>> {
+fn nodes<'a>(sections: &Spec1Sections<'a>) -> impl Iterator<Item = Spec1Node<'a>> {
     let records = sections.nodes.chunks_exact(NODE_BYTES).enumerate();
-    records.map(|(position, record)| Node { record, position })
+    records.map(|(position, record)| Spec1Node { record, position })
 }
 
-fn check_zeros(node: &Node<'_>) -> Result<()> {
+fn check_zeros(node: &Spec1Node<'_>) -> Result<()> {
     let mut reserved = node.record[1..4].iter().chain(&node.record[52..]);
     if reserved.any(|&b| b != 0) {
         return Err(node.bad("padding or reserved bytes that are not zero"));
@@ -53,7 +53,7 @@ fn check_zeros(node: &Node<'_>) -> Result<()> {
 
 /// Pieces are inside the content, and together no more than it: no piece is lent to many events, so
 /// that a small file stays small when it is read.
-fn check_content(node: &Node<'_>, content_len: u64, content_left: &mut u64) -> Result<()> {
+fn check_content(node: &Spec1Node<'_>, content_len: u64, content_left: &mut u64) -> Result<()> {
     let has_metadata = node.metadata_offset() != NONE;
     if has_metadata != (node.metadata_length() != 0) {
         return Err(node.bad("metadata with an offset but no length, or the reverse"));
@@ -76,7 +76,7 @@ fn check_content(node: &Node<'_>, content_len: u64, content_left: &mut u64) -> R
     Ok(())
 }
 
-fn check_vector_offset(node: &Node<'_>, sections: &Sections<'_>) -> Result<()> {
+fn check_vector_offset(node: &Spec1Node<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let slot = node.position as u64 * u64::from(sections.header.dimension) * 4;
     let offset = node.vector_offset();
     if offset == NONE || sections.header.has(HAS_VECTORS) && offset == slot {
@@ -86,7 +86,7 @@ fn check_vector_offset(node: &Node<'_>, sections: &Sections<'_>) -> Result<()> {
     }
 }
 
-fn check_edges(sections: &Sections<'_>) -> Result<()> {
+fn check_edges(sections: &Spec1Sections<'_>) -> Result<()> {
     let mut last = 0;
     for (at, record) in sections.edges.chunks_exact(EDGE_BYTES).enumerate() {
         let (source, target) = (get_u32(record, 0), get_u32(record, 4));
@@ -108,7 +108,7 @@ fn check_edges(sections: &Sections<'_>) -> Result<()> {
 }
 
 /// Holds what indexes there are against the records.
-pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
+pub(super) fn indexes(sections: &Spec1Sections<'_>) -> Result<()> {
     let Some(bytes) = sections.indexes else {
         return Ok(());
     };
@@ -133,7 +133,7 @@ pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
     }
 }
 
-fn types(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn types(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let num_types = cursor.u32()?;
     if num_types > 256 {
         return Err(cursor.bad(format!("{num_types} event types")));
@@ -155,7 +155,7 @@ fn types(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
 
 /// The document does not say whether `end_node` is in the range. Whichever way a file means it, its
 /// ranges must begin and end in their session and together hold every event.
-fn sessions(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn sessions(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let count = cursor.u32()?;
     let mut ranges = Vec::new();
     for _ in 0..count {
@@ -168,9 +168,9 @@ fn sessions(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
 }
 
 /// True if the ranges are right when `beyond` is added to their ends to make them exclusive.
-fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Sections<'_>) -> bool {
+fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Spec1Sections<'_>) -> bool {
     let count = u64::from(sections.header.node_count);
-    let session_at = |position: u64| Node::at(sections, position as usize).session();
+    let session_at = |position: u64| Spec1Node::at(sections, position as usize).session();
     let mut by_session: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for &[session, start, end] in ranges {
         let (start, end) = (u64::from(start), u64::from(end) + beyond);
@@ -198,16 +198,16 @@ fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Sections<'_>) -> bool {
     })
 }
 
-fn times(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn times(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let count = cursor.u32()?;
-    let mut seen = Seen::new(sections);
+    let mut seen = NamedEvents::new(sections);
     let mut last = i64::MIN;
     for _ in 0..count {
         let (seconds, position) = (cursor.i64()?, cursor.u32()?);
         if !seen.first_time(position) {
             return Err(cursor.bad(format!("event {position} again, or not at all")));
         }
-        if seconds < last || Node::at(sections, position as usize).seconds() != seconds {
+        if seconds < last || Spec1Node::at(sections, position as usize).seconds() != seconds {
             return Err(cursor.bad(format!("the time of event {position} disagrees")));
         }
         last = seconds;
@@ -215,7 +215,7 @@ fn times(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
     seen.check_all(cursor)
 }
 
-fn clusters(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn clusters(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let (count, dimension) = (cursor.u32()?, cursor.u32()?);
     if dimension != u32::from(sections.header.dimension) {
         return Err(cursor.bad(format!("clusters of dimension {dimension}")));
@@ -223,7 +223,7 @@ fn clusters(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
     for _ in 0..u64::from(count) * u64::from(dimension) {
         cursor.f32()?;
     }
-    let mut seen = Seen::new(sections);
+    let mut seen = NamedEvents::new(sections);
     let mut last = 0;
     for _ in 0..sections.header.node_count {
         let (cluster, position) = (cursor.u32()?, cursor.u32()?);
@@ -239,13 +239,13 @@ fn clusters(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
 }
 
 /// Which events an index has named.
-struct Seen {
+struct NamedEvents {
     seen: Vec<bool>,
     missing: usize,
 }
 
-impl Seen {
-    fn new(sections: &Sections<'_>) -> Self {
+impl NamedEvents {
+    fn new(sections: &Spec1Sections<'_>) -> Self {
         let missing = sections.header.node_count as usize;
         Self {
             seen: vec![false; missing],

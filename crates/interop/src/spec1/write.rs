@@ -11,8 +11,8 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::cluster::Clusters;
-use super::content::Packer;
-use super::header::{EDGE_BYTES, HAS_INDEXES, HAS_VECTORS, Header, IS_COMPRESSED, NODE_BYTES};
+use super::content::ContentEncoder;
+use super::header::{EDGE_BYTES, HAS_INDEXES, HAS_VECTORS, IS_COMPRESSED, NODE_BYTES, Spec1Header};
 use super::index;
 use super::node::{MICROS_PER_SECOND, NONE};
 use super::verify::SESSION_COUNT_FULL;
@@ -61,11 +61,11 @@ pub fn write(graph: &dyn Graph, out: &mut impl Write) -> Result<Spec1Report> {
     let (nodes, dimension) = (graph.event_count(), graph.dimension());
     Error::check_limit("number of events", nodes, u32::MAX.into())?;
     Error::check_limit("dimension", dimension.into(), u16::MAX.into())?;
-    let body = Body::gather(graph)?;
+    let body = Spec1Body::gather(graph)?;
     let sessions = index::session_count(&body.nodes);
     let content_at = (HEADER_BYTES + body.nodes.len() + body.edges.len()) as u64;
     let vectors_at = content_at + body.content.len() as u64;
-    let header = Header {
+    let header = Spec1Header {
         flags: HAS_INDEXES | IS_COMPRESSED | if dimension > 0 { HAS_VECTORS } else { 0 },
         node_count: nodes as u32,
         edge_count: body.report.edges as u32,
@@ -117,7 +117,7 @@ fn slot(vector: Option<&[f32]>, dimension: u32) -> Vec<u8> {
 }
 
 /// Everything in front of the vectors.
-struct Body {
+struct Spec1Body {
     nodes: Vec<u8>,
     edges: Vec<u8>,
     content: Vec<u8>,
@@ -125,11 +125,11 @@ struct Body {
     report: Spec1Report,
 }
 
-impl Body {
+impl Spec1Body {
     fn gather(graph: &dyn Graph) -> Result<Self> {
         let mut report = Spec1Report::default();
         let mut numbering = Numbering::default();
-        let mut packer = Packer::new();
+        let mut packer = ContentEncoder::new();
         let mut nodes = Vec::new();
         let mut metadata = Vec::new();
         for position in 0..graph.event_count() {

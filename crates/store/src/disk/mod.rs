@@ -55,7 +55,7 @@ pub trait Disk: Debug + Send + Sync {
 
     /// Opens any file for reading, without blocking, following no symbolic link. Refuses a file that is not regular or
     /// belongs to another user, and, with `alone`, one with other names: `InvalidInput`, with the reason.
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn SourceFile>>;
 
     /// Which file has a name; an error of kind `NotFound` if none has.
     fn identity(&self, name: &str) -> io::Result<FileId>;
@@ -145,7 +145,7 @@ pub enum LockError {
 }
 
 /// A file that another process may still write.
-pub trait Source: Debug + Send {
+pub trait SourceFile: Debug + Send {
     /// Its state now.
     fn stamp(&self) -> io::Result<Stamp>;
 

@@ -59,7 +59,7 @@ pub struct LossyConversions {
 }
 
 impl LossyConversions {
-    fn of(report: &foreign::Report) -> Self {
+    fn of(report: &foreign::AdoptionReport) -> Self {
         Self {
             dropped_edges: report.dropped(),
             changed: report.changed(),

@@ -40,7 +40,7 @@ use amem_format::limits::SECTIONS_MAX;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::disk::{File, FileId, Source, Stamp};
+use crate::disk::{File, FileId, SourceFile, Stamp};
 use crate::error::{Error, Result};
 use crate::limits::READ_BYTES;
 use crate::names::folder::{Folder, file_name};
@@ -87,7 +87,7 @@ pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Resu
     }
 }
 
-fn of_source(folder: &Folder, brain: &str, source: &dyn Source) -> io::Result<Ownership> {
+fn of_source(folder: &Folder, brain: &str, source: &dyn SourceFile) -> io::Result<Ownership> {
     let stamp = source.stamp()?;
     let is_own = home(source, stamp.bytes)? == Some(home_of(folder, brain, stamp.id));
     Ok(if is_own {
@@ -137,7 +137,7 @@ pub(crate) fn claim(
 }
 
 /// The `home` cell of a file's live page; none if it has no live page.
-fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
+fn home(source: &dyn SourceFile, len: u64) -> io::Result<Option<u64>> {
     let Some((at, _)) = section(source, len, head::TAG)? else {
         return Ok(None);
     };
@@ -149,7 +149,10 @@ fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
 }
 
 /// Lineage and number of events that a brain's file claims for its base.
-pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u64)>> {
+pub(crate) fn lineage_and_events(
+    source: &dyn SourceFile,
+    len: u64,
+) -> io::Result<Option<(Uuid, u64)>> {
     let (mut lineage, mut header) = ([0; 16], [0; 64]);
     let Some((at, 16..)) = section(source, len, tag::IDENTITY)? else {
         return Ok(None);
@@ -160,7 +163,7 @@ pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Op
 
 /// Position and claimed length of a section of the native layout. Every step is bounded by the file and by
 /// `SECTIONS_MAX`.
-fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
+fn section(source: &dyn SourceFile, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
     let mut header = [0; 64];
     if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
         return Ok(None);
@@ -186,7 +189,7 @@ fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u6
 
 /// Reads the first `len` bytes of a file, part by part.
 pub(crate) fn read_all(
-    source: &dyn Source,
+    source: &dyn SourceFile,
     len: u64,
     mut to: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -206,7 +209,7 @@ pub(crate) fn read_all(
 }
 
 /// Fills a buffer; false if the file ends before that.
-fn read(source: &dyn Source, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
+fn read(source: &dyn SourceFile, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
     while !into.is_empty() {
         match source.read_at(at, into)? {
             0 => return Ok(false),

@@ -14,7 +14,7 @@ use crate::merge::changes::EventField;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
 use crate::plan::belief;
-use crate::plan::merge::merge_plan::{Belief, MergePlan};
+use crate::plan::merge::merge_plan::{MergePlan, MergedBelief};
 use crate::plan::values::bytes;
 
 impl<'v> MergePlan<'_, 'v> {
@@ -181,7 +181,7 @@ impl<'v> MergePlan<'_, 'v> {
         if flags == before && !takes_rate {
             return false;
         }
-        let belief = Belief {
+        let belief = MergedBelief {
             confidence: ours.confidence(),
             flags,
             lambda: if takes_rate { next } else { own },

@@ -36,13 +36,13 @@ pub(super) struct MergePlan<'p, 'v> {
     /// Supersedes edges that are new or have another weight, by target; no weight: retracted.
     pub(super) replaced_by: HashMap<NodeId, Vec<(NodeId, Option<f32>)>>,
     /// What events here are from now on.
-    pub(super) beliefs: HashMap<NodeId, Belief>,
+    pub(super) beliefs: HashMap<NodeId, MergedBelief>,
     pub(super) merged: MergeReport,
 }
 
 /// Confidence, flags and decay rate of an event.
 #[derive(Clone, Copy)]
-pub(super) struct Belief {
+pub(super) struct MergedBelief {
     pub(super) confidence: f32,
     pub(super) flags: Flags,
     pub(super) lambda: f32,
@@ -74,7 +74,10 @@ impl MergePlan<'_, '_> {
         }
         let held = self.new.len() as u64 * NEW_EVENT_BYTES
             + self.merged.edges * NEW_EDGE_BYTES
-            + entries(self.beliefs.len() as u64, size_of::<(NodeId, Belief)>());
+            + entries(
+                self.beliefs.len() as u64,
+                size_of::<(NodeId, MergedBelief)>(),
+            );
         self.budget.check(commit + held + more)
     }
 
