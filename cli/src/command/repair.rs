@@ -268,7 +268,7 @@ mod tests {
             "from event 0 to 0: it ends where it begins",
             "from event 0 to 2: it had a weight",
             "from event 1 to 2: it was made before 1970",
-            "from event 8, which is not there",
+            "from event 8, which does not exist",
             "event 1: its confidence",
             "event 2: it was recorded before 1970",
         ] {

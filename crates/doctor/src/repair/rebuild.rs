@@ -1,6 +1,6 @@
-//! A base made anew from the records that can be read, with the journal behind it as it was.
+//! Builds a new base from the readable records and appends the old journal.
 //!
-//! Ids, LSNs, history and the chain of frames stay, so that the old journal goes on from the new base.
+//! Ids, LSNs, history and frame checksums stay, so that the old journal continues the new base.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
 use amem_format::types::{Lsn, Micros};
 
-/// The bytes of a brain whose base is whole, made of one whose base is not.
+/// The bytes of the brain with a rebuilt base.
 pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) -> Result<Vec<u8>> {
     names::restore(bytes, report);
     let base = base_of(bytes)?;
@@ -34,7 +34,7 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) 
 
     let mut identity = *base.identity();
     let newest = events.last().map_or(now, |e| e.created_at.max(now));
-    // In the build the events are new: it counts from 0, and its time is not before theirs.
+    // The build starts at LSN 0, and not before the newest event.
     (identity.base_lsn, identity.base_time) = (Lsn(0), newest);
     let mut build = Build::new(&identity, base.header().dimension, base.settings())?;
     events
@@ -62,24 +62,23 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) 
         let end = out.len() as u64;
         base_builder::journal(base.identity(), 0, end, &mut out)?;
     }
-    // What comes of it must open, or it was no repair.
+    // The result must open.
     Brain::open(Map::owned(&out))?;
     Ok(out)
 }
 
-/// The base of bytes, if it can be opened.
 fn base_of(bytes: &[u8]) -> Result<Base> {
     Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
         Error::Foreign => Error::Foreign,
         e => Error::corrupt(
             "file",
             0,
-            format!("no part of it can be found: {}", Finding::from(e)),
+            format!("the base is unreadable: {}", Finding::from(e)),
         ),
     })
 }
 
-/// The head and the frames of the journal, if its head can be read.
+/// The head and the frames of the journal, if the head is readable and belongs to the base.
 fn find_journal<'b>(
     bytes: &'b [u8],
     base: &Base,
@@ -102,7 +101,7 @@ fn find_journal<'b>(
             report,
             "journal",
             at,
-            "all of it: it belongs to another base",
+            "the whole journal: it belongs to another base",
         );
         return None;
     }
@@ -112,13 +111,13 @@ fn find_journal<'b>(
             report,
             "journal",
             at,
-            "all of it: the file ends in front of its first frame",
+            "the whole journal: the file ends before its first frame",
         );
     }
     Some((head, frames?))
 }
 
-/// What clients said of their sessions.
+/// Copies sessions that clients opened or closed.
 fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> Result<()> {
     let index = match base.sessions() {
         Ok(index) => index,
@@ -136,7 +135,7 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> R
                     report,
                     "sessions",
                     0,
-                    format!("session {} again", session.id),
+                    format!("a second record of session {}", session.id),
                 );
                 continue;
             }
@@ -164,7 +163,7 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> R
     Ok(())
 }
 
-/// The new tables and indexes, with the old identity, log and names.
+/// Combines the new tables and indexes with the old identity, log sections and names.
 fn graft(
     old: &Base,
     folded: &[u8],
@@ -184,7 +183,7 @@ fn graft(
     loop {
         let out = write(old, &new, folded, &carried)?;
         let base = Base::open(Arc::new(Map::owned(&out)))?;
-        // One that held beside what was damaged may not hold beside what stands in its place now.
+        // A section that was consistent with the damaged ones may contradict the new ones.
         let fails = |tag: u8| Some((tag, log::of(tag)?(&base).err()?));
         let Some((failed, why)) = carried.iter().find_map(|(tag, _)| fails(*tag)) else {
             return Ok(out);
@@ -197,7 +196,7 @@ fn graft(
     }
 }
 
-/// The file with these sections in the place of new ones.
+/// Writes the new base with these sections in place of the new ones.
 fn write(
     old: &Base,
     new: &Base,
@@ -224,7 +223,7 @@ fn write(
     Ok(out)
 }
 
-/// A section that nothing else in the file could replace, if what it says holds together, or what is left of it.
+/// The old section, if nothing else in the file replaces it and it is consistent; or what is left of it.
 fn carry<'b>(
     old: &'b Base,
     tag: u8,
@@ -232,16 +231,16 @@ fn carry<'b>(
     report: &mut RepairReport,
 ) -> Option<Cow<'b, [u8]>> {
     let check = log::of(tag)?;
-    let held = match tag {
-        // It is held against the clock that stands in the new file.
+    let checked = match tag {
+        // Checked later, against the clock of the new file.
         tag::HISTORY if !is_proven(tag::CLOCK) => Ok(()),
         _ => check(old),
     };
-    let section = held.and_then(|()| old.section(tag));
+    let section = checked.and_then(|()| old.section(tag));
     let body = section.map(|section| Cow::from(section.bytes));
     let body = body.map_err(|e| report.lost.push(e.into())).ok();
     match tag {
-        // Of the times of commits some are left, or known by the history, which would be lost without them.
+        // Some commit times are readable or in the history, which depends on them.
         tag::CLOCK if !is_proven(tag) => Some(clock::body(old, is_proven(tag::HISTORY)).into()),
         _ => body,
     }

@@ -1,13 +1,12 @@
-//! Verifying: every byte of a file held against its checksums, and every part against the others.
+//! Verification: checks every byte of a file against its checksums, and all parts against each other.
 //!
-//! Opening a brain checks what it needs to answer; this checks all there is, so that damage is known before
-//! it is met. `file` tells the layout and does what that layout allows: our files have a checksum for every
-//! byte, files of others have none, so of them only the structure is checked.
+//! Opening a brain checks only what queries need. Files of amemd have a checksum for every byte; files in other layouts
+//! have none, so only their structure is checked.
 //!
-//! Promises: never fails because of what it finds, and never panics; at most [`FINDINGS_MAX`] findings are
-//! kept, the rest counted; memory in proportion to the brain's conflicts and journal, not to its texts.
-//! Not checked: the live page, which changes while others look; bytes past `committed` of a file that a
-//! daemon is writing. Not here: saving what is whole (`crate::repair`).
+//! Promises: damage is a finding, never an error or a panic. At most [`FINDINGS_MAX`] findings are stored, further ones
+//! are counted. Memory is in proportion to the brain's conflicts and journal, not to its texts.
+//! Not checked: the live page, which the daemon changes at any time; bytes past `committed` of a file that a daemon is
+//! writing. Not here: repair (`crate::repair`).
 
 mod finding;
 mod report;
@@ -38,17 +37,20 @@ use amem_format::mapping::Map;
 use amem_format::view::View;
 use finding::Findings;
 
-/// How often a file that grows is looked at again.
-const LOOKS: usize = 5;
+/// How often a file that grows during the check is mapped.
+const ATTEMPTS: usize = 5;
 
-/// Holds every byte below a view, of its base and its commits, against its checksum. Whoever puts what it says into
-/// another file, where nothing would tell of damage any more, asks for this first.
+/// Checks every byte of the base and the commits of a view against its checksum. Call it before the data is copied into
+/// a file with new checksums, which would hide damage.
+///
+/// # Errors
+/// `Corrupt` at the first mismatch.
 pub fn source(view: &View) -> Result<()> {
     let brain = view.brain();
     let mut findings = Findings::default();
     bytes::check(brain.base(), &mut findings);
-    let (found, _) = findings.into_parts();
-    if let Some(finding) = found.first() {
+    let (findings, _) = findings.into_parts();
+    if let Some(finding) = findings.first() {
         let why = format!("{}: {}", finding.part, finding.why);
         return Err(Error::corrupt("file", finding.offset.unwrap_or(0), why));
     }
@@ -60,7 +62,10 @@ pub fn source(view: &View) -> Result<()> {
     Ok(())
 }
 
-/// Verifies a file of any layout. An error means that it cannot be read, or that it is no `.amem` file.
+/// Verifies a file of any layout.
+///
+/// # Errors
+/// If it cannot be read or is not an `.amem` file.
 pub fn file(path: impl AsRef<Path>) -> Result<VerifyReport> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
@@ -69,25 +74,25 @@ pub fn file(path: impl AsRef<Path>) -> Result<VerifyReport> {
         let why = format!("{} is not a regular file", path.display());
         return Err(Error::invalid("path", why));
     }
-    let (mut map, mut committed) = look(&file, path)?;
-    for _ in 1..LOOKS {
-        // The daemon may make the file longer between the two looks at it: then it is looked at again.
+    let (mut map, mut committed) = map_file(&file, path)?;
+    for _ in 1..ATTEMPTS {
+        // The daemon may have grown the file after its length was read.
         if committed.is_none_or(|committed| committed <= map.len()) {
             break;
         }
-        (map, committed) = look(&file, path)?;
+        (map, committed) = map_file(&file, path)?;
     }
-    // One that stays shorter than what is committed was cut, and that is told with the place.
+    // A file that stays shorter than `committed` was cut: the check reports where.
     if let Ok(report) = native(map, committed) {
         return Ok(report);
     }
-    // Not ours, or too damaged to tell: a copy, as all of it has to be looked at.
+    // Another layout, or too damaged to open.
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
     foreign::verify(&bytes)
 }
 
-/// The file's bytes, and how far they are committed if a daemon owns it.
-fn look(file: &File, path: &Path) -> Result<(Arc<Map>, Option<u64>)> {
+/// Maps the file; also returns the end of its committed bytes if a daemon owns it.
+fn map_file(file: &File, path: &Path) -> Result<(Arc<Map>, Option<u64>)> {
     let meta = file.metadata().map_err(|e| Error::io("look at", path, e))?;
     let map = Map::shared(file, meta.len()).map_err(|e| Error::io("map", path, e))?;
     let map = Arc::new(map);

@@ -10,8 +10,10 @@ use amem_format::error::Result;
 use amem_format::mapping::Map;
 use amem_interop::Layout;
 
-/// Verifies a brain of amemd. `committed` bounds the journal of a file that is being written. An error means
-/// that the file has no base that could be looked at: `foreign` layouts, or a header that is damaged.
+/// Verifies a brain of amemd. `committed` is the end of the journal in a file that a daemon is writing.
+///
+/// # Errors
+/// If the base cannot be opened: another layout, or a damaged header.
 pub fn native(map: Arc<Map>, committed: Option<u64>) -> Result<VerifyReport> {
     let base = Base::open(map.clone())?;
     let mut findings = Findings::default();

@@ -3,42 +3,42 @@
 use super::finding::{Finding, Findings};
 use amem_interop::Layout;
 
-/// What was looked at, and what was found.
+/// What was checked, and the findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifyReport {
     /// The file's layout.
     pub layout: Layout,
-    /// Its bytes.
+    /// Its size in bytes.
     pub bytes: u64,
-    /// Events in its tables, the journal left out.
+    /// Number of events in the base.
     pub events: u64,
-    /// Edges in its tables, the journal left out.
+    /// Number of edges in the base.
     pub edges: u64,
-    /// Ranges with a checksum.
+    /// Number of ranges with a checksum.
     pub checksums: u64,
-    /// Whole commits of the journal.
+    /// Number of complete commits in the journal.
     pub commits: u64,
-    /// True if a daemon owns the file now, so that only what it has committed was looked at.
+    /// True if a daemon owns the file; then only its committed bytes were checked.
     pub live: bool,
-    /// What is wrong, in order of the checks.
+    /// The damage, in order of the checks.
     pub findings: Vec<Finding>,
-    /// Findings past those kept.
+    /// Number of further findings.
     pub more: u64,
-    /// What stands behind the last whole commit, if not zeros.
+    /// Bytes other than zeros after the last complete commit.
     pub tail: Option<Tail>,
 }
 
-/// Bytes behind the last whole commit of a journal.
+/// Bytes after the last complete commit of a journal.
 ///
-/// A copy that was taken while the daemon wrote ends so, and has lost nothing that was acknowledged before.
-/// In a file that nobody was writing it is damage, and what stood there is lost.
+/// In a copy taken while the daemon was writing, this is normal: no acknowledged commit is lost. In any other file it
+/// is damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
-    /// Where they begin.
+    /// Their offset.
     pub offset: u64,
-    /// How many there are up to the last that is not zero.
+    /// Their number, up to the last one that is not zero.
     pub bytes: u64,
-    /// Why they are no commit.
+    /// Why they are not a commit.
     pub why: String,
 }
 
@@ -63,7 +63,7 @@ impl VerifyReport {
         self
     }
 
-    /// True if nothing is wrong and nothing is cut off.
+    /// True if there are no findings and no tail.
     pub fn is_whole(&self) -> bool {
         self.findings.is_empty() && self.tail.is_none()
     }

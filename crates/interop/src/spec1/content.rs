@@ -1,7 +1,7 @@
-//! The content block: all texts, then all metadata, in one LZ4 frame or as they are.
+//! The content block: all texts, then all metadata, in one LZ4 frame or uncompressed.
 //!
-//! Promises: what is decompressed never exceeds what the header claims, and the claim is held
-//! against the compressed size and [`CONTENT_BYTES_MAX`] before a byte of it is allocated.
+//! Promises: decompression stops at the size in the header, which is checked against the compressed size and
+//! [`CONTENT_BYTES_MAX`] before allocation.
 
 use std::borrow::Cow;
 use std::io::{Read, Write};
@@ -13,16 +13,16 @@ use crate::foreign::export::write_error;
 use crate::foreign::text::LZ4_EXPANSION_MAX;
 use amem_format::error::{Error, Result};
 
-/// The most bytes of all texts and metadata together, decompressed. The layout's own bound is
-/// 4 GiB − 1; this is what a hostile file can make a reader allocate.
+/// Maximum decompressed size of all texts and metadata. The layout allows 4 GiB − 1; this bounds what a hostile file
+/// can make a reader allocate.
 pub const CONTENT_BYTES_MAX: u64 = 2 << 30;
 
-/// How an LZ4 frame begins. The decoder knows older frames too, which the document does not.
+/// Magic of an LZ4 frame. The decoder also accepts legacy frames, which the specification does not allow.
 const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4D, 0x18];
-/// Flag in the byte behind the magic: a checksum follows the end mark.
+/// Flag in the byte after the magic: a checksum follows the end mark.
 const FRAME_HAS_CHECKSUM: u8 = 4;
 
-/// The content of a file, decompressed.
+/// Decompresses the content.
 pub(super) fn decode<'a>(sections: &Spec1Sections<'a>) -> Result<Cow<'a, [u8]>> {
     let packed = sections.content;
     let claimed = u64::from(sections.header.content_uncompressed);
@@ -65,7 +65,7 @@ pub(super) fn decode<'a>(sections: &Spec1Sections<'a>) -> Result<Cow<'a, [u8]>> 
     Ok(Cow::Owned(content))
 }
 
-/// Begins and ends as a frame does. The decoder takes a missing end mark for the end.
+/// Checks magic and end mark. The decoder accepts a missing end mark.
 fn is_one_frame(packed: &[u8]) -> bool {
     let Some(flags) = packed.strip_prefix(&FRAME_MAGIC).and_then(<[u8]>::first) else {
         return false;
@@ -79,7 +79,7 @@ fn is_one_frame(packed: &[u8]) -> bool {
     packed[..end].ends_with(&[0; 4])
 }
 
-/// Packs content as it comes.
+/// Compresses content incrementally.
 pub(super) struct ContentEncoder {
     encoder: FrameEncoder<Vec<u8>>,
     bytes: u64,
@@ -94,12 +94,12 @@ impl ContentEncoder {
         }
     }
 
-    /// Bytes so far, as they came.
+    /// Uncompressed bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds bytes; says where in the content they begin.
+    /// Appends bytes; returns their offset in the content.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64> {
         let at = self.bytes;
         self.bytes += bytes.len() as u64;

@@ -1,11 +1,10 @@
 //! A spec-1 file as a graph.
 //!
-//! Promises: at open the records are held against the document: zeros where zeros belong, texts and
-//! metadata within the content and together no more than it, vectors in their slots, edges sorted and
-//! between events that exist, indexes that agree with the records. At access text is UTF-8, metadata a
-//! JSON object, floats finite.
-//! What the layout does not say is filled in: last access is the recorded time, the decay score the
-//! confidence, an edge as old as the younger of its events.
+//! Promises: opening checks the records: reserved bytes are zero, texts and metadata are inside the content and do not
+//! exceed it in total, vectors are in their slots, edges are sorted and end at existing events, indexes agree with the
+//! records. Each access checks that text is UTF-8, metadata is a JSON object and floats are finite. Missing fields get
+//! defaults: last access is the recorded time, the decay score is the confidence, and an edge has the time of the
+//! younger of its events.
 
 use std::borrow::Cow;
 
@@ -20,10 +19,10 @@ use amem_format::event::{Attributes, Edge, Event, Graph};
 use amem_format::limits;
 use amem_format::types::{EdgeType, EventType, Flags, NodeId, SessionId};
 
-/// Bytes of one event's metadata: attributes whose values were quoted once more, when written as strings.
+/// Maximum size of an event's metadata: attribute values are written as strings, so quotes are escaped once more.
 const METADATA_BYTES_MAX: usize = 2 * limits::ATTRIBUTES_BYTES_MAX;
 
-/// A file in the specification document's layout.
+/// A spec-1 file.
 #[derive(Debug)]
 pub struct Spec1<'a> {
     sections: Spec1Sections<'a>,
@@ -31,7 +30,7 @@ pub struct Spec1<'a> {
 }
 
 impl<'a> Spec1<'a> {
-    /// Opens the bytes of a file. Takes the size of the decompressed content in memory.
+    /// Opens a file. Allocates the decompressed content.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let sections = Spec1Sections::parse(bytes)?;
         let content = content::decode(&sections)?;
@@ -45,7 +44,7 @@ impl<'a> Spec1<'a> {
         self.sections.header.edge_count.into()
     }
 
-    /// True if the file came with indexes; they have been held against the records.
+    /// True if the file has indexes, which agree with the records.
     pub fn has_indexes(&self) -> bool {
         self.sections.indexes.is_some()
     }
@@ -61,7 +60,7 @@ impl<'a> Spec1<'a> {
         Ok(Spec1Node::at(&self.sections, position as usize))
     }
 
-    /// A piece of the content; `Spec1::open` has checked that it is inside.
+    /// A slice of the content; `Spec1::open` has checked its bounds.
     fn piece(&self, offset: u64, len: u32) -> &[u8] {
         &self.content[offset as usize..][..len as usize]
     }

@@ -1,8 +1,7 @@
-//! Holds a spec-1 file's records against the document, and its indexes against the records.
+//! Checks the records of a spec-1 file against the specification, and its indexes against the records.
 //!
-//! Promises: one pass over each; memory of a bit an event and a range a session entry.
-//! Indexes are all there or none, in any order. One of an unknown type ends the walk, as the layout
-//! gives it no length by which to skip it: those behind it are not looked for.
+//! Promises: one pass over each; memory of one bit per event and one range per session entry. A file has all indexes or
+//! none, in any order. An index of unknown type ends the check, because the layout has no length to skip it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +11,9 @@ use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{Cursor, get_u32};
 use amem_format::error::{Error, Result};
 
-/// The header's count of sessions when there are more than it can count.
+/// The session count in the header if there are too many to count.
 pub(super) const SESSION_COUNT_FULL: u16 = u16::MAX;
-/// The cluster of an event that is in none.
+/// The cluster number of events without a cluster.
 pub(super) const NO_CLUSTER: u32 = u32::MAX;
 
 /// Checks the node and edge records; `content_len` is the size of the decompressed content.
@@ -51,8 +50,8 @@ fn check_zeros(node: &Spec1Node<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Pieces are inside the content, and together no more than it: no piece is lent to many events, so
-/// that a small file stays small when it is read.
+/// Checks that texts and metadata are inside the content and do not exceed it in total. Without the second check, many
+/// events could share one text, and a small file would become large when read.
 fn check_content(node: &Spec1Node<'_>, content_len: u64, content_left: &mut u64) -> Result<()> {
     let has_metadata = node.metadata_offset() != NONE;
     if has_metadata != (node.metadata_length() != 0) {
@@ -107,7 +106,7 @@ fn check_edges(sections: &Spec1Sections<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Holds what indexes there are against the records.
+/// Checks the indexes against the records.
 pub(super) fn indexes(sections: &Spec1Sections<'_>) -> Result<()> {
     let Some(bytes) = sections.indexes else {
         return Ok(());
@@ -117,7 +116,7 @@ pub(super) fn indexes(sections: &Spec1Sections<'_>) -> Result<()> {
     while !cursor.is_empty() {
         let index = cursor.u32()?;
         if !seen.insert(index) {
-            return Err(cursor.bad(format!("index {index} for the second time")));
+            return Err(cursor.bad(format!("a second index {index}")));
         }
         match index {
             1 => types(&mut cursor, sections)?,
@@ -153,22 +152,22 @@ fn types(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The document does not say whether `end_node` is in the range. Whichever way a file means it, its
-/// ranges must begin and end in their session and together hold every event.
+/// The specification does not state whether `end_node` is inclusive. Either way, the ranges must begin and end in their
+/// session and together cover every event.
 fn sessions(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let count = cursor.u32()?;
     let mut ranges = Vec::new();
     for _ in 0..count {
         ranges.push([cursor.u32()?, cursor.u32()?, cursor.u32()?]);
     }
-    if !hold_all(&ranges, 0, sections) && !hold_all(&ranges, 1, sections) {
+    if !cover_all(&ranges, 0, sections) && !cover_all(&ranges, 1, sections) {
         return Err(cursor.bad("the session ranges disagree with the events"));
     }
     Ok(())
 }
 
-/// True if the ranges are right when `beyond` is added to their ends to make them exclusive.
-fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Spec1Sections<'_>) -> bool {
+/// True if the ranges are correct with `beyond` added to their ends, which makes them exclusive.
+fn cover_all(ranges: &[[u32; 3]], beyond: u64, sections: &Spec1Sections<'_>) -> bool {
     let count = u64::from(sections.header.node_count);
     let session_at = |position: u64| Spec1Node::at(sections, position as usize).session();
     let mut by_session: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
@@ -205,7 +204,9 @@ fn times(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     for _ in 0..count {
         let (seconds, position) = (cursor.i64()?, cursor.u32()?);
         if !seen.first_time(position) {
-            return Err(cursor.bad(format!("event {position} again, or not at all")));
+            return Err(cursor.bad(format!(
+                "event {position} is listed twice or does not exist"
+            )));
         }
         if seconds < last || Spec1Node::at(sections, position as usize).seconds() != seconds {
             return Err(cursor.bad(format!("the time of event {position} disagrees")));
@@ -228,17 +229,21 @@ fn clusters(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()>
     for _ in 0..sections.header.node_count {
         let (cluster, position) = (cursor.u32()?, cursor.u32()?);
         if cluster < last || cluster >= count && cluster != NO_CLUSTER {
-            return Err(cursor.bad(format!("cluster {cluster} of {count}, behind {last}")));
+            return Err(cursor.bad(format!(
+                "cluster {cluster} of {count}, after cluster {last}"
+            )));
         }
         if !seen.first_time(position) {
-            return Err(cursor.bad(format!("event {position} again, or not at all")));
+            return Err(cursor.bad(format!(
+                "event {position} is listed twice or does not exist"
+            )));
         }
         last = cluster;
     }
     Ok(())
 }
 
-/// Which events an index has named.
+/// The events that an index has listed.
 struct NamedEvents {
     seen: Vec<bool>,
     missing: usize,
@@ -253,7 +258,7 @@ impl NamedEvents {
         }
     }
 
-    /// True if the event exists and was not named before.
+    /// Marks the event; true if it exists and was not listed before.
     fn first_time(&mut self, position: u32) -> bool {
         match self.seen.get_mut(position as usize) {
             Some(seen) if !*seen => {
@@ -335,13 +340,16 @@ mod tests {
         refused(&|b| put_u32(b, times + 16, 1), "the time of event 1");
         refused(
             &|b| put_u32(b, times + 16, 77),
-            "event 77 again, or not at all",
+            "event 77 is listed twice or does not exist",
         );
         refused(&|b| put_u32(b, clusters + 8, 9), "clusters of dimension 9");
-        refused(&|b| put_u32(b, clusters, 3), "index 3 for the second time");
+        refused(&|b| put_u32(b, clusters, 3), "a second index 3");
         let assigned = clusters + 12 + 12 * get_u32(&bytes(), clusters + 4) as usize;
         refused(&|b| put_u32(b, assigned, 70), "cluster 70 of");
-        refused(&|b| put_u32(b, assigned + 4, 9), "again, or not at all");
+        refused(
+            &|b| put_u32(b, assigned + 4, 9),
+            "is listed twice or does not exist",
+        );
         refused(&|b| b.truncate(b.len() - 1), "bytes needed");
     }
 
