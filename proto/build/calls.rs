@@ -1,6 +1,6 @@
-//! The calls of all services with their options, and the code that is generated from them.
+//! Reads the options of all calls and generates code from them.
 //!
-//! `prost_types` drops options that are extensions, so they are read from the compiler's own descriptors.
+//! `prost_types` drops extension options, so they are read from the compiler's descriptors.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use protox::prost_reflect::{
 /// The extension of `google.protobuf.MethodOptions`.
 const OPTION: &str = "amem.v1.call";
 
-/// A call and its options; enums by the name of their value in Rust, `Unspecified` if they are not stated.
+/// A call and its options. Enums are the Rust names of their values, `Unspecified` if absent.
 pub(crate) struct CallOptions {
     service: String,
     method: String,
@@ -263,7 +263,7 @@ pub(crate) fn changes(calls: &[CallOptions]) -> String {
     out
 }
 
-/// Macros that give another macro the calls without streams of one service, or all requests.
+/// Macros that pass the unary calls of a service, or all requests, to another macro.
 pub(crate) fn lists(calls: &[CallOptions]) -> String {
     let mut out = String::new();
     let mut services: Vec<_> = calls.iter().map(|call| &call.service).collect();

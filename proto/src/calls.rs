@@ -2,7 +2,7 @@
 
 use crate::v1::Permission;
 
-/// For which brains a caller needs a call's role.
+/// The brains for which a caller needs the role of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallReach {
     /// For each that the request names or the answer shows.
@@ -11,7 +11,7 @@ pub enum CallReach {
     All,
 }
 
-/// How long a call takes by its nature.
+/// The expected duration of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// It is answered soon.
@@ -22,7 +22,7 @@ pub enum Pace {
     Stream,
 }
 
-/// How much processor time a question may take.
+/// The CPU cost of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// Microseconds.
@@ -33,7 +33,7 @@ pub enum Weight {
     ByRequest,
 }
 
-/// When the events that an answer shows count as used.
+/// When the events in an answer count as used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
     /// If the request sets `touch`.

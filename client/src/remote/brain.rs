@@ -114,7 +114,7 @@ impl Brain {
                 shared.saw_read(Q::moment(&answered.answer));
                 Ok(answered.answer)
             }
-            // The file was removed, or is not there yet: the daemon knows.
+            // The file was removed or does not exist yet: ask the daemon.
             Ok(None) => shared.by_call(&question).await,
             Err(refusal) if refusal.code == Code::Unavailable => shared.by_call(&question).await,
             Err(refusal) => Err(refusal),
@@ -157,12 +157,12 @@ impl Brain {
         self.shared.touches.flush().await
     }
 
-    /// Sends what is to be sent, and closes the brain.
+    /// Sends pending uses and closes the brain.
     pub async fn close(self) -> Result<()> {
         self.flush().await
     }
 
-    /// Fills in the brain's name; refuses another one.
+    /// Fills in the brain's name; an error if the request names another brain.
     pub(super) fn name_it(&self, name: &mut String) -> Result<()> {
         if name.is_empty() {
             name.clone_from(&self.shared.name);

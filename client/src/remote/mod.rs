@@ -1,6 +1,7 @@
 //! The daemon's client: connections, retried calls, brains.
 
 mod brain;
+mod brain_calls;
 mod call;
 mod client;
 mod connect;
@@ -8,7 +9,6 @@ mod connect_error;
 mod file;
 mod follow;
 mod ingest;
-mod named;
 mod position;
 mod retry;
 mod tls;

@@ -23,9 +23,9 @@ use crate::limits::{TOUCH_AFTER, TOUCHES_SENT, TOUCHES_WAITING_MAX};
 #[derive(Debug, Default)]
 struct PendingTouches {
     counts: Mutex<HashMap<u64, u32>>,
-    /// Something waits.
+    /// Notified when the first use is added.
     some: Notify,
-    /// Enough waits.
+    /// Notified when a request is full.
     full: Notify,
 }
 

@@ -1,4 +1,4 @@
-//! What the writer of an open brain shares with its readers: the newest view, and how the brain is.
+//! The state that the writer of an open brain shares with readers: the newest view and the brain's health.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,7 +94,7 @@ impl BrainState {
             .clone()
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub(crate) fn file(&self) -> FileId {
         self.held().id()
     }

@@ -1,4 +1,4 @@
-//! When a brain's journal is checkpointed, what builds the new base, and what waits for it.
+//! Schedules the checkpoints of a brain, builds them, and notifies waiters.
 //!
 //! A checkpoint is due when the journal is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
 //! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most about

@@ -1,6 +1,6 @@
-//! Long work: what runs, and what ended lately.
+//! The registry of jobs: running ones and recent results.
 //!
-//! Promises: a job that is dropped without an outcome has failed. Not here: doing the work.
+//! Promises: a job that is dropped without a result counts as failed. Not here: the work itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
@@ -118,9 +118,9 @@ struct JobTable {
 pub struct JobEntry {
     /// Ascending in the order of their beginning.
     pub id: u64,
-    /// What it does.
+    /// Its kind.
     pub kind: JobKind,
-    /// To which brain.
+    /// The brain.
     pub brain: String,
     /// When it began.
     pub started: SystemTime,

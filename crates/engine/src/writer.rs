@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::brain_state::BrainState;
 use crate::checkpoints::{self, BuiltCheckpoint, CheckpointWaiter, Checkpoints};
-use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
+use crate::commands::{CloseMode, CommitAnswer, QueuedCommit, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::health::BrainHealth;
 use crate::jobs::JobRegistry;
@@ -201,7 +201,7 @@ impl Writer {
                 request: Request::new(Mutation::Touch(touched)).by(PRINCIPAL, ""),
                 bytes: 0,
                 asked: None,
-                // TouchQueue of a failed write are lost.
+                // Touches of a failed write are lost.
                 reply: oneshot::channel().0,
                 permit: None,
             });
@@ -330,7 +330,7 @@ impl Writer {
     }
 
     /// Releases the brain; returns the name of what is quarantined of it.
-    fn end(&mut self, how: Ending) -> Result<Option<String>> {
+    fn end(&mut self, how: CloseMode) -> Result<Option<String>> {
         self.checkpoints.failed(&Error::Closing);
         if self.store.is_none() {
             self.recover_nameless();
@@ -340,12 +340,12 @@ impl Writer {
         };
         let ended = match how {
             // The last chance to save it.
-            Ending::Close if self.is_unsaved => store
+            CloseMode::Close if self.is_unsaved => store
                 .check_path()
                 .and_then(|_| store.close().map(|()| None)),
-            Ending::Close => store.close().map(|()| None),
-            Ending::Remove => store.remove().map(|()| None),
-            Ending::Retire => store.retire().map(|saved| Some(saved.to_string())),
+            CloseMode::Close => store.close().map(|()| None),
+            CloseMode::Remove => store.remove().map(|()| None),
+            CloseMode::Retire => store.retire().map(|saved| Some(saved.to_string())),
         };
         if let Err(error) = &ended {
             tracing::warn!(brain = self.name, %error, "closing");

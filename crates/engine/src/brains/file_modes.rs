@@ -1,7 +1,7 @@
-//! Modes of brains' files that another program changed: a user that may write one can destroy it, a user that may read
-//! it reads all.
+//! Detects brain files whose mode another program changed: a user who can write a file can destroy the brain, and one
+//! who can read it can read everything.
 //!
-//! They are logged, and left as they are.
+//! They are logged, not changed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

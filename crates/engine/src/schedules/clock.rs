@@ -1,4 +1,4 @@
-//! What time it is, and whether that is reliable.
+//! The clock of schedules, and whether it is reliable.
 //!
 //! The wall clock says when a job is due; it can be set, by hand or from the network, by years and either way. A steady
 //! clock, which also runs while the machine sleeps, shows when that happened.

@@ -1,4 +1,4 @@
-//! When jobs run, and what becomes of them.
+//! Runs scheduled jobs.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

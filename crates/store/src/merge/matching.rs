@@ -1,4 +1,4 @@
-//! Which events of two brains are the same.
+//! Finds the events that two brains have in common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,8 +24,8 @@ const OURS: usize = size_of::<((EventKey, Option<u128>), Vec<u64>)>()
 pub(crate) struct Matching {
     /// Ours, by the other's id.
     ours: Vec<Option<NodeId>>,
-    /// Events of the other brain that may be what was erased here. It has more candidates than were erased, and nothing
-    /// says which of them are new, so none is merged.
+    /// Events of the other brain that may be events erased here. There are more candidates than erased events, and it
+    /// is unknown which are new, so none is merged.
     withheld: HashSet<u64>,
 }
 
@@ -111,12 +111,12 @@ impl Matching {
         self.ours[theirs as usize] = Some(NodeId(ours));
     }
 
-    /// How many events are left out, as they may be what was erased here.
+    /// Number of withheld events.
     pub(crate) fn withheld(&self) -> u64 {
         self.withheld.len() as u64
     }
 
-    /// True if an event of the other brain is left out.
+    /// True if an event of the other brain is withheld.
     pub(crate) fn is_withheld(&self, theirs: NodeId) -> bool {
         self.withheld.contains(&theirs.0)
     }
@@ -219,7 +219,7 @@ struct EventsByKey(HashMap<EventKey, KeyEvents>);
 /// Our counterpart of an event.
 enum Counterpart {
     One(u64),
-    /// It was erased here, or is new: nothing is left that says which.
+    /// It was erased here or is new; it is unknown which.
     Uncertain,
     None,
 }

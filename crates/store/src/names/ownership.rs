@@ -1,4 +1,4 @@
-//! Whose file has a brain's name, or had it.
+//! The owner of a file that has or had a brain's name.
 //!
 //! Every file that ever has a brain's name is in one of these states. The store asks for the state before it opens,
 //! adopts, displaces or removes a file; it never infers it from the name alone.
@@ -45,10 +45,10 @@ use crate::error::{Error, Result};
 use crate::limits::READ_BYTES;
 use crate::names::folder::{Folder, file_name};
 
-/// Bytes in front of a section: tag and length.
+/// Bytes of a section header: tag and length.
 const SECTION_HEADER: u64 = 9;
 
-/// Whose file has a brain's name.
+/// The owner of the file with a brain's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ownership {
     /// The brain's own file: it can be opened.
@@ -61,7 +61,7 @@ pub enum Ownership {
     Missing,
 }
 
-/// Looks at the file under a brain's name.
+/// Checks the file under a brain's name.
 pub fn ownership(folder: &Folder, name: &str) -> Result<Ownership> {
     let file = file_name(name)?;
     let source = match folder.disk().source(&file, false) {
@@ -78,7 +78,7 @@ pub fn ownership(folder: &Folder, name: &str) -> Result<Ownership> {
     }
 }
 
-/// Looks at a displaced file, which had the brain's name. A file that we may not read is another's.
+/// Checks a displaced file, which had the brain's name. An unreadable file is not the brain's own.
 pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Result<Ownership> {
     let looked = folder.disk().source(path, false);
     match looked.and_then(|source| of_source(folder, brain, &*source)) {
@@ -97,7 +97,7 @@ fn of_source(folder: &Folder, brain: &str, source: &dyn SourceFile) -> io::Resul
     })
 }
 
-/// True of a file that we may not read: a link, or another user's.
+/// True for a file that may not be read: a link, or another user's.
 pub(crate) fn is_closed(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -105,7 +105,7 @@ pub(crate) fn is_closed(e: &io::Error) -> bool {
     )
 }
 
-/// What the live page of a brain's own file has (`live::HOME`), and no copy or other name of it.
+/// The value that identifies a brain's own file in its live page (`live::HOME`); copies and renamed files differ.
 pub(crate) fn home_of(folder: &Folder, name: &str, file: FileId) -> u64 {
     let mut bytes = folder.id().to_vec();
     bytes.extend_from_slice(&file.inode.to_le_bytes());

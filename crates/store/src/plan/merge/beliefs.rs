@@ -92,7 +92,7 @@ impl<'v> MergePlan<'_, 'v> {
         Ok(self.belief(id)?.flags.has(Flags::FORGOTTEN))
     }
 
-    /// What an event is, as far as this merge has come.
+    /// The belief of an event in the current state of the merge.
     fn belief(&self, id: NodeId) -> Result<MergedBelief> {
         if let Some(&belief) = self.beliefs.get(&id) {
             return Ok(belief);

@@ -16,7 +16,7 @@ use crate::plan::merge::merge_plan::MergePlan;
 struct EdgeCandidate {
     key: EdgeKey,
     weight: f32,
-    /// It is here already, with another weight.
+    /// The edge exists with another weight.
     is_here: bool,
 }
 

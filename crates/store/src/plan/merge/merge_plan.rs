@@ -31,11 +31,11 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) budget: MemoryBudget,
     /// Bytes of its commit.
     pub(super) commit_bytes_max: u64,
-    /// The other's ids of the events that are new here, in the order of the ids that they get.
+    /// Ids, in the other brain, of the new events, in the order of their new ids.
     pub(super) new: Vec<NodeId>,
     /// Supersedes edges that are new or have another weight, by target; no weight: retracted.
     pub(super) replaced_by: HashMap<NodeId, Vec<(NodeId, Option<f32>)>>,
-    /// What events here are from now on.
+    /// New beliefs of events in this brain.
     pub(super) beliefs: HashMap<NodeId, MergedBelief>,
     pub(super) merged: MergeReport,
 }
@@ -49,7 +49,7 @@ pub(super) struct MergedBelief {
 }
 
 impl MergePlan<'_, '_> {
-    /// Our event that another brain's is, or becomes.
+    /// The event of this brain that an event of the other brain is or becomes.
     pub(super) fn ours(&self, theirs: NodeId) -> Option<NodeId> {
         self.matching.ours(theirs).or_else(|| {
             let at = self.new.binary_search(&theirs).ok()?;
