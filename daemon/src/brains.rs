@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_engine::{Engine, Jobs, NamedProblem, OpenBrain, ReplacedFiles};
+use amem_engine::{Engine, JobRegistry, NamedProblem, OpenBrain, ReplacedFiles};
 use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
 use tonic::Code;
 use uuid::Uuid;
@@ -45,7 +45,7 @@ impl Brains {
         self.engine.folder()
     }
 
-    pub(crate) fn jobs(&self) -> &Jobs {
+    pub(crate) fn jobs(&self) -> &JobRegistry {
         self.engine.jobs()
     }
 

@@ -3,7 +3,7 @@
 //! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is; a caller is
 //! told of the brains that it sees, and of others as if they were not there.
 
-use amem_engine::{BrainHealth, Reported};
+use amem_engine::{BrainHealth, HealthFuture};
 use tonic::{Request, Response, Status};
 use tonic_health::ServingStatus;
 use tonic_health::pb::health_server::{Health as Checks, HealthServer};
@@ -37,11 +37,11 @@ impl Health {
 }
 
 impl BrainHealth for Health {
-    fn report<'a>(&'a self, brain: &'a str, is_serving: bool) -> Reported<'a> {
+    fn report<'a>(&'a self, brain: &'a str, is_serving: bool) -> HealthFuture<'a> {
         Box::pin(async move { self.serving(&service(brain), is_serving).await })
     }
 
-    fn forget<'a>(&'a self, brain: &'a str) -> Reported<'a> {
+    fn forget<'a>(&'a self, brain: &'a str) -> HealthFuture<'a> {
         let mut reporter = self.0.clone();
         Box::pin(async move { reporter.clear_service_status(&service(brain)).await })
     }

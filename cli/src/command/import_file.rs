@@ -6,7 +6,7 @@ use amem_format::base::settings::Settings;
 use amem_format::base_builder::new_identity;
 use amem_format::event::MemoryGraph;
 use amem_interop::Layout;
-use amem_interop::foreign::{Foreign, Report, to_dense};
+use amem_interop::foreign::{AdoptionReport, Foreign, to_dense};
 use amem_interop::spec1::Spec1;
 use amem_query::embed;
 use amem_query::embed::Embedder;
@@ -29,7 +29,7 @@ use crate::when::now;
 pub(super) struct ImportedGraph {
     format: &'static str,
     graph: MemoryGraph,
-    report: Report,
+    report: AdoptionReport,
     sessions: Vec<NamedSession>,
     space: Option<Uuid>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use amem_client::v1;
 use amem_doctor::verify;
-use amem_doctor::verify::{Finding, Report};
+use amem_doctor::verify::{Finding, VerifyReport};
 use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
@@ -109,7 +109,7 @@ impl VerifyArgs {
     }
 }
 
-fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
+fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, VerifyReport), Failure> {
     check_file(path)?;
     let mut progress = Progress::new(cx, Unit::Bytes);
     if let Ok(meta) = path.metadata() {
@@ -124,7 +124,7 @@ fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
 }
 
 /// Has the daemon verify its own file.
-fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failure> {
+fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, VerifyReport), Failure> {
     let served = DaemonBrain::open(cx.daemon()?, name)?;
     let mut named = served.named().clone();
     let mut progress = Progress::new(cx, Unit::Bytes);
@@ -147,7 +147,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failur
         offset: found.offset,
         why: found.message,
     };
-    let report = Report {
+    let report = VerifyReport {
         layout: Layout::Native,
         bytes: verified.file_bytes,
         events: status.events,
@@ -162,7 +162,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failur
     Ok((named, report))
 }
 
-fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
+fn write(named: &BrainName, report: &VerifyReport, page: &mut TextPage) {
     let (path, is_served) = (&named.path, named.name.is_some());
     page.title(printable(named.name.as_ref().unwrap_or(path)));
     let looked_at = format!(

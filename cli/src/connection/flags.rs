@@ -11,7 +11,7 @@ use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_client::{Tls, place};
+use amem_client::{Tls, paths};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -146,12 +146,12 @@ impl ConnectionArgs {
         if self.address.is_some() {
             return Err(failure);
         }
-        let system = Path::new(place::SYSTEM_SOCKET);
+        let system = Path::new(paths::SYSTEM_SOCKET);
         let socket = match &self.socket {
             Some(socket) => socket.clone(),
             // If the machine has a daemon for all users, no user starts another.
             None if system.exists() => return Err(failure),
-            None => place::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
+            None => paths::lasting_socket(|name| env::var_os(name)).ok_or_else(nowhere)?,
         };
         if socket == system || is_denied(&socket) {
             return Err(failure);
@@ -258,10 +258,10 @@ fn usual_sockets(variable: impl Fn(&str) -> Option<OsString>, uid: u32) -> Vec<P
         None => Some(format!("/run/user/{uid}/amemd/amemd.sock").into()),
     };
     let candidates = [
-        place::socket(&variable),
-        place::lasting_socket(&variable),
+        paths::socket(&variable),
+        paths::lasting_socket(&variable),
         elsewhere,
-        Some(place::SYSTEM_SOCKET.into()),
+        Some(paths::SYSTEM_SOCKET.into()),
     ];
     let mut sockets: Vec<PathBuf> = candidates.into_iter().flatten().collect();
     sockets.dedup();

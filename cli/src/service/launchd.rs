@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use amem_client::place;
+use amem_client::paths;
 
 use super::ServicePlan;
 use super::file::PlannedFile;
@@ -40,7 +40,7 @@ impl Launchd {
             files: vec![PlannedFile::ours(path, &text, ("<!-- ", " -->"))],
             prepare: Vec::new(),
             forget: Vec::new(),
-            brains: place::folder(|name| env::var_os(name)),
+            brains: paths::folder(|name| env::var_os(name)),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use amem_client::place;
+use amem_client::paths;
 
 use super::ServicePlan;
 use super::file::PlannedFile;
@@ -108,7 +108,7 @@ impl Systemd {
             ])],
             forget: vec![reload],
             brains: match self.0 {
-                ServiceScope::User => place::folder(|name| env::var_os(name)),
+                ServiceScope::User => paths::folder(|name| env::var_os(name)),
                 ServiceScope::System => Some("/var/lib/amemd".into()),
             },
         })

@@ -1,4 +1,4 @@
-//! A call by its path, retried while that may help.
+//! Unary calls by path, with retries.
 
 use std::error::Error;
 
@@ -45,7 +45,7 @@ impl Client {
     }
 }
 
-/// A status with a source was made here, of a broken connection; the daemon's statuses have none.
+/// A status with a source was created locally for a broken connection; statuses from the daemon have none.
 pub(super) fn refused(status: Status) -> Refusal {
     match status.source() {
         Some(source) => lost(source),

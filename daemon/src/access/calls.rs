@@ -1,7 +1,7 @@
 //! What each call needs, from the table of `amem_proto::calls`.
 
 use amem_proto::calls::{self, Call};
-pub(crate) use amem_proto::calls::{Pace, Reach as Over};
+pub(crate) use amem_proto::calls::{CallReach as Over, Pace};
 use amem_proto::v1::Permission;
 
 use super::Role;

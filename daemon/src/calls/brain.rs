@@ -248,7 +248,7 @@ impl Handle for v1::VerifyBrainRequest {
     }
 }
 
-fn findings(report: verify::Report) -> Vec<v1::Finding> {
+fn findings(report: verify::VerifyReport) -> Vec<v1::Finding> {
     let tail = report.tail.map(|tail| v1::Finding {
         part: "journal".into(),
         offset: Some(tail.offset),

@@ -32,7 +32,7 @@ use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;
 use amem_engine::plural;
-use amem_engine::{Panicked, caught};
+use amem_engine::{TaskPanic, caught};
 
 type Sending = Outgoing<v1::ExportBrainResponse>;
 
@@ -229,7 +229,7 @@ pub(crate) async fn export(
 
 /// The bytes that were sent. A defect becomes a refusal: a stream that just ended would pass for a whole file.
 async fn whole_or_refused(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
-    let stopped = |Panicked| Err(Refusal::internal("a defect stopped the export"));
+    let stopped = |TaskPanic| Err(Refusal::internal("a defect stopped the export"));
     caught(sending).await.unwrap_or_else(stopped)
 }
 

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use amem_proto::place;
+use amem_proto::paths;
 use amem_store::Readers;
 
 use super::bounds::Limits;
@@ -145,7 +145,7 @@ impl Config {
         let variable = |name: &str| environment(name);
         let mut layers = Layers::gather(&flags, &variable)?;
         let folder = layers
-            .path("folder", place::folder(variable))?
+            .path("folder", paths::folder(variable))?
             .ok_or(Error::Missing {
                 what: "folder for the brains",
                 remedy: "give --folder, or set AMEMD_FOLDER, XDG_DATA_HOME or HOME",
@@ -156,7 +156,7 @@ impl Config {
             .is_some_and(|s| s.source == Source::Default);
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
-            .path("socket", place::socket(variable))?
+            .path("socket", paths::socket(variable))?
             .ok_or(Error::Missing {
                 what: "socket to listen on",
                 remedy: "give --socket, or set AMEMD_SOCKET, XDG_RUNTIME_DIR or HOME",

@@ -13,7 +13,7 @@ use tower::{Layer, Service};
 use tracing::Span;
 
 use crate::refusal::{Refusal, trailers};
-use amem_engine::{Panicked, caught};
+use amem_engine::{TaskPanic, caught};
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ where
         Box::pin(async move {
             match answer.await {
                 Ok(answer) => Ok(answer?.map(|body| PanicBody::wrap(body, path))),
-                Err(Panicked) => Ok(stopped(&path).into_http()),
+                Err(TaskPanic) => Ok(stopped(&path).into_http()),
             }
         })
     }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use amem_proto::place::IN_USE;
+use amem_proto::paths::IN_USE;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 

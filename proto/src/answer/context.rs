@@ -1,4 +1,4 @@
-//! Context: the best of what a brain knows about a question, as a text within a budget.
+//! Context: what a brain knows about a question, as one text within a token budget.
 
 use amem_format::NodeId;
 use amem_format::view::View;

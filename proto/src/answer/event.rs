@@ -10,23 +10,23 @@ use super::word::{timestamp, type_number};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_EDGES_MAX};
 use crate::v1;
 
-/// Bytes of an edge in a message, about.
+/// Approximate size of an encoded edge.
 const EDGE_BYTES: usize = 32;
-/// Bytes of a stub and of the step to it, about.
+/// Approximate size of an encoded stub with its step.
 const STUB_BYTES: usize = 32;
-/// Bytes of an event in a message without its text, attributes, vector and edges, about.
+/// Approximate size of an encoded event without text, attributes, vector and edges.
 const EVENT_BYTES: usize = 64;
 
-/// What is encoded of an event beside its fields.
+/// The optional parts of an event to encode.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Shape<'s> {
+pub(super) struct EventFields<'s> {
     /// Its vector.
     pub(super) vector: bool,
-    /// Its edges, if to events that this sight shows.
+    /// Its edges, those to events that this sight shows.
     pub(super) edges: Option<&'s Sight>,
 }
 
-/// Encodes events of one view and counts their bytes: an answer that grows too large is refused while it is made.
+/// Encodes events of one view, and stops with an error once the answer is too large.
 #[derive(Debug)]
 pub(super) struct EventEncoder<'v> {
     view: &'v View,
@@ -45,7 +45,7 @@ impl<'v> EventEncoder<'v> {
 
     /// An event without vector and edges.
     pub(super) fn whole(&mut self, id: NodeId) -> Result<v1::Event> {
-        self.event(&self.view.node(id)?, Shape::default())
+        self.event(&self.view.node(id)?, EventFields::default())
     }
 
     /// An event without vector and edges, or a stub.
@@ -61,7 +61,7 @@ impl<'v> EventEncoder<'v> {
         ids.iter().map(|&id| self.whole(id)).collect()
     }
 
-    pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
+    pub(super) fn event(&mut self, node: &Node<'_>, shape: EventFields<'_>) -> Result<v1::Event> {
         let flags = node.flags();
         // Read only if it is asked for: reading checks all its numbers, and an event is shown even if they are damaged.
         let vector = if shape.vector { node.vector()? } else { None };
@@ -155,7 +155,7 @@ impl<'v> EventEncoder<'v> {
     }
 }
 
-/// Refuses an answer that is too large.
+/// Checks the size of an answer.
 pub(super) fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= ANSWER_BYTES_MAX {
         return Ok(());
@@ -170,7 +170,7 @@ pub(super) fn check_bytes(bytes: usize) -> Result<()> {
     ))
 }
 
-/// A forgotten event that is named only because a path leads through it.
+/// A stub: a forgotten event that connects others.
 pub(super) fn stub(id: NodeId) -> v1::Event {
     v1::Event {
         id: id.0,
@@ -179,7 +179,7 @@ pub(super) fn stub(id: NodeId) -> v1::Event {
     }
 }
 
-/// True if an event is no stub: every event has a recorded time.
+/// True if an event is not a stub: only stubs have no recorded time.
 pub(super) fn is_whole(event: &v1::Event) -> bool {
     event.created_at.is_some()
 }

@@ -1,4 +1,4 @@
-//! Pipelines: sources and stages from messages, rows into them.
+//! Pipelines: decodes sources and stages, encodes rows.
 
 use amem_format::NodeId;
 use amem_format::view::{Direction, View};
@@ -123,14 +123,15 @@ fn rank(message: v1::RankStage) -> Result<RankBy> {
         message.nearness_weight,
     ];
     let [confidence, strength, recency, nearness] = others.map(Option::unwrap_or_default);
-    let is_said = others.iter().any(Option::is_some);
+    let is_weighted = others.iter().any(Option::is_some);
     let otherwise = RankBy::default();
     let strength_at = message.strength_at.map(|time| micros("strength_at", time));
     Ok(RankBy {
         weights: Weights {
-            found: message.found_weight.unwrap_or(match is_said {
-                true => 0.0,
-                false => otherwise.weights.found,
+            found: message.found_weight.unwrap_or(if is_weighted {
+                0.0
+            } else {
+                otherwise.weights.found
             }),
             confidence,
             strength,

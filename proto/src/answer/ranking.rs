@@ -1,4 +1,4 @@
-//! Questions that are answered by what fits best: similar, text, search.
+//! Ranked questions: similar, text, search.
 
 use amem_format::NodeId;
 use amem_format::view::View;
@@ -45,7 +45,7 @@ impl Evaluate for v1::SimilarRequest {
     }
 }
 
-/// What others are to be like.
+/// What vectors are compared with.
 pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<Like> {
     match asked {
         Some(Asked::Vector(vector)) => Ok(Like::Vector(selection::vector(view, vector)?)),
@@ -125,8 +125,8 @@ impl Evaluate for v1::SearchRequest {
     }
 }
 
-/// The question's vector: as it was given, or made of its words if the brain's are made by the built-in embedder;
-/// empty if there is none.
+/// The question's vector: from the request, or computed from the text if the brain uses the built-in embedder; else
+/// empty.
 pub(super) fn question_vector(
     view: &View,
     given: Option<v1::Vector>,

@@ -1,6 +1,6 @@
-//! Why a request is refused: one table from what went wrong to a code and a reason, and to gRPC and back.
+//! Refusals: one table from errors to status code and reason, and conversion to gRPC and back.
 //!
-//! A status carries `google.rpc.ErrorInfo` with the domain and the reason, for machines.
+//! A status has a `google.rpc.ErrorInfo` with domain and reason.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -13,7 +13,7 @@ use tonic_types::{ErrorDetails, StatusExt};
 use crate::limits::REFUSAL_BYTES_MAX;
 use crate::v1;
 
-/// The domain of our reasons.
+/// The domain of the reasons in `ErrorInfo`.
 pub const DOMAIN: &str = "amem.v1";
 
 /// The result of a request.
@@ -22,18 +22,18 @@ pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the caller may do about it.
+    /// The status code.
     pub code: Code,
-    /// What it is, for machines: UNKNOWN_EVENT, DIMENSION … Empty if the peer gave none.
+    /// The reason, for machines, such as UNKNOWN_EVENT; empty if the peer sent none.
     pub reason: Cow<'static, str>,
-    /// What failed, and what would be right, for people.
+    /// What failed and what to do, for people.
     pub message: String,
-    /// Values of it for machines, by name.
+    /// Details for machines, by name.
     pub metadata: BTreeMap<String, String>,
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal without details.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -43,14 +43,14 @@ impl Refusal {
         }
     }
 
-    /// The same with a value for machines.
+    /// Adds a detail for machines.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.metadata.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// An argument that makes no sense.
+    /// INVALID_ARGUMENT with reason INVALID.
     pub fn invalid(what: &str, why: impl fmt::Display) -> Self {
         Self::new(Code::InvalidArgument, "INVALID", format!("{what}: {why}"))
     }
@@ -121,8 +121,8 @@ impl From<Refusal> for Status {
     }
 }
 
-/// Cuts the middle out of a long text: it may quote the request, and a status travels in headers, of which most peers
-/// accept 8 KiB in all.
+/// Cuts the middle out of a long text. Messages may quote the request, and a status is sent in headers, which most
+/// peers limit to 8 KiB.
 fn clipped(mut words: String) -> String {
     if words.len() <= REFUSAL_BYTES_MAX {
         return words;
@@ -135,7 +135,7 @@ fn clipped(mut words: String) -> String {
     words
 }
 
-/// The last character boundary up to `at`.
+/// The last character boundary at or before `at`.
 fn boundary(words: &str, mut at: usize) -> usize {
     while !words.is_char_boundary(at) {
         at -= 1;

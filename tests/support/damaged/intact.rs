@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use amem_doctor::verify;
-use amem_doctor::verify::Report;
+use amem_doctor::verify::VerifyReport;
 use amem_format::base::section::{self, HEADER};
 use amem_format::brain::Brain;
 use amem_format::journal::head::PAGE;
@@ -156,7 +156,7 @@ impl IntactBrain {
     }
 
     /// The first damaged part is reported. What a live page says may mean nothing: it comes last.
-    fn is_placed(&self, damaged: &[u8], report: &Report) -> Result<(), String> {
+    fn is_placed(&self, damaged: &[u8], report: &VerifyReport) -> Result<(), String> {
         let first = self
             .changed(damaged)
             .min_by_key(|part| (part.name == "live page", part.at.start));

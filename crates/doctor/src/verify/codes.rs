@@ -1,6 +1,6 @@
-//! The codes of a base: every row is that of its event's vector, and every vector is in one cluster.
+//! The check of quantised vectors: every row is that of its event's vector, and every vector is in one IVF list.
 //!
-//! Not here: the clusters' own rows and what was measured. They are what training came to, and no table tells them.
+//! Not checked: centroids and measured recall. They come from training and cannot be derived from the tables.
 
 use super::finding::bad;
 use amem_format::base::Base;
@@ -18,7 +18,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
             |id| Ok(base.record(NodeId(id))?.flags.has(Flags::VECTOR) && has_direction(base, id)?);
         for id in 0..base.nodes() {
             if with(id)? {
-                return bad(section, format!("event {id} has a vector, and no row"));
+                return bad(section, format!("event {id} has a vector, but no row"));
             }
         }
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
         if packed != codes.scales[at] || row != codes.rows[at * stride..(at + 1) * stride] {
             return bad(
                 section,
-                format!("the row of event {id} is not of its vector"),
+                format!("the row of event {id} does not match its vector"),
             );
         }
         let (_, error) = unpack(packed);
@@ -52,10 +52,10 @@ fn has_direction(base: &Base, id: u64) -> Result<bool> {
 fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
     let section = base.section(tag::CODES)?;
     if codes.lists() == 0 {
-        return match codes.entries().is_empty() {
-            true => Ok(()),
-            false => bad(section, "events in clusters that are not there"),
-        };
+        if codes.entries().is_empty() {
+            return Ok(());
+        }
+        return bad(section, "events in clusters that do not exist");
     }
     let mut seen = vec![false; base.nodes() as usize];
     for cluster in 0..codes.lists() {
@@ -68,7 +68,7 @@ fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
             if codes.scales[at] == NO_DIRECTION || std::mem::replace(&mut seen[at], true) {
                 return bad(
                     section,
-                    format!("event {id} is twice in a cluster, or has no vector"),
+                    format!("event {id} is in two clusters, or has no vector"),
                 );
             }
         }

@@ -1,4 +1,4 @@
-//! What a base keeps of earlier journals: history, clock, requests, recent commits; and names.
+//! The check of the log sections of a base: history, clock, requests, recent commits, actors.
 
 use super::finding::Findings;
 use amem_format::base::Base;
@@ -8,7 +8,7 @@ use amem_format::error::Result;
 use amem_format::journal::op::Ops;
 use amem_format::types::{ActorId, Lsn, NodeId};
 
-/// Sections that nothing else in a file says again.
+/// Sections that cannot be rebuilt from others.
 const TAGS: [u8; 5] = [
     tag::HISTORY,
     tag::CLOCK,
@@ -61,13 +61,13 @@ fn history(base: &Base) -> Result<()> {
             let change = change?;
             let of_other = matches!(change.before, PriorValue::Edge { target, .. } if target == id);
             if change.target != id && !of_other {
-                return Err(section.bad(0, format!("a change under event {id} that is not its")));
+                return Err(section.bad(0, format!("event {id} lists a change of another event")));
             }
             entries = entries.wrapping_sub(1);
         }
     }
     if entries != 0 {
-        return Err(section.bad(8, "an index that leaves changes out"));
+        return Err(section.bad(8, "its index misses changes"));
     }
     Ok(())
 }
@@ -85,7 +85,7 @@ fn clock(base: &Base) -> Result<()> {
     }
     let identity = base.identity();
     if last.is_some_and(|last| last != (identity.base_lsn, identity.base_time)) {
-        return Err(section.bad(0, "its last commit is not that of the base"));
+        return Err(section.bad(0, "its last commit is not the last one of the base"));
     }
     Ok(())
 }

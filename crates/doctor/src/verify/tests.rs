@@ -19,6 +19,7 @@ use amem_format::journal::live;
 use amem_format::journal::op;
 use amem_format::journal::op::Op;
 use amem_format::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_interop::Layout;
 use uuid::Uuid;
 
 const NOW: Micros = Micros(1_800_000_000_000_000);
@@ -113,7 +114,7 @@ pub(crate) fn with_frames(mut bytes: Vec<u8>, transactions: &[Vec<Op<'_>>]) -> V
     bytes
 }
 
-fn check(bytes: &[u8]) -> Result<Report> {
+fn check(bytes: &[u8]) -> Result<VerifyReport> {
     native(Arc::new(Map::owned(bytes)), None)
 }
 

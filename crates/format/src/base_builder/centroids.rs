@@ -220,7 +220,12 @@ fn greatest_few(numbers: &[f32]) -> impl Iterator<Item = usize> + Clone + use<> 
 }
 
 /// Lower bounds of the dot products, from the first sums.
-fn lower<'w>(kernels: Kernels, line: &BoundFormula, scales: &[u32], work: &'w mut Work) -> &'w [f32] {
+fn lower<'w>(
+    kernels: Kernels,
+    line: &BoundFormula,
+    scales: &[u32],
+    work: &'w mut Work,
+) -> &'w [f32] {
     let count = scales.len();
     let out = DotBounds {
         upper: &mut work.upper[..count],

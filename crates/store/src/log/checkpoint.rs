@@ -33,21 +33,21 @@ pub struct Checkpoint {
     folder: Folder,
     /// The brain's name.
     name: String,
-    /// What the new base will have.
+    /// The view to write as the new base.
     pub(crate) view: View,
     pub(crate) built: Option<TemporaryFile>,
     /// Identity of the new base.
     identity: Identity,
     epoch: u64,
-    /// The end of the new journal.
+    /// End of the new journal.
     position: Position,
-    /// The commits of the old delta that are in the new file.
+    /// Number of commits of the old delta that are in the new file.
     pub(crate) carried: u32,
-    /// Where the next frame of the old journal begins.
+    /// Position of the next frame in the old journal.
     old: Position,
-    /// Up to where the new file has zeros behind its frames.
+    /// End of the zeros after the frames of the new file.
     pub(crate) space_end: u64,
-    /// The new generation, and how far its frames are replayed.
+    /// The new generation, and the position up to which its frames are replayed.
     pub(crate) next: Option<(Arc<Brain>, Position)>,
 }
 

@@ -11,12 +11,12 @@ use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
 use super::budget::MemoryBudget;
 use crate::error::Result;
 
-/// Bytes of what is noted of an event, of an edge, and of the state that changes left.
+/// Bytes per recorded change of an event, of an edge, and of the state in between.
 const FIELD: usize = size_of::<((NodeId, EventField), Micros)>();
 const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
 const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
 
-/// Something of an event that can be set.
+/// A field of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EventField {
     Attributes,

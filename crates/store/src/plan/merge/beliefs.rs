@@ -7,7 +7,7 @@ use amem_format::{EdgeType, Flags, NodeId};
 
 use crate::error::Result;
 use crate::plan::belief;
-use crate::plan::merge::merge_plan::{Belief, MergePlan};
+use crate::plan::merge::merge_plan::{MergePlan, MergedBelief};
 
 impl<'v> MergePlan<'_, 'v> {
     /// Sets the confidence of every event whose successors changed.
@@ -36,7 +36,7 @@ impl<'v> MergePlan<'_, 'v> {
             if belief.confidence.to_bits() != confidence.to_bits() {
                 self.beliefs.insert(
                     target,
-                    Belief {
+                    MergedBelief {
                         confidence,
                         ..belief
                     },
@@ -92,21 +92,21 @@ impl<'v> MergePlan<'_, 'v> {
         Ok(self.belief(id)?.flags.has(Flags::FORGOTTEN))
     }
 
-    /// What an event is, as far as this merge has come.
-    fn belief(&self, id: NodeId) -> Result<Belief> {
+    /// The belief of an event in the current state of the merge.
+    fn belief(&self, id: NodeId) -> Result<MergedBelief> {
         if let Some(&belief) = self.beliefs.get(&id) {
             return Ok(belief);
         }
         if id.0 < self.plan.view.nodes() {
             let node = self.plan.view.node(id)?;
-            return Ok(Belief {
+            return Ok(MergedBelief {
                 confidence: node.confidence(),
                 flags: node.flags(),
                 lambda: node.lambda(),
             });
         }
         let node = self.new_one(id)?;
-        Ok(Belief {
+        Ok(MergedBelief {
             confidence: self.own(id)?,
             flags: node.flags(),
             lambda: node.lambda(),

@@ -1,12 +1,13 @@
-//! Reading a damaged base record by record: what each event and edge says, and what of it is gone.
+//! Reads a damaged base record by record.
 //!
-//! Promises: every event keeps its id; a time out of order costs an event its time alone; what was erased stays so.
-//! Not here: making a base of it (`rebuild`), which times to believe (`times`).
+//! Promises: every event keeps its id; an event with a time out of order loses its time only; erased events stay
+//! erased. Not here: building the new base (`rebuild`), choosing valid times (`times`).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{LOST, Report, lose, times};
+use super::report::{LOST, RepairReport, lose};
+use super::times;
 use crate::verify::{self, Finding};
 use amem_format::attributes;
 use amem_format::base::header::{Header, VECTORS_ALIGN};
@@ -18,20 +19,20 @@ use amem_format::bytes::{get_f32, get_i64, put_i64};
 use amem_format::event::{Attributes, Edge, Event};
 use amem_format::types::{EventType, Flags, Micros, NodeId, SessionId};
 
-/// Where the recorded time stands in a node record (FORMAT.md, "Node record").
+/// Offset of the recorded time in a node record (FORMAT.md, "Node record").
 const CREATED_AT: usize = 12;
 
-/// A damaged base while it is read.
-pub(super) struct Reading<'b> {
+/// A damaged base.
+pub(super) struct DamagedBase<'b> {
     base: &'b Base,
     header: &'b Header,
-    /// Ranges whose checksum does not hold, or all there is.
+    /// Ranges that do not match their checksum; everything if there are no checksums.
     unproven: Vec<Range<u64>>,
 }
 
-impl<'b> Reading<'b> {
-    /// Tells of every range whose checksum does not hold: what reads well there may still have changed.
-    pub(super) fn new(base: &'b Base, report: &mut Report) -> Self {
+impl<'b> DamagedBase<'b> {
+    /// Reports every range that does not match its checksum.
+    pub(super) fn new(base: &'b Base, report: &mut RepairReport) -> Self {
         let mut unproven = Vec::new();
         match base.checksums() {
             Ok(checksums) => {
@@ -50,7 +51,7 @@ impl<'b> Reading<'b> {
             Err(e) => {
                 unproven.push(0..u64::MAX);
                 let mut finding = Finding::from(e);
-                finding.why = format!("all of the base is unproven: {}", finding.why);
+                finding.why = format!("the whole base, without usable checksums: {}", finding.why);
                 report.doubtful.push(finding);
             }
         }
@@ -61,8 +62,8 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// An event for each place of the node table; those in the place of a lost one are empty.
-    pub(super) fn events(&self, report: &mut Report) -> Vec<Event> {
+    /// One event per node record, in order; empty ones for lost records.
+    pub(super) fn events(&self, report: &mut RepairReport) -> Vec<Event> {
         let ids = || (0..self.base.nodes()).map(NodeId);
         let records: Vec<Option<NodeRecord>> = ids().map(|id| self.record(id)).collect();
         let read: Vec<_> = records.iter().map(|r| r.map(|r| r.created_at)).collect();
@@ -72,7 +73,7 @@ impl<'b> Reading<'b> {
         let mut out = Vec::with_capacity(records.len());
         for (((id, record), created_at), is_placed) in ids().zip(&records).zip(times).zip(placed) {
             let Some(record) = record else {
-                let why = format!("event {id}, all but its place");
+                let why = format!("event {id}: everything but its id");
                 lose(report, "node record", self.record_at(id), why);
                 out.push(empty(id, created_at, happened.get(&id).copied()));
                 continue;
@@ -91,8 +92,8 @@ impl<'b> Reading<'b> {
         self.header.node_table + id.0 * node::LEN as u64
     }
 
-    /// A record that can be read. One that only a time before 1970 makes unreadable has lost no more than that: it
-    /// gets a time that no event can have, which is put in order with the others.
+    /// The record, if it is readable. If only its time is invalid (before 1970), it gets a time that no event can have,
+    /// which `times` corrects.
     fn record(&self, id: NodeId) -> Option<NodeRecord> {
         if let Ok(record) = self.base.record(id) {
             return Some(record);
@@ -108,11 +109,11 @@ impl<'b> Reading<'b> {
         (record.id == id).then_some(record)
     }
 
-    /// Which events have a text that stands in its place: it begins where the one before ends, and ends where the
-    /// next begins, so that no bytes of it are another's.
+    /// For each event, whether its text is in its place: it begins where the previous one ends, and ends where the next
+    /// one begins, so that none overlap.
     fn placed_texts(&self, records: &[Option<NodeRecord>]) -> Vec<bool> {
         let mut out = vec![false; records.len()];
-        // The text before: whose it is, and whether it begins in its place.
+        // The event of the previous text, and whether that text begins in its place.
         let mut before: Option<(usize, bool)> = None;
         let mut end = 0u64;
         for (at, record) in records.iter().enumerate() {
@@ -127,7 +128,7 @@ impl<'b> Reading<'b> {
                 .content_offset
                 .saturating_add(record.content_len.into());
         }
-        // Behind the last text is padding up to the vectors.
+        // The last text is followed by padding up to the vectors.
         let end = self.header.content.saturating_add(end);
         let gap = self.header.vectors.checked_sub(end);
         if let Some((last, begins)) = before {
@@ -136,14 +137,14 @@ impl<'b> Reading<'b> {
         out
     }
 
-    /// A record that says it was erased and still has values: one of both is damage. No base is written with the text
-    /// of an erased event in it, so that a whole text in its place, under a record whose checksum fails, disproves
-    /// the mark. Whatever is less certain stays erased, and loses those values.
+    /// Resolves a record that is marked as erased but has values. No base contains the text of an erased event, so a
+    /// complete text in its place, with a record that does not match its checksum, proves that the mark is damage. In
+    /// any other case the event stays erased and loses its values.
     fn erased_or_not(
         &self,
         record: NodeRecord,
         is_placed: bool,
-        report: &mut Report,
+        report: &mut RepairReport,
     ) -> NodeRecord {
         let (id, at) = (record.id, self.record_at(record.id));
         if !record.flags.has(Flags::ERASED) || !self.has_values(&record) {
@@ -156,14 +157,14 @@ impl<'b> Reading<'b> {
                 part: "node record".into(),
                 offset: Some(at),
                 why: format!(
-                    "event {id} was marked as erased: its text is whole, so that the mark is damage, and is taken off"
+                    "event {id} is marked as erased, but its text is complete: the mark is damage and was removed"
                 ),
             });
             let flags = record.flags.without(Flags::ERASED);
             return NodeRecord { flags, ..record };
         }
         let why = format!(
-            "what event {id} still has: it is marked as erased, and as nothing disproves that it stays erased"
+            "the values of event {id}: it is marked as erased, and nothing proves the opposite"
         );
         lose(report, "node record", at, why);
         NodeRecord {
@@ -174,7 +175,7 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// True if an event has what no erased one has: where it was merged from may stay.
+    /// True if the event has values that an erased event cannot have. The origin of a merge may stay.
     fn has_values(&self, record: &NodeRecord) -> bool {
         let json = || self.base.attributes().and_then(|all| all.get(record.id));
         let more = || {
@@ -186,19 +187,19 @@ impl<'b> Reading<'b> {
             || record.flags.has(Flags::ATTRIBUTES) && more()
     }
 
-    /// True if some of it is under a checksum that does not hold.
+    /// True if part of the range does not match its checksum.
     pub(super) fn is_unproven(&self, range: Range<u64>) -> bool {
         let touches = |r: &Range<u64>| r.start < range.end && range.start < r.end;
         self.unproven.iter().any(touches)
     }
 
-    fn event(&self, record: &NodeRecord, created_at: Micros, report: &mut Report) -> Event {
+    fn event(&self, record: &NodeRecord, created_at: Micros, report: &mut RepairReport) -> Event {
         let id = record.id;
         let mut gone = Vec::new();
         if record.created_at != created_at {
             gone.push("time");
             let why = format!(
-                "when event {id} was recorded: its time is out of order, and is the nearest one in order now"
+                "the recorded time of event {id}: it was out of order and is now the nearest valid one"
             );
             lose(report, "node record", self.record_at(id), why);
         }
@@ -207,7 +208,7 @@ impl<'b> Reading<'b> {
             Err(e) => {
                 gone.push("text");
                 let mut lost = Finding::from(e);
-                lost.why = format!("that of event {id}: {}", lost.why);
+                lost.why = format!("text of event {id}: {}", lost.why);
                 report.lost.push(lost);
                 String::new()
             }
@@ -215,7 +216,7 @@ impl<'b> Reading<'b> {
         let vector = self.vector(record, &mut gone, report);
         let mut attributes = self.attributes(record, &mut gone, report);
         if record.flags.has(Flags::ERASED) {
-            // Where it was merged from has to stay alone: by that a merge knows not to bring it back.
+            // Only the origin stays: later merges need it to leave the event out.
             if let Some(of) = &mut attributes {
                 of.retain(|key, _| key == attributes::ORIGIN);
             }
@@ -241,9 +242,8 @@ impl<'b> Reading<'b> {
         }
     }
 
-    /// When events happened, where that was said. The section says it twice; under a checksum that fails both have to
-    /// agree.
-    fn event_times(&self, report: &mut Report) -> HashMap<NodeId, Micros> {
+    /// Event times. The section has each twice; if its checksum fails, only times that agree in both places are used.
+    fn event_times(&self, report: &mut RepairReport) -> HashMap<NodeId, Micros> {
         let index = match self.base.event_times() {
             Ok(index) => index,
             Err(e) => {
@@ -261,18 +261,19 @@ impl<'b> Reading<'b> {
         let pairs = index.happened().iter().zip(index.order());
         let pairs: HashSet<_> = pairs.map(|(when, id)| (*when, u64::from(*id))).collect();
         let found = times.len();
-        // Zeros are what a lost page reads as, and agree with zeros.
+        // A lost page reads as zeros, which agree with each other.
         times.retain(|id, time| *time != Micros(0) && pairs.contains(&(time.0, id.0)));
         let whole = verify::indexes::event_times(self.base);
-        // Without times the section ends behind its two counts.
+        // A section without times ends after its two counts.
         let lacks_all = index.is_empty() && place.len > 16;
         if whole.is_err() || lacks_all || times.len() < found {
-            let why = whole
-                .err()
-                .map_or_else(|| "their number".to_owned(), |e| Finding::from(e).why);
+            let why = whole.err().map_or_else(
+                || "wrong number of times".to_owned(),
+                |e| Finding::from(e).why,
+            );
             let left = times.len();
             let why = format!(
-                "{why}: {left} events have one that is told in both places, others have none"
+                "{why}: {left} events keep theirs, which is the same in both places; the others have none"
             );
             lose(report, "event times", place.offset, why);
         }
@@ -283,7 +284,7 @@ impl<'b> Reading<'b> {
         &self,
         record: &NodeRecord,
         gone: &mut Vec<&'static str>,
-        report: &mut Report,
+        report: &mut RepairReport,
     ) -> Option<Vec<f32>> {
         if !record.flags.has(Flags::VECTOR) {
             return None;
@@ -292,7 +293,7 @@ impl<'b> Reading<'b> {
         let at = self.header.vectors + record.id.0 * len;
         let bytes = self.base.map().slice(at, len).unwrap_or_default();
         let vector: Vec<f32> = bytes.chunks_exact(4).map(|b| get_f32(b, 0)).collect();
-        // Zeros under a checksum that fails are what a lost page reads as, and point nowhere.
+        // Zeros in a range that does not match its checksum are a lost page.
         let is_lost = self.is_unproven(at..at + len) && vector.iter().all(|x| *x == 0.0);
         if !is_lost && vector.iter().all(|x| x.is_finite()) {
             return Some(vector);
@@ -302,7 +303,7 @@ impl<'b> Reading<'b> {
             report,
             "vectors",
             at,
-            format!("that of event {}", record.id),
+            format!("vector of event {}", record.id),
         );
         None
     }
@@ -311,7 +312,7 @@ impl<'b> Reading<'b> {
         &self,
         record: &NodeRecord,
         gone: &mut Vec<&'static str>,
-        report: &mut Report,
+        report: &mut RepairReport,
     ) -> Option<Attributes> {
         if !record.flags.has(Flags::ATTRIBUTES) {
             return None;
@@ -328,13 +329,13 @@ impl<'b> Reading<'b> {
             report,
             "attributes",
             at,
-            format!("those of event {}", record.id),
+            format!("attributes of event {}", record.id),
         );
         None
     }
 
-    /// The edges that can be read, each once.
-    pub(super) fn edges(&self, report: &mut Report) -> Vec<Edge> {
+    /// The readable edges, sorted and without duplicates.
+    pub(super) fn edges(&self, report: &mut RepairReport) -> Vec<Edge> {
         let mut out = Vec::new();
         for position in 0..self.header.edges {
             let at = self.header.edge_table + position * edge::LEN as u64;
@@ -358,7 +359,7 @@ impl<'b> Reading<'b> {
     }
 }
 
-/// What stands in the place of an event whose record is lost.
+/// The replacement of an event with a lost record.
 fn empty(id: NodeId, created_at: Micros, event_time: Option<Micros>) -> Event {
     Event {
         id,

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 /// The socket of the system service.
 pub const SYSTEM_SOCKET: &str = "/run/amemd/amemd.sock";
 
-/// Exit code of a daemon whose folder or socket another one has: EX_TEMPFAIL of sysexits.h, as a retry may succeed.
+/// Exit code of a daemon whose folder or socket is in use by another one: EX_TEMPFAIL of sysexits.h, because a retry
+/// may succeed.
 pub const IN_USE: u8 = 75;
 
 /// A user's folder of brains: `$XDG_DATA_HOME/amem/brains`, else `~/.local/share/amem/brains`. `None` if neither
@@ -17,8 +18,8 @@ pub fn folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data(&variable)?.join("brains"))
 }
 
-/// A user's socket: `$XDG_RUNTIME_DIR/amemd/amemd.sock`. Where that is unset, as in containers and under
-/// cron, it is `run/amemd.sock` beside the folder of brains, where no other user may write, unlike /tmp.
+/// A user's socket: `$XDG_RUNTIME_DIR/amemd/amemd.sock`. If that is unset, as in containers and under cron,
+/// `run/amemd.sock` next to the folder of brains, where, unlike in /tmp, no other user may write.
 pub fn socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     match path(&variable, "XDG_RUNTIME_DIR") {
         Some(run) => Some(run.join("amemd/amemd.sock")),
@@ -26,8 +27,8 @@ pub fn socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     }
 }
 
-/// The socket of a daemon that no service manager starts and that outlives the session of its user: beside the folder
-/// of brains. Logging out removes `$XDG_RUNTIME_DIR` with all sockets in it.
+/// The socket of a daemon that outlives the user's login session without a service manager: next to the folder of
+/// brains, because logging out removes `$XDG_RUNTIME_DIR`.
 pub fn lasting_socket(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(data(&variable)?.join("run/amemd.sock"))
 }
