@@ -14,7 +14,7 @@ use amem_client::{Client, Reader, v1};
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::embed::Embedder;
-use amem_query::similar::Like;
+use amem_query::nearest::Like;
 use amem_query::{Similar, Text};
 use serde_json::{Value, json};
 

@@ -10,74 +10,32 @@
 
 #![forbid(unsafe_code)]
 
-pub mod limits;
-
-pub mod embed;
-pub mod summary;
-
-pub mod conflicts;
-pub mod get;
-pub mod impact;
-mod paged;
-pub mod path;
-pub mod pattern;
-pub mod resolve;
-pub mod search;
-pub mod sessions;
-pub mod similar;
-pub mod text;
-pub mod timeline;
-pub mod traverse;
-pub mod why;
-
-pub mod context;
-pub mod pipeline;
-mod places;
-
-pub mod bm25;
-
 pub mod answer;
-pub mod cursor;
+pub mod context;
+pub mod embed;
+pub mod events;
 pub mod filter;
-pub mod rank;
-pub mod scope;
-pub mod selection;
+pub mod graph;
+pub mod limits;
+pub mod nearest;
+pub mod pipeline;
+pub mod planner;
+pub mod search;
+pub mod summary;
+pub mod text;
 pub mod time;
-pub mod walk;
-
-mod cosines;
-mod driver;
-mod everyone;
-mod fading;
-mod happened;
-mod heads;
-mod keyword;
-mod lenders;
-mod listing;
-mod own;
-mod rest;
-mod selected;
-mod strongest;
-mod subject;
-mod values;
 
 pub use answer::Answered;
-pub use conflicts::{Conflict, Conflicts, Disagreements};
 pub use context::{Context, Counter, Packed};
-pub use get::{Get, Got};
-pub use impact::Impact;
-pub use path::{Path, Route};
-pub use pattern::{Matches, Order, Pattern};
+pub use events::{
+    Get, Got, Matches, Moments, Named, Order, Pattern, SessionPage, Sessions, ShowSession, Shown,
+    State, Timeline,
+};
+pub use graph::{
+    Conflict, Conflicts, Disagreements, Follow, Impact, Link, Path, Resolve, Resolved, Route, Step,
+    Traverse, Tree, Via, Why,
+};
+pub use nearest::{Alike, Like, Similar};
 pub use pipeline::{Flow, Pipeline, RankBy, Reach, Row, Source, Stage, Weights};
-pub use rank::Axis;
-pub use resolve::{Link, Resolve, Resolved};
-pub use scope::{Scope, Seen, Sight};
-pub use search::{Hit, Ranking, Search};
-pub use selection::{Bounds, Selection, Window};
-pub use sessions::{Named, SessionPage, Sessions, ShowSession, Shown, State};
-pub use similar::{Alike, Like, Similar};
-pub use text::{Hits, Text};
-pub use timeline::{Moments, Timeline};
-pub use traverse::Traverse;
-pub use walk::{Follow, Step, Tree, Via};
-pub use why::Why;
+pub use planner::{Axis, Bounds, Scope, Seen, Selection, Sight, Window};
+pub use search::{Hit, Hits, Ranking, Search, Text};

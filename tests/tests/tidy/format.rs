@@ -7,8 +7,8 @@ use amem_format::base::settings::{DecayRates, Settings};
 use amem_format::base::{edge, header, node, section};
 use amem_format::journal::{frame, head, live};
 use amem_format::{EdgeType, EventType, Flags};
-use amem_query::bm25;
 use amem_query::embed::{DIMENSION, SPACE_NAME, vector_space};
+use amem_query::text;
 
 use crate::tree::{File, constants, file, files, none, table};
 
@@ -315,7 +315,7 @@ fn format_describes_the_term_index_and_the_embedder() {
             "UTF-8, one behind the other, ≤ {} bytes each",
             analyzer::TERM_BYTES_MAX
         ),
-        format!("at most {}, those that weigh most", bm25::QUERY_TERMS_MAX),
+        format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
         format!(
             "A block has {} postings",
             amem_format::base::terms::BLOCK_POSTINGS

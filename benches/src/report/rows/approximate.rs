@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use amem_format::view::View;
 use amem_query::Similar;
-use amem_query::similar::{Alike, Like};
+use amem_query::nearest::{Alike, Like};
 use amem_store::ScopedThreads;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 

@@ -6,7 +6,7 @@
 
 use agentic_memory::{HybridSearchParams, MemoryGraph, QueryEngine};
 use amem_format::view::View;
-use amem_query::similar::Like;
+use amem_query::nearest::Like;
 use amem_query::{Search, Similar, Text};
 
 use super::super::list;

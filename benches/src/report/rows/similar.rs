@@ -5,7 +5,7 @@
 use agentic_memory::{MemoryGraph, QueryEngine, SimilarityParams};
 use amem_format::view::View;
 use amem_query::Similar;
-use amem_query::similar::Like;
+use amem_query::nearest::Like;
 
 use super::super::corpus::Vectors;
 use super::super::list;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::Counter;
+use super::counter::Counter;
 use crate::time;
 use amem_format::error::Result;
 use amem_format::types::NodeId;

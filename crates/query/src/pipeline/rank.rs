@@ -1,8 +1,8 @@
 //! Scores of rows: a weighted sum of what is known of an event.
 
-use super::Row;
-use crate::rank::Axis;
-use crate::subject::Strength;
+use super::row::{Parts, Row};
+use crate::planner::order::Axis;
+use crate::planner::subject::Strength;
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 use amem_format::view::View;
@@ -35,21 +35,6 @@ pub struct Weights {
     pub nearness: f32,
 }
 
-/// What a score is made of: each part with its weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
-    /// What the source says.
-    pub found: f32,
-    /// Confidence.
-    pub confidence: f32,
-    /// Strength.
-    pub strength: f32,
-    /// Recency.
-    pub recency: f32,
-    /// Nearness.
-    pub nearness: f32,
-}
-
 impl Default for Weights {
     fn default() -> Self {
         Self {
@@ -70,13 +55,6 @@ impl Default for RankBy {
             axis: Axis::Recorded,
             strength_at: None,
         }
-    }
-}
-
-impl Parts {
-    /// Their sum, added in their order.
-    pub fn sum(&self) -> f32 {
-        self.found + self.confidence + self.strength + self.recency + self.nearness
     }
 }
 

@@ -2,26 +2,34 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Flow, Parts, Pipeline, Reach, Row, Source, Stage};
+use super::request::{Flow, Pipeline, Reach, Source, Stage};
+use super::row::{Parts, Row};
 use crate::answer::{Answered, check_limit};
+use crate::events::pattern::Pattern;
 use crate::filter::Filter;
-use crate::heads::Heads;
+use crate::graph::heads::Heads;
+use crate::graph::traverse::check_depth;
+use crate::graph::walk::Walk;
 use crate::limits::{PAGE_MAX, PIPELINE_ROWS_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
-use crate::pattern::Pattern;
-use crate::scope::{Scope, Sight};
+use crate::nearest::similar::Similar;
+use crate::planner::scope::{Scope, Sight};
+use crate::planner::selected::Selected;
+use crate::planner::selection::Selection;
 use crate::search::Search;
-use crate::selected::Selected;
-use crate::selection::Selection;
-use crate::similar::Similar;
-use crate::text::Text;
-use crate::traverse::check_depth;
-use crate::walk::Walk;
+use crate::search::text::Text;
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
+impl Pipeline {
+    /// Answers from a view.
+    pub fn run(&self, view: &View) -> Result<Flow> {
+        Run::new(view, self)?.all()
+    }
+}
+
 /// A pipeline at work.
-pub(super) struct Run<'v> {
+struct Run<'v> {
     view: &'v View,
     pipeline: &'v Pipeline,
     /// Every row that was made.
@@ -32,7 +40,7 @@ pub(super) struct Run<'v> {
 }
 
 impl<'v> Run<'v> {
-    pub(super) fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
+    fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
         let sources = pipeline.sources.len() as u64;
         if sources == 0 {
             return Err(Error::invalid(
@@ -65,7 +73,7 @@ impl<'v> Run<'v> {
         })
     }
 
-    pub(super) fn all(mut self) -> Result<Flow> {
+    fn all(mut self) -> Result<Flow> {
         self.sources()?;
         for (at, stage) in self.pipeline.stages.iter().enumerate() {
             match stage {

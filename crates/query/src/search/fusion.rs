@@ -3,13 +3,13 @@
 use std::collections::{BinaryHeap, HashSet};
 
 use super::request::{Hit, Search};
-use crate::everyone;
-use crate::heads::Heads;
-use crate::lenders::{Lenders, small};
-use crate::own::Own;
-use crate::rest::Rest;
-use crate::scope::Sight;
-use crate::selected::Selected;
+use crate::graph::heads::Heads;
+use crate::planner::scope::Sight;
+use crate::planner::selected::Selected;
+use crate::search::base_score::Own;
+use crate::search::full_scan;
+use crate::search::remaining::Rest;
+use crate::search::spread::{Lenders, small};
 use amem_format::error::Result;
 use amem_format::top::Scored;
 use amem_format::types::NodeId;
@@ -178,7 +178,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         let share = self.search.neighbour_share;
         let neighbours = (share, share * SECOND);
         let session = self.search.session_share;
-        let mut bounds = everyone::bounds(self.view, self.own, neighbours, session)?;
+        let mut bounds = full_scan::bounds(self.view, self.own, neighbours, session)?;
         for &id in &self.given {
             bounds[id as usize] = 0.0;
         }

@@ -23,9 +23,16 @@
 //!
 //! How these defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
 
+mod base_score;
+mod full_scan;
 mod fusion;
+mod paged_vec;
+mod remaining;
 mod request;
 mod run;
+mod spread;
+pub(crate) mod text;
 
 pub use request::{Hit, Ranking, Search};
 pub use run::default_weights;
+pub use text::{Hits, Text};

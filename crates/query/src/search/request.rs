@@ -1,7 +1,7 @@
 //! What a search asks, and what it answers.
 
 use crate::answer::Answered;
-use crate::selection::Selection;
+use crate::planner::selection::Selection;
 use amem_format::types::NodeId;
 
 /// Asks for events by words, by a vector, or by both.

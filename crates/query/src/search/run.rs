@@ -4,7 +4,7 @@ use super::fusion::Fusion;
 use super::request::{Ranking, Search};
 use crate::answer::{Answered, check_limit};
 use crate::embed::Embedder;
-use crate::own::Own;
+use crate::search::base_score::Own;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
 

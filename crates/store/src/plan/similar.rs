@@ -2,7 +2,7 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_query::similar::{Like, Similar};
+use amem_query::nearest::{Like, Similar};
 
 use crate::error::Result;
 

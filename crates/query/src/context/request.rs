@@ -1,0 +1,210 @@
+//! A context: what it is asked, and how it is packed.
+
+use std::collections::HashSet;
+
+use super::block::Block;
+use super::counter::{Counter, Thirds};
+use crate::answer::Answered;
+use crate::graph::heads::Heads;
+use crate::graph::traverse::check_depth;
+use crate::graph::why::Why;
+use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_REASONS_MAX, CONTEXT_TOKENS_MAX};
+use crate::planner::scope::Sight;
+use crate::planner::selection::Selection;
+use crate::search::{Hit, Search};
+use amem_format::error::{Error, Result};
+use amem_format::types::NodeId;
+use amem_format::view::View;
+
+/// Asks for a text of what is known of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Context {
+    /// The question in words; empty for none.
+    pub question: String,
+    /// The question as a vector of the brain's space; empty for none.
+    pub vector: Vec<f32>,
+    /// Which events may be found. What replaced them, and explains them, is bound by scope and forgetting alone.
+    pub selection: Selection,
+    /// Tokens at most, 1 to `limits::CONTEXT_TOKENS_MAX`; 2,000 unless told otherwise.
+    pub budget: usize,
+    /// Events that are considered, 1 to `limits::CONTEXT_CANDIDATES_MAX`; 50 unless told otherwise.
+    pub candidates: usize,
+    /// Edges from an event to what explains it, at most `limits::DEPTH_MAX`; 2 unless told otherwise, 0 for no
+    /// explanations. Of one event, the nearest `limits::CONTEXT_REASONS_MAX` are considered.
+    pub reasons_depth: u32,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self {
+            question: String::new(),
+            vector: Vec::new(),
+            selection: Selection::default(),
+            budget: 2_000,
+            candidates: 50,
+            reasons_depth: 2,
+        }
+    }
+}
+
+/// An event of a context, or one that was left out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Item {
+    /// The event.
+    pub id: NodeId,
+    /// What the search found: the event itself, or what it replaced. Of an explanation, itself.
+    pub found: NodeId,
+    /// The packed event that it explains; none if it was found.
+    pub explains: Option<NodeId>,
+    /// Its score.
+    pub score: f32,
+    /// What it adds to the tokens of the text, or would have added. The first has the heading in it.
+    pub tokens: usize,
+}
+
+/// What is known, as a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Packed {
+    /// Who answered.
+    pub answered: Answered,
+    /// The text; empty if nothing was found or nothing fits.
+    pub text: String,
+    /// Its tokens: the sum of those of its items, if more text is never fewer tokens.
+    pub tokens: usize,
+    /// What is in it, in order.
+    pub items: Vec<Item>,
+    /// What was considered and had no room, in the order in which it would have been packed: what was found, the best
+    /// first, then what explains the items, the best first. What would explain these is not looked for.
+    pub left_out: Vec<Item>,
+}
+
+impl Context {
+    /// Answers from a view, tokens counted by `Thirds`.
+    pub fn run(&self, view: &View) -> Result<Packed> {
+        self.run_with(view, &Thirds)
+    }
+
+    /// Answers from a view.
+    pub fn run_with(&self, view: &View, counter: &dyn Counter) -> Result<Packed> {
+        self.check()?;
+        let search = Search {
+            question: self.question.clone(),
+            vector: self.vector.clone(),
+            selection: self.selection.clone(),
+            limit: self.candidates,
+            // Their heads are taken here, whether the selection wants them or not.
+            include_superseded: true,
+            ..Search::default()
+        };
+        let hits = search.run(view)?.hits;
+        let mut packing = Packing {
+            view,
+            block: Block::new(view, self.budget, counter),
+            told: HashSet::new(),
+            items: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let selection = &self.selection;
+        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
+        packing.found(&hits, &sight)?;
+        if self.reasons_depth > 0 {
+            packing.reasons(self)?;
+        }
+        let (text, tokens) = packing.block.into_text();
+        Ok(Packed {
+            answered: Answered::by(view),
+            text,
+            tokens,
+            items: packing.items,
+            left_out: packing.left_out,
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        let check = |what, value: usize, max: usize| {
+            if value == 0 {
+                return Err(Error::invalid(what, format!("it is 0: give 1 to {max}")));
+            }
+            Error::check_limit(what, value as u64, max as u64)
+        };
+        check("the budget of tokens", self.budget, CONTEXT_TOKENS_MAX)?;
+        let max = CONTEXT_CANDIDATES_MAX;
+        check("the number of candidates", self.candidates, max)?;
+        check_depth(self.reasons_depth)
+    }
+}
+
+/// A context being packed.
+struct Packing<'v> {
+    view: &'v View,
+    block: Block<'v>,
+    /// Events that were packed or left out.
+    told: HashSet<NodeId>,
+    items: Vec<Item>,
+    left_out: Vec<Item>,
+}
+
+impl Packing<'_> {
+    /// The newest heads of what was found.
+    fn found(&mut self, hits: &[Hit], sight: &Sight) -> Result<()> {
+        let mut heads = Heads::new(self.view, sight);
+        for hit in hits {
+            let Some(head) = heads.newest(hit.id)? else {
+                continue;
+            };
+            self.add(Item {
+                id: head,
+                found: hit.id,
+                explains: None,
+                score: hit.score,
+                tokens: 0,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What explains the packed events.
+    fn reasons(&mut self, context: &Context) -> Result<()> {
+        let mut reasons = Vec::new();
+        for item in &self.items {
+            let why = Why {
+                event: item.id,
+                depth: context.reasons_depth,
+                limit: CONTEXT_REASONS_MAX + 1,
+                scope: context.selection.scope.clone(),
+                include_forgotten: context.selection.include_forgotten,
+            };
+            for step in why.run(self.view)?.steps.iter().skip(1) {
+                if !step.is_stub {
+                    reasons.push(Item {
+                        id: step.id,
+                        found: step.id,
+                        explains: Some(item.id),
+                        score: item.score / (1.0 + step.depth as f32),
+                        tokens: 0,
+                    });
+                }
+            }
+        }
+        reasons.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
+        reasons.into_iter().try_for_each(|reason| self.add(reason))
+    }
+
+    /// Packs an event, or leaves it out; each once, and none without a text.
+    fn add(&mut self, item: Item) -> Result<()> {
+        if !self.told.insert(item.id) {
+            return Ok(());
+        }
+        let node = self.view.node(item.id)?;
+        if node.text()?.trim().is_empty() {
+            return Ok(());
+        }
+        let (tokens, fits) = self.block.add(&node, item.explains)?;
+        let list = match fits {
+            true => &mut self.items,
+            false => &mut self.left_out,
+        };
+        list.push(Item { tokens, ..item });
+        Ok(())
+    }
+}

@@ -1,0 +1,79 @@
+//! Get: one event with its edges.
+
+use crate::answer::{Answered, check_limit};
+use crate::planner::scope::{Scope, Seen, Sight};
+use amem_format::error::Result;
+use amem_format::event::Edge;
+use amem_format::types::NodeId;
+use amem_format::view::{Direction, Node, View};
+
+/// Asks for one event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Get {
+    /// Which.
+    pub event: NodeId,
+    /// Edges of each direction, at most, 1 to `limits::PAGE_MAX`; 100 unless told otherwise.
+    pub edges: usize,
+    /// User, agent and run.
+    pub scope: Scope,
+    /// The event even if it is forgotten, and edges to forgotten events.
+    pub include_forgotten: bool,
+}
+
+impl Default for Get {
+    fn default() -> Self {
+        Self {
+            event: NodeId(0),
+            edges: 100,
+            scope: Scope::default(),
+            include_forgotten: false,
+        }
+    }
+}
+
+/// An event and its edges.
+#[derive(Debug, Clone)]
+pub struct Got<'v> {
+    /// Who answered.
+    pub answered: Answered,
+    /// The event.
+    pub node: Node<'v>,
+    /// Edges that start at it, by (target, type).
+    pub outgoing: Vec<Edge>,
+    /// Edges that end at it, by (source, type).
+    pub incoming: Vec<Edge>,
+    /// True if it has more edges than were asked for.
+    pub is_cut: bool,
+}
+
+impl Get {
+    /// Answers from a view.
+    pub fn run<'v>(&self, view: &'v View) -> Result<Got<'v>> {
+        check_limit(self.edges)?;
+        let sight = Sight::new(&self.scope, self.include_forgotten)?;
+        let node = sight.open(view, self.event)?;
+        let (outgoing, more_out) = self.edges(view, &sight, Direction::Outgoing)?;
+        let (incoming, more_in) = self.edges(view, &sight, Direction::Incoming)?;
+        Ok(Got {
+            answered: Answered::by(view),
+            node,
+            outgoing,
+            incoming,
+            is_cut: more_out || more_in,
+        })
+    }
+
+    fn edges(&self, view: &View, sight: &Sight, direction: Direction) -> Result<(Vec<Edge>, bool)> {
+        let mut edges = Vec::new();
+        for tie in view.ties(self.event, direction)?.iter() {
+            if sight.of(&view.node(tie.other)?)? != Seen::Shown {
+                continue;
+            }
+            if edges.len() == self.edges {
+                return Ok((edges, true));
+            }
+            edges.push(view.edge(self.event, direction, &tie)?);
+        }
+        Ok((edges, false))
+    }
+}

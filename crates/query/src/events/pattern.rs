@@ -1,0 +1,90 @@
+//! Pattern: the events that meet conditions, in an order, page by page.
+
+use crate::answer::Answered;
+use crate::planner::listing::Listing;
+use crate::planner::order::{Axis, By};
+use crate::planner::selection::Selection;
+use amem_format::error::Result;
+use amem_format::types::NodeId;
+use amem_format::view::View;
+
+/// In which order events come. Of equals, the one with the higher id comes first, except for `Oldest`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// The newest first; of equals, the highest id.
+    Newest(Axis),
+    /// The oldest first; of equals, the lowest id.
+    Oldest(Axis),
+    /// The strongest first; of equals, the highest id.
+    ///
+    /// It is read from an index, unless strength is asked for at another time than that of the last decay run,
+    /// the view is an `as_of` view, or a decay run came after the last checkpoint: then the strength of every
+    /// event that is otherwise wanted is computed.
+    Strongest,
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::Newest(Axis::Recorded)
+    }
+}
+
+/// Asks for events that meet conditions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pattern {
+    /// Which.
+    pub selection: Selection,
+    /// In which order.
+    pub order: Order,
+    /// Events of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
+    pub limit: usize,
+    /// The token of the page before; none for the first.
+    pub cursor: Option<String>,
+}
+
+impl Default for Pattern {
+    fn default() -> Self {
+        Self {
+            selection: Selection::default(),
+            order: Order::default(),
+            limit: 50,
+            cursor: None,
+        }
+    }
+}
+
+/// One page of events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matches {
+    /// Who answered.
+    pub answered: Answered,
+    /// The events, in order.
+    pub ids: Vec<NodeId>,
+    /// The token of the next page; none at the end. Events that are committed meanwhile stay out (`cursor`).
+    pub next: Option<String>,
+}
+
+impl Pattern {
+    /// Answers from a view.
+    pub fn run(&self, view: &View) -> Result<Matches> {
+        let (by, descending) = match self.order {
+            Order::Newest(axis) => (By::Time(axis), true),
+            Order::Oldest(axis) => (By::Time(axis), false),
+            Order::Strongest => (By::Strength, true),
+        };
+        let page = Listing {
+            selection: &self.selection,
+            by,
+            descending,
+            limit: self.limit,
+            cursor: self.cursor.as_deref(),
+            name: "pattern",
+        }
+        .page(view)?;
+        Ok(Matches {
+            answered: Answered::by(view),
+            ids: page.rows.into_iter().map(|rank| rank.id).collect(),
+            next: page.next,
+        })
+    }
+}

@@ -1,0 +1,274 @@
+//! The newest heads of many events: what `resolve` gives for each, with what they share walked once.
+//!
+//! Whether an event is a head, and which head is the newest above it, does not depend on where one comes from. So both
+//! are worked out once for each event, those of a circle together (Tarjan's strongly connected components), and kept.
+//!
+//! Most events that are replaced have one replacement, a newer one. Such a chain is only followed, and what is above it
+//! is kept at every `MARK`th event: what comes to the chain again comes to one of those, and no chain is walked twice.
+//!
+//! What was walked is kept with the base as well, for questions to come (`base::replaced`).
+
+use std::collections::HashMap;
+
+use crate::graph::visited::Places;
+use crate::limits::TIES_MAX;
+use crate::planner::scope::{Seen, Sight};
+use amem_format::base::replaced::Replacements;
+use amem_format::error::{Error, Result};
+use amem_format::types::{EdgeType, NodeId};
+use amem_format::view::{Direction, View, Web};
+
+/// Of a chain, every so many events are kept.
+const MARK: usize = 64;
+
+/// Newest heads on a view.
+pub(crate) struct Heads<'v> {
+    view: &'v View,
+    web: Option<Web<'v>>,
+    sight: &'v Sight,
+    /// What others worked out, who saw the same.
+    worked_out: Option<Replacements<'v>>,
+    /// By the places of their events; none where a chain was followed, and its end says nothing.
+    known: Vec<Option<Above>>,
+    places: Places,
+    /// Ties looked at.
+    looked: usize,
+}
+
+/// The newest of an event and all that replaces it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Above {
+    head: Option<NodeId>,
+    shown: Option<NodeId>,
+}
+
+/// What a chain does at an event.
+enum Step {
+    /// The event is replaced by this newer one alone.
+    To(NodeId),
+    /// Nothing replaces it.
+    Top,
+    /// Several may, or an older one.
+    Unclear,
+}
+
+/// An event whose replacements are being looked at.
+struct Open {
+    id: NodeId,
+    is_shown: bool,
+    replacements: Vec<(NodeId, bool)>,
+    next: usize,
+    /// The first event of its circle, as a place in order of meeting.
+    low: usize,
+    place: usize,
+    /// What is known of its replacements so far.
+    above: Above,
+    is_circular: bool,
+}
+
+impl<'v> Heads<'v> {
+    pub(crate) fn new(view: &'v View, sight: &'v Sight) -> Self {
+        Self {
+            view,
+            web: None,
+            sight,
+            worked_out: view.replacements().filter(|_| sight.is_plain()),
+            known: Vec::new(),
+            places: Places::new(),
+            looked: 0,
+        }
+    }
+
+    /// The newest head of an event; none if it and all that replaces it are hidden.
+    pub(crate) fn newest(&mut self, event: NodeId) -> Result<Option<NodeId>> {
+        if self.known(event).is_none() && self.follow(event)?.is_none() {
+            let web = self.web()?;
+            let is_shown = self.sight.at(&web, event)? != Seen::Stub;
+            self.walk(event, is_shown)?;
+        }
+        let above = self.known(event).unwrap_or_default();
+        Ok(above.head.or(above.shown))
+    }
+
+    /// Events whose heads are known.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.known.iter().flatten().count()
+    }
+
+    fn known(&self, id: NodeId) -> Option<Above> {
+        let place = self.places.get(id);
+        let known = place.and_then(|place| self.known.get(place as usize).copied().flatten());
+        known.or_else(|| {
+            let (head, shown) = self.worked_out?.get(id)?;
+            Some(Above { head, shown })
+        })
+    }
+
+    fn keep(&mut self, id: NodeId, above: Option<Above>) {
+        match self.places.put(id, self.known.len() as u32) {
+            None => self.known.push(above),
+            Some(place) => self.known[place as usize] = above,
+        }
+    }
+
+    /// Goes up from an event as long as one newer event is all that replaces another; gives what is above it, and keeps
+    /// that, if it comes to a head so.
+    ///
+    /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes
+    /// no answer, neither its own nor one below.
+    fn follow(&mut self, event: NodeId) -> Result<Option<Above>> {
+        let web = self.web()?;
+        let (mut at, mut steps) = (event, 0usize);
+        let mut marks = Vec::new();
+        let above = loop {
+            if let Some(place) = self.places.get(at) {
+                break self.known[place as usize].filter(|above| above.head.is_some());
+            }
+            match self.step(&web, at)? {
+                Step::To(next) => {
+                    if steps.is_multiple_of(MARK) {
+                        marks.push(at);
+                    }
+                    (at, steps) = (next, steps + 1);
+                }
+                Step::Top if self.sight.at(&web, at)? == Seen::Shown => {
+                    marks.push(at);
+                    let found = Some(at);
+                    break Some(Above {
+                        head: found,
+                        shown: found,
+                    });
+                }
+                Step::Top | Step::Unclear => break None,
+            }
+        };
+        for id in marks {
+            self.keep(id, above);
+        }
+        Ok(above)
+    }
+
+    #[inline]
+    fn step(&mut self, web: &Web<'_>, id: NodeId) -> Result<Step> {
+        let Some((others, types)) = web.plain(id, Direction::Incoming) else {
+            return Ok(Step::Unclear);
+        };
+        self.look_at(others.len())?;
+        let mut step = Step::Top;
+        for (&other, &edge_type) in others.iter().zip(types) {
+            if EdgeType(edge_type) != EdgeType::SUPERSEDES {
+                continue;
+            }
+            let other = NodeId(other.into());
+            let is_first = matches!(step, Step::Top);
+            if !is_first || other <= id || self.sight.leaves_out(web, other)? {
+                return Ok(Step::Unclear);
+            }
+            step = Step::To(other);
+        }
+        Ok(step)
+    }
+
+    fn look_at(&mut self, ties: usize) -> Result<()> {
+        self.looked += ties;
+        let what = "the number of ties that a query looks at";
+        Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
+    }
+
+    fn web(&mut self) -> Result<Web<'v>> {
+        match self.web {
+            Some(web) => Ok(web),
+            None => Ok(*self.web.insert(self.view.web()?)),
+        }
+    }
+
+    fn walk(&mut self, event: NodeId, is_shown: bool) -> Result<()> {
+        // Events met and not yet known, with their places; those of unfinished circles, the last met on top.
+        let mut places = HashMap::from([(event, 0)]);
+        let mut met = 1;
+        let mut circle: Vec<(NodeId, bool)> = vec![(event, is_shown)];
+        let mut way = vec![self.open(event, is_shown, 0)?];
+        while let Some(top) = way.last_mut() {
+            if let Some(&(id, is_shown)) = top.replacements.get(top.next) {
+                top.next += 1;
+                if let Some(known) = self.known(id) {
+                    top.above.join(known);
+                } else if let Some(&place) = places.get(&id) {
+                    top.low = top.low.min(place);
+                    top.is_circular = true;
+                } else if let Some(above) = self.follow(id)? {
+                    top.above.join(above);
+                } else {
+                    places.insert(id, met);
+                    circle.push((id, is_shown));
+                    let open = self.open(id, is_shown, met)?;
+                    way.push(open);
+                    met += 1;
+                }
+                continue;
+            }
+            let Some(mut done) = way.pop() else { break };
+            if done.low < done.place {
+                // Part of a circle that began before it: what it knows belongs to all of that.
+                if let Some(below) = way.last_mut() {
+                    below.low = below.low.min(done.low);
+                    below.above.join(done.above);
+                    below.is_circular = true;
+                }
+                continue;
+            }
+            if !done.is_circular && done.is_shown && done.above.shown.is_none() {
+                done.above.head = Some(done.id);
+            }
+            let first = circle.iter().rposition(|(id, _)| *id == done.id);
+            let members = circle.split_off(first.unwrap_or_default());
+            let shown = members.iter().filter(|(_, is_shown)| *is_shown);
+            let newest = shown.map(|(id, _)| *id).max();
+            done.above.shown = done.above.shown.max(newest);
+            for (id, _) in members {
+                self.keep(id, Some(done.above));
+                if let Some(worked_out) = self.worked_out {
+                    worked_out.set(id, done.above.head, done.above.shown);
+                }
+            }
+            if let Some(below) = way.last_mut() {
+                below.above.join(done.above);
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, id: NodeId, is_shown: bool, place: usize) -> Result<Open> {
+        let web = self.web()?;
+        let mut replacements = Vec::new();
+        for tie in web.ties(id, Direction::Incoming)?.iter() {
+            self.look_at(1)?;
+            if tie.edge_type != EdgeType::SUPERSEDES {
+                continue;
+            }
+            match self.sight.at(&web, tie.other)? {
+                Seen::Shown => replacements.push((tie.other, true)),
+                Seen::Stub => replacements.push((tie.other, false)),
+                Seen::Outside => {}
+            }
+        }
+        Ok(Open {
+            id,
+            is_shown,
+            replacements,
+            next: 0,
+            low: place,
+            place,
+            above: Above::default(),
+            is_circular: false,
+        })
+    }
+}
+
+impl Above {
+    fn join(&mut self, other: Self) {
+        self.head = self.head.max(other.head);
+        self.shown = self.shown.max(other.shown);
+    }
+}

@@ -1,0 +1,264 @@
+//! Path: the shortest way from one event to another.
+
+use crate::answer::Answered;
+use crate::graph::traverse::check_depth;
+use crate::graph::visited::Places;
+use crate::graph::walk::{Follow, Step, Via, wanted};
+use crate::limits::{TIES_MAX, VISITED_MAX};
+use crate::planner::scope::{Scope, Seen, Sight};
+use amem_format::error::{Error, Result};
+use amem_format::types::{EdgeType, NodeId};
+use amem_format::view::{Direction, Tie, View, Web};
+
+/// Asks for a way with the fewest edges; of several, the one whose steps come first (`walk`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// From where.
+    pub from: NodeId,
+    /// To where.
+    pub to: NodeId,
+    /// Along edges of these types; none for all.
+    pub types: Vec<EdgeType>,
+    /// Which way; both unless told otherwise.
+    pub follow: Follow,
+    /// Edges, at most; 20 unless told otherwise.
+    pub depth: u32,
+    /// User, agent and run.
+    pub scope: Scope,
+    /// Forgotten events whole, not as stubs.
+    pub include_forgotten: bool,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self {
+            from: NodeId(0),
+            to: NodeId(0),
+            types: Vec::new(),
+            follow: Follow::Both,
+            depth: 20,
+            scope: Scope::default(),
+            include_forgotten: false,
+        }
+    }
+}
+
+/// A way, or that there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Who answered.
+    pub answered: Answered,
+    /// From the one event to the other, each step's parent the one before it; empty if no way is short enough.
+    pub steps: Vec<Step>,
+}
+
+impl Path {
+    /// Answers from a view.
+    pub fn run(&self, view: &View) -> Result<Route> {
+        check_depth(self.depth)?;
+        let sight = Sight::new(&self.scope, self.include_forgotten)?;
+        sight.open(view, self.to)?;
+        sight.open(view, self.from)?;
+        let steps = Meeting::new(self, view.web()?, sight).way()?;
+        Ok(Route {
+            answered: Answered::by(view),
+            steps,
+        })
+    }
+}
+
+/// A search from both ends, level by level, until they meet: it looks at what is within half the way of each end, and
+/// not at all that is within the whole way of one.
+struct Meeting<'r, 'v> {
+    path: &'r Path,
+    web: Web<'v>,
+    sight: Sight,
+    wanted: [bool; 256],
+    /// Events met, and ties looked at.
+    met: usize,
+    looked: usize,
+}
+
+/// What was reached from one end.
+struct Side {
+    follow: Follow,
+    /// Edges from the end; `OUTSIDE` for what may not be seen.
+    depths: Places,
+    /// Events at the greatest depth, all of them.
+    edge: Vec<NodeId>,
+    depth: u32,
+}
+
+/// The depth of an event that is out of scope.
+const OUTSIDE: u32 = u32::MAX;
+
+impl Side {
+    fn new(end: NodeId, follow: Follow) -> Self {
+        let mut depths = Places::new();
+        depths.put(end, 0);
+        Self {
+            follow,
+            depths,
+            edge: vec![end],
+            depth: 0,
+        }
+    }
+
+    /// Edges from the end to an event that was reached.
+    fn depth_of(&self, id: NodeId) -> Option<u32> {
+        self.depths.get(id).filter(|&depth| depth != OUTSIDE)
+    }
+}
+
+impl<'r, 'v> Meeting<'r, 'v> {
+    fn new(path: &'r Path, web: Web<'v>, sight: Sight) -> Self {
+        Self {
+            path,
+            web,
+            sight,
+            wanted: wanted(&path.types),
+            met: 0,
+            looked: 0,
+        }
+    }
+
+    /// The steps of the way; none if no way is short enough.
+    fn way(&mut self) -> Result<Vec<Step>> {
+        let Path { from, to, .. } = *self.path;
+        let mut here = Side::new(from, self.path.follow);
+        let mut there = Side::new(to, self.path.follow.reversed());
+        let mut has_met = from == to;
+        while !has_met {
+            let is_over = here.edge.is_empty() || there.edge.is_empty();
+            if is_over || here.depth + there.depth == self.path.depth {
+                return Ok(Vec::new());
+            }
+            has_met = if here.edge.len() <= there.edge.len() {
+                self.widen(&mut here, &there)?
+            } else {
+                self.widen(&mut there, &here)?
+            };
+        }
+        self.first(&here, &there)
+    }
+
+    /// Goes one edge further from an end; true if it met the other.
+    fn widen(&mut self, side: &mut Side, other: &Side) -> Result<bool> {
+        let mut next = Vec::new();
+        let mut has_met = false;
+        for id in std::mem::take(&mut side.edge) {
+            for &direction in side.follow.directions() {
+                for tie in self.web.ties(id, direction)?.iter() {
+                    self.look()?;
+                    let is_wanted = self.wanted[usize::from(tie.edge_type.0)];
+                    if !is_wanted || side.depths.get(tie.other).is_some() {
+                        continue;
+                    }
+                    if self.sight.at(&self.web, tie.other)? == Seen::Outside {
+                        side.depths.put(tie.other, OUTSIDE);
+                        continue;
+                    }
+                    side.depths.put(tie.other, side.depth + 1);
+                    next.push(tie.other);
+                    has_met |= other.depth_of(tie.other).is_some();
+                    self.met += 1;
+                    let what = "the number of events that a path search meets";
+                    Error::check_limit(what, self.met as u64, VISITED_MAX as u64)?;
+                }
+            }
+        }
+        side.edge = next;
+        side.depth += 1;
+        Ok(has_met)
+    }
+
+    /// Of all ways that are the shortest, the one whose steps come first: from the start on, always the first tie
+    /// after which the goal is one edge nearer.
+    fn first(&mut self, here: &Side, there: &Side) -> Result<Vec<Step>> {
+        let length = here.depth + there.depth;
+        let onward = self.onward(here, there)?;
+        let step = |id, depth, via, is_stub| Step {
+            id,
+            depth,
+            via,
+            is_stub,
+        };
+        let mut steps = vec![step(self.path.from, 0, None, false)];
+        for depth in 1..=length {
+            let left = length - depth;
+            let parent = steps.len() - 1;
+            let found = self.tie(steps[parent].id, |id| {
+                let to_goal = if left > there.depth {
+                    onward.get(id)
+                } else {
+                    there.depth_of(id)
+                };
+                to_goal == Some(left)
+            })?;
+            let Some((tie, direction)) = found else { break };
+            let via = Via {
+                parent: parent as u32,
+                edge_type: tie.edge_type,
+                direction,
+            };
+            let is_stub = self.sight.at(&self.web, tie.other)? == Seen::Stub;
+            steps.push(step(tie.other, depth, Some(via), is_stub));
+        }
+        Ok(steps)
+    }
+
+    /// Of what was reached from the start, what lies on a shortest way, with the edges from there to the goal.
+    fn onward(&mut self, here: &Side, there: &Side) -> Result<Places> {
+        let length = here.depth + there.depth;
+        let mut onward = Places::new();
+        // If the start's side met the other last, its edge has them all; if not, they are among what it reached.
+        let mut level: Vec<NodeId> = if here.edge.len() <= there.edge.len() {
+            let is_met = |id: &NodeId| there.depth_of(*id) == Some(there.depth);
+            here.edge.iter().copied().filter(is_met).collect()
+        } else {
+            let is_met = |id: &NodeId| here.depth_of(*id) == Some(here.depth);
+            there.edge.iter().copied().filter(is_met).collect()
+        };
+        for depth in (1..here.depth).rev() {
+            let mut before = Vec::new();
+            for id in level {
+                for &direction in there.follow.directions() {
+                    for tie in self.web.ties(id, direction)?.iter() {
+                        self.look()?;
+                        if self.wanted[usize::from(tie.edge_type.0)]
+                            && here.depth_of(tie.other) == Some(depth)
+                            && onward.put(tie.other, length - depth).is_none()
+                        {
+                            before.push(tie.other);
+                        }
+                    }
+                }
+            }
+            level = before;
+        }
+        Ok(onward)
+    }
+
+    /// The first tie of an event to one of some others.
+    fn tie(
+        &mut self,
+        id: NodeId,
+        is_one: impl Fn(NodeId) -> bool,
+    ) -> Result<Option<(Tie, Direction)>> {
+        for &direction in self.path.follow.directions() {
+            for tie in self.web.ties(id, direction)?.iter() {
+                self.look()?;
+                if self.wanted[usize::from(tie.edge_type.0)] && is_one(tie.other) {
+                    return Ok(Some((tie, direction)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.looked += 1;
+        let what = "the number of ties that a query looks at";
+        Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
+    }
+}

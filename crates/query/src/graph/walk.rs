@@ -1,0 +1,349 @@
+//! Walking the graph breadth first: what traverse, path, why and impact have in common.
+//!
+//! The neighbours of an event come by (other event, edge type), those at the end of outgoing edges first; the
+//! event from which another is discovered first is its parent. So the way to an event has the fewest edges,
+//! and of several such ways it is the one whose steps come first, compared from the start.
+//!
+//! A forgotten event is walked through: it stands as a stub, its id only, if something shown lies beyond it.
+//! Events out of scope are not there. Events that an episode summarises are shown.
+
+use crate::answer::Answered;
+use crate::graph::visited::Met;
+use crate::limits::{TIES_MAX, VISITED_MAX};
+use crate::planner::scope::{Seen, Sight};
+use amem_format::error::Result;
+use amem_format::types::{EdgeType, NodeId};
+use amem_format::view::{Direction, View, Web};
+
+/// Which way edges are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Follow {
+    /// From source to target.
+    #[default]
+    Outgoing,
+    /// From target to source.
+    Incoming,
+    /// Either way, outgoing edges first.
+    Both,
+}
+
+impl Follow {
+    pub(crate) fn directions(self) -> &'static [Direction] {
+        match self {
+            Self::Outgoing => &[Direction::Outgoing],
+            Self::Incoming => &[Direction::Incoming],
+            Self::Both => &[Direction::Outgoing, Direction::Incoming],
+        }
+    }
+
+    /// The other way.
+    pub(crate) fn reversed(self) -> Self {
+        match self {
+            Self::Outgoing => Self::Incoming,
+            Self::Incoming => Self::Outgoing,
+            Self::Both => Self::Both,
+        }
+    }
+}
+
+/// An event of a tree, and how it was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// The event.
+    pub id: NodeId,
+    /// Edges from the start.
+    pub depth: u32,
+    /// How it was reached; none for the start.
+    pub via: Option<Via>,
+    /// The event is forgotten: it is named only because the way to others leads through it.
+    pub is_stub: bool,
+}
+
+const _: () = assert!(VISITED_MAX <= u32::MAX as usize && size_of::<Step>() == 24);
+
+/// The edge by which an event was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Via {
+    /// Where the event before stands among the steps.
+    pub parent: u32,
+    /// The type of the edge.
+    pub edge_type: EdgeType,
+    /// `Outgoing` if the edge leads from the parent to the event.
+    pub direction: Direction,
+}
+
+/// What was reached, in the order in which it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tree {
+    /// Who answered.
+    pub answered: Answered,
+    /// The start, then what was reached; parents before children.
+    pub steps: Vec<Step>,
+    /// True if there is more within the depth than the limit allowed.
+    pub is_cut: bool,
+}
+
+/// Where a walk may go, and how far.
+#[derive(Debug)]
+pub(crate) struct Walk<'r> {
+    pub(crate) sight: Sight,
+    pub(crate) follow: Follow,
+    /// Edges of these types; none for all.
+    pub(crate) types: &'r [EdgeType],
+    pub(crate) depth: u32,
+    /// Events shown, the start counted.
+    pub(crate) limit: usize,
+}
+
+/// How many steps before its turn an event's edges are asked for; the place where they begin is when it is met.
+const AHEAD: usize = 8;
+
+/// A walk under way.
+struct Going<'w, 'v> {
+    walk: &'w Walk<'w>,
+    web: Web<'v>,
+    wanted: [bool; 256],
+    met: Met,
+    steps: Vec<Step>,
+    shown: usize,
+    /// Steps whose edges were asked for.
+    expected: usize,
+    /// Ties looked at: hidden ones cost as much as those that are followed.
+    looked: usize,
+}
+
+impl Walk<'_> {
+    /// Walks from events that may be shown, all of which are at depth 0. Stubs that lead nowhere are still among the
+    /// steps.
+    fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
+        let mut going = Going {
+            walk: self,
+            web: view.web()?,
+            wanted: wanted(self.types),
+            met: Met::new(view.nodes()),
+            steps: Vec::with_capacity(self.limit.min(512)),
+            shown: 0,
+            expected: 0,
+            looked: 0,
+        };
+        for &start in starts {
+            self.sight.open(view, start)?;
+            if going.met.add(start) {
+                going.steps.push(Step {
+                    id: start,
+                    depth: 0,
+                    via: None,
+                    is_stub: false,
+                });
+            }
+        }
+        going.shown = going.steps.len();
+        let is_cut = going.on()?;
+        let is_whole = going.shown == going.steps.len();
+        let steps = if is_whole {
+            going.steps
+        } else {
+            without_dead_stubs(going.steps)
+        };
+        Ok((steps, is_cut))
+    }
+
+    /// The tree of all that is reached from an event, or the trees of all that is reached from several.
+    pub(crate) fn tree(&self, view: &View, starts: &[NodeId]) -> Result<Tree> {
+        let (steps, is_cut) = self.run(view, starts)?;
+        Ok(Tree {
+            answered: Answered::by(view),
+            steps,
+            is_cut,
+        })
+    }
+}
+
+impl Going<'_, '_> {
+    /// Goes on to the end; true if there is more than may be met.
+    fn on(&mut self) -> Result<bool> {
+        let mut parent = 0;
+        while let Some(&Step { id, depth, .. }) = self.steps.get(parent) {
+            if depth >= self.walk.depth {
+                break;
+            }
+            self.expect(parent);
+            for &direction in self.walk.follow.directions() {
+                if self.along(parent, id, depth + 1, direction)? {
+                    return Ok(true);
+                }
+            }
+            parent += 1;
+        }
+        Ok(false)
+    }
+
+    /// Has loaded what the steps behind one will need.
+    #[inline]
+    fn expect(&mut self, parent: usize) {
+        let until = self.steps.len().min(parent + AHEAD);
+        while let Some(step) = self.steps[..until].get(self.expected) {
+            if step.depth >= self.walk.depth {
+                return;
+            }
+            for &direction in self.walk.follow.directions() {
+                self.web.expect_edges(step.id, direction);
+            }
+            self.expected += 1;
+        }
+    }
+
+    /// Along the edges of one event in one direction; true if there is more than may be met.
+    #[inline]
+    fn along(
+        &mut self,
+        parent: usize,
+        id: NodeId,
+        depth: u32,
+        direction: Direction,
+    ) -> Result<bool> {
+        let via = |edge_type| Via {
+            parent: parent as u32,
+            edge_type,
+            direction,
+        };
+        if let Some((others, types)) = self.web.plain(id, direction) {
+            if others.len() <= self.room() && self.met.is_bits() {
+                self.along_few(others, types, depth, via)?;
+                return Ok(false);
+            }
+            for (&other, &edge_type) in others.iter().zip(types) {
+                if self.meet(NodeId(other.into()), depth, via(EdgeType(edge_type)))? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
+        for tie in self.web.ties(id, direction)?.iter() {
+            if self.meet(tie.other, depth, via(tie.edge_type))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// How many more may be met, however they are seen.
+    #[inline]
+    fn room(&self) -> usize {
+        let shown = self.walk.limit.saturating_sub(self.shown);
+        let steps = VISITED_MAX.saturating_sub(self.steps.len());
+        shown.min(steps).min(TIES_MAX.saturating_sub(self.looked))
+    }
+
+    /// Along edges for all of which there is room: as `meet`, without a look at the limits for each.
+    #[inline(always)]
+    fn along_few(
+        &mut self,
+        others: &[u32],
+        types: &[u8],
+        depth: u32,
+        via: impl Fn(EdgeType) -> Via,
+    ) -> Result<()> {
+        let first = self.steps.len();
+        let mut stubs = 0;
+        self.looked += others.len();
+        for (&other, &edge_type) in others.iter().zip(types) {
+            let id = NodeId(other.into());
+            if !self.wanted[usize::from(edge_type)] || !self.met.add_bit(id) {
+                continue;
+            }
+            let seen = self.walk.sight.at(&self.web, id)?;
+            if seen == Seen::Outside {
+                continue;
+            }
+            let is_stub = seen == Seen::Stub;
+            stubs += usize::from(is_stub);
+            self.steps.push(Step {
+                id,
+                depth,
+                via: Some(via(EdgeType(edge_type))),
+                is_stub,
+            });
+        }
+        self.shown += self.steps.len() - first - stubs;
+        self.expect_starts(first, depth);
+        Ok(())
+    }
+
+    /// Has the places loaded where the edges begin of the steps from one on.
+    #[inline]
+    fn expect_starts(&self, first: usize, depth: u32) {
+        if depth == self.walk.depth {
+            return;
+        }
+        for &direction in self.walk.follow.directions() {
+            for step in &self.steps[first..] {
+                self.web.expect(step.id, direction);
+            }
+        }
+    }
+
+    /// The event at the end of an edge; true if it is one more than may be met.
+    #[inline(always)]
+    fn meet(&mut self, id: NodeId, depth: u32, via: Via) -> Result<bool> {
+        self.looked += 1;
+        if self.looked > TIES_MAX {
+            return Ok(true);
+        }
+        if !self.wanted[usize::from(via.edge_type.0)] || !self.met.add(id) {
+            return Ok(false);
+        }
+        let seen = self.walk.sight.at(&self.web, id)?;
+        if seen == Seen::Outside {
+            return Ok(false);
+        }
+        let is_stub = seen == Seen::Stub;
+        if (!is_stub && self.shown >= self.walk.limit) || self.steps.len() == VISITED_MAX {
+            return Ok(true);
+        }
+        self.shown += usize::from(!is_stub);
+        self.steps.push(Step {
+            id,
+            depth,
+            via: Some(via),
+            is_stub,
+        });
+        Ok(false)
+    }
+}
+
+/// Which types of edges are followed: these, or all if none is named.
+pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
+    let mut wanted = [types.is_empty(); 256];
+    for edge_type in types {
+        wanted[usize::from(edge_type.0)] = true;
+    }
+    wanted
+}
+
+/// Leaves out the stubs beyond which nothing is shown.
+fn without_dead_stubs(mut steps: Vec<Step>) -> Vec<Step> {
+    let mut is_kept: Vec<bool> = steps.iter().map(|step| !step.is_stub).collect();
+    for i in (0..steps.len()).rev() {
+        if let Some(via) = steps[i].via
+            && is_kept[i]
+        {
+            is_kept[via.parent as usize] = true;
+        }
+    }
+    let mut places = Vec::with_capacity(steps.len());
+    let mut place = 0u32;
+    for &is_kept in &is_kept {
+        places.push(place);
+        place += u32::from(is_kept);
+    }
+    let mut i = 0;
+    steps.retain_mut(|step| {
+        if let Some(via) = &mut step.via {
+            via.parent = places[via.parent as usize];
+        }
+        i += 1;
+        is_kept[i - 1]
+    });
+    steps
+}

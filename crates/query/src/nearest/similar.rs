@@ -1,0 +1,198 @@
+//! Similar: the events whose vectors point the same way.
+//!
+//! The answer is that of comparing every vector, to the bit, though few are looked at (`nearest`); only where an
+//! approximate answer will do, and the brain's clusters keep their recall, some may be missed. Events without a vector,
+//! and with one of zeros, are like nothing.
+
+use crate::answer::{Answered, check_limit};
+use crate::planner::scope::Sight;
+use crate::planner::selected::Selected;
+use crate::planner::selection::Selection;
+use amem_format::error::{Error, Result};
+use amem_format::nearest::{Query, Rate, exact, probe};
+use amem_format::top::{Scored, Top};
+use amem_format::types::NodeId;
+use amem_format::vectors::{self, Direction, Vectors};
+use amem_format::view::View;
+
+/// What others are to be like.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Like {
+    /// A vector of the brain's dimension and vector space.
+    Vector(Vec<f32>),
+    /// The vector of an event, which is not in the answer itself.
+    Event(NodeId),
+}
+
+/// Asks for events by the cosine between vectors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Similar {
+    /// Like what.
+    pub like: Like,
+    /// Which events.
+    pub selection: Selection,
+    /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
+    pub limit: usize,
+    /// None below this, −1 to 1.
+    pub min_similarity: Option<f32>,
+    /// Some of the best may be missed, if the answer comes sooner: about one in a hundred, as was measured when the
+    /// base was made, with the brain's own vectors as questions. Where that can't be kept, and where the selection
+    /// leaves too few, the answer is exact.
+    pub approximate: bool,
+}
+
+impl Default for Similar {
+    fn default() -> Self {
+        Self {
+            like: Like::Vector(Vec::new()),
+            selection: Selection::default(),
+            limit: 10,
+            min_similarity: None,
+            approximate: false,
+        }
+    }
+}
+
+/// The most similar events.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alike {
+    /// Who answered.
+    pub answered: Answered,
+    /// None of the best was missed.
+    pub is_exact: bool,
+    /// Events and their similarity, −1 to 1, the greatest first; of equals, the highest id.
+    pub hits: Vec<(NodeId, f32)>,
+}
+
+/// A question while it is answered.
+struct Asked<'a, 'v> {
+    vectors: &'a Vectors<'v>,
+    direction: &'a Direction,
+    selected: Selected<'v>,
+    least: f32,
+    itself: Option<NodeId>,
+}
+
+impl Asked<'_, '_> {
+    /// Keeps an event if it is among the best and wanted. Most are not among the best, so that is asked first.
+    fn compare(&mut self, id: u32, vector: &[f32], inverse: f32, top: &mut Top) -> Result<()> {
+        let Some(score) = self.direction.cosine(vector, inverse)? else {
+            return Ok(());
+        };
+        let (scored, node) = (Scored { score, id }, NodeId(id.into()));
+        if score >= self.least
+            && top.takes(scored)
+            && Some(node) != self.itself
+            && self.selected.admits_id(node)?
+        {
+            top.push(scored);
+        }
+        Ok(())
+    }
+}
+
+impl Rate for Asked<'_, '_> {
+    fn expect(&self, id: u32) {
+        self.vectors.expect(id);
+    }
+
+    fn rate(&mut self, id: u32, top: &mut Top) -> Result<()> {
+        match self.vectors.placed(id) {
+            Some((vector, inverse)) => self.compare(id, vector, inverse, top),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Similar {
+    /// Answers from a view.
+    pub fn run(&self, view: &View) -> Result<Alike> {
+        check_limit(self.limit)?;
+        let least = self.min_similarity.unwrap_or(-1.0);
+        if !(-1.0..=1.0).contains(&least) {
+            let why = format!("{least} is not within -1 and 1");
+            return Err(Error::invalid("min_similarity", why));
+        }
+        let (direction, itself) = self.direction(view)?;
+        let selected = Selected::new(view, &self.selection, view.nodes())?;
+        let (driver, shortest) = selected.driver()?;
+        let vectors = Vectors::new(view)?;
+        let mut asked = Asked {
+            vectors: &vectors,
+            direction: &direction,
+            selected,
+            least,
+            itself,
+        };
+        let mut top = Top::new(self.limit);
+        // Reading in order is an order of magnitude faster than looking here and there.
+        let mut is_exact = true;
+        if shortest < view.nodes() / 8 {
+            let mut walk = driver.walk(asked.selected.ids.clone(), false);
+            while let Some(id) = walk.next()? {
+                vectors.look_at(id.0 as u32, &mut |id, vector, inverse| {
+                    asked.compare(id, vector, inverse, &mut top)
+                })?;
+            }
+        } else {
+            vectors.for_each_moved(|id, vector, inverse| {
+                asked.compare(id, vector, inverse, &mut top)
+            })?;
+            is_exact = self.in_place(view, &mut asked, &mut top)?;
+        }
+        Ok(Alike {
+            answered: Answered::by(view),
+            is_exact,
+            hits: top
+                .into_sorted()
+                .map(|(id, score)| (NodeId(id.into()), score))
+                .collect(),
+        })
+    }
+
+    /// The best of the events that are read in place. True if they are the best for certain.
+    fn in_place(&self, view: &View, asked: &mut Asked<'_, '_>, top: &mut Top) -> Result<bool> {
+        let count = asked.vectors.in_place();
+        let base = view.brain().base();
+        let Some(codes) = base.codes()?.filter(|_| count > 0) else {
+            return Ok(true);
+        };
+        let query = Query::new(asked.direction.unit(), &codes);
+        let least = asked.least;
+        if self.approximate && codes.measured.probes > 0 {
+            let before = top.clone();
+            if probe::best(&codes, &query, count, self.limit, top, asked)? {
+                return Ok(false);
+            }
+            *top = before;
+        }
+        exact::best(&codes, &query, count as usize, least, top, asked)?;
+        Ok(true)
+    }
+
+    /// What others are compared with, and the event that it is the vector of.
+    fn direction(&self, view: &View) -> Result<(Direction, Option<NodeId>)> {
+        let no_direction = |what, why| Error::invalid(what, why);
+        match &self.like {
+            Like::Vector(vector) => {
+                vectors::check(view, vector)?;
+                let direction = Direction::of(vector)
+                    .ok_or_else(|| no_direction("vector", "it is all zeros: nothing is like it"))?;
+                Ok((direction, None))
+            }
+            Like::Event(id) => {
+                let selection = &self.selection;
+                let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
+                let node = sight.open(view, *id)?;
+                let direction = node.vector()?.and_then(Direction::of).ok_or_else(|| {
+                    let why = format!("{id} has no vector: set one, or search by its text");
+                    Error::invalid("event", why)
+                })?;
+                Ok((direction, Some(*id)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Lists of events in order of id that a selection can be read from, and walks over them either way.
+
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use crate::planner::keyword::TermIds;
+use crate::planner::values::ValueIds;
+use amem_format::error::Result;
+use amem_format::types::NodeId;
+use amem_format::view::Ids;
+
+/// Events in order of id: every one that is wanted is among them.
+#[derive(Debug)]
+pub(crate) enum Driver<'v> {
+    /// All.
+    All,
+    /// Those of lists that have none in common: of types, of sessions.
+    Lists(Vec<Ids<'v>>),
+    /// Those that say a word.
+    Term(Box<TermIds<'v>>),
+    /// Those whose attributes may meet a filter.
+    Values(Box<ValueIds<'v>>),
+}
+
+impl<'v> Driver<'v> {
+    /// The number of its events within a range of ids; an upper bound where that costs less.
+    pub(crate) fn count(&self, within: &Range<u64>) -> u64 {
+        let width = within.end.saturating_sub(within.start);
+        match self {
+            Self::All => width,
+            Self::Lists(lists) => lists
+                .iter()
+                .map(|ids| {
+                    let to = ids.position(NodeId(within.end));
+                    to.saturating_sub(ids.position(NodeId(within.start))) as u64
+                })
+                .sum(),
+            Self::Term(ids) => ids.len().min(width),
+            Self::Values(ids) => ids.len().min(width),
+        }
+    }
+
+    /// Walks its events within a range of ids.
+    pub(crate) fn walk(&self, within: Range<u64>, descending: bool) -> Walk<'_, 'v> {
+        let at = match self {
+            Self::All => At::All,
+            Self::Lists(lists) => {
+                let mut cursors: Vec<ListCursor<'_, 'v>> = lists
+                    .iter()
+                    .map(|ids| ListCursor {
+                        ids,
+                        from: ids.position(NodeId(within.start)),
+                        to: ids.position(NodeId(within.end)),
+                    })
+                    .collect();
+                let heads = cursors.iter_mut().enumerate();
+                let heads = heads.filter_map(|(i, cursor)| {
+                    let id = cursor.next(descending)?;
+                    Some((sooner(id, descending), i))
+                });
+                At::Lists(heads.collect(), cursors)
+            }
+            Self::Term(ids) => At::Term(ids.clone()),
+            Self::Values(ids) => At::Values(ids.clone()),
+        };
+        Walk {
+            within,
+            descending,
+            at,
+        }
+    }
+}
+
+/// A walk over events in order of id.
+#[derive(Debug)]
+pub(crate) struct Walk<'d, 'v> {
+    /// What is left.
+    within: Range<u64>,
+    descending: bool,
+    at: At<'d, 'v>,
+}
+
+#[derive(Debug)]
+enum At<'d, 'v> {
+    All,
+    /// The next of each list, soonest on top.
+    Lists(BinaryHeap<(u64, usize)>, Vec<ListCursor<'d, 'v>>),
+    Term(Box<TermIds<'v>>),
+    Values(Box<ValueIds<'v>>),
+}
+
+#[derive(Debug)]
+struct ListCursor<'d, 'v> {
+    ids: &'d Ids<'v>,
+    from: usize,
+    to: usize,
+}
+
+impl ListCursor<'_, '_> {
+    fn next(&mut self, descending: bool) -> Option<u64> {
+        if self.from >= self.to {
+            return None;
+        }
+        let at = if descending {
+            self.to -= 1;
+            self.to
+        } else {
+            self.from += 1;
+            self.from - 1
+        };
+        self.ids.get(at).map(|id| id.0)
+    }
+}
+
+/// An order in which the greatest comes first. It is its own inverse.
+fn sooner(id: u64, descending: bool) -> u64 {
+    if descending { id } else { !id }
+}
+
+impl Walk<'_, '_> {
+    /// The next event.
+    pub(crate) fn next(&mut self) -> Result<Option<NodeId>> {
+        let (descending, within) = (self.descending, &mut self.within);
+        let found = match &mut self.at {
+            At::All if within.is_empty() => None,
+            At::All if descending => Some(within.end - 1),
+            At::All => Some(within.start),
+            At::Lists(heads, cursors) => heads.pop().map(|(key, i)| {
+                if let Some(next) = cursors[i].next(descending) {
+                    heads.push((sooner(next, descending), i));
+                }
+                sooner(key, descending)
+            }),
+            At::Term(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
+            At::Term(ids) => ids.first_from(within.start as u32)?.map(u64::from),
+            At::Values(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
+            At::Values(ids) => ids.first_from(within.start as u32)?.map(u64::from),
+        };
+        let Some(id) = found.filter(|id| within.contains(id)) else {
+            return Ok(None);
+        };
+        if descending {
+            within.end = id;
+        } else {
+            within.start = id + 1;
+        }
+        Ok(Some(NodeId(id)))
+    }
+}

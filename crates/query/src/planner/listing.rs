@@ -1,0 +1,273 @@
+//! A page of a listing: which list to read, in which order, from where to where.
+//!
+//! Where the wanted order has an index, it is walked until the page is full; where another list is so short
+//! that a walk would pass over more, that list is read whole and the best of it kept.
+//!
+//! What a page token promises is told at `cursor`.
+
+use std::collections::BinaryHeap;
+
+use crate::answer;
+use crate::planner::cursor::Cursor;
+use crate::planner::driver::Driver;
+use crate::planner::order::{Axis, By, Rank};
+use crate::planner::selected::Selected;
+use crate::planner::selection::Selection;
+use crate::planner::strength_order::{self, Strongest};
+use crate::planner::strength_scan::Fading;
+use crate::planner::subject::Strength;
+use crate::planner::time_order::{self, Happened};
+use amem_format::error::{Error, Result};
+use amem_format::types::NodeId;
+use amem_format::view::{Node, View};
+
+/// What is listed.
+#[derive(Debug)]
+pub(crate) struct Listing<'r> {
+    pub(crate) selection: &'r Selection,
+    pub(crate) by: By,
+    pub(crate) descending: bool,
+    pub(crate) limit: usize,
+    /// The token of the page before.
+    pub(crate) cursor: Option<&'r str>,
+    /// Which query asks: a token of one is not taken by another.
+    pub(crate) name: &'static str,
+}
+
+/// Rows in order, and the token of the next page.
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Rank>,
+    pub(crate) next: Option<String>,
+}
+
+impl Listing<'_> {
+    /// Reads one page.
+    pub(crate) fn page(&self, view: &View) -> Result<Rows> {
+        answer::check_limit(self.limit)?;
+        let query = self.hash()?;
+        let cursor = self
+            .cursor
+            .map(|token| {
+                let cursor = Cursor::decode(token, view.instance(), query)?;
+                check_moment(&cursor, view).map(|()| cursor)
+            })
+            .transpose()?;
+        let after = cursor.map(|c| Rank {
+            key: c.keys[0] as i64,
+            id: c.id,
+        });
+        // The events of the first page's view: those that came later are not in this listing.
+        let end = cursor.map_or(view.nodes(), |c| c.keys[1]);
+        let rows = self.rows(view, end, after)?;
+        let next = rows
+            .last()
+            .filter(|_| rows.len() == self.limit)
+            .map(|last| {
+                Cursor {
+                    instance: view.instance(),
+                    lsn: cursor.map_or(view.moment().0, |c| c.lsn),
+                    query,
+                    keys: [last.key as u64, end],
+                    id: last.id,
+                }
+                .encode()
+            });
+        Ok(Rows { rows, next })
+    }
+
+    fn hash(&self) -> Result<u64> {
+        let by = match self.by {
+            By::Time(Axis::Recorded) => "recorded",
+            By::Time(Axis::Happened) => "happened",
+            By::Strength => "strength",
+        };
+        let selection = self.selection.canonical();
+        let mut canonical = Vec::with_capacity(256);
+        // Into memory; of what a selection is made of, nothing has no JSON.
+        serde_json::to_writer(&mut canonical, &(self.name, by, self.descending, selection))
+            .map_err(|e| Error::invalid("selection", e.to_string()))?;
+        Ok(Cursor::hash(&canonical))
+    }
+
+    fn rows(&self, view: &View, end: u64, after: Option<Rank>) -> Result<Vec<Rank>> {
+        let mut selected = Selected::new(view, self.selection, end)?;
+        let (driver, shortest) = selected.driver()?;
+        let is_short = |len: u64, of: u64| {
+            // A walk over `of` events passes over about `limit · of / len` before the page is full.
+            u128::from(len) * u128::from(len) <= self.limit as u128 * u128::from(of)
+        };
+        match self.by {
+            By::Time(Axis::Happened) if !time_order::is_recorded(view)? => {
+                let of = time_order::count(view, &selected.happened)?;
+                if is_short(shortest, of) {
+                    return self.best_of(view, &mut selected, &driver, after);
+                }
+                let mut walk = Happened::new(view, &selected.happened, after, self.descending)?;
+                self.walk(view, &mut selected, || walk.next())
+            }
+            By::Time(_) => {
+                if !selected.happened.is_open()
+                    && is_short(time_order::count(view, &selected.happened)?, shortest)
+                {
+                    return self.best_happened(view, &mut selected, after);
+                }
+                let mut within = selected.ids.clone();
+                match after {
+                    Some(after) if self.descending => within.end = within.end.min(after.id.0),
+                    Some(after) => within.start = within.start.max(after.id.0.saturating_add(1)),
+                    None => {}
+                }
+                let mut walk = driver.walk(within, self.descending);
+                self.walk(view, &mut selected, || {
+                    // Ids are in the order of recorded times, whichever they are.
+                    Ok(walk.next()?.map(|id| Rank { key: 0, id }))
+                })
+            }
+            By::Strength => {
+                let is_walkable = self.descending
+                    && selected.strength == Strength::LastRun
+                    && strength_order::is_ordered(view);
+                if !is_walkable || is_short(shortest, view.nodes()) {
+                    if let Some(walk) = self.fading(view, &selected, &driver) {
+                        return self.best_faded(view, &mut selected, walk, after);
+                    }
+                    return self.best_of(view, &mut selected, &driver, after);
+                }
+                let mut walk = Strongest::new(view, after)?;
+                self.walk(view, &mut selected, || walk.next())
+            }
+        }
+    }
+
+    /// Walks in order until the page is full.
+    fn walk(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        mut next: impl FnMut() -> Result<Option<Rank>>,
+    ) -> Result<Vec<Rank>> {
+        let mut rows = Vec::with_capacity(self.limit.min(64));
+        while let Some(rank) = next()? {
+            let node = view.node(rank.id)?;
+            if selected.admits(&node)? {
+                rows.push(self.rank(&node, &selected.strength)?);
+                if rows.len() == self.limit {
+                    break;
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Reads a whole list and keeps the best.
+    fn best_of(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        driver: &Driver<'_>,
+        after: Option<Rank>,
+    ) -> Result<Vec<Rank>> {
+        let mut walk = driver.walk(selected.ids.clone(), false);
+        self.best(view, selected, after, |_| walk.next())
+    }
+
+    /// A walk over all events that leaves out the weaker ones, where such a walk is possible and wanted.
+    fn fading<'v>(
+        &self,
+        view: &'v View,
+        selected: &Selected<'v>,
+        driver: &Driver<'v>,
+    ) -> Option<Fading<'v>> {
+        if !self.descending || !matches!(driver, Driver::All) {
+            return None;
+        }
+        Fading::new(view, &selected.strength, selected.ids.clone())
+    }
+
+    /// Keeps the best of what may be among them.
+    fn best_faded(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        mut walk: Fading<'_>,
+        after: Option<Rank>,
+    ) -> Result<Vec<Rank>> {
+        self.best(view, selected, after, |worst| {
+            let worst = worst.map(|&place| Rank::from_turned(place, self.descending));
+            walk.next(worst.map(Rank::strength))
+        })
+    }
+
+    /// Reads all that happened within the window and keeps the best.
+    fn best_happened(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        after: Option<Rank>,
+    ) -> Result<Vec<Rank>> {
+        let mut walk = Happened::new(view, &selected.happened, None, false)?;
+        self.best(view, selected, after, |_| {
+            Ok(walk.next()?.map(|rank| rank.id))
+        })
+    }
+
+    /// Keeps the best of the events that come; `next` is told the place of the worst kept once no more are kept.
+    fn best(
+        &self,
+        view: &View,
+        selected: &mut Selected<'_>,
+        after: Option<Rank>,
+        mut next: impl FnMut(Option<&(i64, u64)>) -> Result<Option<NodeId>>,
+    ) -> Result<Vec<Rank>> {
+        let after = after.map(|after| after.turned(self.descending));
+        let mut worst_first = BinaryHeap::new();
+        loop {
+            let is_full = worst_first.len() == self.limit;
+            let worst = worst_first.peek().filter(|_| is_full);
+            let Some(id) = next(worst)? else { break };
+            let node = view.node(id)?;
+            let place = self
+                .rank(&node, &selected.strength)?
+                .turned(self.descending);
+            let is_kept = after.is_none_or(|after| place > after)
+                && worst.is_none_or(|worst| place < *worst)
+                && selected.admits(&node)?;
+            if is_kept {
+                if is_full {
+                    worst_first.pop();
+                }
+                worst_first.push(place);
+            }
+        }
+        let places = worst_first.into_sorted_vec().into_iter();
+        let ranks = places.map(|place| Rank::from_turned(place, self.descending));
+        Ok(ranks.collect())
+    }
+
+    fn rank(&self, node: &Node<'_>, strength: &Strength) -> Result<Rank> {
+        Ok(match self.by {
+            By::Time(Axis::Recorded) => Rank::of_time(node.created_at(), node.id()),
+            By::Time(Axis::Happened) => Rank::of_time(node.happened()?, node.id()),
+            By::Strength => Rank::of_strength(strength.of(node), node.id()),
+        })
+    }
+}
+
+/// A listing goes on at its own moment, or on a newer view of the brain.
+pub(crate) fn check_moment(cursor: &Cursor, view: &View) -> Result<()> {
+    let moment = view.moment().0;
+    if cursor.lsn == moment || (!view.is_as_of() && cursor.lsn < moment) {
+        return Ok(());
+    }
+    if view.is_as_of() {
+        let why = format!(
+            "it was begun at LSN {}, this is LSN {moment}: start the listing again without a token",
+            cursor.lsn
+        );
+        return Err(Error::invalid("page token", why));
+    }
+    Err(Error::UnknownLsn {
+        asked: cursor.lsn,
+        last: moment,
+    })
+}

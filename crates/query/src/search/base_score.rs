@@ -1,0 +1,177 @@
+//! What events have of their own for a search: what their words and their vector add to a score.
+//!
+//! Of most events only a bound is known, from the codes of their vectors. What `sum` and `parts` say is exact, and
+//! looks at a vector.
+
+use std::collections::HashSet;
+
+use crate::nearest::cosines::Cosines;
+use crate::search::text;
+use crate::text::{Scores, Texts};
+use amem_format::error::Result;
+use amem_format::types::Flags;
+use amem_format::view::View;
+
+/// Events whose scores are looked through together.
+const BUCKET: usize = 64;
+
+/// What events have of their own.
+pub(super) struct Own<'v> {
+    text_weight: f32,
+    vector_weight: f32,
+    scores: Scores,
+    /// Where the scores of each `BUCKET` events begin.
+    buckets: Vec<u32>,
+    cosines: Option<Cosines<'v>>,
+    /// By id, text and vector at most; only if vectors count, otherwise few events have anything.
+    uppers: Vec<f32>,
+}
+
+impl<'v> Own<'v> {
+    /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell
+    /// events apart, the other has all of it.
+    pub(super) fn new(
+        view: &'v View,
+        question: &str,
+        vector: &[f32],
+        weights: (f32, f32),
+    ) -> Result<Self> {
+        let words = text::parse(question)?;
+        let scores = match words.is_empty() {
+            true => Scores::default(),
+            false => {
+                let erased = erased_in_delta(view);
+                Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
+            }
+        };
+        let mut uppers = Vec::new();
+        let cosines = match vector.is_empty() {
+            true => None,
+            false => match Cosines::new(view, vector, &mut uppers)? {
+                None if words.is_empty() => Some(Cosines::all_alike(view, &mut uppers)?),
+                cosines => cosines,
+            },
+        };
+        let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
+        let text = given(!words.is_empty(), weights.0);
+        let vector = given(cosines.is_some(), weights.1);
+        let part = |weight: f64| match text + vector {
+            0.0 => 0.0,
+            all => (weight / all) as f32,
+        };
+        let mut own = Self {
+            text_weight: part(text),
+            vector_weight: part(vector),
+            buckets: buckets(&scores, view.nodes()),
+            scores,
+            cosines,
+            uppers,
+        };
+        own.bound();
+        Ok(own)
+    }
+
+    /// Makes bounds of cosines bounds of sums.
+    fn bound(&mut self) {
+        let Some(cosines) = &self.cosines else {
+            self.uppers = Vec::new();
+            return;
+        };
+        cosines.scale_bounds(self.vector_weight, &mut self.uppers);
+        for &(id, score) in &self.scores.events {
+            let text = self.text(score);
+            if let Some(upper) = self.uppers.get_mut(id as usize) {
+                *upper += text;
+            }
+        }
+    }
+
+    /// The score of the words of an event; 0 if it says none.
+    fn score(&self, id: u32) -> f32 {
+        let bucket = id as usize / BUCKET;
+        let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
+            return 0.0;
+        };
+        let mut within = self.scores.events[from as usize..until as usize].iter();
+        within.find(|said| said.0 == id).map_or(0.0, |said| said.1)
+    }
+
+    /// Text and vector.
+    pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
+        Ok((self.text(self.score(id)), self.vector(id)?))
+    }
+
+    /// Their sum.
+    pub(super) fn sum(&self, id: u32) -> Result<f32> {
+        let (text, vector) = self.parts(id)?;
+        Ok(text + vector)
+    }
+
+    /// The sum is no greater.
+    pub(super) fn upper(&self, id: u32) -> f32 {
+        match self.cosines {
+            None => self.text(self.score(id)),
+            Some(_) => self.uppers.get(id as usize).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Bounds of the sums of all events, by id; none if vectors don't count, then only those of `said` have anything.
+    pub(super) fn uppers(&self) -> Option<&[f32]> {
+        self.cosines.as_ref().map(|_| self.uppers.as_slice())
+    }
+
+    /// The events that say a word of the question, and what that adds.
+    pub(super) fn said(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.scores
+            .events
+            .iter()
+            .map(|&(id, score)| (id, self.text(score)))
+    }
+
+    /// The event that is so many places into those of `said`.
+    pub(super) fn said_at(&self, at: usize) -> u32 {
+        self.scores.events[at].0
+    }
+
+    fn text(&self, score: f32) -> f32 {
+        if self.scores.max > 0.0 {
+            self.text_weight * (score / self.scores.max)
+        } else {
+            0.0
+        }
+    }
+
+    fn vector(&self, id: u32) -> Result<f32> {
+        match &self.cosines {
+            None => Ok(0.0),
+            Some(cosines) => Ok(self.vector_weight * cosines.scaled(id)?),
+        }
+    }
+}
+
+/// Where the scores of each `BUCKET` of so many events begin, and the end.
+fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
+    let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET) + 1];
+    for &(id, _) in &scores.events {
+        if let Some(start) = starts.get_mut(id as usize / BUCKET + 1) {
+            *start += 1;
+        }
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += *start;
+        *start = sum;
+    }
+    starts
+}
+
+/// Events that were erased since the last base, whose words are still in its index.
+fn erased_in_delta(view: &View) -> HashSet<u32> {
+    let states = &view.brain().delta().events.states;
+    let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());
+    (0..until)
+        .filter_map(|at| states.get(at))
+        .filter(|state| state.flags.has(Flags::ERASED))
+        .map(|state| state.node.0 as u32)
+        .collect()
+}

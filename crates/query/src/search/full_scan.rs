@@ -1,0 +1,123 @@
+//! Bounds of the scores of all events at once.
+//!
+//! A question of many common words gives most events nearly the same, so that following one after the other from the
+//! greatest on would come to all of them, each by its own way through memory. Going through the brain in order is a
+//! fraction of that.
+//!
+//! Promises: no score is greater than its bound. Not here: who is wanted, as no bound asks that.
+
+use crate::search::base_score::Own;
+use crate::search::spread::{WAYS, small};
+use amem_format::error::Result;
+use amem_format::types::{EdgeType, NodeId, SessionId};
+use amem_format::view::{Direction, View, Web};
+
+/// By id, what an event has of its own at most, what its neighbours and the best of its session lend: `neighbours` is
+/// what one and two steps away lend of what they have, `session` what the session does.
+pub(super) fn bounds(
+    view: &View,
+    own: &Own<'_>,
+    neighbours: (f32, f32),
+    session: f32,
+) -> Result<Vec<f32>> {
+    let nodes = view.nodes() as usize;
+    let mut uppers = vec![0.0; nodes];
+    match own.uppers() {
+        Some(known) => {
+            let len = known.len().min(nodes);
+            uppers[..len].copy_from_slice(&known[..len]);
+        }
+        None => {
+            for (id, text) in own.said() {
+                if let Some(upper) = uppers.get_mut(id as usize) {
+                    *upper = text;
+                }
+            }
+        }
+    }
+    let mut bounds = uppers.clone();
+    if neighbours != (0.0, 0.0) {
+        let web = view.web()?;
+        for way in WAYS {
+            let steps = Steps::of(&web, nodes, way)?;
+            let firsts = steps.most(&uppers);
+            let seconds = steps.most(&firsts);
+            let lent = firsts.iter().zip(&seconds);
+            for (bound, (first, second)) in bounds.iter_mut().zip(lent) {
+                *bound += neighbours.0 * first + neighbours.1 * second;
+            }
+        }
+    }
+    if session != 0.0 {
+        for (bound, most) in bounds.iter_mut().zip(best_of_sessions(view, uppers)?) {
+            *bound += session * most;
+        }
+    }
+    Ok(bounds)
+}
+
+/// Temporal-next edges of all events, one way.
+struct Steps {
+    /// Where each event's begin, and the end of the last.
+    starts: Vec<u32>,
+    others: Vec<u32>,
+}
+
+impl Steps {
+    fn of(web: &Web<'_>, nodes: usize, way: Direction) -> Result<Self> {
+        let mut starts = Vec::with_capacity(nodes + 1);
+        let mut others = Vec::new();
+        for id in (0..nodes as u64).map(NodeId) {
+            starts.push(others.len() as u32);
+            match web.plain(id, way) {
+                Some((ends, types)) => {
+                    for (&other, &edge_type) in ends.iter().zip(types) {
+                        if EdgeType(edge_type) == EdgeType::TEMPORAL_NEXT {
+                            others.push(other);
+                        }
+                    }
+                }
+                None => {
+                    for tie in web.ties(id, way)?.iter() {
+                        if tie.edge_type == EdgeType::TEMPORAL_NEXT {
+                            others.push(small(tie.other)?);
+                        }
+                    }
+                }
+            }
+        }
+        starts.push(others.len() as u32);
+        Ok(Self { starts, others })
+    }
+
+    /// Of each event, the most that one a step away has.
+    fn most(&self, of: &[f32]) -> Vec<f32> {
+        let ranges = self.starts.windows(2);
+        ranges
+            .map(|range| {
+                let others = &self.others[range[0] as usize..range[1] as usize];
+                let has = |&other: &u32| of.get(other as usize).copied().unwrap_or_default();
+                others.iter().map(has).fold(0.0, f32::max)
+            })
+            .collect()
+    }
+}
+
+/// Of each event, the most that one of its session has; what it has itself, if it is in none.
+fn best_of_sessions(view: &View, mut uppers: Vec<f32>) -> Result<Vec<f32>> {
+    for session in view.session_ids(None, false)? {
+        let session = session?;
+        if session == SessionId(0) {
+            continue;
+        }
+        let members = view.of_session(session)?;
+        let has = |id: NodeId| uppers.get(id.0 as usize).copied().unwrap_or_default();
+        let most = members.iter().map(has).fold(0.0, f32::max);
+        for id in members.iter() {
+            if let Some(upper) = uppers.get_mut(id.0 as usize) {
+                *upper = most;
+            }
+        }
+    }
+    Ok(uppers)
+}

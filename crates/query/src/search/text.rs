@@ -1,0 +1,82 @@
+//! Text: the events whose texts answer a question best, by BM25 (`bm25`).
+
+use crate::answer::{Answered, check_limit};
+use crate::limits::QUERY_BYTES_MAX;
+use crate::planner::selected::Selected;
+use crate::planner::selection::Selection;
+use crate::text::{TextQuery, Texts};
+use amem_format::error::{Error, Result};
+use amem_format::types::NodeId;
+use amem_format::view::View;
+
+/// Asks for events by the words of a question; one of them is enough.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Text {
+    /// The question, at most `limits::QUERY_BYTES_MAX` long. One of stop words only has no answer.
+    pub question: String,
+    /// Which events.
+    pub selection: Selection,
+    /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
+    pub limit: usize,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self {
+            question: String::new(),
+            selection: Selection::default(),
+            limit: 10,
+        }
+    }
+}
+
+/// The events that answer best.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hits {
+    /// Who answered.
+    pub answered: Answered,
+    /// Events and their scores, the greatest first; of equals, the highest id.
+    pub hits: Vec<(NodeId, f32)>,
+}
+
+impl Text {
+    /// Answers from a view.
+    pub fn run(&self, view: &View) -> Result<Hits> {
+        check_limit(self.limit)?;
+        let question = parse(&self.question)?;
+        let mut selected = Selected::new(view, &self.selection, view.nodes())?;
+        let mut failed = None;
+        let hits = Texts::of(view)?.search(&question, self.limit, |id| {
+            match admits(view, &mut selected, id) {
+                Ok(is_wanted) => !is_wanted,
+                Err(error) => {
+                    failed.get_or_insert(error);
+                    true
+                }
+            }
+        })?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok(Hits {
+                answered: Answered::by(view),
+                hits: hits
+                    .into_iter()
+                    .map(|(id, score)| (NodeId(id.into()), score))
+                    .collect(),
+            }),
+        }
+    }
+}
+
+fn admits(view: &View, selected: &mut Selected<'_>, id: u32) -> Result<bool> {
+    let node = view.node(NodeId(id.into()))?;
+    // An erased text is in the index until the next base.
+    Ok(!node.is_erased() && selected.admits(&node)?)
+}
+
+/// The terms of a question.
+pub(crate) fn parse(question: &str) -> Result<TextQuery> {
+    let bytes = question.len() as u64;
+    Error::check_limit("the bytes of the question", bytes, QUERY_BYTES_MAX as u64)?;
+    Ok(TextQuery::new(question))
+}
