@@ -9,7 +9,7 @@ use amem_format::view::View;
 
 /// Which brain answered, and from which of its moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnswerStamp {
     /// The owned file.
     pub instance: Uuid,
     /// The newest commit that the answer knows of.
@@ -18,7 +18,7 @@ pub struct Answered {
     pub moment: Lsn,
 }
 
-impl Answered {
+impl AnswerStamp {
     /// What answers from a view say.
     pub fn by(view: &View) -> Self {
         Self {

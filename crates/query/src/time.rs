@@ -55,12 +55,12 @@ pub fn format(time: Micros) -> Result<String> {
 
 /// Writes any time, for people: as `format` does, and years outside 0000..=9999 with a sign.
 pub fn display(time: Micros) -> impl fmt::Display {
-    Displayed(time)
+    DisplayTime(time)
 }
 
-struct Displayed(Micros);
+struct DisplayTime(Micros);
 
-impl fmt::Display for Displayed {
+impl fmt::Display for DisplayTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, micros) = (self.0.0.div_euclid(SECOND), self.0.0.rem_euclid(SECOND));
         let (year, month, day) = civil(seconds.div_euclid(DAY_SECONDS));

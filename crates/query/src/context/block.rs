@@ -2,23 +2,23 @@
 
 use std::fmt::Write;
 
-use super::counter::Counter;
+use super::counter::TokenCounter;
 use crate::time;
 use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View};
 
 /// A text that grows as long as it has no more tokens than its budget.
-pub(super) struct Block<'v> {
+pub(super) struct BudgetedText<'v> {
     heading: String,
     text: String,
     tokens: usize,
     budget: usize,
-    counter: &'v dyn Counter,
+    counter: &'v dyn TokenCounter,
 }
 
-impl<'v> Block<'v> {
-    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn Counter) -> Self {
+impl<'v> BudgetedText<'v> {
+    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn TokenCounter) -> Self {
         Self {
             heading: format!("From memory, as of {}:\n", time::display(view.moment().1)),
             text: String::new(),

@@ -1,12 +1,12 @@
 //! How the tokens of a text are counted.
 
 /// Counts the tokens of a text. The text of a context is counted whole, so nothing is asked of how counts add up.
-pub trait Counter {
+pub trait TokenCounter {
     /// The tokens of a text.
     fn tokens(&self, text: &str) -> usize;
 }
 
-impl<F: Fn(&str) -> usize> Counter for F {
+impl<F: Fn(&str) -> usize> TokenCounter for F {
     fn tokens(&self, text: &str) -> usize {
         self(text)
     }
@@ -16,7 +16,7 @@ impl<F: Fn(&str) -> usize> Counter for F {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Thirds;
 
-impl Counter for Thirds {
+impl TokenCounter for Thirds {
     fn tokens(&self, text: &str) -> usize {
         text.len().div_ceil(3)
     }

@@ -11,5 +11,5 @@ mod block;
 mod counter;
 mod request;
 
-pub use counter::{Counter, Thirds};
-pub use request::{Context, Item, Packed};
+pub use counter::{Thirds, TokenCounter};
+pub use request::{ContextRequest, PackedContext, PackedEvent};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::block::Block;
-use super::counter::{Counter, Thirds};
-use crate::answer::Answered;
+use super::block::BudgetedText;
+use super::counter::{Thirds, TokenCounter};
+use crate::answer::AnswerStamp;
 use crate::graph::heads::Heads;
 use crate::graph::traverse::check_depth;
 use crate::graph::why::Why;
@@ -18,7 +18,7 @@ use amem_format::view::View;
 
 /// Asks for a text of what is known of a question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Context {
+pub struct ContextRequest {
     /// The question in words; empty for none.
     pub question: String,
     /// The question as a vector of the brain's space; empty for none.
@@ -34,7 +34,7 @@ pub struct Context {
     pub reasons_depth: u32,
 }
 
-impl Default for Context {
+impl Default for ContextRequest {
     fn default() -> Self {
         Self {
             question: String::new(),
@@ -49,7 +49,7 @@ impl Default for Context {
 
 /// An event of a context, or one that was left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Item {
+pub struct PackedEvent {
     /// The event.
     pub id: NodeId,
     /// What the search found: the event itself, or what it replaced. Of an explanation, itself.
@@ -64,28 +64,28 @@ pub struct Item {
 
 /// What is known, as a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Packed {
+pub struct PackedContext {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The text; empty if nothing was found or nothing fits.
     pub text: String,
     /// Its tokens: the sum of those of its items, if more text is never fewer tokens.
     pub tokens: usize,
     /// What is in it, in order.
-    pub items: Vec<Item>,
+    pub items: Vec<PackedEvent>,
     /// What was considered and had no room, in the order in which it would have been packed: what was found, the best
     /// first, then what explains the items, the best first. What would explain these is not looked for.
-    pub left_out: Vec<Item>,
+    pub left_out: Vec<PackedEvent>,
 }
 
-impl Context {
+impl ContextRequest {
     /// Answers from a view, tokens counted by `Thirds`.
-    pub fn run(&self, view: &View) -> Result<Packed> {
+    pub fn run(&self, view: &View) -> Result<PackedContext> {
         self.run_with(view, &Thirds)
     }
 
     /// Answers from a view.
-    pub fn run_with(&self, view: &View, counter: &dyn Counter) -> Result<Packed> {
+    pub fn run_with(&self, view: &View, counter: &dyn TokenCounter) -> Result<PackedContext> {
         self.check()?;
         let search = Search {
             question: self.question.clone(),
@@ -97,9 +97,9 @@ impl Context {
             ..Search::default()
         };
         let hits = search.run(view)?.hits;
-        let mut packing = Packing {
+        let mut packing = ContextPacker {
             view,
-            block: Block::new(view, self.budget, counter),
+            block: BudgetedText::new(view, self.budget, counter),
             told: HashSet::new(),
             items: Vec::new(),
             left_out: Vec::new(),
@@ -111,8 +111,8 @@ impl Context {
             packing.reasons(self)?;
         }
         let (text, tokens) = packing.block.into_text();
-        Ok(Packed {
-            answered: Answered::by(view),
+        Ok(PackedContext {
+            answered: AnswerStamp::by(view),
             text,
             tokens,
             items: packing.items,
@@ -135,16 +135,16 @@ impl Context {
 }
 
 /// A context being packed.
-struct Packing<'v> {
+struct ContextPacker<'v> {
     view: &'v View,
-    block: Block<'v>,
+    block: BudgetedText<'v>,
     /// Events that were packed or left out.
     told: HashSet<NodeId>,
-    items: Vec<Item>,
-    left_out: Vec<Item>,
+    items: Vec<PackedEvent>,
+    left_out: Vec<PackedEvent>,
 }
 
-impl Packing<'_> {
+impl ContextPacker<'_> {
     /// The newest heads of what was found.
     fn found(&mut self, hits: &[Hit], sight: &Sight) -> Result<()> {
         let mut heads = Heads::new(self.view, sight);
@@ -152,7 +152,7 @@ impl Packing<'_> {
             let Some(head) = heads.newest(hit.id)? else {
                 continue;
             };
-            self.add(Item {
+            self.add(PackedEvent {
                 id: head,
                 found: hit.id,
                 explains: None,
@@ -164,7 +164,7 @@ impl Packing<'_> {
     }
 
     /// What explains the packed events.
-    fn reasons(&mut self, context: &Context) -> Result<()> {
+    fn reasons(&mut self, context: &ContextRequest) -> Result<()> {
         let mut reasons = Vec::new();
         for item in &self.items {
             let why = Why {
@@ -176,7 +176,7 @@ impl Packing<'_> {
             };
             for step in why.run(self.view)?.steps.iter().skip(1) {
                 if !step.is_stub {
-                    reasons.push(Item {
+                    reasons.push(PackedEvent {
                         id: step.id,
                         found: step.id,
                         explains: Some(item.id),
@@ -191,7 +191,7 @@ impl Packing<'_> {
     }
 
     /// Packs an event, or leaves it out; each once, and none without a text.
-    fn add(&mut self, item: Item) -> Result<()> {
+    fn add(&mut self, item: PackedEvent) -> Result<()> {
         if !self.told.insert(item.id) {
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl Packing<'_> {
             true => &mut self.items,
             false => &mut self.left_out,
         };
-        list.push(Item { tokens, ..item });
+        list.push(PackedEvent { tokens, ..item });
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! Get: one event with its edges.
 
-use crate::answer::{Answered, check_limit};
-use crate::planner::scope::{Scope, Seen, Sight};
+use crate::answer::{AnswerStamp, check_limit};
+use crate::planner::scope::{Scope, Sight, Visibility};
 use amem_format::error::Result;
 use amem_format::event::Edge;
 use amem_format::types::NodeId;
@@ -33,9 +33,9 @@ impl Default for Get {
 
 /// An event and its edges.
 #[derive(Debug, Clone)]
-pub struct Got<'v> {
+pub struct EventWithEdges<'v> {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The event.
     pub node: Node<'v>,
     /// Edges that start at it, by (target, type).
@@ -48,14 +48,14 @@ pub struct Got<'v> {
 
 impl Get {
     /// Answers from a view.
-    pub fn run<'v>(&self, view: &'v View) -> Result<Got<'v>> {
+    pub fn run<'v>(&self, view: &'v View) -> Result<EventWithEdges<'v>> {
         check_limit(self.edges)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
         let node = sight.open(view, self.event)?;
         let (outgoing, more_out) = self.edges(view, &sight, Direction::Outgoing)?;
         let (incoming, more_in) = self.edges(view, &sight, Direction::Incoming)?;
-        Ok(Got {
-            answered: Answered::by(view),
+        Ok(EventWithEdges {
+            answered: AnswerStamp::by(view),
             node,
             outgoing,
             incoming,
@@ -66,7 +66,7 @@ impl Get {
     fn edges(&self, view: &View, sight: &Sight, direction: Direction) -> Result<(Vec<Edge>, bool)> {
         let mut edges = Vec::new();
         for tie in view.ties(self.event, direction)?.iter() {
-            if sight.of(&view.node(tie.other)?)? != Seen::Shown {
+            if sight.of(&view.node(tie.other)?)? != Visibility::Shown {
                 continue;
             }
             if edges.len() == self.edges {

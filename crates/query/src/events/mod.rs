@@ -5,7 +5,9 @@ pub(crate) mod pattern;
 pub(crate) mod sessions;
 pub(crate) mod timeline;
 
-pub use get::{Get, Got};
-pub use pattern::{Matches, Order, Pattern};
-pub use sessions::{Named, SessionPage, Sessions, ShowSession, Shown, State};
-pub use timeline::{Moments, Timeline};
+pub use get::{EventWithEdges, Get};
+pub use pattern::{Order, Pattern, PatternPage};
+pub use sessions::{
+    ListSessions, SessionFilter, SessionOverview, SessionPage, SessionSelector, ShowSession,
+};
+pub use timeline::{Timeline, TimelinePage};

@@ -1,8 +1,8 @@
 //! Pattern: the events that meet conditions, in an order, page by page.
 
-use crate::answer::Answered;
+use crate::answer::AnswerStamp;
 use crate::planner::listing::Listing;
-use crate::planner::order::{Axis, By};
+use crate::planner::order::{Axis, SortKey};
 use crate::planner::selection::Selection;
 use amem_format::error::Result;
 use amem_format::types::NodeId;
@@ -55,9 +55,9 @@ impl Default for Pattern {
 
 /// One page of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matches {
+pub struct PatternPage {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The events, in order.
     pub ids: Vec<NodeId>,
     /// The token of the next page; none at the end. Events that are committed meanwhile stay out (`cursor`).
@@ -66,11 +66,11 @@ pub struct Matches {
 
 impl Pattern {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Matches> {
+    pub fn run(&self, view: &View) -> Result<PatternPage> {
         let (by, descending) = match self.order {
-            Order::Newest(axis) => (By::Time(axis), true),
-            Order::Oldest(axis) => (By::Time(axis), false),
-            Order::Strongest => (By::Strength, true),
+            Order::Newest(axis) => (SortKey::Time(axis), true),
+            Order::Oldest(axis) => (SortKey::Time(axis), false),
+            Order::Strongest => (SortKey::Strength, true),
         };
         let page = Listing {
             selection: &self.selection,
@@ -81,8 +81,8 @@ impl Pattern {
             name: "pattern",
         }
         .page(view)?;
-        Ok(Matches {
-            answered: Answered::by(view),
+        Ok(PatternPage {
+            answered: AnswerStamp::by(view),
             ids: page.rows.into_iter().map(|rank| rank.id).collect(),
             next: page.next,
         })

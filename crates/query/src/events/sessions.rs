@@ -4,8 +4,8 @@
 
 use serde_json::json;
 
-use crate::answer::{Answered, check_limit};
-use crate::planner::cursor::Cursor;
+use crate::answer::{AnswerStamp, check_limit};
+use crate::planner::cursor::PageCursor;
 use crate::planner::listing::check_moment;
 use amem_format::base::sessions::Session;
 use amem_format::error::{Error, Result};
@@ -14,7 +14,7 @@ use amem_format::view::View;
 
 /// Which sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum State {
+pub enum SessionFilter {
     /// All.
     #[default]
     Any,
@@ -26,9 +26,9 @@ pub enum State {
 
 /// Asks for sessions, by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sessions {
+pub struct ListSessions {
     /// Which.
-    pub state: State,
+    pub state: SessionFilter,
     /// The lowest number first; otherwise the highest.
     pub oldest_first: bool,
     /// Sessions of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
@@ -37,10 +37,10 @@ pub struct Sessions {
     pub cursor: Option<String>,
 }
 
-impl Default for Sessions {
+impl Default for ListSessions {
     fn default() -> Self {
         Self {
-            state: State::Any,
+            state: SessionFilter::Any,
             oldest_first: false,
             limit: 50,
             cursor: None,
@@ -52,7 +52,7 @@ impl Default for Sessions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPage<'v> {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The sessions, in order.
     pub sessions: Vec<Session<'v>>,
     /// The token of the next page; none at the end. Sessions that are opened meanwhile show if their number is
@@ -60,18 +60,18 @@ pub struct SessionPage<'v> {
     pub next: Option<String>,
 }
 
-impl Sessions {
+impl ListSessions {
     /// Answers from a view.
     pub fn run<'v>(&self, view: &'v View) -> Result<SessionPage<'v>> {
         check_limit(self.limit)?;
         let state = match self.state {
-            State::Any => "any",
-            State::Open => "open",
-            State::Closed => "closed",
+            SessionFilter::Any => "any",
+            SessionFilter::Open => "open",
+            SessionFilter::Closed => "closed",
         };
         let canonical = json!(["sessions", state, self.oldest_first]);
-        let query = Cursor::hash(canonical.to_string().as_bytes());
-        let decode = |token: &String| Cursor::decode(token, view.instance(), query);
+        let query = PageCursor::hash(canonical.to_string().as_bytes());
+        let decode = |token: &String| PageCursor::decode(token, view.instance(), query);
         let cursor = self.cursor.as_ref().map(decode).transpose()?;
         if let Some(cursor) = &cursor {
             check_moment(cursor, view)?;
@@ -83,9 +83,9 @@ impl Sessions {
                 continue;
             };
             let is_wanted = match self.state {
-                State::Any => true,
-                State::Open => session.closed.is_none(),
-                State::Closed => session.closed.is_some(),
+                SessionFilter::Any => true,
+                SessionFilter::Open => session.closed.is_none(),
+                SessionFilter::Closed => session.closed.is_some(),
             };
             if !is_wanted {
                 continue;
@@ -98,7 +98,7 @@ impl Sessions {
         }
         let last = sessions.last().filter(|_| is_more);
         let next = last.map(|last| {
-            Cursor {
+            PageCursor {
                 instance: view.instance(),
                 lsn: cursor.map_or(view.moment().0, |c| c.lsn),
                 query,
@@ -108,7 +108,7 @@ impl Sessions {
             .encode()
         });
         Ok(SessionPage {
-            answered: Answered::by(view),
+            answered: AnswerStamp::by(view),
             sessions,
             next,
         })
@@ -117,7 +117,7 @@ impl Sessions {
 
 /// Names a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum SessionSelector {
     /// By number.
     Id(SessionId),
     /// By the client's own key.
@@ -128,22 +128,22 @@ pub enum Named {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShowSession {
     /// Which.
-    pub session: Named,
+    pub session: SessionSelector,
 }
 
 impl Default for ShowSession {
     fn default() -> Self {
         Self {
-            session: Named::Id(SessionId(0)),
+            session: SessionSelector::Id(SessionId(0)),
         }
     }
 }
 
 /// One session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shown<'v> {
+pub struct SessionOverview<'v> {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// What is known of it.
     pub session: Session<'v>,
     /// Its events at the moment asked about, hidden ones counted. A pattern lists them.
@@ -152,24 +152,24 @@ pub struct Shown<'v> {
 
 impl ShowSession {
     /// Answers from a view.
-    pub fn run<'v>(&self, view: &'v View) -> Result<Shown<'v>> {
+    pub fn run<'v>(&self, view: &'v View) -> Result<SessionOverview<'v>> {
         let id = match &self.session {
-            Named::Id(id) => Some(*id),
-            Named::Key(key) => view.session_by_key(key)?,
+            SessionSelector::Id(id) => Some(*id),
+            SessionSelector::Key(key) => view.session_by_key(key)?,
         };
         let session = id.map_or(Ok(None), |id| view.session(id))?;
         let session = session.ok_or_else(|| {
             let name = match &self.session {
-                Named::Id(id) => format!("number {id}"),
-                Named::Key(key) => format!(
+                SessionSelector::Id(id) => format!("number {id}"),
+                SessionSelector::Key(key) => format!(
                     "the key {:?}",
                     amem_format::attributes::place::shortened(key)
                 ),
             };
             Error::UnknownSession { name }
         })?;
-        Ok(Shown {
-            answered: Answered::by(view),
+        Ok(SessionOverview {
+            answered: AnswerStamp::by(view),
             events: view.of_session(session.id)?.len(),
             session,
         })

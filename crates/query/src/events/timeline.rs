@@ -1,8 +1,8 @@
 //! Timeline: events along one of their two times, each with that time.
 
-use crate::answer::Answered;
+use crate::answer::AnswerStamp;
 use crate::planner::listing::Listing;
-use crate::planner::order::{Axis, By};
+use crate::planner::order::{Axis, SortKey};
 use crate::planner::selection::Selection;
 use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
@@ -37,9 +37,9 @@ impl Default for Timeline {
 
 /// One page of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moments {
+pub struct TimelinePage {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The events and their times, in order.
     pub moments: Vec<(Micros, NodeId)>,
     /// The token of the next page, as of a pattern.
@@ -48,10 +48,10 @@ pub struct Moments {
 
 impl Timeline {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Moments> {
+    pub fn run(&self, view: &View) -> Result<TimelinePage> {
         let page = Listing {
             selection: &self.selection,
-            by: By::Time(self.axis),
+            by: SortKey::Time(self.axis),
             descending: self.newest_first,
             limit: self.limit,
             cursor: self.cursor.as_deref(),
@@ -59,8 +59,8 @@ impl Timeline {
         }
         .page(view)?;
         let moments = page.rows.into_iter();
-        Ok(Moments {
-            answered: Answered::by(view),
+        Ok(TimelinePage {
+            answered: AnswerStamp::by(view),
             moments: moments.map(|rank| (Micros(rank.key), rank.id)).collect(),
             next: page.next,
         })

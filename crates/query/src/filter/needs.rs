@@ -5,7 +5,7 @@
 //! wants has one of the numbers that the filter needs, or more values than the index tells of.
 //! Not here: orders and parts of strings. They need nothing, and are found by looking at every event.
 
-use super::condition::{Condition, Field, Op, Operand};
+use super::condition::{Condition, FilterField, Operand, Operator};
 use super::tree::Filter;
 use crate::limits::NEEDED_VALUES_MAX;
 use amem_format::attributes;
@@ -55,12 +55,12 @@ impl Filter {
 
 impl Condition {
     fn needs(&self, count: &dyn Fn(u64) -> Result<u64>) -> Result<Option<Need>> {
-        let Field::Attribute(path) = &self.field else {
+        let FilterField::Attribute(path) = &self.field else {
             return Ok(None);
         };
         let values = match (self.op, &self.operand) {
-            (Op::Eq, Operand::One(value)) => std::slice::from_ref(value),
-            (Op::In, Operand::Many(values)) if values.len() <= NEEDED_VALUES_MAX => values,
+            (Operator::Eq, Operand::One(value)) => std::slice::from_ref(value),
+            (Operator::In, Operand::Many(values)) if values.len() <= NEEDED_VALUES_MAX => values,
             _ => return Ok(None),
         };
         let mut bytes = path.as_bytes().to_vec();

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::case::fold;
-use super::condition::{Condition, Field, Kind, Op, Operand};
+use super::condition::{Condition, FieldKind, FilterField, Operand, Operator};
 use super::scalar::Scalar;
 use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
@@ -101,9 +101,14 @@ impl Parser {
     }
 
     /// `3`, or `{"gte": 3, "lt": 9}`
-    fn shorthand(&mut self, field: Field, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn shorthand(
+        &mut self,
+        field: FilterField,
+        value: &Value,
+        place: &Place<'_>,
+    ) -> Result<Filter> {
         let Value::Object(ops) = value else {
-            return self.condition(field, Op::Eq, value, place);
+            return self.condition(field, Operator::Eq, value, place);
         };
         if ops.is_empty() {
             return Err(bad(place, "no operator; give one, as in {\"gte\": 3}"));
@@ -135,14 +140,14 @@ impl Parser {
 
     fn condition(
         &mut self,
-        field: Field,
-        op: Op,
+        field: FilterField,
+        op: Operator,
         value: &Value,
         place: &Place<'_>,
     ) -> Result<Filter> {
         self.count_node()?;
         let operand = match (op, value) {
-            (Op::In | Op::Nin, Value::Array(values)) => {
+            (Operator::In | Operator::Nin, Value::Array(values)) => {
                 self.values += values.len();
                 limit(
                     "the number of values in a filter's lists",
@@ -156,7 +161,7 @@ impl Parser {
                         .collect::<Result<_>>()?,
                 )
             }
-            (Op::In | Op::Nin, _) => {
+            (Operator::In | Operator::Nin, _) => {
                 let (op, kind) = (op.name(), kind_of(value));
                 return Err(bad(place, format!("{op} takes a list, not {kind}")));
             }
@@ -185,15 +190,15 @@ fn bad(place: &Place<'_>, why: impl AsRef<str>) -> Error {
     Error::invalid("filter", format!("at {place}: {}", why.as_ref()))
 }
 
-fn named_field(name: &str, place: &Place<'_>) -> Result<Field> {
-    match Field::named(name) {
-        Field::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
+fn named_field(name: &str, place: &Place<'_>) -> Result<FilterField> {
+    match FilterField::named(name) {
+        FilterField::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
         field => Ok(field),
     }
 }
 
-fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
-    Op::named(name).ok_or_else(|| {
+fn named_op(name: &str, place: &Place<'_>) -> Result<Operator> {
+    Operator::named(name).ok_or_else(|| {
         bad(
             place,
             format!(
@@ -206,50 +211,53 @@ fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
 }
 
 /// A value that an operator can compare a field with.
-fn scalar(field: &Field, op: Op, value: &Value, place: &Place<'_>) -> Result<Scalar> {
-    let is_part = matches!(op, Op::Contains | Op::Icontains);
-    let is_order = matches!(op, Op::Gt | Op::Gte | Op::Lt | Op::Lte);
+fn scalar(field: &FilterField, op: Operator, value: &Value, place: &Place<'_>) -> Result<Scalar> {
+    let is_part = matches!(op, Operator::Contains | Operator::Icontains);
+    let is_order = matches!(
+        op,
+        Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte
+    );
     let refused = |wanted: &str| {
         let (op, kind) = (op.name(), kind_of(value));
         bad(place, format!("{op} on {field} takes {wanted}, not {kind}"))
     };
     match (field.kind(), value) {
-        (Kind::Number | Kind::Time | Kind::Type, _) if is_part => {
+        (FieldKind::Number | FieldKind::Time | FieldKind::Type, _) if is_part => {
             let op = op.name();
             Err(bad(place, format!("{op} is for strings; {field} is none")))
         }
-        (Kind::Type, _) if is_order => {
+        (FieldKind::Type, _) if is_order => {
             let op = op.name();
             Err(bad(place, format!("types have no order for {op}; use in")))
         }
-        (Kind::Text | Kind::Any, Value::String(text)) if op == Op::Icontains => {
+        (FieldKind::Text | FieldKind::Any, Value::String(text)) if op == Operator::Icontains => {
             Ok(Scalar::Text(fold(text).into_owned()))
         }
-        (Kind::Text | Kind::Any, Value::String(text)) => Ok(Scalar::Text(text.clone())),
-        (Kind::Text, _) => Err(refused("a string")),
-        (Kind::Any, _) if is_part => Err(refused("a string")),
-        (Kind::Number | Kind::Any, Value::Number(number)) => Number::new(number)
+        (FieldKind::Text | FieldKind::Any, Value::String(text)) => Ok(Scalar::Text(text.clone())),
+        (FieldKind::Text, _) => Err(refused("a string")),
+        (FieldKind::Any, _) if is_part => Err(refused("a string")),
+        (FieldKind::Number | FieldKind::Any, Value::Number(number)) => Number::new(number)
             .map(Scalar::Number)
             .ok_or_else(|| bad(place, "a number that is not finite")),
-        (Kind::Number, _) => Err(refused("a number")),
-        (Kind::Any, _) if is_order => Err(refused("a number or a string")),
-        (Kind::Any, Value::Null) => Ok(Scalar::Null),
-        (Kind::Any, Value::Bool(b)) => Ok(Scalar::Bool(*b)),
-        (Kind::Any, Value::Array(_)) if op == Op::Eq => {
+        (FieldKind::Number, _) => Err(refused("a number")),
+        (FieldKind::Any, _) if is_order => Err(refused("a number or a string")),
+        (FieldKind::Any, Value::Null) => Ok(Scalar::Null),
+        (FieldKind::Any, Value::Bool(b)) => Ok(Scalar::Bool(*b)),
+        (FieldKind::Any, Value::Array(_)) if op == Operator::Eq => {
             Err(refused("one value (for any of a list, use in)"))
         }
-        (Kind::Any, _) => Err(refused("null, a boolean, a number or a string")),
-        (Kind::Time, Value::String(text)) => time::parse(text)
+        (FieldKind::Any, _) => Err(refused("null, a boolean, a number or a string")),
+        (FieldKind::Time, Value::String(text)) => time::parse(text)
             .map(Scalar::Time)
             .map_err(|e| bad(place, e.to_string())),
-        (Kind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
-        (Kind::Type, Value::String(name)) => EventType::deserialize(value)
+        (FieldKind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
+        (FieldKind::Type, Value::String(name)) => EventType::deserialize(value)
             .map(Scalar::Type)
             .map_err(|_| {
                 let known = EventType::ALL.map(|t| t.to_string()).join(", ");
                 let name = shortened(name);
                 bad(place, format!("unknown type {name:?}; there are {known}"))
             }),
-        (Kind::Type, _) => Err(refused("the name of a type")),
+        (FieldKind::Type, _) => Err(refused("the name of a type")),
     }
 }

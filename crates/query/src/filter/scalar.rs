@@ -13,7 +13,7 @@ use amem_format::types::{EventType, Micros};
 
 /// A value in an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Item<'a> {
+pub(super) enum EventValue<'a> {
     Null,
     Bool(bool),
     Number(Number),
@@ -36,7 +36,7 @@ pub(super) enum Scalar {
     Type(EventType),
 }
 
-impl<'a> Item<'a> {
+impl<'a> EventValue<'a> {
     /// The value, unless it is made of others.
     pub(super) fn new(value: &'a Value) -> Option<Self> {
         match value {
@@ -60,7 +60,7 @@ impl<'a> Item<'a> {
     }
 }
 
-impl<'a> Item<'a> {
+impl<'a> EventValue<'a> {
     /// The value as an index of attributes has it; `None` of what no attribute can be.
     pub(super) fn as_attribute(&self) -> Option<attributes::Value<'a>> {
         match *self {
@@ -75,32 +75,34 @@ impl<'a> Item<'a> {
 
 impl Scalar {
     /// How an item stands to this value; `None` if they are of two kinds.
-    pub(super) fn order_of(&self, item: &Item<'_>) -> Option<Ordering> {
+    pub(super) fn order_of(&self, item: &EventValue<'_>) -> Option<Ordering> {
         (self.as_item().rank() == item.rank()).then(|| self.order(item).reverse())
     }
 
     /// This value before or after an item, of any kind.
-    pub(super) fn order(&self, item: &Item<'_>) -> Ordering {
+    pub(super) fn order(&self, item: &EventValue<'_>) -> Ordering {
         match (self, item) {
-            (Self::Bool(a), Item::Bool(b)) => a.cmp(b),
-            (Self::Number(a), Item::Number(b)) => a.order(*b),
-            (Self::Number(a), Item::Narrow(b)) => order_floats(a.as_f32().into(), (*b).into()),
-            (Self::Text(a), Item::Text(b)) => a.as_str().cmp(b),
-            (Self::Time(a), Item::Time(b)) => a.cmp(b),
-            (Self::Type(a), Item::Type(b)) => a.cmp(b),
+            (Self::Bool(a), EventValue::Bool(b)) => a.cmp(b),
+            (Self::Number(a), EventValue::Number(b)) => a.order(*b),
+            (Self::Number(a), EventValue::Narrow(b)) => {
+                order_floats(a.as_f32().into(), (*b).into())
+            }
+            (Self::Text(a), EventValue::Text(b)) => a.as_str().cmp(b),
+            (Self::Time(a), EventValue::Time(b)) => a.cmp(b),
+            (Self::Type(a), EventValue::Type(b)) => a.cmp(b),
             _ => self.as_item().rank().cmp(&item.rank()),
         }
     }
 
     /// The value as if an event had it.
-    pub(super) fn as_item(&self) -> Item<'_> {
+    pub(super) fn as_item(&self) -> EventValue<'_> {
         match self {
-            Self::Null => Item::Null,
-            Self::Bool(b) => Item::Bool(*b),
-            Self::Number(n) => Item::Number(*n),
-            Self::Text(s) => Item::Text(s),
-            Self::Time(t) => Item::Time(*t),
-            Self::Type(t) => Item::Type(*t),
+            Self::Null => EventValue::Null,
+            Self::Bool(b) => EventValue::Bool(*b),
+            Self::Number(n) => EventValue::Number(*n),
+            Self::Text(s) => EventValue::Text(s),
+            Self::Time(t) => EventValue::Time(*t),
+            Self::Type(t) => EventValue::Type(*t),
         }
     }
 
@@ -129,7 +131,7 @@ mod tests {
             (0.900_000_1, Ordering::Greater),
             (0.899_999_9, Ordering::Less),
         ] {
-            let order = operand.order_of(&Item::Narrow(narrow));
+            let order = operand.order_of(&EventValue::Narrow(narrow));
             assert_eq!(order, Some(expected), "{narrow}");
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::condition::{Condition, Facts};
+use super::condition::{Condition, SubjectFields};
 use super::subject::Subject;
 use amem_format::error::Result;
 
@@ -25,7 +25,7 @@ impl Filter {
 
     /// True if the event is wanted; an error if it can't be read.
     pub fn matches(&self, subject: &dyn Subject) -> Result<bool> {
-        self.holds(&Facts::new(subject))
+        self.holds(&SubjectFields::new(subject))
     }
 
     /// The filter in full, without shorthand: the same JSON for every way to write it in short. `parse`
@@ -40,7 +40,7 @@ impl Filter {
         }
     }
 
-    fn holds(&self, facts: &Facts<'_>) -> Result<bool> {
+    fn holds(&self, facts: &SubjectFields<'_>) -> Result<bool> {
         match self {
             Self::And(filters) => all(filters, facts),
             Self::Or(filters) => any(filters, facts),
@@ -50,7 +50,7 @@ impl Filter {
     }
 }
 
-fn all(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+fn all(filters: &[Filter], facts: &SubjectFields<'_>) -> Result<bool> {
     for filter in filters {
         if !filter.holds(facts)? {
             return Ok(false);
@@ -59,7 +59,7 @@ fn all(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
     Ok(true)
 }
 
-fn any(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+fn any(filters: &[Filter], facts: &SubjectFields<'_>) -> Result<bool> {
     for filter in filters {
         if filter.holds(facts)? {
             return Ok(true);

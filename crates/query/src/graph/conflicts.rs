@@ -11,11 +11,11 @@ use std::iter::Peekable;
 
 use serde_json::json;
 
-use crate::answer::{Answered, check_limit};
-use crate::graph::resolve::{self, Link};
-use crate::planner::cursor::Cursor;
+use crate::answer::{AnswerStamp, check_limit};
+use crate::graph::resolve::{self, ChainEvent};
+use crate::planner::cursor::PageCursor;
 use crate::planner::listing::check_moment;
-use crate::planner::scope::{Scope, Seen, Sight};
+use crate::planner::scope::{Scope, Sight, Visibility};
 use amem_format::base::history::Before;
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
@@ -23,7 +23,7 @@ use amem_format::view::View;
 
 /// Asks for disagreements. Where an event is forgotten or out of scope, there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflicts {
+pub struct ListConflicts {
     /// Conflicts of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
     pub limit: usize,
     /// The token of the page before; none for the first.
@@ -34,7 +34,7 @@ pub struct Conflicts {
     pub include_forgotten: bool,
 }
 
-impl Default for Conflicts {
+impl Default for ListConflicts {
     fn default() -> Self {
         Self {
             limit: 50,
@@ -66,9 +66,9 @@ pub enum Conflict {
 
 /// One page of disagreements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Disagreements {
+pub struct ConflictPage {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The conflicts, in order.
     pub conflicts: Vec<Conflict>,
     /// The token of the next page; none at the end. Conflicts that arise meanwhile show if their place is
@@ -77,23 +77,23 @@ pub struct Disagreements {
 }
 
 /// A place in the list: of which kind, the first event, the second.
-type Place = (u64, u64, u64);
+type ConflictPosition = (u64, u64, u64);
 const CONTRADICTION: u64 = 0;
 const CONTESTED: u64 = 1;
 
-impl Conflicts {
+impl ListConflicts {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Disagreements> {
+    pub fn run(&self, view: &View) -> Result<ConflictPage> {
         check_limit(self.limit)?;
         let canonical = json!(["conflicts", self.scope.canonical(), self.include_forgotten]);
-        let query = Cursor::hash(canonical.to_string().as_bytes());
-        let decode = |token: &String| Cursor::decode(token, view.instance(), query);
+        let query = PageCursor::hash(canonical.to_string().as_bytes());
+        let decode = |token: &String| PageCursor::decode(token, view.instance(), query);
         let cursor = self.cursor.as_ref().map(decode).transpose()?;
         if let Some(cursor) = &cursor {
             check_moment(cursor, view)?;
         }
-        let after: Option<Place> = cursor.map(|c| (c.keys[0], c.keys[1], c.id.0));
-        let mut page = Page {
+        let after: Option<ConflictPosition> = cursor.map(|c| (c.keys[0], c.keys[1], c.id.0));
+        let mut page = ConflictPageBuilder {
             view,
             sight: Sight::new(&self.scope, self.include_forgotten)?,
             limit: self.limit,
@@ -103,7 +103,7 @@ impl Conflicts {
         page.add_contradictions(after)?;
         page.add_contested(after)?;
         let next = page.last.map(|(kind, first, second)| {
-            Cursor {
+            PageCursor {
                 instance: view.instance(),
                 lsn: cursor.map_or(view.moment().0, |c| c.lsn),
                 query,
@@ -112,28 +112,28 @@ impl Conflicts {
             }
             .encode()
         });
-        Ok(Disagreements {
-            answered: Answered::by(view),
+        Ok(ConflictPage {
+            answered: AnswerStamp::by(view),
             next: next.filter(|_| page.conflicts.len() == self.limit),
             conflicts: page.conflicts,
         })
     }
 }
 
-struct Page<'v> {
+struct ConflictPageBuilder<'v> {
     view: &'v View,
     sight: Sight,
     limit: usize,
     conflicts: Vec<Conflict>,
-    last: Option<Place>,
+    last: Option<ConflictPosition>,
 }
 
-impl Page<'_> {
+impl ConflictPageBuilder<'_> {
     fn is_full(&self) -> bool {
         self.conflicts.len() == self.limit
     }
 
-    fn add_contradictions(&mut self, after: Option<Place>) -> Result<()> {
+    fn add_contradictions(&mut self, after: Option<ConflictPosition>) -> Result<()> {
         let after = match after {
             Some((CONTRADICTION, source, target)) => Some((source, target)),
             Some(_) => return Ok(()),
@@ -156,7 +156,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn add_contested(&mut self, after: Option<Place>) -> Result<()> {
+    fn add_contested(&mut self, after: Option<ConflictPosition>) -> Result<()> {
         let after = match after {
             Some((CONTESTED, belief, _)) => Some(belief),
             _ => None,
@@ -168,7 +168,8 @@ impl Page<'_> {
             if belief.0 >= self.view.nodes() || !self.shows(belief)? {
                 continue;
             }
-            let replacements: Vec<Link> = resolve::replacements(self.view, &self.sight, belief)?;
+            let replacements: Vec<ChainEvent> =
+                resolve::replacements(self.view, &self.sight, belief)?;
             if replacements.len() < 2 {
                 continue;
             }
@@ -183,7 +184,7 @@ impl Page<'_> {
     }
 
     fn shows(&self, id: NodeId) -> Result<bool> {
-        Ok(self.sight.of(&self.view.node(id)?)? == Seen::Shown)
+        Ok(self.sight.of(&self.view.node(id)?)? == Visibility::Shown)
     }
 }
 
@@ -211,7 +212,7 @@ fn contradictions(
     let newer = newer
         .into_iter()
         .filter(move |pair| after.is_none_or(|after| *pair > after));
-    let merged = Merged {
+    let merged = MergedIter {
         older: told[from..].iter().map(wide).peekable(),
         newer: newer.peekable(),
     };
@@ -246,7 +247,7 @@ fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = Node
     let twice = told[from..]
         .chunk_by(|a, b| a[0] == b[0])
         .filter(|run| run.len() > 1);
-    let merged = Merged {
+    let merged = MergedIter {
         older: twice.map(|run| u64::from(run[0][0])).peekable(),
         newer: newer.peekable(),
     };
@@ -272,12 +273,12 @@ fn retracted(view: &View, wanted: EdgeType) -> Result<Vec<(NodeId, NodeId)>> {
 }
 
 /// Two ascending lists as one, each value once.
-struct Merged<A: Iterator, B: Iterator> {
+struct MergedIter<A: Iterator, B: Iterator> {
     older: Peekable<A>,
     newer: Peekable<B>,
 }
 
-impl<T: Ord, A: Iterator<Item = T>, B: Iterator<Item = T>> Iterator for Merged<A, B> {
+impl<T: Ord, A: Iterator<Item = T>, B: Iterator<Item = T>> Iterator for MergedIter<A, B> {
     type Item = T;
 
     fn next(&mut self) -> Option<T> {

@@ -10,9 +10,9 @@
 
 use std::collections::HashMap;
 
-use crate::graph::visited::Places;
+use crate::graph::visited::NodeMap;
 use crate::limits::TIES_MAX;
-use crate::planner::scope::{Seen, Sight};
+use crate::planner::scope::{Sight, Visibility};
 use amem_format::base::replaced::Replacements;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
@@ -29,21 +29,21 @@ pub(crate) struct Heads<'v> {
     /// What others worked out, who saw the same.
     worked_out: Option<Replacements<'v>>,
     /// By the places of their events; none where a chain was followed, and its end says nothing.
-    known: Vec<Option<Above>>,
-    places: Places,
+    known: Vec<Option<NewestAbove>>,
+    places: NodeMap,
     /// Ties looked at.
     looked: usize,
 }
 
 /// The newest of an event and all that replaces it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Above {
+struct NewestAbove {
     head: Option<NodeId>,
     shown: Option<NodeId>,
 }
 
 /// What a chain does at an event.
-enum Step {
+enum ChainStep {
     /// The event is replaced by this newer one alone.
     To(NodeId),
     /// Nothing replaces it.
@@ -53,7 +53,7 @@ enum Step {
 }
 
 /// An event whose replacements are being looked at.
-struct Open {
+struct TarjanFrame {
     id: NodeId,
     is_shown: bool,
     replacements: Vec<(NodeId, bool)>,
@@ -62,7 +62,7 @@ struct Open {
     low: usize,
     place: usize,
     /// What is known of its replacements so far.
-    above: Above,
+    above: NewestAbove,
     is_circular: bool,
 }
 
@@ -74,7 +74,7 @@ impl<'v> Heads<'v> {
             sight,
             worked_out: view.replacements().filter(|_| sight.is_plain()),
             known: Vec::new(),
-            places: Places::new(),
+            places: NodeMap::new(),
             looked: 0,
         }
     }
@@ -83,7 +83,7 @@ impl<'v> Heads<'v> {
     pub(crate) fn newest(&mut self, event: NodeId) -> Result<Option<NodeId>> {
         if self.known(event).is_none() && self.follow(event)?.is_none() {
             let web = self.web()?;
-            let is_shown = self.sight.at(&web, event)? != Seen::Stub;
+            let is_shown = self.sight.at(&web, event)? != Visibility::Stub;
             self.walk(event, is_shown)?;
         }
         let above = self.known(event).unwrap_or_default();
@@ -96,16 +96,16 @@ impl<'v> Heads<'v> {
         self.known.iter().flatten().count()
     }
 
-    fn known(&self, id: NodeId) -> Option<Above> {
+    fn known(&self, id: NodeId) -> Option<NewestAbove> {
         let place = self.places.get(id);
         let known = place.and_then(|place| self.known.get(place as usize).copied().flatten());
         known.or_else(|| {
             let (head, shown) = self.worked_out?.get(id)?;
-            Some(Above { head, shown })
+            Some(NewestAbove { head, shown })
         })
     }
 
-    fn keep(&mut self, id: NodeId, above: Option<Above>) {
+    fn keep(&mut self, id: NodeId, above: Option<NewestAbove>) {
         match self.places.put(id, self.known.len() as u32) {
             None => self.known.push(above),
             Some(place) => self.known[place as usize] = above,
@@ -117,7 +117,7 @@ impl<'v> Heads<'v> {
     ///
     /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes
     /// no answer, neither its own nor one below.
-    fn follow(&mut self, event: NodeId) -> Result<Option<Above>> {
+    fn follow(&mut self, event: NodeId) -> Result<Option<NewestAbove>> {
         let web = self.web()?;
         let (mut at, mut steps) = (event, 0usize);
         let mut marks = Vec::new();
@@ -126,21 +126,21 @@ impl<'v> Heads<'v> {
                 break self.known[place as usize].filter(|above| above.head.is_some());
             }
             match self.step(&web, at)? {
-                Step::To(next) => {
+                ChainStep::To(next) => {
                     if steps.is_multiple_of(MARK) {
                         marks.push(at);
                     }
                     (at, steps) = (next, steps + 1);
                 }
-                Step::Top if self.sight.at(&web, at)? == Seen::Shown => {
+                ChainStep::Top if self.sight.at(&web, at)? == Visibility::Shown => {
                     marks.push(at);
                     let found = Some(at);
-                    break Some(Above {
+                    break Some(NewestAbove {
                         head: found,
                         shown: found,
                     });
                 }
-                Step::Top | Step::Unclear => break None,
+                ChainStep::Top | ChainStep::Unclear => break None,
             }
         };
         for id in marks {
@@ -150,22 +150,22 @@ impl<'v> Heads<'v> {
     }
 
     #[inline]
-    fn step(&mut self, web: &Web<'_>, id: NodeId) -> Result<Step> {
+    fn step(&mut self, web: &Web<'_>, id: NodeId) -> Result<ChainStep> {
         let Some((others, types)) = web.plain(id, Direction::Incoming) else {
-            return Ok(Step::Unclear);
+            return Ok(ChainStep::Unclear);
         };
         self.look_at(others.len())?;
-        let mut step = Step::Top;
+        let mut step = ChainStep::Top;
         for (&other, &edge_type) in others.iter().zip(types) {
             if EdgeType(edge_type) != EdgeType::SUPERSEDES {
                 continue;
             }
             let other = NodeId(other.into());
-            let is_first = matches!(step, Step::Top);
+            let is_first = matches!(step, ChainStep::Top);
             if !is_first || other <= id || self.sight.leaves_out(web, other)? {
-                return Ok(Step::Unclear);
+                return Ok(ChainStep::Unclear);
             }
-            step = Step::To(other);
+            step = ChainStep::To(other);
         }
         Ok(step)
     }
@@ -239,7 +239,7 @@ impl<'v> Heads<'v> {
         Ok(())
     }
 
-    fn open(&mut self, id: NodeId, is_shown: bool, place: usize) -> Result<Open> {
+    fn open(&mut self, id: NodeId, is_shown: bool, place: usize) -> Result<TarjanFrame> {
         let web = self.web()?;
         let mut replacements = Vec::new();
         for tie in web.ties(id, Direction::Incoming)?.iter() {
@@ -248,25 +248,25 @@ impl<'v> Heads<'v> {
                 continue;
             }
             match self.sight.at(&web, tie.other)? {
-                Seen::Shown => replacements.push((tie.other, true)),
-                Seen::Stub => replacements.push((tie.other, false)),
-                Seen::Outside => {}
+                Visibility::Shown => replacements.push((tie.other, true)),
+                Visibility::Stub => replacements.push((tie.other, false)),
+                Visibility::Outside => {}
             }
         }
-        Ok(Open {
+        Ok(TarjanFrame {
             id,
             is_shown,
             replacements,
             next: 0,
             low: place,
             place,
-            above: Above::default(),
+            above: NewestAbove::default(),
             is_circular: false,
         })
     }
 }
 
-impl Above {
+impl NewestAbove {
     fn join(&mut self, other: Self) {
         self.head = self.head.max(other.head);
         self.shown = self.shown.max(other.shown);

@@ -2,7 +2,7 @@
 
 use crate::answer::check_limit;
 use crate::graph::traverse::check_depth;
-use crate::graph::walk::{Follow, Tree, Walk};
+use crate::graph::walk::{BreadthFirst, Follow, Tree};
 use crate::planner::scope::{Scope, Sight};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
@@ -45,7 +45,7 @@ impl Impact {
         check_limit(self.limit)?;
         check_depth(self.depth)?;
         let types = [EdgeType::CAUSED_BY, EdgeType::SUPPORTS, EdgeType::PART_OF];
-        Walk {
+        BreadthFirst {
             sight: Sight::new(&self.scope, self.include_forgotten)?,
             follow: Follow::Incoming,
             types: &types[..if self.include_parts { 3 } else { 2 }],

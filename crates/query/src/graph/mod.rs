@@ -10,10 +10,10 @@ pub(crate) mod visited;
 pub(crate) mod walk;
 pub(crate) mod why;
 
-pub use conflicts::{Conflict, Conflicts, Disagreements};
+pub use conflicts::{Conflict, ConflictPage, ListConflicts};
 pub use impact::Impact;
-pub use path::{Path, Route};
-pub use resolve::{Link, Resolve, Resolved};
+pub use path::{Route, ShortestPath};
+pub use resolve::{ChainEvent, Resolution, Resolve};
 pub use traverse::Traverse;
-pub use walk::{Follow, Step, Tree, Via};
+pub use walk::{Follow, Tree, TreeEdge, TreeStep};
 pub use why::Why;

@@ -1,18 +1,18 @@
 //! Path: the shortest way from one event to another.
 
-use crate::answer::Answered;
+use crate::answer::AnswerStamp;
 use crate::graph::traverse::check_depth;
-use crate::graph::visited::Places;
-use crate::graph::walk::{Follow, Step, Via, wanted};
+use crate::graph::visited::NodeMap;
+use crate::graph::walk::{Follow, TreeEdge, TreeStep, wanted};
 use crate::limits::{TIES_MAX, VISITED_MAX};
-use crate::planner::scope::{Scope, Seen, Sight};
+use crate::planner::scope::{Scope, Sight, Visibility};
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, Tie, View, Web};
 
 /// Asks for a way with the fewest edges; of several, the one whose steps come first (`walk`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Path {
+pub struct ShortestPath {
     /// From where.
     pub from: NodeId,
     /// To where.
@@ -29,7 +29,7 @@ pub struct Path {
     pub include_forgotten: bool,
 }
 
-impl Default for Path {
+impl Default for ShortestPath {
     fn default() -> Self {
         Self {
             from: NodeId(0),
@@ -47,21 +47,21 @@ impl Default for Path {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// From the one event to the other, each step's parent the one before it; empty if no way is short enough.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TreeStep>,
 }
 
-impl Path {
+impl ShortestPath {
     /// Answers from a view.
     pub fn run(&self, view: &View) -> Result<Route> {
         check_depth(self.depth)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
         sight.open(view, self.to)?;
         sight.open(view, self.from)?;
-        let steps = Meeting::new(self, view.web()?, sight).way()?;
+        let steps = BidirectionalSearch::new(self, view.web()?, sight).way()?;
         Ok(Route {
-            answered: Answered::by(view),
+            answered: AnswerStamp::by(view),
             steps,
         })
     }
@@ -69,8 +69,8 @@ impl Path {
 
 /// A search from both ends, level by level, until they meet: it looks at what is within half the way of each end, and
 /// not at all that is within the whole way of one.
-struct Meeting<'r, 'v> {
-    path: &'r Path,
+struct BidirectionalSearch<'r, 'v> {
+    path: &'r ShortestPath,
     web: Web<'v>,
     sight: Sight,
     wanted: [bool; 256],
@@ -80,10 +80,10 @@ struct Meeting<'r, 'v> {
 }
 
 /// What was reached from one end.
-struct Side {
+struct Frontier {
     follow: Follow,
     /// Edges from the end; `OUTSIDE` for what may not be seen.
-    depths: Places,
+    depths: NodeMap,
     /// Events at the greatest depth, all of them.
     edge: Vec<NodeId>,
     depth: u32,
@@ -92,9 +92,9 @@ struct Side {
 /// The depth of an event that is out of scope.
 const OUTSIDE: u32 = u32::MAX;
 
-impl Side {
+impl Frontier {
     fn new(end: NodeId, follow: Follow) -> Self {
-        let mut depths = Places::new();
+        let mut depths = NodeMap::new();
         depths.put(end, 0);
         Self {
             follow,
@@ -110,8 +110,8 @@ impl Side {
     }
 }
 
-impl<'r, 'v> Meeting<'r, 'v> {
-    fn new(path: &'r Path, web: Web<'v>, sight: Sight) -> Self {
+impl<'r, 'v> BidirectionalSearch<'r, 'v> {
+    fn new(path: &'r ShortestPath, web: Web<'v>, sight: Sight) -> Self {
         Self {
             path,
             web,
@@ -123,10 +123,10 @@ impl<'r, 'v> Meeting<'r, 'v> {
     }
 
     /// The steps of the way; none if no way is short enough.
-    fn way(&mut self) -> Result<Vec<Step>> {
-        let Path { from, to, .. } = *self.path;
-        let mut here = Side::new(from, self.path.follow);
-        let mut there = Side::new(to, self.path.follow.reversed());
+    fn way(&mut self) -> Result<Vec<TreeStep>> {
+        let ShortestPath { from, to, .. } = *self.path;
+        let mut here = Frontier::new(from, self.path.follow);
+        let mut there = Frontier::new(to, self.path.follow.reversed());
         let mut has_met = from == to;
         while !has_met {
             let is_over = here.edge.is_empty() || there.edge.is_empty();
@@ -143,7 +143,7 @@ impl<'r, 'v> Meeting<'r, 'v> {
     }
 
     /// Goes one edge further from an end; true if it met the other.
-    fn widen(&mut self, side: &mut Side, other: &Side) -> Result<bool> {
+    fn widen(&mut self, side: &mut Frontier, other: &Frontier) -> Result<bool> {
         let mut next = Vec::new();
         let mut has_met = false;
         for id in std::mem::take(&mut side.edge) {
@@ -154,7 +154,7 @@ impl<'r, 'v> Meeting<'r, 'v> {
                     if !is_wanted || side.depths.get(tie.other).is_some() {
                         continue;
                     }
-                    if self.sight.at(&self.web, tie.other)? == Seen::Outside {
+                    if self.sight.at(&self.web, tie.other)? == Visibility::Outside {
                         side.depths.put(tie.other, OUTSIDE);
                         continue;
                     }
@@ -174,10 +174,10 @@ impl<'r, 'v> Meeting<'r, 'v> {
 
     /// Of all ways that are the shortest, the one whose steps come first: from the start on, always the first tie
     /// after which the goal is one edge nearer.
-    fn first(&mut self, here: &Side, there: &Side) -> Result<Vec<Step>> {
+    fn first(&mut self, here: &Frontier, there: &Frontier) -> Result<Vec<TreeStep>> {
         let length = here.depth + there.depth;
         let onward = self.onward(here, there)?;
-        let step = |id, depth, via, is_stub| Step {
+        let step = |id, depth, via, is_stub| TreeStep {
             id,
             depth,
             via,
@@ -196,21 +196,21 @@ impl<'r, 'v> Meeting<'r, 'v> {
                 to_goal == Some(left)
             })?;
             let Some((tie, direction)) = found else { break };
-            let via = Via {
+            let via = TreeEdge {
                 parent: parent as u32,
                 edge_type: tie.edge_type,
                 direction,
             };
-            let is_stub = self.sight.at(&self.web, tie.other)? == Seen::Stub;
+            let is_stub = self.sight.at(&self.web, tie.other)? == Visibility::Stub;
             steps.push(step(tie.other, depth, Some(via), is_stub));
         }
         Ok(steps)
     }
 
     /// Of what was reached from the start, what lies on a shortest way, with the edges from there to the goal.
-    fn onward(&mut self, here: &Side, there: &Side) -> Result<Places> {
+    fn onward(&mut self, here: &Frontier, there: &Frontier) -> Result<NodeMap> {
         let length = here.depth + there.depth;
-        let mut onward = Places::new();
+        let mut onward = NodeMap::new();
         // If the start's side met the other last, its edge has them all; if not, they are among what it reached.
         let mut level: Vec<NodeId> = if here.edge.len() <= there.edge.len() {
             let is_met = |id: &NodeId| there.depth_of(*id) == Some(there.depth);

@@ -8,10 +8,10 @@
 //! Imported edges may form cycles. They are walked once and told; if every way up ends in one, the newest
 //! event that is shown is the head.
 
-use crate::answer::{Answered, check_limit};
-use crate::graph::visited::Places;
+use crate::answer::{AnswerStamp, check_limit};
+use crate::graph::visited::NodeMap;
 use crate::limits::{PAGE_MAX, VISITED_MAX};
-use crate::planner::scope::{Scope, Seen, Sight};
+use crate::planner::scope::{Scope, Sight, Visibility};
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
@@ -43,9 +43,9 @@ impl Default for Resolve {
 
 /// What is believed now, and how it came to that.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct Resolution {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The newest head.
     pub head: NodeId,
     /// All heads, the newest first.
@@ -54,14 +54,14 @@ pub struct Resolved {
     pub head_count: usize,
     /// From the event asked about to the head, by the fewest edges; of several such ways, by the replacements
     /// with the lowest ids.
-    pub chain: Vec<Link>,
+    pub chain: Vec<ChainEvent>,
     /// How long that chain is.
     pub chain_len: usize,
     /// True if replacements of the event replace each other in a circle.
     pub is_cyclic: bool,
 }
 
-impl Resolved {
+impl Resolution {
     /// True if agents disagree about what replaced the event.
     pub fn is_contested(&self) -> bool {
         self.head_count > 1
@@ -70,7 +70,7 @@ impl Resolved {
 
 /// An event of a chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
+pub struct ChainEvent {
     /// The event.
     pub id: NodeId,
     /// The event is forgotten: it is named only because the chain leads through it.
@@ -79,14 +79,14 @@ pub struct Link {
 
 impl Resolve {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Resolved> {
+    pub fn run(&self, view: &View) -> Result<Resolution> {
         check_limit(self.limit)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
-        if sight.of(&view.node(self.event)?)? == Seen::Outside {
+        if sight.of(&view.node(self.event)?)? == Visibility::Outside {
             // The error is that of any other query.
             sight.open(view, self.event)?;
         }
-        let upward = Upward::from(view, &sight, self.event)?;
+        let upward = ReplacementGraph::from(view, &sight, self.event)?;
         let mut heads = upward.heads();
         let Some(&head) = heads.first() else {
             return Err(Error::Forgotten { id: self.event });
@@ -94,8 +94,8 @@ impl Resolve {
         let mut chain = upward.chain(head);
         let chain_len = chain.len();
         chain.drain(..chain_len.saturating_sub(self.limit));
-        let answer = Resolved {
-            answered: Answered::by(view),
+        let answer = Resolution {
+            answered: AnswerStamp::by(view),
             head: upward.met[head].link.id,
             head_count: heads.len(),
             heads: {
@@ -112,13 +112,13 @@ impl Resolve {
 
 /// How many heads an event has.
 pub(crate) fn heads(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<NodeId>> {
-    let upward = Upward::from(view, sight, event)?;
+    let upward = ReplacementGraph::from(view, sight, event)?;
     let heads = upward.heads().into_iter();
     Ok(heads.map(|at| upward.met[at].link.id).collect())
 }
 
 /// The replacements of an event that are shown or lead to one that may be, in order of id.
-pub(crate) fn replacements(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<Link>> {
+pub(crate) fn replacements(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<ChainEvent>> {
     let mut found = Vec::new();
     each_replacement(&view.web()?, sight, event, |link| found.push(link))?;
     Ok(found)
@@ -128,13 +128,13 @@ fn each_replacement(
     web: &Web<'_>,
     sight: &Sight,
     event: NodeId,
-    mut found: impl FnMut(Link),
+    mut found: impl FnMut(ChainEvent),
 ) -> Result<()> {
     let mut look = |id| -> Result<()> {
         let seen = sight.at(web, id)?;
-        if seen != Seen::Outside {
-            let is_stub = seen == Seen::Stub;
-            found(Link { id, is_stub });
+        if seen != Visibility::Outside {
+            let is_stub = seen == Visibility::Stub;
+            found(ChainEvent { id, is_stub });
         }
         Ok(())
     };
@@ -158,37 +158,37 @@ fn each_replacement(
 const USUAL: usize = 128;
 
 /// All that replaces an event, directly or not.
-struct Upward {
-    met: Vec<Met>,
+struct ReplacementGraph {
+    met: Vec<ReplacementNode>,
     /// (what is replaced, its replacement), as places in `met`; by the first of them.
     edges: Vec<(u32, u32)>,
 }
 
-struct Met {
-    link: Link,
+struct ReplacementNode {
+    link: ChainEvent,
     /// The place of what it was found from.
     parent: u32,
 }
 
-impl Upward {
+impl ReplacementGraph {
     fn from(view: &View, sight: &Sight, event: NodeId) -> Result<Self> {
         let web = view.web()?;
-        let is_stub = sight.at(&web, event)? == Seen::Stub;
-        let link = Link { id: event, is_stub };
+        let is_stub = sight.at(&web, event)? == Visibility::Stub;
+        let link = ChainEvent { id: event, is_stub };
         let mut met = Vec::with_capacity(USUAL);
-        met.push(Met { link, parent: 0 });
-        let mut places = Places::new();
+        met.push(ReplacementNode { link, parent: 0 });
+        let mut places = NodeMap::new();
         places.put(event, 0);
         let mut edges = Vec::with_capacity(USUAL);
         let mut at = 0;
-        while let Some(&Met { link: below, .. }) = met.get(at as usize) {
+        while let Some(&ReplacementNode { link: below, .. }) = met.get(at as usize) {
             each_replacement(&web, sight, below.id, |link| {
                 let place = met.len() as u32;
                 match places.put(link.id, place) {
                     Some(known) => edges.push((at, known)),
                     None => {
                         edges.push((at, place));
-                        met.push(Met { link, parent: at });
+                        met.push(ReplacementNode { link, parent: at });
                     }
                 }
             })?;
@@ -252,7 +252,7 @@ impl Upward {
     }
 
     /// From the event to a place.
-    fn chain(&self, to: usize) -> Vec<Link> {
+    fn chain(&self, to: usize) -> Vec<ChainEvent> {
         let mut chain = Vec::with_capacity(self.met.len());
         let mut at = to;
         chain.push(self.met[at].link);

@@ -1,7 +1,7 @@
 //! Traverse: what can be reached from an event.
 
 use crate::answer::check_limit;
-use crate::graph::walk::{Follow, Tree, Walk};
+use crate::graph::walk::{BreadthFirst, Follow, Tree};
 use crate::limits::DEPTH_MAX;
 use crate::planner::scope::{Scope, Sight};
 use amem_format::error::{Error, Result};
@@ -46,7 +46,7 @@ impl Traverse {
     pub fn run(&self, view: &View) -> Result<Tree> {
         check_limit(self.limit)?;
         check_depth(self.depth)?;
-        Walk {
+        BreadthFirst {
             sight: Sight::new(&self.scope, self.include_forgotten)?,
             follow: self.follow,
             types: &self.types,

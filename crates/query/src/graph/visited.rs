@@ -16,14 +16,14 @@ const BITS_AT_ONCE: u64 = 1 << 17;
 
 /// A number for each event.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct NodeMap {
     slots: Vec<(u32, u32)>,
     len: usize,
     multiplier: u64,
     shift: u32,
 }
 
-impl Places {
+impl NodeMap {
     pub(crate) fn new() -> Self {
         Self {
             slots: vec![(EMPTY, 0); SLOTS],
@@ -85,20 +85,20 @@ impl Places {
 
 /// A set of events of a brain.
 #[derive(Debug)]
-pub(crate) struct Met {
+pub(crate) struct VisitedSet {
     /// A bit each; none as long as the table holds them.
     bits: Vec<u64>,
-    table: Option<Places>,
+    table: Option<NodeMap>,
     nodes: u64,
 }
 
-impl Met {
+impl VisitedSet {
     /// None, of so many events.
     pub(crate) fn new(nodes: u64) -> Self {
         let is_small = nodes <= BITS_AT_ONCE;
         Self {
             bits: vec![0; if is_small { words(nodes) } else { 0 }],
-            table: (!is_small).then(Places::new),
+            table: (!is_small).then(NodeMap::new),
             nodes,
         }
     }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_a_plain_map() {
-        let (mut places, mut plain) = (Places::new(), HashMap::new());
+        let (mut places, mut plain) = (NodeMap::new(), HashMap::new());
         for (i, id) in ids(1, 5_000).take(20_000).enumerate() {
             assert_eq!(places.get(id), plain.get(&id).copied());
             assert_eq!(places.put(id, i as u32), plain.get(&id).copied());
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_set_of_few_or_many_is_a_plain_set() {
         for nodes in [10, 1_000, 1 << 17, 1 << 20, 1 << 22] {
-            let (mut met, mut plain) = (Met::new(nodes), HashSet::new());
+            let (mut met, mut plain) = (VisitedSet::new(nodes), HashSet::new());
             for id in ids(nodes, nodes).take(100_000) {
                 assert_eq!(met.add(id), plain.insert(id), "{id} of {nodes}");
             }

@@ -7,10 +7,10 @@
 //! A forgotten event is walked through: it stands as a stub, its id only, if something shown lies beyond it.
 //! Events out of scope are not there. Events that an episode summarises are shown.
 
-use crate::answer::Answered;
-use crate::graph::visited::Met;
+use crate::answer::AnswerStamp;
+use crate::graph::visited::VisitedSet;
 use crate::limits::{TIES_MAX, VISITED_MAX};
-use crate::planner::scope::{Seen, Sight};
+use crate::planner::scope::{Sight, Visibility};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
@@ -48,22 +48,22 @@ impl Follow {
 
 /// An event of a tree, and how it was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct TreeStep {
     /// The event.
     pub id: NodeId,
     /// Edges from the start.
     pub depth: u32,
     /// How it was reached; none for the start.
-    pub via: Option<Via>,
+    pub via: Option<TreeEdge>,
     /// The event is forgotten: it is named only because the way to others leads through it.
     pub is_stub: bool,
 }
 
-const _: () = assert!(VISITED_MAX <= u32::MAX as usize && size_of::<Step>() == 24);
+const _: () = assert!(VISITED_MAX <= u32::MAX as usize && size_of::<TreeStep>() == 24);
 
 /// The edge by which an event was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Via {
+pub struct TreeEdge {
     /// Where the event before stands among the steps.
     pub parent: u32,
     /// The type of the edge.
@@ -76,16 +76,16 @@ pub struct Via {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The start, then what was reached; parents before children.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TreeStep>,
     /// True if there is more within the depth than the limit allowed.
     pub is_cut: bool,
 }
 
 /// Where a walk may go, and how far.
 #[derive(Debug)]
-pub(crate) struct Walk<'r> {
+pub(crate) struct BreadthFirst<'r> {
     pub(crate) sight: Sight,
     pub(crate) follow: Follow,
     /// Edges of these types; none for all.
@@ -99,12 +99,12 @@ pub(crate) struct Walk<'r> {
 const AHEAD: usize = 8;
 
 /// A walk under way.
-struct Going<'w, 'v> {
-    walk: &'w Walk<'w>,
+struct Traversal<'w, 'v> {
+    walk: &'w BreadthFirst<'w>,
     web: Web<'v>,
     wanted: [bool; 256],
-    met: Met,
-    steps: Vec<Step>,
+    met: VisitedSet,
+    steps: Vec<TreeStep>,
     shown: usize,
     /// Steps whose edges were asked for.
     expected: usize,
@@ -112,15 +112,15 @@ struct Going<'w, 'v> {
     looked: usize,
 }
 
-impl Walk<'_> {
+impl BreadthFirst<'_> {
     /// Walks from events that may be shown, all of which are at depth 0. Stubs that lead nowhere are still among the
     /// steps.
-    fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<Step>, bool)> {
-        let mut going = Going {
+    fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<TreeStep>, bool)> {
+        let mut going = Traversal {
             walk: self,
             web: view.web()?,
             wanted: wanted(self.types),
-            met: Met::new(view.nodes()),
+            met: VisitedSet::new(view.nodes()),
             steps: Vec::with_capacity(self.limit.min(512)),
             shown: 0,
             expected: 0,
@@ -129,7 +129,7 @@ impl Walk<'_> {
         for &start in starts {
             self.sight.open(view, start)?;
             if going.met.add(start) {
-                going.steps.push(Step {
+                going.steps.push(TreeStep {
                     id: start,
                     depth: 0,
                     via: None,
@@ -152,18 +152,18 @@ impl Walk<'_> {
     pub(crate) fn tree(&self, view: &View, starts: &[NodeId]) -> Result<Tree> {
         let (steps, is_cut) = self.run(view, starts)?;
         Ok(Tree {
-            answered: Answered::by(view),
+            answered: AnswerStamp::by(view),
             steps,
             is_cut,
         })
     }
 }
 
-impl Going<'_, '_> {
+impl Traversal<'_, '_> {
     /// Goes on to the end; true if there is more than may be met.
     fn on(&mut self) -> Result<bool> {
         let mut parent = 0;
-        while let Some(&Step { id, depth, .. }) = self.steps.get(parent) {
+        while let Some(&TreeStep { id, depth, .. }) = self.steps.get(parent) {
             if depth >= self.walk.depth {
                 break;
             }
@@ -202,7 +202,7 @@ impl Going<'_, '_> {
         depth: u32,
         direction: Direction,
     ) -> Result<bool> {
-        let via = |edge_type| Via {
+        let via = |edge_type| TreeEdge {
             parent: parent as u32,
             edge_type,
             direction,
@@ -242,7 +242,7 @@ impl Going<'_, '_> {
         others: &[u32],
         types: &[u8],
         depth: u32,
-        via: impl Fn(EdgeType) -> Via,
+        via: impl Fn(EdgeType) -> TreeEdge,
     ) -> Result<()> {
         let first = self.steps.len();
         let mut stubs = 0;
@@ -253,12 +253,12 @@ impl Going<'_, '_> {
                 continue;
             }
             let seen = self.walk.sight.at(&self.web, id)?;
-            if seen == Seen::Outside {
+            if seen == Visibility::Outside {
                 continue;
             }
-            let is_stub = seen == Seen::Stub;
+            let is_stub = seen == Visibility::Stub;
             stubs += usize::from(is_stub);
-            self.steps.push(Step {
+            self.steps.push(TreeStep {
                 id,
                 depth,
                 via: Some(via(EdgeType(edge_type))),
@@ -285,7 +285,7 @@ impl Going<'_, '_> {
 
     /// The event at the end of an edge; true if it is one more than may be met.
     #[inline(always)]
-    fn meet(&mut self, id: NodeId, depth: u32, via: Via) -> Result<bool> {
+    fn meet(&mut self, id: NodeId, depth: u32, via: TreeEdge) -> Result<bool> {
         self.looked += 1;
         if self.looked > TIES_MAX {
             return Ok(true);
@@ -294,15 +294,15 @@ impl Going<'_, '_> {
             return Ok(false);
         }
         let seen = self.walk.sight.at(&self.web, id)?;
-        if seen == Seen::Outside {
+        if seen == Visibility::Outside {
             return Ok(false);
         }
-        let is_stub = seen == Seen::Stub;
+        let is_stub = seen == Visibility::Stub;
         if (!is_stub && self.shown >= self.walk.limit) || self.steps.len() == VISITED_MAX {
             return Ok(true);
         }
         self.shown += usize::from(!is_stub);
-        self.steps.push(Step {
+        self.steps.push(TreeStep {
             id,
             depth,
             via: Some(via),
@@ -322,7 +322,7 @@ pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
 }
 
 /// Leaves out the stubs beyond which nothing is shown.
-fn without_dead_stubs(mut steps: Vec<Step>) -> Vec<Step> {
+fn without_dead_stubs(mut steps: Vec<TreeStep>) -> Vec<TreeStep> {
     let mut is_kept: Vec<bool> = steps.iter().map(|step| !step.is_stub).collect();
     for i in (0..steps.len()).rev() {
         if let Some(via) = steps[i].via

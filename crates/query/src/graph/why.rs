@@ -2,7 +2,7 @@
 
 use crate::answer::check_limit;
 use crate::graph::traverse::check_depth;
-use crate::graph::walk::{Follow, Tree, Walk};
+use crate::graph::walk::{BreadthFirst, Follow, Tree};
 use crate::planner::scope::{Scope, Sight};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
@@ -41,7 +41,7 @@ impl Why {
     pub fn run(&self, view: &View) -> Result<Tree> {
         check_limit(self.limit)?;
         check_depth(self.depth)?;
-        Walk {
+        BreadthFirst {
             sight: Sight::new(&self.scope, self.include_forgotten)?,
             follow: Follow::Outgoing,
             types: &[EdgeType::CAUSED_BY, EdgeType::SUPPORTS],

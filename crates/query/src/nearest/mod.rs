@@ -3,4 +3,4 @@
 pub(crate) mod cosines;
 pub(crate) mod similar;
 
-pub use similar::{Alike, Like, Similar};
+pub use similar::{Similar, SimilarHits, SimilarityTarget};

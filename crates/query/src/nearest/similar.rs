@@ -4,9 +4,9 @@
 //! approximate answer will do, and the brain's clusters keep their recall, some may be missed. Events without a vector,
 //! and with one of zeros, are like nothing.
 
-use crate::answer::{Answered, check_limit};
+use crate::answer::{AnswerStamp, check_limit};
 use crate::planner::scope::Sight;
-use crate::planner::selected::Selected;
+use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
 use amem_format::error::{Error, Result};
 use amem_format::nearest::{Query, Rate, exact, probe};
@@ -17,7 +17,7 @@ use amem_format::view::View;
 
 /// What others are to be like.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Like {
+pub enum SimilarityTarget {
     /// A vector of the brain's dimension and vector space.
     Vector(Vec<f32>),
     /// The vector of an event, which is not in the answer itself.
@@ -28,7 +28,7 @@ pub enum Like {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similar {
     /// Like what.
-    pub like: Like,
+    pub like: SimilarityTarget,
     /// Which events.
     pub selection: Selection,
     /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
@@ -44,7 +44,7 @@ pub struct Similar {
 impl Default for Similar {
     fn default() -> Self {
         Self {
-            like: Like::Vector(Vec::new()),
+            like: SimilarityTarget::Vector(Vec::new()),
             selection: Selection::default(),
             limit: 10,
             min_similarity: None,
@@ -55,9 +55,9 @@ impl Default for Similar {
 
 /// The most similar events.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Alike {
+pub struct SimilarHits {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// None of the best was missed.
     pub is_exact: bool,
     /// Events and their similarity, −1 to 1, the greatest first; of equals, the highest id.
@@ -65,15 +65,15 @@ pub struct Alike {
 }
 
 /// A question while it is answered.
-struct Asked<'a, 'v> {
+struct SimilarityScan<'a, 'v> {
     vectors: &'a Vectors<'v>,
     direction: &'a Direction,
-    selected: Selected<'v>,
+    selected: PlannedSelection<'v>,
     least: f32,
     itself: Option<NodeId>,
 }
 
-impl Asked<'_, '_> {
+impl SimilarityScan<'_, '_> {
     /// Keeps an event if it is among the best and wanted. Most are not among the best, so that is asked first.
     fn compare(&mut self, id: u32, vector: &[f32], inverse: f32, top: &mut Top) -> Result<()> {
         let Some(score) = self.direction.cosine(vector, inverse)? else {
@@ -91,7 +91,7 @@ impl Asked<'_, '_> {
     }
 }
 
-impl Rate for Asked<'_, '_> {
+impl Rate for SimilarityScan<'_, '_> {
     fn expect(&self, id: u32) {
         self.vectors.expect(id);
     }
@@ -106,7 +106,7 @@ impl Rate for Asked<'_, '_> {
 
 impl Similar {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Alike> {
+    pub fn run(&self, view: &View) -> Result<SimilarHits> {
         check_limit(self.limit)?;
         let least = self.min_similarity.unwrap_or(-1.0);
         if !(-1.0..=1.0).contains(&least) {
@@ -114,10 +114,10 @@ impl Similar {
             return Err(Error::invalid("min_similarity", why));
         }
         let (direction, itself) = self.direction(view)?;
-        let selected = Selected::new(view, &self.selection, view.nodes())?;
+        let selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
         let (driver, shortest) = selected.driver()?;
         let vectors = Vectors::new(view)?;
-        let mut asked = Asked {
+        let mut asked = SimilarityScan {
             vectors: &vectors,
             direction: &direction,
             selected,
@@ -140,8 +140,8 @@ impl Similar {
             })?;
             is_exact = self.in_place(view, &mut asked, &mut top)?;
         }
-        Ok(Alike {
-            answered: Answered::by(view),
+        Ok(SimilarHits {
+            answered: AnswerStamp::by(view),
             is_exact,
             hits: top
                 .into_sorted()
@@ -151,7 +151,12 @@ impl Similar {
     }
 
     /// The best of the events that are read in place. True if they are the best for certain.
-    fn in_place(&self, view: &View, asked: &mut Asked<'_, '_>, top: &mut Top) -> Result<bool> {
+    fn in_place(
+        &self,
+        view: &View,
+        asked: &mut SimilarityScan<'_, '_>,
+        top: &mut Top,
+    ) -> Result<bool> {
         let count = asked.vectors.in_place();
         let base = view.brain().base();
         let Some(codes) = base.codes()?.filter(|_| count > 0) else {
@@ -174,13 +179,13 @@ impl Similar {
     fn direction(&self, view: &View) -> Result<(Direction, Option<NodeId>)> {
         let no_direction = |what, why| Error::invalid(what, why);
         match &self.like {
-            Like::Vector(vector) => {
+            SimilarityTarget::Vector(vector) => {
                 vectors::check(view, vector)?;
                 let direction = Direction::of(vector)
                     .ok_or_else(|| no_direction("vector", "it is all zeros: nothing is like it"))?;
                 Ok((direction, None))
             }
-            Like::Event(id) => {
+            SimilarityTarget::Event(id) => {
                 let selection = &self.selection;
                 let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
                 let node = sight.open(view, *id)?;

@@ -12,6 +12,6 @@ mod request;
 mod row;
 mod run;
 
-pub use rank::{RankBy, Weights};
-pub use request::{Flow, Pipeline, Reach, Source, Stage};
-pub use row::{Parts, Row};
+pub use rank::{RankBy, RankWeights};
+pub use request::{Pipeline, PipelineResult, PipelineStage, RowSource, TraverseStage};
+pub use row::{PipelineRow, ScoreParts};

@@ -1,6 +1,6 @@
 //! Scores of rows: a weighted sum of what is known of an event.
 
-use super::row::{Parts, Row};
+use super::row::{PipelineRow, ScoreParts};
 use crate::planner::order::Axis;
 use crate::planner::subject::Strength;
 use amem_format::error::{Error, Result};
@@ -11,7 +11,7 @@ use amem_format::view::View;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankBy {
     /// What each part weighs.
-    pub weights: Weights,
+    pub weights: RankWeights,
     /// After how many days an event is half as recent; 30 unless told otherwise.
     pub half_life_days: f32,
     /// By which of its times an event is recent: recorded, unless told otherwise.
@@ -22,7 +22,7 @@ pub struct RankBy {
 
 /// What each part weighs, from 0; one of them more than 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
+pub struct RankWeights {
     /// Of what the source says, at most 1; weighs 1 unless told otherwise, and the others nothing.
     pub found: f32,
     /// Of effective confidence, 0 to 1.
@@ -35,7 +35,7 @@ pub struct Weights {
     pub nearness: f32,
 }
 
-impl Default for Weights {
+impl Default for RankWeights {
     fn default() -> Self {
         Self {
             found: 1.0,
@@ -50,7 +50,7 @@ impl Default for Weights {
 impl Default for RankBy {
     fn default() -> Self {
         Self {
-            weights: Weights::default(),
+            weights: RankWeights::default(),
             half_life_days: 30.0,
             axis: Axis::Recorded,
             strength_at: None,
@@ -60,7 +60,7 @@ impl Default for RankBy {
 
 impl RankBy {
     pub(super) fn check(&self) -> Result<()> {
-        let Weights {
+        let RankWeights {
             found,
             confidence,
             strength,
@@ -84,7 +84,12 @@ impl RankBy {
     }
 
     /// Gives rows their scores, and puts them in order.
-    pub(super) fn apply(&self, view: &View, rows: &mut [Row], order: &mut [usize]) -> Result<()> {
+    pub(super) fn apply(
+        &self,
+        view: &View,
+        rows: &mut [PipelineRow],
+        order: &mut [usize],
+    ) -> Result<()> {
         let strength = Strength::new(view, self.strength_at)?;
         let now = view.moment().1;
         for &at in order.iter() {
@@ -94,7 +99,7 @@ impl RankBy {
                 Axis::Recorded => node.created_at(),
                 Axis::Happened => node.happened()?,
             };
-            row.parts = Parts {
+            row.parts = ScoreParts {
                 found: self.weights.found * row.found,
                 confidence: self.weights.confidence * node.confidence(),
                 strength: self.weights.strength * strength.of(&node),

@@ -1,15 +1,15 @@
 //! What a pipeline is asked, and what it answers.
 
 use super::rank::RankBy;
-use super::row::Row;
-use crate::answer::Answered;
+use super::row::PipelineRow;
+use crate::answer::AnswerStamp;
 use crate::events::pattern::Pattern;
 use crate::graph::walk::Follow;
 use crate::nearest::similar::Similar;
 use crate::planner::scope::Scope;
 use crate::planner::selection::Selection;
 use crate::search::Search;
-use crate::search::text::Text;
+use crate::search::text::TextSearch;
 use amem_format::types::{EdgeType, NodeId};
 
 /// Asks for what comes out of stages.
@@ -18,9 +18,9 @@ pub struct Pipeline {
     /// Where rows come from, each bound by scope and forgetting before it is limited; 1 to
     /// `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first, and the best of what they
     /// say it is worth.
-    pub sources: Vec<Source>,
+    pub sources: Vec<RowSource>,
     /// What is done with the rows, at most `limits::PIPELINE_STAGES_MAX`, in this order.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<PipelineStage>,
     /// User, agent and run: of every row.
     pub scope: Scope,
     /// Forgotten events become rows.
@@ -29,13 +29,13 @@ pub struct Pipeline {
 
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Source {
+pub enum RowSource {
     /// These events, in this order, each worth 1.
     Events(Vec<NodeId>),
     /// What a search finds.
     Search(Search),
     /// What words find.
-    Text(Text),
+    Text(TextSearch),
     /// What vectors find.
     Similar(Similar),
     /// What meets conditions, each worth 1.
@@ -44,9 +44,9 @@ pub enum Source {
 
 /// What is done with rows.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Stage {
+pub enum PipelineStage {
     /// Behind the rows, what can be reached from them.
-    Traverse(Reach),
+    Traverse(TraverseStage),
     /// In place of each row, its newest head; of rows with the same head, the first stays.
     Resolve,
     /// Those that a selection wants.
@@ -59,7 +59,7 @@ pub enum Stage {
 
 /// How far a traversal goes from all rows at once, breadth first (`walk`).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reach {
+pub struct TraverseStage {
     /// Along edges of these types; none for all.
     pub types: Vec<EdgeType>,
     /// Which way; outgoing unless told otherwise.
@@ -70,7 +70,7 @@ pub struct Reach {
     pub limit: usize,
 }
 
-impl Default for Reach {
+impl Default for TraverseStage {
     fn default() -> Self {
         Self {
             types: Vec::new(),
@@ -83,13 +83,13 @@ impl Default for Reach {
 
 /// What came out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Flow {
+pub struct PipelineResult {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The rows of the last stage, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PipelineRow>,
     /// Rows of earlier stages that these came from, in the order in which they were made.
-    pub origins: Vec<Row>,
+    pub origins: Vec<PipelineRow>,
     /// True if a traversal found more than its limit allowed.
     pub is_cut: bool,
 }

@@ -5,7 +5,7 @@ use amem_format::view::Direction;
 
 /// An event, its score, and where it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct PipelineRow {
     /// The event.
     pub id: NodeId,
     /// Which stage made the row: 0 for the sources, n for the n-th stage behind them.
@@ -18,7 +18,7 @@ pub struct Row {
     /// The sum of its parts, added in their order. `found`, until rows are ranked.
     pub score: f32,
     /// What the score is made of.
-    pub parts: Parts,
+    pub parts: ScoreParts,
     /// The row that it was made of, as a place in the answer's rows or, from their number on, in its origins; none for
     /// the row of a source.
     pub from: Option<usize>,
@@ -30,7 +30,7 @@ pub struct Row {
 
 /// What a score is made of: each part with its weight.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
+pub struct ScoreParts {
     /// What the source says.
     pub found: f32,
     /// Confidence.
@@ -43,7 +43,7 @@ pub struct Parts {
     pub nearness: f32,
 }
 
-impl Parts {
+impl ScoreParts {
     /// Their sum, added in their order.
     pub fn sum(&self) -> f32 {
         self.found + self.confidence + self.strength + self.recency + self.nearness

@@ -2,44 +2,44 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::request::{Flow, Pipeline, Reach, Source, Stage};
-use super::row::{Parts, Row};
-use crate::answer::{Answered, check_limit};
+use super::request::{Pipeline, PipelineResult, PipelineStage, RowSource, TraverseStage};
+use super::row::{PipelineRow, ScoreParts};
+use crate::answer::{AnswerStamp, check_limit};
 use crate::events::pattern::Pattern;
 use crate::filter::Filter;
 use crate::graph::heads::Heads;
 use crate::graph::traverse::check_depth;
-use crate::graph::walk::Walk;
+use crate::graph::walk::BreadthFirst;
 use crate::limits::{PAGE_MAX, PIPELINE_ROWS_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
 use crate::nearest::similar::Similar;
 use crate::planner::scope::{Scope, Sight};
-use crate::planner::selected::Selected;
+use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
 use crate::search::Search;
-use crate::search::text::Text;
+use crate::search::text::TextSearch;
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
 impl Pipeline {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Flow> {
-        Run::new(view, self)?.all()
+    pub fn run(&self, view: &View) -> Result<PipelineResult> {
+        PipelineRun::new(view, self)?.all()
     }
 }
 
 /// A pipeline at work.
-struct Run<'v> {
+struct PipelineRun<'v> {
     view: &'v View,
     pipeline: &'v Pipeline,
     /// Every row that was made.
-    made: Vec<Row>,
+    made: Vec<PipelineRow>,
     /// The rows of the stage so far, as places in `made`.
     now: Vec<usize>,
     is_cut: bool,
 }
 
-impl<'v> Run<'v> {
+impl<'v> PipelineRun<'v> {
     fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
         let sources = pipeline.sources.len() as u64;
         if sources == 0 {
@@ -54,14 +54,14 @@ impl<'v> Run<'v> {
         Error::check_limit("the number of stages of a pipeline", stages, max)?;
         for stage in &pipeline.stages {
             match stage {
-                Stage::Traverse(reach) => {
+                PipelineStage::Traverse(reach) => {
                     check_limit(reach.limit)?;
                     check_depth(reach.depth)?;
                 }
-                Stage::Filter(selection) => selection.check()?,
-                Stage::Rank(by) => by.check()?,
-                Stage::Limit(limit) => check_limit(*limit)?,
-                Stage::Resolve => {}
+                PipelineStage::Filter(selection) => selection.check()?,
+                PipelineStage::Rank(by) => by.check()?,
+                PipelineStage::Limit(limit) => check_limit(*limit)?,
+                PipelineStage::Resolve => {}
             }
         }
         Ok(Self {
@@ -73,15 +73,15 @@ impl<'v> Run<'v> {
         })
     }
 
-    fn all(mut self) -> Result<Flow> {
+    fn all(mut self) -> Result<PipelineResult> {
         self.sources()?;
         for (at, stage) in self.pipeline.stages.iter().enumerate() {
             match stage {
-                Stage::Traverse(reach) => self.traverse(at + 1, reach)?,
-                Stage::Resolve => self.resolve(at + 1)?,
-                Stage::Filter(selection) => self.filter(selection)?,
-                Stage::Rank(by) => by.apply(self.view, &mut self.made, &mut self.now)?,
-                Stage::Limit(limit) => self.now.truncate(*limit),
+                PipelineStage::Traverse(reach) => self.traverse(at + 1, reach)?,
+                PipelineStage::Resolve => self.resolve(at + 1)?,
+                PipelineStage::Filter(selection) => self.filter(selection)?,
+                PipelineStage::Rank(by) => by.apply(self.view, &mut self.made, &mut self.now)?,
+                PipelineStage::Limit(limit) => self.now.truncate(*limit),
             }
         }
         Ok(self.flow())
@@ -91,7 +91,7 @@ impl<'v> Run<'v> {
         Sight::new(&self.pipeline.scope, self.pipeline.include_forgotten)
     }
 
-    fn push(&mut self, row: Row) -> Result<usize> {
+    fn push(&mut self, row: PipelineRow) -> Result<usize> {
         let (rows, max) = (self.made.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
         Error::check_limit("the number of rows that a pipeline makes", rows, max)?;
         self.made.push(row);
@@ -130,10 +130,10 @@ impl<'v> Run<'v> {
     }
 
     /// The events that a source finds and that may be rows, and what it says they are worth.
-    fn found(&self, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
+    fn found(&self, source: &RowSource, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
         let view = self.view;
         match source {
-            Source::Events(ids) => {
+            RowSource::Events(ids) => {
                 let (count, max) = (ids.len() as u64, PAGE_MAX as u64);
                 Error::check_limit("the number of event ids", count, max)?;
                 for &id in ids {
@@ -141,7 +141,7 @@ impl<'v> Run<'v> {
                 }
                 Ok(ids.iter().map(|&id| (id, 1.0)).collect())
             }
-            Source::Search(search) => {
+            RowSource::Search(search) => {
                 let search = Search {
                     selection: self.within(&search.selection)?,
                     ..search.clone()
@@ -149,21 +149,21 @@ impl<'v> Run<'v> {
                 let hits = search.run(view)?.hits.into_iter();
                 Ok(hits.map(|hit| (hit.id, hit.score)).collect())
             }
-            Source::Text(text) => {
-                let text = Text {
+            RowSource::Text(text) => {
+                let text = TextSearch {
                     selection: self.within(&text.selection)?,
                     ..text.clone()
                 };
                 Ok(text.run(view)?.hits)
             }
-            Source::Similar(similar) => {
+            RowSource::Similar(similar) => {
                 let similar = Similar {
                     selection: self.within(&similar.selection)?,
                     ..similar.clone()
                 };
                 Ok(similar.run(view)?.hits)
             }
-            Source::Pattern(pattern) => {
+            RowSource::Pattern(pattern) => {
                 let pattern = Pattern {
                     selection: self.within(&pattern.selection)?,
                     ..pattern.clone()
@@ -200,9 +200,9 @@ impl<'v> Run<'v> {
         })
     }
 
-    fn traverse(&mut self, stage: usize, reach: &Reach) -> Result<()> {
+    fn traverse(&mut self, stage: usize, reach: &TraverseStage) -> Result<()> {
         let starts: Vec<NodeId> = self.now.iter().map(|&at| self.made[at].id).collect();
-        let tree = Walk {
+        let tree = BreadthFirst {
             sight: self.sight()?,
             follow: reach.follow,
             types: &reach.types,
@@ -216,7 +216,7 @@ impl<'v> Run<'v> {
         for step in tree.steps.iter().skip(starts.len()) {
             let Some(via) = step.via else { continue };
             let from = places[via.parent as usize];
-            let at = self.push(Row {
+            let at = self.push(PipelineRow {
                 stage,
                 depth: self.made[from].depth.saturating_add(1),
                 from: Some(from),
@@ -247,7 +247,7 @@ impl<'v> Run<'v> {
                 resolved.push(place);
                 continue;
             }
-            resolved.push(self.push(Row {
+            resolved.push(self.push(PipelineRow {
                 stage,
                 depth: row.depth,
                 from: Some(place),
@@ -259,7 +259,7 @@ impl<'v> Run<'v> {
     }
 
     fn filter(&mut self, selection: &Selection) -> Result<()> {
-        let mut selected = Selected::new(self.view, selection, self.view.nodes())?;
+        let mut selected = PlannedSelection::new(self.view, selection, self.view.nodes())?;
         let mut kept = Vec::with_capacity(self.now.len());
         for &at in &self.now {
             if selected.admits_id(self.made[at].id)? {
@@ -271,7 +271,7 @@ impl<'v> Run<'v> {
     }
 
     /// The answer: the rows of the last stage, and what these came from.
-    fn flow(self) -> Flow {
+    fn flow(self) -> PipelineResult {
         let mut is_needed = vec![false; self.made.len()];
         for &at in &self.now {
             let mut from = self.made[at].from;
@@ -286,13 +286,13 @@ impl<'v> Run<'v> {
         let order: Vec<usize> = self.now.iter().copied().chain(origins).collect();
         let places: HashMap<usize, usize> =
             order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
-        let mut rows: Vec<Row> = order.iter().map(|&at| self.made[at]).collect();
+        let mut rows: Vec<PipelineRow> = order.iter().map(|&at| self.made[at]).collect();
         for row in &mut rows {
             row.from = row.from.and_then(|at| places.get(&at).copied());
         }
         let origins = rows.split_off(self.now.len());
-        Flow {
-            answered: Answered::by(self.view),
+        PipelineResult {
+            answered: AnswerStamp::by(self.view),
             rows,
             origins,
             is_cut: self.is_cut,
@@ -301,12 +301,12 @@ impl<'v> Run<'v> {
 }
 
 /// The row of an event that a source found.
-fn source_row(id: NodeId, found: f32) -> Row {
-    let parts = Parts {
+fn source_row(id: NodeId, found: f32) -> PipelineRow {
+    let parts = ScoreParts {
         found,
-        ..Parts::default()
+        ..ScoreParts::default()
     };
-    Row {
+    PipelineRow {
         id,
         stage: 0,
         depth: 0,

@@ -21,7 +21,7 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{Lsn, NodeId};
 
 /// Characters of a token.
-pub const TOKEN_LEN: usize = BYTES / 3 * 4;
+pub(crate) const TOKEN_LEN: usize = BYTES / 3 * 4;
 
 const VERSION: u16 = 1;
 // One u16, the UUID, seven u64; the sum of all but the last comes last.
@@ -38,27 +38,27 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 
 /// Where a listing goes on, and of what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor {
+pub(crate) struct PageCursor {
     /// The instance that was listed.
-    pub instance: Uuid,
+    pub(crate) instance: Uuid,
     /// The LSN of the view that the first page was read from.
-    pub lsn: Lsn,
+    pub(crate) lsn: Lsn,
     /// A hash of the request without its page: `hash` of its canonical bytes.
-    pub query: u64,
+    pub(crate) query: u64,
     /// The sort keys of the last row, as the query ordered them; 0 where there is none.
-    pub keys: [u64; 2],
+    pub(crate) keys: [u64; 2],
     /// The event of the last row.
-    pub id: NodeId,
+    pub(crate) id: NodeId,
 }
 
-impl Cursor {
+impl PageCursor {
     /// The hash by which a token knows its query.
-    pub fn hash(request: &[u8]) -> u64 {
+    pub(crate) fn hash(request: &[u8]) -> u64 {
         xxh3_64(request)
     }
 
     /// The token.
-    pub fn encode(&self) -> String {
+    pub(crate) fn encode(&self) -> String {
         let mut raw = [0; BYTES];
         put_u16(&mut raw, 0, VERSION);
         raw[AT_INSTANCE..AT_LSN].copy_from_slice(self.instance.as_bytes());
@@ -73,7 +73,7 @@ impl Cursor {
     }
 
     /// Reads a token given to a query of an instance.
-    pub fn decode(token: &str, instance: Uuid, query: u64) -> Result<Self> {
+    pub(crate) fn decode(token: &str, instance: Uuid, query: u64) -> Result<Self> {
         let raw = from_text(token).ok_or_else(|| refused("not a token of amemd"))?;
         let version = get_u16(&raw, 0);
         let is_whole = get_u64(&raw, AT_CHECKSUM) == xxh3_64(&raw[..AT_CHECKSUM]);
@@ -149,7 +149,7 @@ mod tests {
 
     use super::*;
 
-    const SAMPLE: Cursor = Cursor {
+    const SAMPLE: PageCursor = PageCursor {
         instance: Uuid::from_u128(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef),
         lsn: Lsn(42),
         query: 7,
@@ -157,8 +157,8 @@ mod tests {
         id: NodeId(9),
     };
 
-    fn decode(token: &str) -> Result<Cursor> {
-        Cursor::decode(token, SAMPLE.instance, SAMPLE.query)
+    fn decode(token: &str) -> Result<PageCursor> {
+        PageCursor::decode(token, SAMPLE.instance, SAMPLE.query)
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn another_instance_is_named() {
         let other = Uuid::from_u128(1);
-        match Cursor::decode(&SAMPLE.encode(), other, SAMPLE.query).unwrap_err() {
+        match PageCursor::decode(&SAMPLE.encode(), other, SAMPLE.query).unwrap_err() {
             Error::ForeignInstance { expected, found } => {
                 assert_eq!((expected, found), (other, SAMPLE.instance));
             }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn another_query_is_refused() {
-        let error = Cursor::decode(&SAMPLE.encode(), SAMPLE.instance, 8).unwrap_err();
+        let error = PageCursor::decode(&SAMPLE.encode(), SAMPLE.instance, 8).unwrap_err();
         assert!(error.to_string().contains("of another query"), "{error}");
     }
 
@@ -216,13 +216,13 @@ mod tests {
         fn every_cursor_survives_a_round_trip(
             instance: u128, lsn: u64, query: u64, keys: [u64; 2], id: u64,
         ) {
-            let cursor = Cursor {
+            let cursor = PageCursor {
                 instance: Uuid::from_u128(instance), lsn: Lsn(lsn), query, keys, id: NodeId(id),
             };
             let token = cursor.encode();
             prop_assert_eq!(token.len(), TOKEN_LEN);
             prop_assert!(token.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c)));
-            prop_assert_eq!(Cursor::decode(&token, cursor.instance, query).unwrap(), cursor);
+            prop_assert_eq!(PageCursor::decode(&token, cursor.instance, query).unwrap(), cursor);
         }
 
         #[test]

@@ -41,9 +41,9 @@ impl<'v> Driver<'v> {
     }
 
     /// Walks its events within a range of ids.
-    pub(crate) fn walk(&self, within: Range<u64>, descending: bool) -> Walk<'_, 'v> {
+    pub(crate) fn walk(&self, within: Range<u64>, descending: bool) -> IdWalk<'_, 'v> {
         let at = match self {
-            Self::All => At::All,
+            Self::All => IdSource::All,
             Self::Lists(lists) => {
                 let mut cursors: Vec<ListCursor<'_, 'v>> = lists
                     .iter()
@@ -58,12 +58,12 @@ impl<'v> Driver<'v> {
                     let id = cursor.next(descending)?;
                     Some((sooner(id, descending), i))
                 });
-                At::Lists(heads.collect(), cursors)
+                IdSource::Lists(heads.collect(), cursors)
             }
-            Self::Term(ids) => At::Term(ids.clone()),
-            Self::Values(ids) => At::Values(ids.clone()),
+            Self::Term(ids) => IdSource::Term(ids.clone()),
+            Self::Values(ids) => IdSource::Values(ids.clone()),
         };
-        Walk {
+        IdWalk {
             within,
             descending,
             at,
@@ -73,15 +73,15 @@ impl<'v> Driver<'v> {
 
 /// A walk over events in order of id.
 #[derive(Debug)]
-pub(crate) struct Walk<'d, 'v> {
+pub(crate) struct IdWalk<'d, 'v> {
     /// What is left.
     within: Range<u64>,
     descending: bool,
-    at: At<'d, 'v>,
+    at: IdSource<'d, 'v>,
 }
 
 #[derive(Debug)]
-enum At<'d, 'v> {
+enum IdSource<'d, 'v> {
     All,
     /// The next of each list, soonest on top.
     Lists(BinaryHeap<(u64, usize)>, Vec<ListCursor<'d, 'v>>),
@@ -117,24 +117,26 @@ fn sooner(id: u64, descending: bool) -> u64 {
     if descending { id } else { !id }
 }
 
-impl Walk<'_, '_> {
+impl IdWalk<'_, '_> {
     /// The next event.
     pub(crate) fn next(&mut self) -> Result<Option<NodeId>> {
         let (descending, within) = (self.descending, &mut self.within);
         let found = match &mut self.at {
-            At::All if within.is_empty() => None,
-            At::All if descending => Some(within.end - 1),
-            At::All => Some(within.start),
-            At::Lists(heads, cursors) => heads.pop().map(|(key, i)| {
+            IdSource::All if within.is_empty() => None,
+            IdSource::All if descending => Some(within.end - 1),
+            IdSource::All => Some(within.start),
+            IdSource::Lists(heads, cursors) => heads.pop().map(|(key, i)| {
                 if let Some(next) = cursors[i].next(descending) {
                     heads.push((sooner(next, descending), i));
                 }
                 sooner(key, descending)
             }),
-            At::Term(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
-            At::Term(ids) => ids.first_from(within.start as u32)?.map(u64::from),
-            At::Values(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
-            At::Values(ids) => ids.first_from(within.start as u32)?.map(u64::from),
+            IdSource::Term(ids) if descending => ids.last_before(within.end as u32)?.map(u64::from),
+            IdSource::Term(ids) => ids.first_from(within.start as u32)?.map(u64::from),
+            IdSource::Values(ids) if descending => {
+                ids.last_before(within.end as u32)?.map(u64::from)
+            }
+            IdSource::Values(ids) => ids.first_from(within.start as u32)?.map(u64::from),
         };
         let Some(id) = found.filter(|id| within.contains(id)) else {
             return Ok(None);

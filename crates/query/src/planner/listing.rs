@@ -8,15 +8,15 @@
 use std::collections::BinaryHeap;
 
 use crate::answer;
-use crate::planner::cursor::Cursor;
+use crate::planner::cursor::PageCursor;
 use crate::planner::driver::Driver;
-use crate::planner::order::{Axis, By, Rank};
-use crate::planner::selected::Selected;
+use crate::planner::order::{Axis, Rank, SortKey};
+use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
-use crate::planner::strength_order::{self, Strongest};
-use crate::planner::strength_scan::Fading;
+use crate::planner::strength_order::{self, StrengthOrder};
+use crate::planner::strength_scan::StrengthScan;
 use crate::planner::subject::Strength;
-use crate::planner::time_order::{self, Happened};
+use crate::planner::time_order::{self, TimeOrder};
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View};
@@ -25,7 +25,7 @@ use amem_format::view::{Node, View};
 #[derive(Debug)]
 pub(crate) struct Listing<'r> {
     pub(crate) selection: &'r Selection,
-    pub(crate) by: By,
+    pub(crate) by: SortKey,
     pub(crate) descending: bool,
     pub(crate) limit: usize,
     /// The token of the page before.
@@ -35,20 +35,20 @@ pub(crate) struct Listing<'r> {
 }
 
 /// Rows in order, and the token of the next page.
-pub(crate) struct Rows {
+pub(crate) struct ListingPage {
     pub(crate) rows: Vec<Rank>,
     pub(crate) next: Option<String>,
 }
 
 impl Listing<'_> {
     /// Reads one page.
-    pub(crate) fn page(&self, view: &View) -> Result<Rows> {
+    pub(crate) fn page(&self, view: &View) -> Result<ListingPage> {
         answer::check_limit(self.limit)?;
         let query = self.hash()?;
         let cursor = self
             .cursor
             .map(|token| {
-                let cursor = Cursor::decode(token, view.instance(), query)?;
+                let cursor = PageCursor::decode(token, view.instance(), query)?;
                 check_moment(&cursor, view).map(|()| cursor)
             })
             .transpose()?;
@@ -63,7 +63,7 @@ impl Listing<'_> {
             .last()
             .filter(|_| rows.len() == self.limit)
             .map(|last| {
-                Cursor {
+                PageCursor {
                     instance: view.instance(),
                     lsn: cursor.map_or(view.moment().0, |c| c.lsn),
                     query,
@@ -72,40 +72,40 @@ impl Listing<'_> {
                 }
                 .encode()
             });
-        Ok(Rows { rows, next })
+        Ok(ListingPage { rows, next })
     }
 
     fn hash(&self) -> Result<u64> {
         let by = match self.by {
-            By::Time(Axis::Recorded) => "recorded",
-            By::Time(Axis::Happened) => "happened",
-            By::Strength => "strength",
+            SortKey::Time(Axis::Recorded) => "recorded",
+            SortKey::Time(Axis::Happened) => "happened",
+            SortKey::Strength => "strength",
         };
         let selection = self.selection.canonical();
         let mut canonical = Vec::with_capacity(256);
         // Into memory; of what a selection is made of, nothing has no JSON.
         serde_json::to_writer(&mut canonical, &(self.name, by, self.descending, selection))
             .map_err(|e| Error::invalid("selection", e.to_string()))?;
-        Ok(Cursor::hash(&canonical))
+        Ok(PageCursor::hash(&canonical))
     }
 
     fn rows(&self, view: &View, end: u64, after: Option<Rank>) -> Result<Vec<Rank>> {
-        let mut selected = Selected::new(view, self.selection, end)?;
+        let mut selected = PlannedSelection::new(view, self.selection, end)?;
         let (driver, shortest) = selected.driver()?;
         let is_short = |len: u64, of: u64| {
             // A walk over `of` events passes over about `limit · of / len` before the page is full.
             u128::from(len) * u128::from(len) <= self.limit as u128 * u128::from(of)
         };
         match self.by {
-            By::Time(Axis::Happened) if !time_order::is_recorded(view)? => {
+            SortKey::Time(Axis::Happened) if !time_order::is_recorded(view)? => {
                 let of = time_order::count(view, &selected.happened)?;
                 if is_short(shortest, of) {
                     return self.best_of(view, &mut selected, &driver, after);
                 }
-                let mut walk = Happened::new(view, &selected.happened, after, self.descending)?;
+                let mut walk = TimeOrder::new(view, &selected.happened, after, self.descending)?;
                 self.walk(view, &mut selected, || walk.next())
             }
-            By::Time(_) => {
+            SortKey::Time(_) => {
                 if !selected.happened.is_open()
                     && is_short(time_order::count(view, &selected.happened)?, shortest)
                 {
@@ -123,7 +123,7 @@ impl Listing<'_> {
                     Ok(walk.next()?.map(|id| Rank { key: 0, id }))
                 })
             }
-            By::Strength => {
+            SortKey::Strength => {
                 let is_walkable = self.descending
                     && selected.strength == Strength::LastRun
                     && strength_order::is_ordered(view);
@@ -133,7 +133,7 @@ impl Listing<'_> {
                     }
                     return self.best_of(view, &mut selected, &driver, after);
                 }
-                let mut walk = Strongest::new(view, after)?;
+                let mut walk = StrengthOrder::new(view, after)?;
                 self.walk(view, &mut selected, || walk.next())
             }
         }
@@ -143,7 +143,7 @@ impl Listing<'_> {
     fn walk(
         &self,
         view: &View,
-        selected: &mut Selected<'_>,
+        selected: &mut PlannedSelection<'_>,
         mut next: impl FnMut() -> Result<Option<Rank>>,
     ) -> Result<Vec<Rank>> {
         let mut rows = Vec::with_capacity(self.limit.min(64));
@@ -163,7 +163,7 @@ impl Listing<'_> {
     fn best_of(
         &self,
         view: &View,
-        selected: &mut Selected<'_>,
+        selected: &mut PlannedSelection<'_>,
         driver: &Driver<'_>,
         after: Option<Rank>,
     ) -> Result<Vec<Rank>> {
@@ -175,21 +175,21 @@ impl Listing<'_> {
     fn fading<'v>(
         &self,
         view: &'v View,
-        selected: &Selected<'v>,
+        selected: &PlannedSelection<'v>,
         driver: &Driver<'v>,
-    ) -> Option<Fading<'v>> {
+    ) -> Option<StrengthScan<'v>> {
         if !self.descending || !matches!(driver, Driver::All) {
             return None;
         }
-        Fading::new(view, &selected.strength, selected.ids.clone())
+        StrengthScan::new(view, &selected.strength, selected.ids.clone())
     }
 
     /// Keeps the best of what may be among them.
     fn best_faded(
         &self,
         view: &View,
-        selected: &mut Selected<'_>,
-        mut walk: Fading<'_>,
+        selected: &mut PlannedSelection<'_>,
+        mut walk: StrengthScan<'_>,
         after: Option<Rank>,
     ) -> Result<Vec<Rank>> {
         self.best(view, selected, after, |worst| {
@@ -202,10 +202,10 @@ impl Listing<'_> {
     fn best_happened(
         &self,
         view: &View,
-        selected: &mut Selected<'_>,
+        selected: &mut PlannedSelection<'_>,
         after: Option<Rank>,
     ) -> Result<Vec<Rank>> {
-        let mut walk = Happened::new(view, &selected.happened, None, false)?;
+        let mut walk = TimeOrder::new(view, &selected.happened, None, false)?;
         self.best(view, selected, after, |_| {
             Ok(walk.next()?.map(|rank| rank.id))
         })
@@ -215,7 +215,7 @@ impl Listing<'_> {
     fn best(
         &self,
         view: &View,
-        selected: &mut Selected<'_>,
+        selected: &mut PlannedSelection<'_>,
         after: Option<Rank>,
         mut next: impl FnMut(Option<&(i64, u64)>) -> Result<Option<NodeId>>,
     ) -> Result<Vec<Rank>> {
@@ -246,15 +246,15 @@ impl Listing<'_> {
 
     fn rank(&self, node: &Node<'_>, strength: &Strength) -> Result<Rank> {
         Ok(match self.by {
-            By::Time(Axis::Recorded) => Rank::of_time(node.created_at(), node.id()),
-            By::Time(Axis::Happened) => Rank::of_time(node.happened()?, node.id()),
-            By::Strength => Rank::of_strength(strength.of(node), node.id()),
+            SortKey::Time(Axis::Recorded) => Rank::of_time(node.created_at(), node.id()),
+            SortKey::Time(Axis::Happened) => Rank::of_time(node.happened()?, node.id()),
+            SortKey::Strength => Rank::of_strength(strength.of(node), node.id()),
         })
     }
 }
 
 /// A listing goes on at its own moment, or on a newer view of the brain.
-pub(crate) fn check_moment(cursor: &Cursor, view: &View) -> Result<()> {
+pub(crate) fn check_moment(cursor: &PageCursor, view: &View) -> Result<()> {
     let moment = view.moment().0;
     if cursor.lsn == moment || (!view.is_as_of() && cursor.lsn < moment) {
         return Ok(());

@@ -14,7 +14,6 @@ pub(crate) mod subject;
 pub(crate) mod time_order;
 pub(crate) mod values;
 
-pub use cursor::{Cursor, TOKEN_LEN};
 pub use order::Axis;
-pub use scope::{Scope, Seen, Sight};
-pub use selection::{Bounds, Selection, Window};
+pub use scope::{Scope, Sight, Visibility};
+pub use selection::{Selection, ValueRange, Window};

@@ -14,7 +14,7 @@ pub enum Axis {
 
 /// What events are ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum By {
+pub(crate) enum SortKey {
     Time(Axis),
     Strength,
 }

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 
 use crate::filter::{Filter, Subject};
-use crate::planner::subject::{Candidate, Strength};
+use crate::planner::subject::{NodeSubject, Strength};
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View, Web};
@@ -49,7 +49,7 @@ impl Scope {
 
 /// How a query that follows edges sees an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seen {
+pub enum Visibility {
     /// Shown.
     Shown,
     /// Forgotten: its id only, and only if something beyond it is shown.
@@ -80,56 +80,56 @@ impl Sight {
     }
 
     /// How an event is seen.
-    pub fn of(&self, node: &Node<'_>) -> Result<Seen> {
+    pub fn of(&self, node: &Node<'_>) -> Result<Visibility> {
         if let Some(scope) = &self.scope {
-            let candidate = Candidate::new(node, &Strength::LastRun);
+            let candidate = NodeSubject::new(node, &Strength::LastRun);
             if !scope.matches(&candidate as &dyn Subject)? {
-                return Ok(Seen::Outside);
+                return Ok(Visibility::Outside);
             }
         }
         Ok(if node.is_forgotten() && !self.include_forgotten {
-            Seen::Stub
+            Visibility::Stub
         } else {
-            Seen::Shown
+            Visibility::Shown
         })
     }
 
     /// How an event of a graph is seen.
     #[inline(always)]
-    pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+    pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Visibility> {
         // Without a scope, what was learnt of an event once says it all.
         match web.known_forgotten(id).filter(|_| self.scope.is_none()) {
-            Some(true) if !self.include_forgotten => Ok(Seen::Stub),
-            Some(_) => Ok(Seen::Shown),
+            Some(true) if !self.include_forgotten => Ok(Visibility::Stub),
+            Some(_) => Ok(Visibility::Shown),
             None => self.look(web, id),
         }
     }
 
     #[inline(never)]
-    fn look(&self, web: &Web<'_>, id: NodeId) -> Result<Seen> {
+    fn look(&self, web: &Web<'_>, id: NodeId) -> Result<Visibility> {
         if self.scope.is_some() {
             return self.of(&web.view().node(id)?);
         }
         Ok(if web.is_forgotten(id)? && !self.include_forgotten {
-            Seen::Stub
+            Visibility::Stub
         } else {
-            Seen::Shown
+            Visibility::Shown
         })
     }
 
     /// True if an event of a graph is outside; without a scope none is, and no event is looked at.
     #[inline]
     pub(crate) fn leaves_out(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
-        Ok(self.scope.is_some() && self.at(web, id)? == Seen::Outside)
+        Ok(self.scope.is_some() && self.at(web, id)? == Visibility::Outside)
     }
 
     /// An event that a request names: an error if it may not be shown.
     pub fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
         let node = view.node(id)?;
         match self.of(&node)? {
-            Seen::Shown => Ok(node),
-            Seen::Stub => Err(Error::Forgotten { id }),
-            Seen::Outside => Err(Error::invalid(
+            Visibility::Shown => Ok(node),
+            Visibility::Stub => Err(Error::Forgotten { id }),
+            Visibility::Outside => Err(Error::invalid(
                 "event",
                 format!("{id} is outside the scope asked about"),
             )),

@@ -7,7 +7,7 @@ use crate::filter::Filter;
 use crate::planner::driver::Driver;
 use crate::planner::keyword::TermIds;
 use crate::planner::selection::{Selection, Window};
-use crate::planner::subject::{Candidate, Strength};
+use crate::planner::subject::{NodeSubject, Strength};
 use crate::planner::time_order;
 use crate::planner::values::ValueIds;
 use crate::text::TextQuery;
@@ -21,7 +21,7 @@ const FILTERED_SHARE: u64 = 4;
 
 /// A selection on a view.
 #[derive(Debug)]
-pub(crate) struct Selected<'v> {
+pub(crate) struct PlannedSelection<'v> {
     view: &'v View,
     selection: &'v Selection,
     types: Vec<EventType>,
@@ -38,7 +38,7 @@ pub(crate) struct Selected<'v> {
     pub(crate) strength: Strength,
 }
 
-impl<'v> Selected<'v> {
+impl<'v> PlannedSelection<'v> {
     /// Of the events below `end`.
     pub(crate) fn new(view: &'v View, selection: &'v Selection, end: u64) -> Result<Self> {
         selection.check()?;
@@ -157,7 +157,7 @@ impl<'v> Selected<'v> {
         }
         match &self.filter {
             None => Ok(true),
-            Some(filter) => filter.matches(&Candidate::new(node, &self.strength)),
+            Some(filter) => filter.matches(&NodeSubject::new(node, &self.strength)),
         }
     }
 

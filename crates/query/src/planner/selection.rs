@@ -23,9 +23,9 @@ pub struct Selection {
     /// Happened within; an event without a time of its own happened when it was recorded.
     pub happened: Window,
     /// Effective confidence within.
-    pub confidence: Bounds,
+    pub confidence: ValueRange,
     /// Strength within.
-    pub strength: Bounds,
+    pub strength: ValueRange,
     /// Strength, here, in filters and in orders, is that of this time instead of the last decay run.
     pub strength_at: Option<Micros>,
     /// The text says every one of these words, in whatever form (`text::Analyzer`).
@@ -51,7 +51,7 @@ pub struct Window {
 
 /// A range of numbers, both ends included.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Bounds {
+pub struct ValueRange {
     /// Not below.
     pub min: Option<f32>,
     /// Not above.
@@ -89,7 +89,7 @@ impl Window {
     }
 }
 
-impl Bounds {
+impl ValueRange {
     /// True if a number lies within.
     pub fn contains(&self, value: f32) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
@@ -136,7 +136,7 @@ impl Selection {
         }
         let window = |w: &Window| [w.from, w.until];
         // As 64 bits, in which page tokens have always known them.
-        let bounds = |b: &Bounds| [b.min.map(f64::from), b.max.map(f64::from)];
+        let bounds = |b: &ValueRange| [b.min.map(f64::from), b.max.map(f64::from)];
         (
             sorted(self.types.iter().map(|t| t.0)),
             sorted(self.sessions.iter().map(|s| s.0)),
@@ -164,7 +164,7 @@ mod tests {
             from: Some(Micros(5)),
             until: Some(Micros(4)),
         };
-        let bounds = |min, max| Bounds { min, max };
+        let bounds = |min, max| ValueRange { min, max };
         let base = Selection::default();
         for (selection, why) in [
             (
@@ -257,7 +257,7 @@ mod tests {
                 from: Some(Micros(-5)),
                 until: None,
             },
-            confidence: Bounds {
+            confidence: ValueRange {
                 min: Some(0.1),
                 max: Some(1.0),
             },

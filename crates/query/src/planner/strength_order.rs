@@ -12,7 +12,7 @@ use amem_format::view::View;
 
 /// A walk over the events of a view by (strength, id) descending, hidden ones too.
 #[derive(Debug)]
-pub(crate) struct Strongest<'v> {
+pub(crate) struct StrengthOrder<'v> {
     view: &'v View,
     /// The base's events that the walk has not come to.
     base: &'v [u32],
@@ -29,7 +29,7 @@ pub(crate) fn is_ordered(view: &View) -> bool {
     !view.is_as_of() && !is_decayed()
 }
 
-impl<'v> Strongest<'v> {
+impl<'v> StrengthOrder<'v> {
     /// The events of a view for which `is_ordered` holds; those past `after`, if that is given.
     pub(crate) fn new(view: &'v View, after: Option<Rank>) -> Result<Self> {
         let mut base = view.brain().base().strengths()?;

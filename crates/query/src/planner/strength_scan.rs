@@ -25,7 +25,7 @@ const FRESH: u32 = 16;
 const TINY: f32 = 1e-30;
 
 /// A walk over events by id, descending.
-pub(crate) struct Fading<'v> {
+pub(crate) struct StrengthScan<'v> {
     view: &'v View,
     time: Micros,
     rates: [f32; 6],
@@ -41,7 +41,7 @@ pub(crate) struct Fading<'v> {
     fresh: u32,
 }
 
-impl<'v> Fading<'v> {
+impl<'v> StrengthScan<'v> {
     /// The events within a range of ids; none if strength is not that of one time and the base's records.
     pub(crate) fn new(view: &'v View, strength: &Strength, ids: Range<u64>) -> Option<Self> {
         if view.before_base() {

@@ -48,18 +48,18 @@ impl Strength {
 }
 
 /// An event that may be wanted.
-pub(crate) struct Candidate<'c, 'v> {
+pub(crate) struct NodeSubject<'c, 'v> {
     node: &'c Node<'v>,
     strength: &'c Strength,
 }
 
-impl<'c, 'v> Candidate<'c, 'v> {
+impl<'c, 'v> NodeSubject<'c, 'v> {
     pub(crate) fn new(node: &'c Node<'v>, strength: &'c Strength) -> Self {
         Self { node, strength }
     }
 }
 
-impl Subject for Candidate<'_, '_> {
+impl Subject for NodeSubject<'_, '_> {
     fn id(&self) -> NodeId {
         self.node.id()
     }

@@ -14,9 +14,9 @@ use amem_format::view::View;
 
 /// A walk over the events of a view by (happened, id), hidden ones too.
 #[derive(Debug)]
-pub(crate) struct Happened<'v> {
-    lists: [List<'v>; 2],
-    own: Own<'v>,
+pub(crate) struct TimeOrder<'v> {
+    lists: [SortedList<'v>; 2],
+    own: TimedEvents<'v>,
     /// The next of each list, and of `own`.
     heads: [Option<Rank>; 3],
     descending: bool,
@@ -51,7 +51,7 @@ pub(crate) fn count(view: &View, window: &Window) -> Result<u64> {
     Ok(to.saturating_sub(from) as u64 + untimed)
 }
 
-impl<'v> Happened<'v> {
+impl<'v> TimeOrder<'v> {
     /// The events within a window; those past `after`, if that is given.
     pub(crate) fn new(
         view: &'v View,
@@ -79,10 +79,10 @@ impl<'v> Happened<'v> {
         };
         let mut walk = Self {
             lists: [
-                List::new(view, Kind::of_base(view)?, start, descending)?,
-                List::new(view, Kind::of_delta(view), start, descending)?,
+                SortedList::new(view, SortedSource::of_base(view)?, start, descending)?,
+                SortedList::new(view, SortedSource::of_delta(view), start, descending)?,
             ],
-            own: Own { view, place: start },
+            own: TimedEvents { view, place: start },
             heads: [None; 3],
             descending,
             end,
@@ -129,14 +129,14 @@ fn next_place(rank: Rank) -> Rank {
 
 /// A sorted list that is read by position.
 #[derive(Debug)]
-struct List<'v> {
+struct SortedList<'v> {
     view: &'v View,
-    kind: Kind<'v>,
+    kind: SortedSource<'v>,
     left: Range<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind<'v> {
+enum SortedSource<'v> {
     /// The order of a base: when, and which event.
     Ordered(&'v [i64], &'v [u32]),
     /// The events of a base in which none has a time of its own.
@@ -145,7 +145,7 @@ enum Kind<'v> {
     Untimed(&'v AppendVec<u32>, u32),
 }
 
-impl<'v> Kind<'v> {
+impl<'v> SortedSource<'v> {
     fn of_base(view: &'v View) -> Result<Self> {
         let base = view.brain().base();
         let times = base.event_times()?;
@@ -172,8 +172,8 @@ impl<'v> Kind<'v> {
     }
 }
 
-impl<'v> List<'v> {
-    fn new(view: &'v View, kind: Kind<'v>, start: Rank, descending: bool) -> Result<Self> {
+impl<'v> SortedList<'v> {
+    fn new(view: &'v View, kind: SortedSource<'v>, start: Rank, descending: bool) -> Result<Self> {
         let len = kind.len();
         let mut list = Self {
             view,
@@ -199,14 +199,16 @@ impl<'v> List<'v> {
 
     fn at(&self, i: u64) -> Result<Rank> {
         let id = match self.kind {
-            Kind::Ordered(times, order) => {
+            SortedSource::Ordered(times, order) => {
                 return Ok(Rank {
                     key: times[i as usize],
                     id: NodeId(order[i as usize].into()),
                 });
             }
-            Kind::Recorded(_) => NodeId(i),
-            Kind::Untimed(ids, _) => NodeId(ids.get(i as u32).map_or(u64::MAX, |&id| id.into())),
+            SortedSource::Recorded(_) => NodeId(i),
+            SortedSource::Untimed(ids, _) => {
+                NodeId(ids.get(i as u32).map_or(u64::MAX, |&id| id.into()))
+            }
         };
         Ok(Rank::of_time(self.view.node(id)?.created_at(), id))
     }
@@ -230,13 +232,13 @@ impl<'v> List<'v> {
 
 /// The events of the delta with a time of their own.
 #[derive(Debug)]
-struct Own<'v> {
+struct TimedEvents<'v> {
     view: &'v View,
     /// Ascending, the next is not before it; descending, it is before it.
     place: Rank,
 }
 
-impl Own<'_> {
+impl TimedEvents<'_> {
     fn next(&mut self, descending: bool) -> Option<Rank> {
         let list = &self.view.brain().delta().events.happened;
         let nodes = self.view.nodes();

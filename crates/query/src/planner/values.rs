@@ -18,7 +18,7 @@ const GATHERED_MIN: u64 = 64;
 /// The events of a view that a filter may want.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueIds<'v> {
-    base: Proposed<'v>,
+    base: ProposedIds<'v>,
     /// Events of the base of which its index can't tell: too many values, or others now. Ascending.
     always: Vec<u32>,
     /// The events of the base end here; of those from here on every one is among these.
@@ -29,7 +29,7 @@ pub(crate) struct ValueIds<'v> {
 
 /// What the base's index proposes.
 #[derive(Debug, Clone)]
-enum Proposed<'v> {
+enum ProposedIds<'v> {
     /// Ascending.
     Gathered(Vec<u32>),
     List {
@@ -66,9 +66,9 @@ impl<'v> ValueIds<'v> {
         let mut always: Vec<u32> = changed.chain(untold.iter().copied()).collect();
         sort(&mut always);
         let proposed = match (values, is_one) {
-            (Some(values), true) => Proposed::one(values, need.hashes[0])?,
-            (Some(values), false) => Proposed::gathered(values, &need.hashes)?,
-            (None, _) => Proposed::Gathered(Vec::new()),
+            (Some(values), true) => ProposedIds::one(values, need.hashes[0])?,
+            (Some(values), false) => ProposedIds::gathered(values, &need.hashes)?,
+            (None, _) => ProposedIds::Gathered(Vec::new()),
         };
         let recent = u64::from(end.saturating_sub(base_end));
         Ok(Some(Self {
@@ -117,7 +117,7 @@ impl<'v> ValueIds<'v> {
     }
 }
 
-impl<'v> Proposed<'v> {
+impl<'v> ProposedIds<'v> {
     fn one(values: Values<'v>, hash: u64) -> Result<Self> {
         let list = values.find(hash)?;
         Ok(list.map_or(Self::Gathered(Vec::new()), |list| Self::List {

@@ -16,7 +16,7 @@ use amem_format::view::View;
 const BUCKET: usize = 64;
 
 /// What events have of their own.
-pub(super) struct Own<'v> {
+pub(super) struct BaseScores<'v> {
     text_weight: f32,
     vector_weight: f32,
     scores: Scores,
@@ -27,7 +27,7 @@ pub(super) struct Own<'v> {
     uppers: Vec<f32>,
 }
 
-impl<'v> Own<'v> {
+impl<'v> BaseScores<'v> {
     /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell
     /// events apart, the other has all of it.
     pub(super) fn new(

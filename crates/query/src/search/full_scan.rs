@@ -6,7 +6,7 @@
 //!
 //! Promises: no score is greater than its bound. Not here: who is wanted, as no bound asks that.
 
-use crate::search::base_score::Own;
+use crate::search::base_score::BaseScores;
 use crate::search::spread::{WAYS, small};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId, SessionId};
@@ -16,7 +16,7 @@ use amem_format::view::{Direction, View, Web};
 /// what one and two steps away lend of what they have, `session` what the session does.
 pub(super) fn bounds(
     view: &View,
-    own: &Own<'_>,
+    own: &BaseScores<'_>,
     neighbours: (f32, f32),
     session: f32,
 ) -> Result<Vec<f32>> {
@@ -39,7 +39,7 @@ pub(super) fn bounds(
     if neighbours != (0.0, 0.0) {
         let web = view.web()?;
         for way in WAYS {
-            let steps = Steps::of(&web, nodes, way)?;
+            let steps = StepAdjacency::of(&web, nodes, way)?;
             let firsts = steps.most(&uppers);
             let seconds = steps.most(&firsts);
             let lent = firsts.iter().zip(&seconds);
@@ -57,13 +57,13 @@ pub(super) fn bounds(
 }
 
 /// Temporal-next edges of all events, one way.
-struct Steps {
+struct StepAdjacency {
     /// Where each event's begin, and the end of the last.
     starts: Vec<u32>,
     others: Vec<u32>,
 }
 
-impl Steps {
+impl StepAdjacency {
     fn of(web: &Web<'_>, nodes: usize, way: Direction) -> Result<Self> {
         let mut starts = Vec::with_capacity(nodes + 1);
         let mut others = Vec::new();

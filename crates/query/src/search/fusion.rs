@@ -5,11 +5,11 @@ use std::collections::{BinaryHeap, HashSet};
 use super::request::{Hit, Search};
 use crate::graph::heads::Heads;
 use crate::planner::scope::Sight;
-use crate::planner::selected::Selected;
-use crate::search::base_score::Own;
+use crate::planner::selected::PlannedSelection;
+use crate::search::base_score::BaseScores;
 use crate::search::full_scan;
-use crate::search::remaining::Rest;
-use crate::search::spread::{Lenders, small};
+use crate::search::remaining::RemainingEvents;
+use crate::search::spread::{Spread, small};
 use amem_format::error::Result;
 use amem_format::top::Scored;
 use amem_format::types::NodeId;
@@ -33,14 +33,14 @@ const ROUNDING: f32 = 1.0 + 1e-5;
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
-    own: &'s Own<'v>,
-    lenders: Lenders<'s, 'v>,
+    own: &'s BaseScores<'v>,
+    lenders: Spread<'s, 'v>,
     /// Events that were not taken up.
-    rest: Rest<'s, 'v>,
+    rest: RemainingEvents<'s, 'v>,
     /// No wanted event has more of its own; known once one was taken up.
     most: Option<f32>,
     /// Hits that were not given.
-    ready: BinaryHeap<Waiting>,
+    ready: BinaryHeap<QueuedHit>,
     /// Hits that were given.
     given: Vec<u32>,
     /// `rest` is of all events, by bounds of their scores.
@@ -54,14 +54,14 @@ const FOLLOWED_ONE_IN: u64 = 32;
 
 /// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
+struct QueuedHit {
     bound: Scored,
-    how: How,
+    how: BoundPrecision,
 }
 
 /// How a hit that waits was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum How {
+enum BoundPrecision {
     /// Not at all: its bound follows from what was taken up. It may be unwanted.
     Unseen,
     /// Its bound follows from those of its neighbours and its session.
@@ -71,14 +71,14 @@ enum How {
 }
 
 impl<'s, 'v> Fusion<'s, 'v> {
-    pub(super) fn new(view: &'v View, search: &'v Search, own: &'s Own<'v>) -> Result<Self> {
-        let selected = Selected::new(view, &search.selection, view.nodes())?;
+    pub(super) fn new(view: &'v View, search: &'v Search, own: &'s BaseScores<'v>) -> Result<Self> {
+        let selected = PlannedSelection::new(view, &search.selection, view.nodes())?;
         Ok(Self {
             view,
             search,
             own,
-            lenders: Lenders::new(view, own, selected)?,
-            rest: Rest::new(own),
+            lenders: Spread::new(view, own, selected)?,
+            rest: RemainingEvents::new(own),
             most: None,
             ready: BinaryHeap::new(),
             given: Vec::new(),
@@ -133,7 +133,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 && first.bound.score > others
             {
                 self.ready.pop();
-                if first.how == How::Exact {
+                if first.how == BoundPrecision::Exact {
                     self.given.push(first.bound.id);
                     return self.hit(first.bound.id).map(Some);
                 }
@@ -183,7 +183,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
             bounds[id as usize] = 0.0;
         }
         bounds.iter_mut().for_each(|bound| *bound *= ROUNDING);
-        self.rest = Rest::of(bounds);
+        self.rest = RemainingEvents::of(bounds);
         self.ready.clear();
         self.is_of_all = true;
         Ok(())
@@ -194,7 +194,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         if self.lenders.wants(id)? {
             let hit = self.hit(id)?;
             if hit.text + hit.vector + hit.neighbours > 0.0 {
-                self.wait(hit.score, id, How::Exact);
+                self.wait(hit.score, id, BoundPrecision::Exact);
             }
         }
         Ok(())
@@ -206,7 +206,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         }
         self.most.get_or_insert(next.score);
         let mut made = Vec::new();
-        let mut make = |_: &mut Lenders<'s, 'v>, id: u32| {
+        let mut make = |_: &mut Spread<'s, 'v>, id: u32| {
             made.push(id);
             Ok(())
         };
@@ -220,13 +220,13 @@ impl<'s, 'v> Fusion<'s, 'v> {
         }
         for id in made {
             let score = self.unseen_bound(id);
-            self.wait(score, id, How::Unseen);
+            self.wait(score, id, BoundPrecision::Unseen);
         }
         Ok(())
     }
 
-    fn wait(&mut self, score: f32, id: u32, how: How) {
-        self.ready.push(Waiting {
+    fn wait(&mut self, score: f32, id: u32, how: BoundPrecision) {
+        self.ready.push(QueuedHit {
             bound: Scored { score, id },
             how,
         });
@@ -240,14 +240,14 @@ impl<'s, 'v> Fusion<'s, 'v> {
     }
 
     /// Puts a hit back with a lower bound or with its score, if it is one.
-    fn look_closer(&mut self, Waiting { bound, how }: Waiting) -> Result<()> {
+    fn look_closer(&mut self, QueuedHit { bound, how }: QueuedHit) -> Result<()> {
         let id = bound.id;
-        if how == How::Bounded {
+        if how == BoundPrecision::Bounded {
             return self.rate(bound);
         }
         let unseen = self.unseen_bound(id);
         if unseen < bound.score {
-            self.wait(unseen, id, How::Unseen);
+            self.wait(unseen, id, BoundPrecision::Unseen);
         } else if self.lenders.wants(id)? {
             let next = self.rest.most().unwrap_or_default();
             let near = match self.search.neighbour_share {
@@ -256,7 +256,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
             };
             let session = self.lenders.session_upper(id, next)?;
             let score = self.bound(self.own.upper(id), near, session);
-            self.wait(score, id, How::Bounded);
+            self.wait(score, id, BoundPrecision::Bounded);
         }
         Ok(())
     }
@@ -322,7 +322,7 @@ mod tests {
         }
         let view = build.finish().unwrap();
         let search = Search::default();
-        let own = Own::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
+        let own = BaseScores::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
         let mut heads = Heads::new(&view, &sight);
         let mut fusion = Fusion::new(&view, &search, &own).unwrap();

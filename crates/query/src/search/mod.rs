@@ -35,4 +35,4 @@ pub(crate) mod text;
 
 pub use request::{Hit, Ranking, Search};
 pub use run::default_weights;
-pub use text::{Hits, Text};
+pub use text::{TextHits, TextSearch};

@@ -10,12 +10,12 @@ const PAGE: usize = 1024;
 
 /// The list.
 #[derive(Debug)]
-pub(super) struct Paged<T> {
+pub(super) struct PagedVec<T> {
     pages: Vec<Vec<T>>,
     len: usize,
 }
 
-impl<T> Paged<T> {
+impl<T> PagedVec<T> {
     /// Empty.
     pub(super) fn new() -> Self {
         Self {
@@ -47,7 +47,7 @@ impl<T> Paged<T> {
     }
 }
 
-impl<T> Index<usize> for Paged<T> {
+impl<T> Index<usize> for PagedVec<T> {
     type Output = T;
 
     #[inline]
@@ -56,7 +56,7 @@ impl<T> Index<usize> for Paged<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Paged<T> {
+impl<T> IndexMut<usize> for PagedVec<T> {
     #[inline]
     fn index_mut(&mut self, at: usize) -> &mut T {
         &mut self.pages[at / PAGE][at % PAGE]
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn elements_are_where_they_were_put_on_every_page() {
-        let mut list = Paged::new();
+        let mut list = PagedVec::new();
         for at in 0..3 * PAGE + 7 {
             assert_eq!(list.len(), at);
             list.push(at);

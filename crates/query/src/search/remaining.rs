@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::search::base_score::Own;
+use crate::search::base_score::BaseScores;
 use amem_format::simd::Kernels;
 use amem_format::top::Scored;
 
@@ -13,9 +13,9 @@ const MORE: usize = 8;
 const SAMPLE: usize = 1024;
 
 /// The events that were not given yet. Those with nothing are left out.
-pub(super) struct Rest<'o, 'v> {
+pub(super) struct RemainingEvents<'o, 'v> {
     /// By whom events are told if `uppers` are of those that say a word, in the order of that; all by id otherwise.
-    said: Option<&'o Own<'v>>,
+    said: Option<&'o BaseScores<'v>>,
     uppers: Cow<'o, [f32]>,
     /// In order, the greatest first; those before `at` were given.
     sorted: Vec<Scored>,
@@ -26,9 +26,9 @@ pub(super) struct Rest<'o, 'v> {
     next: usize,
 }
 
-impl<'o, 'v> Rest<'o, 'v> {
+impl<'o, 'v> RemainingEvents<'o, 'v> {
     /// All events, by what they have of their own.
-    pub(super) fn new(own: &'o Own<'v>) -> Self {
+    pub(super) fn new(own: &'o BaseScores<'v>) -> Self {
         match own.uppers() {
             Some(uppers) => Self::by(None, Cow::Borrowed(uppers)),
             None => Self::by(Some(own), own.said().map(|(_, text)| text).collect()),
@@ -40,7 +40,7 @@ impl<'o, 'v> Rest<'o, 'v> {
         Self::by(None, bounds.into())
     }
 
-    fn by(said: Option<&'o Own<'v>>, uppers: Cow<'o, [f32]>) -> Self {
+    fn by(said: Option<&'o BaseScores<'v>>, uppers: Cow<'o, [f32]>) -> Self {
         Self {
             said,
             uppers,

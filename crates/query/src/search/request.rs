@@ -1,6 +1,6 @@
 //! What a search asks, and what it answers.
 
-use crate::answer::Answered;
+use crate::answer::AnswerStamp;
 use crate::planner::selection::Selection;
 use amem_format::types::NodeId;
 
@@ -48,7 +48,7 @@ impl Default for Search {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// The greatest score first; of equals, the highest id found. Every score is above 0.
     pub hits: Vec<Hit>,
 }

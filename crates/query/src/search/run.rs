@@ -2,9 +2,9 @@
 
 use super::fusion::Fusion;
 use super::request::{Ranking, Search};
-use crate::answer::{Answered, check_limit};
+use crate::answer::{AnswerStamp, check_limit};
 use crate::embed::Embedder;
-use crate::search::base_score::Own;
+use crate::search::base_score::BaseScores;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
 
@@ -31,10 +31,10 @@ impl Search {
             self.text_weight.unwrap_or(text),
             self.vector_weight.unwrap_or(vector),
         );
-        let own = Own::new(view, &self.question, &self.vector, weights)?;
+        let own = BaseScores::new(view, &self.question, &self.vector, weights)?;
         let hits = Fusion::new(view, self, &own)?.best(self.limit)?;
         Ok(Ranking {
-            answered: Answered::by(view),
+            answered: AnswerStamp::by(view),
             hits,
         })
     }

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::graph::visited::Places;
-use crate::planner::selected::Selected;
-use crate::search::base_score::Own;
-use crate::search::paged_vec::Paged;
+use crate::graph::visited::NodeMap;
+use crate::planner::selected::PlannedSelection;
+use crate::search::base_score::BaseScores;
+use crate::search::paged_vec::PagedVec;
 use amem_format::error::{Error, Result};
 use amem_format::top::Scored;
 use amem_format::types::{EdgeType, NodeId, SessionId};
@@ -23,48 +23,48 @@ pub(super) const WAYS: [Direction; 2] = [Direction::Outgoing, Direction::Incomin
 const STEPS_EXPECTED: usize = 8;
 
 /// Who lends, and how much.
-pub(super) struct Lenders<'s, 'v> {
+pub(super) struct Spread<'s, 'v> {
     view: &'v View,
     web: Web<'v>,
-    own: &'s Own<'v>,
-    selected: Selected<'v>,
-    places: Places,
+    own: &'s BaseScores<'v>,
+    selected: PlannedSelection<'v>,
+    places: NodeMap,
     /// By the places of their events.
-    known: Paged<Known>,
+    known: PagedVec<EventEntry>,
     /// Neighbours: each event's stand together.
     steps: Vec<u32>,
-    sessions: Vec<Session>,
+    sessions: Vec<SessionBest>,
     session_places: HashMap<SessionId, u32>,
 }
 
 /// What is known of an event: a line of memory, as a question may come to know every event of a brain.
-struct Known {
+struct EventEntry {
     id: u32,
     /// A `Standing`, or that it is not known.
     standing: u32,
-    ways: [Way; 2],
+    ways: [AdjacencyRange; 2],
     /// What it has of its own, not a number until it was told.
     sum: f32,
     /// The most that those which were told lend from one step away, either way, and from two.
-    told: [Told; 2],
+    told: [NeighbourMax; 2],
     is_made: bool,
     is_followed: [bool; 2],
 }
 
-const _: () = assert!(size_of::<Known>() == 64);
+const _: () = assert!(size_of::<EventEntry>() == 64);
 
 /// The most that an event which was told lends; not a number if none was.
-type Told = [f32; 2];
+type NeighbourMax = [f32; 2];
 
 /// Whether an event is wanted, and its session.
 #[derive(Clone, Copy, PartialEq)]
-enum Standing {
+enum Membership {
     Unwanted,
     Nobodys,
     At(u32),
 }
 
-impl Standing {
+impl Membership {
     /// What stands for one that is not known: no place of a session is as great, as there are fewer sessions than
     /// events.
     const UNKNOWN: u32 = u32::MAX;
@@ -88,7 +88,7 @@ impl Standing {
 }
 
 /// The best wanted event of a session. Not numbers until they are known.
-struct Session {
+struct SessionBest {
     /// A bound of what it has.
     upper: f32,
     /// What it has.
@@ -97,7 +97,7 @@ struct Session {
 
 /// The neighbours of an event, one way.
 #[derive(Clone, Copy)]
-struct Way {
+struct AdjacencyRange {
     from: u32,
     until: u32,
     /// None of them has more.
@@ -106,7 +106,7 @@ struct Way {
     most: f32,
 }
 
-impl Way {
+impl AdjacencyRange {
     const UNKNOWN: Self = Self {
         from: u32::MAX,
         until: u32::MAX,
@@ -131,15 +131,19 @@ pub(super) fn small(id: NodeId) -> Result<u32> {
     })
 }
 
-impl<'s, 'v> Lenders<'s, 'v> {
-    pub(super) fn new(view: &'v View, own: &'s Own<'v>, selected: Selected<'v>) -> Result<Self> {
+impl<'s, 'v> Spread<'s, 'v> {
+    pub(super) fn new(
+        view: &'v View,
+        own: &'s BaseScores<'v>,
+        selected: PlannedSelection<'v>,
+    ) -> Result<Self> {
         Ok(Self {
             view,
             web: view.web()?,
             own,
             selected,
-            places: Places::new(),
-            known: Paged::new(),
+            places: NodeMap::new(),
+            known: PagedVec::new(),
             steps: Vec::new(),
             sessions: Vec::new(),
             session_places: HashMap::new(),
@@ -157,10 +161,10 @@ impl<'s, 'v> Lenders<'s, 'v> {
         if let Some(place) = self.places.put(NodeId(id.into()), next) {
             return place as usize;
         }
-        self.known.push(Known {
+        self.known.push(EventEntry {
             id,
-            standing: Standing::UNKNOWN,
-            ways: [Way::UNKNOWN; 2],
+            standing: Membership::UNKNOWN,
+            ways: [AdjacencyRange::UNKNOWN; 2],
             sum: f32::NAN,
             told: [[f32::NAN; 2]; 2],
             is_made: false,
@@ -169,25 +173,25 @@ impl<'s, 'v> Lenders<'s, 'v> {
         next as usize
     }
 
-    fn standing(&mut self, place: usize) -> Result<Standing> {
-        if let Some(standing) = Standing::unpacked(self.known[place].standing) {
+    fn standing(&mut self, place: usize) -> Result<Membership> {
+        if let Some(standing) = Membership::unpacked(self.known[place].standing) {
             return Ok(standing);
         }
         // An id past all events, which a damaged file may name, ends here.
         let node = self.view.node(NodeId(self.known[place].id.into()))?;
         let standing = match self.selected.admits(&node)? {
-            false => Standing::Unwanted,
-            true if node.session() == SessionId(0) => Standing::Nobodys,
+            false => Membership::Unwanted,
+            true if node.session() == SessionId(0) => Membership::Nobodys,
             true => {
                 let next = self.sessions.len() as u32;
                 let at = *self.session_places.entry(node.session()).or_insert(next);
                 if at == next {
-                    self.sessions.push(Session {
+                    self.sessions.push(SessionBest {
                         upper: f32::NAN,
                         most: f32::NAN,
                     });
                 }
-                Standing::At(at)
+                Membership::At(at)
             }
         };
         self.known[place].standing = standing.packed();
@@ -197,7 +201,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     /// True if an event may be found and may lend.
     pub(super) fn wants(&mut self, id: u32) -> Result<bool> {
         let place = self.place(id);
-        Ok(self.standing(place)? != Standing::Unwanted)
+        Ok(self.standing(place)? != Membership::Unwanted)
     }
 
     /// What an event has of its own.
@@ -215,17 +219,17 @@ impl<'s, 'v> Lenders<'s, 'v> {
     pub(super) fn tell(&mut self, Scored { score, id }: Scored) -> Result<bool> {
         let place = self.place(id);
         let standing = self.standing(place)?;
-        if let Standing::At(at) = standing {
+        if let Membership::At(at) = standing {
             let session = &mut self.sessions[at as usize];
             if session.upper.is_nan() {
                 session.upper = score;
             }
         }
-        Ok(standing != Standing::Unwanted)
+        Ok(standing != Membership::Unwanted)
     }
 
     /// The neighbours of an event, one way.
-    fn way(&mut self, place: usize, way: usize) -> Result<Way> {
+    fn way(&mut self, place: usize, way: usize) -> Result<AdjacencyRange> {
         let known = self.known[place].ways[way];
         if known.is_known() {
             return Ok(known);
@@ -253,7 +257,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
                 }
             }
         }
-        let found = Way {
+        let found = AdjacencyRange {
             from: from as u32,
             until: self.steps.len() as u32,
             upper,
@@ -363,7 +367,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     pub(super) fn near_told(&mut self, id: u32, next: f32) -> (f32, f32) {
         let place = self.place(id);
         let or_next = |told: f32| if told.is_nan() { next } else { told };
-        let most = |told: Told| told.map(or_next).iter().sum();
+        let most = |told: NeighbourMax| told.map(or_next).iter().sum();
         let [firsts, seconds] = self.known[place].told;
         (most(firsts), most(seconds))
     }
@@ -407,10 +411,10 @@ impl<'s, 'v> Lenders<'s, 'v> {
     /// As `session`, at most, if no event has more than `next` that was not told.
     pub(super) fn session_upper(&mut self, id: u32, next: f32) -> Result<f32> {
         let place = self.place(id);
-        let Standing::At(at) = self.standing(place)? else {
+        let Membership::At(at) = self.standing(place)? else {
             return Ok(self.own.upper(id));
         };
-        let Session { upper, most } = self.sessions[at as usize];
+        let SessionBest { upper, most } = self.sessions[at as usize];
         let known = if most.is_nan() { upper } else { most };
         Ok(if known.is_nan() { next } else { known })
     }
@@ -418,7 +422,7 @@ impl<'s, 'v> Lenders<'s, 'v> {
     /// What the best wanted event of the session of a wanted event has; itself, if it is in no session.
     pub(super) fn session(&mut self, id: u32) -> Result<f32> {
         let place = self.place(id);
-        let Standing::At(at) = self.standing(place)? else {
+        let Membership::At(at) = self.standing(place)? else {
             return self.sum(id);
         };
         let known = self.sessions[at as usize].most;

@@ -1,8 +1,8 @@
 //! Text: the events whose texts answer a question best, by BM25 (`bm25`).
 
-use crate::answer::{Answered, check_limit};
+use crate::answer::{AnswerStamp, check_limit};
 use crate::limits::QUERY_BYTES_MAX;
-use crate::planner::selected::Selected;
+use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
 use crate::text::{TextQuery, Texts};
 use amem_format::error::{Error, Result};
@@ -11,7 +11,7 @@ use amem_format::view::View;
 
 /// Asks for events by the words of a question; one of them is enough.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Text {
+pub struct TextSearch {
     /// The question, at most `limits::QUERY_BYTES_MAX` long. One of stop words only has no answer.
     pub question: String,
     /// Which events.
@@ -20,7 +20,7 @@ pub struct Text {
     pub limit: usize,
 }
 
-impl Default for Text {
+impl Default for TextSearch {
     fn default() -> Self {
         Self {
             question: String::new(),
@@ -32,19 +32,19 @@ impl Default for Text {
 
 /// The events that answer best.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hits {
+pub struct TextHits {
     /// Who answered.
-    pub answered: Answered,
+    pub answered: AnswerStamp,
     /// Events and their scores, the greatest first; of equals, the highest id.
     pub hits: Vec<(NodeId, f32)>,
 }
 
-impl Text {
+impl TextSearch {
     /// Answers from a view.
-    pub fn run(&self, view: &View) -> Result<Hits> {
+    pub fn run(&self, view: &View) -> Result<TextHits> {
         check_limit(self.limit)?;
         let question = parse(&self.question)?;
-        let mut selected = Selected::new(view, &self.selection, view.nodes())?;
+        let mut selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
         let mut failed = None;
         let hits = Texts::of(view)?.search(&question, self.limit, |id| {
             match admits(view, &mut selected, id) {
@@ -57,8 +57,8 @@ impl Text {
         })?;
         match failed {
             Some(error) => Err(error),
-            None => Ok(Hits {
-                answered: Answered::by(view),
+            None => Ok(TextHits {
+                answered: AnswerStamp::by(view),
                 hits: hits
                     .into_iter()
                     .map(|(id, score)| (NodeId(id.into()), score))
@@ -68,7 +68,7 @@ impl Text {
     }
 }
 
-fn admits(view: &View, selected: &mut Selected<'_>, id: u32) -> Result<bool> {
+fn admits(view: &View, selected: &mut PlannedSelection<'_>, id: u32) -> Result<bool> {
     let node = view.node(NodeId(id.into()))?;
     // An erased text is in the index until the next base.
     Ok(!node.is_erased() && selected.admits(&node)?)

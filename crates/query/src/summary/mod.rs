@@ -51,7 +51,7 @@ struct Sentence<'v> {
 }
 
 /// An event of the session.
-struct Said<'v> {
+struct SessionText<'v> {
     text: std::borrow::Cow<'v, str>,
     vector: Option<&'v [f32]>,
     /// A decision or a correction.
@@ -76,7 +76,7 @@ pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<S
 }
 
 /// What was said in a session and still stands.
-fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
+fn said(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
     let mut said = Vec::new();
     for id in view.of_session(session)?.iter() {
         let node = view.node(id)?;
@@ -88,7 +88,7 @@ fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
         {
             continue;
         }
-        said.push(Said {
+        said.push(SessionText {
             text: node.text()?,
             vector: node.vector()?,
             weighs: kind == EventType::DECISION || kind == EventType::CORRECTION,
@@ -107,7 +107,7 @@ fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
 }
 
 /// The sentences, with their terms weighted.
-fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
+fn weighted<'s>(said: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
     let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut found: Vec<Sentence<'_>> = Vec::new();
@@ -152,7 +152,7 @@ fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
 }
 
 /// At most `SENTENCES_MAX`: those of decisions and corrections first, of the others every so many.
-fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[Said<'_>]) -> Vec<Sentence<'s>> {
+fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[SessionText<'_>]) -> Vec<Sentence<'s>> {
     if found.len() <= SENTENCES_MAX {
         return found;
     }
@@ -178,7 +178,7 @@ fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[Said<'_>]) -> Vec<Sentence<'s>>
 }
 
 /// How much each sentence is like each other, 0..=1.
-fn likeness(said: &[Said<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
+fn likeness(said: &[SessionText<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
     let count = sentences.len();
     let mut like = vec![vec![0.0; count]; count];
     for a in 0..count {
@@ -254,7 +254,7 @@ fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
 
 /// The sentences of a summary, in the order of the session.
 fn take(
-    said: &[Said<'_>],
+    said: &[SessionText<'_>],
     sentences: &[Sentence<'_>],
     like: &[Vec<f32>],
     central: &[f32],

@@ -58,7 +58,7 @@ impl<'a> Lengths<'a> {
 
 /// The postings of one term below a bound, and a place in them.
 #[derive(Debug)]
-pub(super) struct List<'a> {
+pub(super) struct TermList<'a> {
     cursor: Option<Cursor<'a>>,
     /// Postings of the delta, ascending.
     recent: Vec<(u32, u32)>,
@@ -74,7 +74,7 @@ pub(super) struct List<'a> {
     tf: u32,
 }
 
-impl<'a> List<'a> {
+impl<'a> TermList<'a> {
     /// The events below `bound` that say `term`; `None` if there are none. `times` is how often the
     /// question says it.
     pub(super) fn new(

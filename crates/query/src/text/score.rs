@@ -9,7 +9,7 @@
 //! sorting all of `scores` would give. Hidden events count in the statistics and are not answered.
 //! Not here: which events are hidden, and what else speaks for an event (`query`).
 
-use super::list::{Lengths, List};
+use super::list::{Lengths, TermList};
 use super::terms::TextQuery;
 use amem_format::base::terms::{END, Terms};
 use amem_format::delta::DeltaTerms;
@@ -165,11 +165,11 @@ impl<'a> Texts<'a> {
     }
 
     /// The postings of the question's terms, in the order of the terms.
-    fn lists(&self, query: &TextQuery) -> Result<Vec<List<'a>>> {
+    fn lists(&self, query: &TextQuery) -> Result<Vec<TermList<'a>>> {
         let lengths = Lengths::new(self.base, self.delta, self.bound);
         let mut lists = Vec::new();
         for (term, times) in query.terms() {
-            lists.extend(List::new(lengths, term, times, self.bound)?);
+            lists.extend(TermList::new(lengths, term, times, self.bound)?);
         }
         if lists.len() > QUERY_TERMS_MAX {
             let mut order: Vec<usize> = (0..lists.len()).collect();
@@ -183,7 +183,7 @@ impl<'a> Texts<'a> {
 }
 
 /// For each place in the order, the most that the lists up to it can add together.
-fn sums_of_most(lists: &[List<'_>], order: &[usize]) -> Vec<f32> {
+fn sums_of_most(lists: &[TermList<'_>], order: &[usize]) -> Vec<f32> {
     let sum = |sum: &mut f32, &i: &usize| {
         *sum += lists[i].most;
         Some(*sum)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::Similar;
-use crate::nearest::similar::Like;
+use crate::nearest::similar::SimilarityTarget;
 use amem_format::base::settings::Settings;
 use amem_format::base::vectors::inverse_length;
 use amem_format::base_builder::build::Build;
@@ -72,7 +72,7 @@ fn brain(dimension: u32, vectors: &[Vec<f32>]) -> View {
 
 /// What looking at every vector gives.
 fn naive(vectors: &[Vec<f32>], query: &Similar, itself: Option<usize>) -> Vec<(NodeId, u32)> {
-    let Like::Vector(like) = &query.like else {
+    let SimilarityTarget::Vector(like) = &query.like else {
         panic!("of a vector");
     };
     let direction = Direction::of(like).unwrap();
@@ -104,7 +104,7 @@ fn check(name: &str, dimension: u32, vectors: &[Vec<f32>], questions: &[Vec<f32>
             for min_similarity in [None, Some(0.3)] {
                 for types in [vec![], vec![EventType(1), EventType(2)]] {
                     let mut query = Similar {
-                        like: Like::Vector(question.clone()),
+                        like: SimilarityTarget::Vector(question.clone()),
                         limit,
                         min_similarity,
                         ..Similar::default()
@@ -214,7 +214,7 @@ fn an_approximate_answer_keeps_its_recall_and_is_exact_without_centroids() {
     let scattered: Vec<_> = (0..12_000).map(|_| uniform(&mut random, 128)).collect();
     let ask = |view: &View, question: &[f32], approximate| {
         let query = Similar {
-            like: Like::Vector(question.to_vec()),
+            like: SimilarityTarget::Vector(question.to_vec()),
             approximate,
             ..Similar::default()
         };
@@ -247,7 +247,7 @@ fn so_many_vectors_of_which_none_has_a_direction_in_32_bits_are_folded_and_found
     let mut vectors = vec![vec![1e30, 1e30, 0.0, 0.0]; 10_001];
     vectors[7] = vec![0.0, 0.0, 1e30, 1e30];
     let query = Similar {
-        like: Like::Vector(vec![0.0, 0.0, 1.0, 1.0]),
+        like: SimilarityTarget::Vector(vec![0.0, 0.0, 1.0, 1.0]),
         limit: 1,
         approximate: true,
         ..Similar::default()
