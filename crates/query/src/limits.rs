@@ -29,4 +29,4 @@ pub const CONTEXT_REASONS_MAX: usize = 10;
 /// Rows that all stages of one pipeline make, those that later ones drop counted.
 pub const PIPELINE_ROWS_MAX: usize = 100_000;
 /// Ties that the walks of one query look at, hidden and unwanted ones counted.
-pub const TIES_MAX: usize = 50_000_000;
+pub const EDGES_VISITED_MAX: usize = 50_000_000;

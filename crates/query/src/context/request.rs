@@ -100,7 +100,7 @@ impl ContextRequest {
         let mut packing = ContextPacker {
             view,
             block: BudgetedText::new(view, self.budget, counter),
-            told: HashSet::new(),
+            seen: HashSet::new(),
             items: Vec::new(),
             left_out: Vec::new(),
         };
@@ -139,7 +139,7 @@ struct ContextPacker<'v> {
     view: &'v View,
     block: BudgetedText<'v>,
     /// Events that were packed or left out.
-    told: HashSet<NodeId>,
+    seen: HashSet<NodeId>,
     items: Vec<PackedEvent>,
     left_out: Vec<PackedEvent>,
 }
@@ -192,7 +192,7 @@ impl ContextPacker<'_> {
 
     /// Packs an event, or leaves it out; each once, and none without a text.
     fn add(&mut self, item: PackedEvent) -> Result<()> {
-        if !self.told.insert(item.id) {
+        if !self.seen.insert(item.id) {
             return Ok(());
         }
         let node = self.view.node(item.id)?;

@@ -194,9 +194,11 @@ fn contradictions(
     after: Option<(u64, u64)>,
 ) -> Result<impl Iterator<Item = (NodeId, NodeId)>> {
     let nodes = view.nodes();
-    let told = view.brain().base().conflicts()?.contradicts;
+    let stored = view.brain().base().conflicts()?.contradicts;
     let wide = |pair: &[u32; 2]| (u64::from(pair[0]), u64::from(pair[1]));
-    let from = after.map_or(0, |after| told.partition_point(|pair| wide(pair) <= after));
+    let from = after.map_or(0, |after| {
+        stored.partition_point(|pair| wide(pair) <= after)
+    });
     let mut newer = BTreeSet::new();
     let edges = &view.brain().delta().edges;
     for slot in edges
@@ -213,7 +215,7 @@ fn contradictions(
         .into_iter()
         .filter(move |pair| after.is_none_or(|after| *pair > after));
     let merged = MergedIter {
-        older: told[from..].iter().map(wide).peekable(),
+        older: stored[from..].iter().map(wide).peekable(),
         newer: newer.peekable(),
     };
     let is_in = move |&(source, target): &(u64, u64)| source < nodes && target < nodes;
@@ -224,9 +226,9 @@ fn contradictions(
 
 /// Events that were replaced twice, and those of which only a look can tell, ascending, behind one.
 fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = NodeId>> {
-    let told = view.brain().base().conflicts()?.supersedes;
+    let stored = view.brain().base().conflicts()?.supersedes;
     let from = after.map_or(0, |after| {
-        told.partition_point(|&[target, _]| u64::from(target) <= after)
+        stored.partition_point(|&[target, _]| u64::from(target) <= after)
     });
     let mut newer = BTreeSet::new();
     let edges = &view.brain().delta().edges;
@@ -244,7 +246,7 @@ fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = Node
         .into_iter()
         .filter(move |id| after.is_none_or(|after| *id > after));
     // Two in a row with one target; of a target with three, one is enough.
-    let twice = told[from..]
+    let twice = stored[from..]
         .chunk_by(|a, b| a[0] == b[0])
         .filter(|run| run.len() > 1);
     let merged = MergedIter {

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 
 use crate::graph::visited::NodeMap;
-use crate::limits::TIES_MAX;
+use crate::limits::EDGES_VISITED_MAX;
 use crate::planner::scope::{Sight, Visibility};
 use amem_format::base::replaced::Replacements;
 use amem_format::error::{Error, Result};
@@ -19,7 +19,7 @@ use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
 
 /// Of a chain, every so many events are kept.
-const MARK: usize = 64;
+const MARK_EVERY: usize = 64;
 
 /// Newest heads on a view.
 pub(crate) struct Heads<'v> {
@@ -27,12 +27,12 @@ pub(crate) struct Heads<'v> {
     web: Option<Web<'v>>,
     sight: &'v Sight,
     /// What others worked out, who saw the same.
-    worked_out: Option<Replacements<'v>>,
+    cached: Option<Replacements<'v>>,
     /// By the places of their events; none where a chain was followed, and its end says nothing.
     known: Vec<Option<NewestAbove>>,
     places: NodeMap,
     /// Ties looked at.
-    looked: usize,
+    edges_visited: usize,
 }
 
 /// The newest of an event and all that replaces it.
@@ -72,10 +72,10 @@ impl<'v> Heads<'v> {
             view,
             web: None,
             sight,
-            worked_out: view.replacements().filter(|_| sight.is_plain()),
+            cached: view.replacements().filter(|_| sight.is_default()),
             known: Vec::new(),
             places: NodeMap::new(),
-            looked: 0,
+            edges_visited: 0,
         }
     }
 
@@ -100,7 +100,7 @@ impl<'v> Heads<'v> {
         let place = self.places.get(id);
         let known = place.and_then(|place| self.known.get(place as usize).copied().flatten());
         known.or_else(|| {
-            let (head, shown) = self.worked_out?.get(id)?;
+            let (head, shown) = self.cached?.get(id)?;
             Some(NewestAbove { head, shown })
         })
     }
@@ -127,7 +127,7 @@ impl<'v> Heads<'v> {
             }
             match self.step(&web, at)? {
                 ChainStep::To(next) => {
-                    if steps.is_multiple_of(MARK) {
+                    if steps.is_multiple_of(MARK_EVERY) {
                         marks.push(at);
                     }
                     (at, steps) = (next, steps + 1);
@@ -154,7 +154,7 @@ impl<'v> Heads<'v> {
         let Some((others, types)) = web.plain(id, Direction::Incoming) else {
             return Ok(ChainStep::Unclear);
         };
-        self.look_at(others.len())?;
+        self.count_edges(others.len())?;
         let mut step = ChainStep::Top;
         for (&other, &edge_type) in others.iter().zip(types) {
             if EdgeType(edge_type) != EdgeType::SUPERSEDES {
@@ -162,7 +162,7 @@ impl<'v> Heads<'v> {
             }
             let other = NodeId(other.into());
             let is_first = matches!(step, ChainStep::Top);
-            if !is_first || other <= id || self.sight.leaves_out(web, other)? {
+            if !is_first || other <= id || self.sight.is_outside(web, other)? {
                 return Ok(ChainStep::Unclear);
             }
             step = ChainStep::To(other);
@@ -170,10 +170,10 @@ impl<'v> Heads<'v> {
         Ok(step)
     }
 
-    fn look_at(&mut self, ties: usize) -> Result<()> {
-        self.looked += ties;
-        let what = "the number of ties that a query looks at";
-        Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
+    fn count_edges(&mut self, ties: usize) -> Result<()> {
+        self.edges_visited += ties;
+        let what = "the number of edges that a query visits";
+        Error::check_limit(what, self.edges_visited as u64, EDGES_VISITED_MAX as u64)
     }
 
     fn web(&mut self) -> Result<Web<'v>> {
@@ -228,8 +228,8 @@ impl<'v> Heads<'v> {
             done.above.shown = done.above.shown.max(newest);
             for (id, _) in members {
                 self.keep(id, Some(done.above));
-                if let Some(worked_out) = self.worked_out {
-                    worked_out.set(id, done.above.head, done.above.shown);
+                if let Some(cached) = self.cached {
+                    cached.set(id, done.above.head, done.above.shown);
                 }
             }
             if let Some(below) = way.last_mut() {
@@ -243,7 +243,7 @@ impl<'v> Heads<'v> {
         let web = self.web()?;
         let mut replacements = Vec::new();
         for tie in web.ties(id, Direction::Incoming)?.iter() {
-            self.look_at(1)?;
+            self.count_edges(1)?;
             if tie.edge_type != EdgeType::SUPERSEDES {
                 continue;
             }

@@ -4,7 +4,7 @@ use crate::answer::AnswerStamp;
 use crate::graph::traverse::check_depth;
 use crate::graph::visited::NodeMap;
 use crate::graph::walk::{Follow, TreeEdge, TreeStep, wanted};
-use crate::limits::{TIES_MAX, VISITED_MAX};
+use crate::limits::{EDGES_VISITED_MAX, VISITED_MAX};
 use crate::planner::scope::{Scope, Sight, Visibility};
 use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
@@ -59,7 +59,7 @@ impl ShortestPath {
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
         sight.open(view, self.to)?;
         sight.open(view, self.from)?;
-        let steps = BidirectionalSearch::new(self, view.web()?, sight).way()?;
+        let steps = BidirectionalSearch::new(self, view.web()?, sight).shortest()?;
         Ok(Route {
             answered: AnswerStamp::by(view),
             steps,
@@ -75,8 +75,8 @@ struct BidirectionalSearch<'r, 'v> {
     sight: Sight,
     wanted: [bool; 256],
     /// Events met, and ties looked at.
-    met: usize,
-    looked: usize,
+    visited: usize,
+    edges_visited: usize,
 }
 
 /// What was reached from one end.
@@ -117,39 +117,39 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
             web,
             sight,
             wanted: wanted(&path.types),
-            met: 0,
-            looked: 0,
+            visited: 0,
+            edges_visited: 0,
         }
     }
 
     /// The steps of the way; none if no way is short enough.
-    fn way(&mut self) -> Result<Vec<TreeStep>> {
+    fn shortest(&mut self) -> Result<Vec<TreeStep>> {
         let ShortestPath { from, to, .. } = *self.path;
         let mut here = Frontier::new(from, self.path.follow);
         let mut there = Frontier::new(to, self.path.follow.reversed());
-        let mut has_met = from == to;
-        while !has_met {
+        let mut is_met = from == to;
+        while !is_met {
             let is_over = here.edge.is_empty() || there.edge.is_empty();
             if is_over || here.depth + there.depth == self.path.depth {
                 return Ok(Vec::new());
             }
-            has_met = if here.edge.len() <= there.edge.len() {
-                self.widen(&mut here, &there)?
+            is_met = if here.edge.len() <= there.edge.len() {
+                self.advance(&mut here, &there)?
             } else {
-                self.widen(&mut there, &here)?
+                self.advance(&mut there, &here)?
             };
         }
         self.first(&here, &there)
     }
 
     /// Goes one edge further from an end; true if it met the other.
-    fn widen(&mut self, side: &mut Frontier, other: &Frontier) -> Result<bool> {
+    fn advance(&mut self, side: &mut Frontier, other: &Frontier) -> Result<bool> {
         let mut next = Vec::new();
-        let mut has_met = false;
+        let mut is_met = false;
         for id in std::mem::take(&mut side.edge) {
             for &direction in side.follow.directions() {
                 for tie in self.web.ties(id, direction)?.iter() {
-                    self.look()?;
+                    self.count_edge()?;
                     let is_wanted = self.wanted[usize::from(tie.edge_type.0)];
                     if !is_wanted || side.depths.get(tie.other).is_some() {
                         continue;
@@ -160,16 +160,16 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
                     }
                     side.depths.put(tie.other, side.depth + 1);
                     next.push(tie.other);
-                    has_met |= other.depth_of(tie.other).is_some();
-                    self.met += 1;
+                    is_met |= other.depth_of(tie.other).is_some();
+                    self.visited += 1;
                     let what = "the number of events that a path search meets";
-                    Error::check_limit(what, self.met as u64, VISITED_MAX as u64)?;
+                    Error::check_limit(what, self.visited as u64, VISITED_MAX as u64)?;
                 }
             }
         }
         side.edge = next;
         side.depth += 1;
-        Ok(has_met)
+        Ok(is_met)
     }
 
     /// Of all ways that are the shortest, the one whose steps come first: from the start on, always the first tie
@@ -224,7 +224,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
             for id in level {
                 for &direction in there.follow.directions() {
                     for tie in self.web.ties(id, direction)?.iter() {
-                        self.look()?;
+                        self.count_edge()?;
                         if self.wanted[usize::from(tie.edge_type.0)]
                             && here.depth_of(tie.other) == Some(depth)
                             && onward.put(tie.other, length - depth).is_none()
@@ -247,7 +247,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
     ) -> Result<Option<(Tie, Direction)>> {
         for &direction in self.path.follow.directions() {
             for tie in self.web.ties(id, direction)?.iter() {
-                self.look()?;
+                self.count_edge()?;
                 if self.wanted[usize::from(tie.edge_type.0)] && is_one(tie.other) {
                     return Ok(Some((tie, direction)));
                 }
@@ -256,9 +256,9 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         Ok(None)
     }
 
-    fn look(&mut self) -> Result<()> {
-        self.looked += 1;
-        let what = "the number of ties that a query looks at";
-        Error::check_limit(what, self.looked as u64, TIES_MAX as u64)
+    fn count_edge(&mut self) -> Result<()> {
+        self.edges_visited += 1;
+        let what = "the number of edges that a query visits";
+        Error::check_limit(what, self.edges_visited as u64, EDGES_VISITED_MAX as u64)
     }
 }

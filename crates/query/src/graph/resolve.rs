@@ -96,11 +96,11 @@ impl Resolve {
         chain.drain(..chain_len.saturating_sub(self.limit));
         let answer = Resolution {
             answered: AnswerStamp::by(view),
-            head: upward.met[head].link.id,
+            head: upward.nodes[head].link.id,
             head_count: heads.len(),
             heads: {
                 heads.truncate(self.limit);
-                heads.iter().map(|&at| upward.met[at].link.id).collect()
+                heads.iter().map(|&at| upward.nodes[at].link.id).collect()
             },
             chain_len,
             chain,
@@ -114,7 +114,7 @@ impl Resolve {
 pub(crate) fn heads(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<NodeId>> {
     let upward = ReplacementGraph::from(view, sight, event)?;
     let heads = upward.heads().into_iter();
-    Ok(heads.map(|at| upward.met[at].link.id).collect())
+    Ok(heads.map(|at| upward.nodes[at].link.id).collect())
 }
 
 /// The replacements of an event that are shown or lead to one that may be, in order of id.
@@ -155,11 +155,11 @@ fn each_replacement(
 }
 
 /// Replacements for which there is room from the start.
-const USUAL: usize = 128;
+const CAPACITY: usize = 128;
 
 /// All that replaces an event, directly or not.
 struct ReplacementGraph {
-    met: Vec<ReplacementNode>,
+    nodes: Vec<ReplacementNode>,
     /// (what is replaced, its replacement), as places in `met`; by the first of them.
     edges: Vec<(u32, u32)>,
 }
@@ -175,47 +175,47 @@ impl ReplacementGraph {
         let web = view.web()?;
         let is_stub = sight.at(&web, event)? == Visibility::Stub;
         let link = ChainEvent { id: event, is_stub };
-        let mut met = Vec::with_capacity(USUAL);
-        met.push(ReplacementNode { link, parent: 0 });
+        let mut nodes = Vec::with_capacity(CAPACITY);
+        nodes.push(ReplacementNode { link, parent: 0 });
         let mut places = NodeMap::new();
         places.put(event, 0);
-        let mut edges = Vec::with_capacity(USUAL);
+        let mut edges = Vec::with_capacity(CAPACITY);
         let mut at = 0;
-        while let Some(&ReplacementNode { link: below, .. }) = met.get(at as usize) {
+        while let Some(&ReplacementNode { link: below, .. }) = nodes.get(at as usize) {
             each_replacement(&web, sight, below.id, |link| {
-                let place = met.len() as u32;
+                let place = nodes.len() as u32;
                 match places.put(link.id, place) {
                     Some(known) => edges.push((at, known)),
                     None => {
                         edges.push((at, place));
-                        met.push(ReplacementNode { link, parent: at });
+                        nodes.push(ReplacementNode { link, parent: at });
                     }
                 }
             })?;
             Error::check_limit(
                 "the number of events that replace one",
-                met.len() as u64,
+                nodes.len() as u64,
                 VISITED_MAX as u64,
             )?;
             at += 1;
         }
-        Ok(Self { met, edges })
+        Ok(Self { nodes, edges })
     }
 
     /// True if all of it is shown.
     fn is_all_shown(&self) -> bool {
-        self.met.iter().all(|met| !met.link.is_stub)
+        self.nodes.iter().all(|node| !node.link.is_stub)
     }
 
     /// The places of the heads, the newest first.
     fn heads(&self) -> Vec<usize> {
         let is_replaced = self.replaced();
-        let is_shown = |at: usize| !self.met[at].link.is_stub;
+        let is_shown = |at: usize| !self.nodes[at].link.is_stub;
         let newest_first = |mut places: Vec<usize>| {
-            places.sort_unstable_by_key(|&at| std::cmp::Reverse(self.met[at].link.id));
+            places.sort_unstable_by_key(|&at| std::cmp::Reverse(self.nodes[at].link.id));
             places
         };
-        let shown = (0..self.met.len()).filter(|&at| is_shown(at));
+        let shown = (0..self.nodes.len()).filter(|&at| is_shown(at));
         let heads = newest_first(shown.clone().filter(|&at| !is_replaced[at]).collect());
         if heads.is_empty() {
             let mut shown = newest_first(shown.collect());
@@ -227,7 +227,7 @@ impl ReplacementGraph {
 
     /// Of each, whether it has a replacement that is shown, directly or behind hidden ones.
     fn replaced(&self) -> Vec<bool> {
-        let mut is_replaced = vec![false; self.met.len()];
+        let mut is_replaced = vec![false; self.nodes.len()];
         if self.is_all_shown() {
             for &(replaced, _) in &self.edges {
                 is_replaced[replaced as usize] = true;
@@ -235,12 +235,12 @@ impl ReplacementGraph {
             return is_replaced;
         }
         // Downward from whatever is shown: all that is met there is replaced.
-        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.met.len()];
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for &(replaced, replacement) in &self.edges {
             below[replacement as usize].push(replaced as usize);
         }
-        let is_shown = |at: usize| !self.met[at].link.is_stub;
-        let mut todo: Vec<usize> = (0..self.met.len()).filter(|&at| is_shown(at)).collect();
+        let is_shown = |at: usize| !self.nodes[at].link.is_stub;
+        let mut todo: Vec<usize> = (0..self.nodes.len()).filter(|&at| is_shown(at)).collect();
         while let Some(at) = todo.pop() {
             for &replaced in &below[at] {
                 if !std::mem::replace(&mut is_replaced[replaced], true) && !is_shown(replaced) {
@@ -253,12 +253,12 @@ impl ReplacementGraph {
 
     /// From the event to a place.
     fn chain(&self, to: usize) -> Vec<ChainEvent> {
-        let mut chain = Vec::with_capacity(self.met.len());
+        let mut chain = Vec::with_capacity(self.nodes.len());
         let mut at = to;
-        chain.push(self.met[at].link);
+        chain.push(self.nodes[at].link);
         while at != 0 {
-            at = self.met[at].parent as usize;
-            chain.push(self.met[at].link);
+            at = self.nodes[at].parent as usize;
+            chain.push(self.nodes[at].link);
         }
         chain.reverse();
         chain
@@ -266,18 +266,18 @@ impl ReplacementGraph {
 
     /// True if some of it can't be put in an order in which replacements come after what they replace.
     fn is_cyclic(&self) -> bool {
-        let id = |at: u32| self.met[at as usize].link.id;
+        let id = |at: u32| self.nodes[at as usize].link.id;
         if self.edges.iter().all(|&(a, b)| id(a) < id(b)) {
             // Newer events replace older ones: that is such an order.
             return false;
         }
-        let mut above = vec![Vec::new(); self.met.len()];
-        let mut waits_for = vec![0usize; self.met.len()];
+        let mut above = vec![Vec::new(); self.nodes.len()];
+        let mut waits_for = vec![0usize; self.nodes.len()];
         for &(replaced, replacement) in &self.edges {
             above[replaced as usize].push(replacement as usize);
             waits_for[replacement as usize] += 1;
         }
-        let mut ready: Vec<usize> = (0..self.met.len())
+        let mut ready: Vec<usize> = (0..self.nodes.len())
             .filter(|&at| waits_for[at] == 0)
             .collect();
         let mut ordered = 0;
@@ -290,6 +290,6 @@ impl ReplacementGraph {
                 }
             }
         }
-        ordered < self.met.len()
+        ordered < self.nodes.len()
     }
 }

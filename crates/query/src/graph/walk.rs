@@ -9,7 +9,7 @@
 
 use crate::answer::AnswerStamp;
 use crate::graph::visited::VisitedSet;
-use crate::limits::{TIES_MAX, VISITED_MAX};
+use crate::limits::{EDGES_VISITED_MAX, VISITED_MAX};
 use crate::planner::scope::{Sight, Visibility};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
@@ -103,33 +103,33 @@ struct Traversal<'w, 'v> {
     walk: &'w BreadthFirst<'w>,
     web: Web<'v>,
     wanted: [bool; 256],
-    met: VisitedSet,
+    visited: VisitedSet,
     steps: Vec<TreeStep>,
     shown: usize,
     /// Steps whose edges were asked for.
-    expected: usize,
+    prefetched: usize,
     /// Ties looked at: hidden ones cost as much as those that are followed.
-    looked: usize,
+    edges_visited: usize,
 }
 
 impl BreadthFirst<'_> {
     /// Walks from events that may be shown, all of which are at depth 0. Stubs that lead nowhere are still among the
     /// steps.
     fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<TreeStep>, bool)> {
-        let mut going = Traversal {
+        let mut traversal = Traversal {
             walk: self,
             web: view.web()?,
             wanted: wanted(self.types),
-            met: VisitedSet::new(view.nodes()),
+            visited: VisitedSet::new(view.nodes()),
             steps: Vec::with_capacity(self.limit.min(512)),
             shown: 0,
-            expected: 0,
-            looked: 0,
+            prefetched: 0,
+            edges_visited: 0,
         };
         for &start in starts {
             self.sight.open(view, start)?;
-            if going.met.add(start) {
-                going.steps.push(TreeStep {
+            if traversal.visited.add(start) {
+                traversal.steps.push(TreeStep {
                     id: start,
                     depth: 0,
                     via: None,
@@ -137,13 +137,13 @@ impl BreadthFirst<'_> {
                 });
             }
         }
-        going.shown = going.steps.len();
-        let is_cut = going.on()?;
-        let is_whole = going.shown == going.steps.len();
+        traversal.shown = traversal.steps.len();
+        let is_cut = traversal.on()?;
+        let is_whole = traversal.shown == traversal.steps.len();
         let steps = if is_whole {
-            going.steps
+            traversal.steps
         } else {
-            without_dead_stubs(going.steps)
+            without_leaf_stubs(traversal.steps)
         };
         Ok((steps, is_cut))
     }
@@ -167,7 +167,7 @@ impl Traversal<'_, '_> {
             if depth >= self.walk.depth {
                 break;
             }
-            self.expect(parent);
+            self.prefetch(parent);
             for &direction in self.walk.follow.directions() {
                 if self.along(parent, id, depth + 1, direction)? {
                     return Ok(true);
@@ -180,16 +180,16 @@ impl Traversal<'_, '_> {
 
     /// Has loaded what the steps behind one will need.
     #[inline]
-    fn expect(&mut self, parent: usize) {
+    fn prefetch(&mut self, parent: usize) {
         let until = self.steps.len().min(parent + AHEAD);
-        while let Some(step) = self.steps[..until].get(self.expected) {
+        while let Some(step) = self.steps[..until].get(self.prefetched) {
             if step.depth >= self.walk.depth {
                 return;
             }
             for &direction in self.walk.follow.directions() {
                 self.web.expect_edges(step.id, direction);
             }
-            self.expected += 1;
+            self.prefetched += 1;
         }
     }
 
@@ -208,8 +208,8 @@ impl Traversal<'_, '_> {
             direction,
         };
         if let Some((others, types)) = self.web.plain(id, direction) {
-            if others.len() <= self.room() && self.met.is_bits() {
-                self.along_few(others, types, depth, via)?;
+            if others.len() <= self.room() && self.visited.is_bits() {
+                self.along_within_limits(others, types, depth, via)?;
                 return Ok(false);
             }
             for (&other, &edge_type) in others.iter().zip(types) {
@@ -232,12 +232,14 @@ impl Traversal<'_, '_> {
     fn room(&self) -> usize {
         let shown = self.walk.limit.saturating_sub(self.shown);
         let steps = VISITED_MAX.saturating_sub(self.steps.len());
-        shown.min(steps).min(TIES_MAX.saturating_sub(self.looked))
+        shown
+            .min(steps)
+            .min(EDGES_VISITED_MAX.saturating_sub(self.edges_visited))
     }
 
     /// Along edges for all of which there is room: as `meet`, without a look at the limits for each.
     #[inline(always)]
-    fn along_few(
+    fn along_within_limits(
         &mut self,
         others: &[u32],
         types: &[u8],
@@ -246,10 +248,10 @@ impl Traversal<'_, '_> {
     ) -> Result<()> {
         let first = self.steps.len();
         let mut stubs = 0;
-        self.looked += others.len();
+        self.edges_visited += others.len();
         for (&other, &edge_type) in others.iter().zip(types) {
             let id = NodeId(other.into());
-            if !self.wanted[usize::from(edge_type)] || !self.met.add_bit(id) {
+            if !self.wanted[usize::from(edge_type)] || !self.visited.add_bit(id) {
                 continue;
             }
             let seen = self.walk.sight.at(&self.web, id)?;
@@ -266,13 +268,13 @@ impl Traversal<'_, '_> {
             });
         }
         self.shown += self.steps.len() - first - stubs;
-        self.expect_starts(first, depth);
+        self.prefetch_starts(first, depth);
         Ok(())
     }
 
     /// Has the places loaded where the edges begin of the steps from one on.
     #[inline]
-    fn expect_starts(&self, first: usize, depth: u32) {
+    fn prefetch_starts(&self, first: usize, depth: u32) {
         if depth == self.walk.depth {
             return;
         }
@@ -286,11 +288,11 @@ impl Traversal<'_, '_> {
     /// The event at the end of an edge; true if it is one more than may be met.
     #[inline(always)]
     fn meet(&mut self, id: NodeId, depth: u32, via: TreeEdge) -> Result<bool> {
-        self.looked += 1;
-        if self.looked > TIES_MAX {
+        self.edges_visited += 1;
+        if self.edges_visited > EDGES_VISITED_MAX {
             return Ok(true);
         }
-        if !self.wanted[usize::from(via.edge_type.0)] || !self.met.add(id) {
+        if !self.wanted[usize::from(via.edge_type.0)] || !self.visited.add(id) {
             return Ok(false);
         }
         let seen = self.walk.sight.at(&self.web, id)?;
@@ -322,7 +324,7 @@ pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
 }
 
 /// Leaves out the stubs beyond which nothing is shown.
-fn without_dead_stubs(mut steps: Vec<TreeStep>) -> Vec<TreeStep> {
+fn without_leaf_stubs(mut steps: Vec<TreeStep>) -> Vec<TreeStep> {
     let mut is_kept: Vec<bool> = steps.iter().map(|step| !step.is_stub).collect();
     for i in (0..steps.len()).rev() {
         if let Some(via) = steps[i].via

@@ -15,10 +15,10 @@ use amem_format::vectors::{self, Direction, Vectors};
 use amem_format::view::View;
 
 /// If the greatest is no further above the mean, they tell nothing: scaled up, it would be what 32 bits round.
-const ALIKE: f32 = 1e-3;
+const EQUAL_WITHIN: f32 = 1e-3;
 
 /// What an event has whose cosine is the mean.
-const ORDINARY: f32 = 0.1;
+const MEAN_SCORE: f32 = 0.1;
 /// What a bound is raised by, for the steepness of its line: several times what 32 bits round of numbers up to 1.
 const BOUND_SLACK: f32 = 1e-6;
 /// Events whose cosines make the mean, at most.
@@ -31,7 +31,7 @@ pub(crate) struct Cosines<'v> {
     /// None if all are taken to be alike.
     direction: Option<Direction>,
     mean: f32,
-    most: f32,
+    max: f32,
 }
 
 impl<'v> Cosines<'v> {
@@ -40,24 +40,24 @@ impl<'v> Cosines<'v> {
     pub(crate) fn new(
         view: &'v View,
         question: &[f32],
-        uppers: &mut Vec<f32>,
+        upper_bounds: &mut Vec<f32>,
     ) -> Result<Option<Self>> {
         vectors::check(view, question)?;
         let vectors = Vectors::new(view)?;
         let Some(direction) = Direction::of(question) else {
             return Ok(None);
         };
-        let mut most = f32::NEG_INFINITY;
-        uppers.clear();
-        uppers.resize(view.nodes() as usize, f32::NAN);
+        let mut max = f32::NEG_INFINITY;
+        upper_bounds.clear();
+        upper_bounds.resize(view.nodes() as usize, f32::NAN);
         let cosine = |id: u32| cosine(&vectors, &direction, id);
         if let Some(codes) = view.brain().base().codes()? {
             let query = Query::new(direction.unit(), &codes);
-            let in_place = &mut uppers[..vectors.in_place() as usize];
+            let in_place = &mut upper_bounds[..vectors.in_place() as usize];
             for id in spread::bound(&codes, &query, vectors.changed(), in_place) {
                 if let Some(cosine) = cosine(id)? {
-                    most = most.max(cosine);
-                    uppers[id as usize] = cosine;
+                    max = max.max(cosine);
+                    upper_bounds[id as usize] = cosine;
                 }
             }
         }
@@ -65,8 +65,8 @@ impl<'v> Cosines<'v> {
             if inverse != 0.0
                 && let Some(cosine) = direction.cosine(vector, inverse)?
             {
-                most = most.max(cosine);
-                uppers[id as usize] = cosine;
+                max = max.max(cosine);
+                upper_bounds[id as usize] = cosine;
             }
             Ok(())
         })?;
@@ -83,23 +83,23 @@ impl<'v> Cosines<'v> {
             _ => (sum / f64::from(count)) as f32,
         };
         // None if no event has a cosine.
-        Ok((most - mean > ALIKE).then_some(Self {
+        Ok((max - mean > EQUAL_WITHIN).then_some(Self {
             vectors,
             direction: Some(direction),
             mean,
-            most,
+            max,
         }))
     }
 
     /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only
     /// vector is found, and so are those that all are the same.
-    pub(crate) fn all_alike(view: &'v View, uppers: &mut Vec<f32>) -> Result<Self> {
+    pub(crate) fn all_equal(view: &'v View, upper_bounds: &mut Vec<f32>) -> Result<Self> {
         let vectors = Vectors::new(view)?;
-        uppers.clear();
-        uppers.resize(view.nodes() as usize, f32::NAN);
+        upper_bounds.clear();
+        upper_bounds.resize(view.nodes() as usize, f32::NAN);
         vectors.for_each(|id, _, inverse| {
             if inverse != 0.0 {
-                uppers[id as usize] = 1.0;
+                upper_bounds[id as usize] = 1.0;
             }
             Ok(())
         })?;
@@ -107,28 +107,31 @@ impl<'v> Cosines<'v> {
             vectors,
             direction: None,
             mean: 0.0,
-            most: 1.0,
+            max: 1.0,
         })
     }
 
     /// What a cosine, or a bound of one, becomes.
     #[inline]
     pub(crate) fn scale(&self, cosine: f32) -> f32 {
-        let part = (cosine - self.mean) / (self.most - self.mean);
+        let part = (cosine - self.mean) / (self.max - self.mean);
         match part > 0.0 {
-            true => ORDINARY + (1.0 - ORDINARY) * part,
-            false => ORDINARY / (1.0 - part),
+            true => MEAN_SCORE + (1.0 - MEAN_SCORE) * part,
+            false => MEAN_SCORE / (1.0 - part),
         }
     }
 
     /// Makes bounds of cosines bounds of what `scale` makes of them times a weight. What is not a number becomes 0.
     pub(crate) fn scale_bounds(&self, weight: f32, bounds: &mut [f32]) {
         // Without a branch, and rounded otherwise than `scale`: so a little is added.
-        let inverse = 1.0 / (self.most - self.mean);
+        let inverse = 1.0 / (self.max - self.mean);
         let slack = BOUND_SLACK * (1.0 + inverse);
         for bound in bounds {
             let part = (*bound - self.mean) * inverse + slack;
-            let (above, below) = (ORDINARY + (1.0 - ORDINARY) * part, ORDINARY / (1.0 - part));
+            let (above, below) = (
+                MEAN_SCORE + (1.0 - MEAN_SCORE) * part,
+                MEAN_SCORE / (1.0 - part),
+            );
             let scaled = weight * (if part > 0.0 { above } else { below } + BOUND_SLACK);
             *bound = if scaled > 0.0 { scaled } else { 0.0 };
         }

@@ -33,9 +33,9 @@ struct PipelineRun<'v> {
     view: &'v View,
     pipeline: &'v Pipeline,
     /// Every row that was made.
-    made: Vec<PipelineRow>,
+    rows: Vec<PipelineRow>,
     /// The rows of the stage so far, as places in `made`.
-    now: Vec<usize>,
+    current: Vec<usize>,
     is_cut: bool,
 }
 
@@ -67,8 +67,8 @@ impl<'v> PipelineRun<'v> {
         Ok(Self {
             view,
             pipeline,
-            made: Vec::new(),
-            now: Vec::new(),
+            rows: Vec::new(),
+            current: Vec::new(),
             is_cut: false,
         })
     }
@@ -80,8 +80,10 @@ impl<'v> PipelineRun<'v> {
                 PipelineStage::Traverse(reach) => self.traverse(at + 1, reach)?,
                 PipelineStage::Resolve => self.resolve(at + 1)?,
                 PipelineStage::Filter(selection) => self.filter(selection)?,
-                PipelineStage::Rank(by) => by.apply(self.view, &mut self.made, &mut self.now)?,
-                PipelineStage::Limit(limit) => self.now.truncate(*limit),
+                PipelineStage::Rank(by) => {
+                    by.apply(self.view, &mut self.rows, &mut self.current)?
+                }
+                PipelineStage::Limit(limit) => self.current.truncate(*limit),
             }
         }
         Ok(self.flow())
@@ -92,38 +94,34 @@ impl<'v> PipelineRun<'v> {
     }
 
     fn push(&mut self, row: PipelineRow) -> Result<usize> {
-        let (rows, max) = (self.made.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
+        let (rows, max) = (self.rows.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
         Error::check_limit("the number of rows that a pipeline makes", rows, max)?;
-        self.made.push(row);
-        Ok(self.made.len() - 1)
+        self.rows.push(row);
+        Ok(self.rows.len() - 1)
     }
 
     fn sources(&mut self) -> Result<()> {
         let sight = self.sight()?;
-        let mut places: HashMap<NodeId, usize> = HashMap::new();
+        let mut positions: HashMap<NodeId, usize> = HashMap::new();
         for source in &self.pipeline.sources {
             let found = self.found(source, &sight)?;
-            let most = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
+            let max = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
             for (id, worth) in found {
                 // A cosine may be negative: what points another way is worth nothing.
-                let worth = if most > 0.0 {
-                    worth.max(0.0) / most
-                } else {
-                    0.0
-                };
-                match places.get(&id) {
+                let worth = if max > 0.0 { worth.max(0.0) / max } else { 0.0 };
+                match positions.get(&id) {
                     Some(&at) => {
-                        let row = &mut self.made[at];
+                        let row = &mut self.rows[at];
                         *row = source_row(id, row.found.max(worth));
                     }
                     None => {
                         let at = self.push(source_row(id, worth))?;
-                        self.now.push(at);
-                        places.insert(id, at);
+                        self.current.push(at);
+                        positions.insert(id, at);
                     }
                 }
             }
-            let (rows, max) = (self.now.len() as u64, PAGE_MAX as u64);
+            let (rows, max) = (self.current.len() as u64, PAGE_MAX as u64);
             Error::check_limit("the number of rows of a pipeline", rows, max)?;
         }
         Ok(())
@@ -201,7 +199,7 @@ impl<'v> PipelineRun<'v> {
     }
 
     fn traverse(&mut self, stage: usize, reach: &TraverseStage) -> Result<()> {
-        let starts: Vec<NodeId> = self.now.iter().map(|&at| self.made[at].id).collect();
+        let starts: Vec<NodeId> = self.current.iter().map(|&at| self.rows[at].id).collect();
         let tree = BreadthFirst {
             sight: self.sight()?,
             follow: reach.follow,
@@ -212,21 +210,21 @@ impl<'v> PipelineRun<'v> {
         .tree(self.view, &starts)?;
         self.is_cut |= tree.is_cut;
         // The walk begins with the rows; each step's row by the place of the step.
-        let mut places = self.now.clone();
+        let mut positions = self.current.clone();
         for step in tree.steps.iter().skip(starts.len()) {
             let Some(via) = step.via else { continue };
-            let from = places[via.parent as usize];
+            let from = positions[via.parent as usize];
             let at = self.push(PipelineRow {
                 stage,
-                depth: self.made[from].depth.saturating_add(1),
+                depth: self.rows[from].depth.saturating_add(1),
                 from: Some(from),
                 via: Some((via.edge_type, via.direction)),
                 is_stub: step.is_stub,
-                ..source_row(step.id, self.made[from].found)
+                ..source_row(step.id, self.rows[from].found)
             })?;
-            places.push(at);
+            positions.push(at);
             if !step.is_stub {
-                self.now.push(at);
+                self.current.push(at);
             }
         }
         Ok(())
@@ -236,9 +234,9 @@ impl<'v> PipelineRun<'v> {
         let sight = self.sight()?;
         let mut heads = Heads::new(self.view, &sight);
         let mut seen = HashSet::new();
-        let mut resolved = Vec::with_capacity(self.now.len());
-        for place in std::mem::take(&mut self.now) {
-            let row = self.made[place];
+        let mut resolved = Vec::with_capacity(self.current.len());
+        for place in std::mem::take(&mut self.current) {
+            let row = self.rows[place];
             let head = heads.newest(row.id)?;
             let Some(head) = head.filter(|head| seen.insert(*head)) else {
                 continue;
@@ -254,43 +252,43 @@ impl<'v> PipelineRun<'v> {
                 ..source_row(head, row.found)
             })?);
         }
-        self.now = resolved;
+        self.current = resolved;
         Ok(())
     }
 
     fn filter(&mut self, selection: &Selection) -> Result<()> {
         let mut selected = PlannedSelection::new(self.view, selection, self.view.nodes())?;
-        let mut kept = Vec::with_capacity(self.now.len());
-        for &at in &self.now {
-            if selected.admits_id(self.made[at].id)? {
+        let mut kept = Vec::with_capacity(self.current.len());
+        for &at in &self.current {
+            if selected.admits_id(self.rows[at].id)? {
                 kept.push(at);
             }
         }
-        self.now = kept;
+        self.current = kept;
         Ok(())
     }
 
     /// The answer: the rows of the last stage, and what these came from.
     fn flow(self) -> PipelineResult {
-        let mut is_needed = vec![false; self.made.len()];
-        for &at in &self.now {
-            let mut from = self.made[at].from;
+        let mut is_needed = vec![false; self.rows.len()];
+        for &at in &self.current {
+            let mut from = self.rows[at].from;
             while let Some(at) = from.filter(|&at| !std::mem::replace(&mut is_needed[at], true)) {
-                from = self.made[at].from;
+                from = self.rows[at].from;
             }
         }
-        for &at in &self.now {
+        for &at in &self.current {
             is_needed[at] = false;
         }
-        let origins = (0..self.made.len()).filter(|&at| is_needed[at]);
-        let order: Vec<usize> = self.now.iter().copied().chain(origins).collect();
-        let places: HashMap<usize, usize> =
+        let origins = (0..self.rows.len()).filter(|&at| is_needed[at]);
+        let order: Vec<usize> = self.current.iter().copied().chain(origins).collect();
+        let positions: HashMap<usize, usize> =
             order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
-        let mut rows: Vec<PipelineRow> = order.iter().map(|&at| self.made[at]).collect();
+        let mut rows: Vec<PipelineRow> = order.iter().map(|&at| self.rows[at]).collect();
         for row in &mut rows {
-            row.from = row.from.and_then(|at| places.get(&at).copied());
+            row.from = row.from.and_then(|at| positions.get(&at).copied());
         }
-        let origins = rows.split_off(self.now.len());
+        let origins = rows.split_off(self.current.len());
         PipelineResult {
             answered: AnswerStamp::by(self.view),
             rows,

@@ -75,7 +75,7 @@ impl Sight {
     }
 
     /// True if everything is in it that is not forgotten: what most questions see.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         self.scope.is_none() && !self.include_forgotten
     }
 
@@ -101,12 +101,12 @@ impl Sight {
         match web.known_forgotten(id).filter(|_| self.scope.is_none()) {
             Some(true) if !self.include_forgotten => Ok(Visibility::Stub),
             Some(_) => Ok(Visibility::Shown),
-            None => self.look(web, id),
+            None => self.read_visibility(web, id),
         }
     }
 
     #[inline(never)]
-    fn look(&self, web: &Web<'_>, id: NodeId) -> Result<Visibility> {
+    fn read_visibility(&self, web: &Web<'_>, id: NodeId) -> Result<Visibility> {
         if self.scope.is_some() {
             return self.of(&web.view().node(id)?);
         }
@@ -119,7 +119,7 @@ impl Sight {
 
     /// True if an event of a graph is outside; without a scope none is, and no event is looked at.
     #[inline]
-    pub(crate) fn leaves_out(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
+    pub(crate) fn is_outside(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
         Ok(self.scope.is_some() && self.at(web, id)? == Visibility::Outside)
     }
 

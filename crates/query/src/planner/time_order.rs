@@ -16,7 +16,7 @@ use amem_format::view::View;
 #[derive(Debug)]
 pub(crate) struct TimeOrder<'v> {
     lists: [SortedList<'v>; 2],
-    own: TimedEvents<'v>,
+    timed: TimedEvents<'v>,
     /// The next of each list, and of `own`.
     heads: [Option<Rank>; 3],
     descending: bool,
@@ -82,7 +82,7 @@ impl<'v> TimeOrder<'v> {
                 SortedList::new(view, SortedSource::of_base(view)?, start, descending)?,
                 SortedList::new(view, SortedSource::of_delta(view), start, descending)?,
             ],
-            own: TimedEvents { view, place: start },
+            timed: TimedEvents { view, place: start },
             heads: [None; 3],
             descending,
             end,
@@ -90,7 +90,7 @@ impl<'v> TimeOrder<'v> {
         walk.heads = [
             walk.lists[0].next(descending)?,
             walk.lists[1].next(descending)?,
-            walk.own.next(descending),
+            walk.timed.next(descending),
         ];
         Ok(walk)
     }
@@ -111,7 +111,7 @@ impl<'v> TimeOrder<'v> {
             if self.heads[i] == Some(rank) {
                 self.heads[i] = match self.lists.get_mut(i) {
                     Some(list) => list.next(descending)?,
-                    None => self.own.next(descending),
+                    None => self.timed.next(descending),
                 };
             }
         }

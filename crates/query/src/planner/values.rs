@@ -140,13 +140,13 @@ impl<'v> ProposedIds<'v> {
     }
 
     fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
-        let ids = self.around(id)?;
+        let ids = self.block_around(id)?;
         let at = ids.partition_point(|&at| at < id);
         Ok(ids.get(at).copied())
     }
 
     fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
-        let ids = self.around(id)?;
+        let ids = self.block_around(id)?;
         if let Some(at) = ids.partition_point(|&at| at < id).checked_sub(1) {
             return Ok(Some(ids[at]));
         }
@@ -165,7 +165,7 @@ impl<'v> ProposedIds<'v> {
 
     /// The events around `id`: the first from `id` on is among them, if there is any, and the last before it is there
     /// or ends the block before.
-    fn around(&mut self, id: u32) -> Result<&[u32]> {
+    fn block_around(&mut self, id: u32) -> Result<&[u32]> {
         let block = match self {
             Self::Gathered(_) => 0,
             Self::List {

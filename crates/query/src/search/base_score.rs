@@ -13,7 +13,7 @@ use amem_format::types::Flags;
 use amem_format::view::View;
 
 /// Events whose scores are looked through together.
-const BUCKET: usize = 64;
+const BUCKET_EVENTS: usize = 64;
 
 /// What events have of their own.
 pub(super) struct BaseScores<'v> {
@@ -24,7 +24,7 @@ pub(super) struct BaseScores<'v> {
     buckets: Vec<u32>,
     cosines: Option<Cosines<'v>>,
     /// By id, text and vector at most; only if vectors count, otherwise few events have anything.
-    uppers: Vec<f32>,
+    upper_bounds: Vec<f32>,
 }
 
 impl<'v> BaseScores<'v> {
@@ -44,11 +44,11 @@ impl<'v> BaseScores<'v> {
                 Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
             }
         };
-        let mut uppers = Vec::new();
+        let mut upper_bounds = Vec::new();
         let cosines = match vector.is_empty() {
             true => None,
-            false => match Cosines::new(view, vector, &mut uppers)? {
-                None if words.is_empty() => Some(Cosines::all_alike(view, &mut uppers)?),
+            false => match Cosines::new(view, vector, &mut upper_bounds)? {
+                None if words.is_empty() => Some(Cosines::all_equal(view, &mut upper_bounds)?),
                 cosines => cosines,
             },
         };
@@ -59,41 +59,43 @@ impl<'v> BaseScores<'v> {
             0.0 => 0.0,
             all => (weight / all) as f32,
         };
-        let mut own = Self {
+        let mut base = Self {
             text_weight: part(text),
             vector_weight: part(vector),
             buckets: buckets(&scores, view.nodes()),
             scores,
             cosines,
-            uppers,
+            upper_bounds,
         };
-        own.bound();
-        Ok(own)
+        base.add_text_bounds();
+        Ok(base)
     }
 
     /// Makes bounds of cosines bounds of sums.
-    fn bound(&mut self) {
+    fn add_text_bounds(&mut self) {
         let Some(cosines) = &self.cosines else {
-            self.uppers = Vec::new();
+            self.upper_bounds = Vec::new();
             return;
         };
-        cosines.scale_bounds(self.vector_weight, &mut self.uppers);
+        cosines.scale_bounds(self.vector_weight, &mut self.upper_bounds);
         for &(id, score) in &self.scores.events {
             let text = self.text(score);
-            if let Some(upper) = self.uppers.get_mut(id as usize) {
-                *upper += text;
+            if let Some(bound) = self.upper_bounds.get_mut(id as usize) {
+                *bound += text;
             }
         }
     }
 
     /// The score of the words of an event; 0 if it says none.
     fn score(&self, id: u32) -> f32 {
-        let bucket = id as usize / BUCKET;
+        let bucket = id as usize / BUCKET_EVENTS;
         let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
             return 0.0;
         };
         let mut within = self.scores.events[from as usize..until as usize].iter();
-        within.find(|said| said.0 == id).map_or(0.0, |said| said.1)
+        within
+            .find(|entry| entry.0 == id)
+            .map_or(0.0, |entry| entry.1)
     }
 
     /// Text and vector.
@@ -108,20 +110,24 @@ impl<'v> BaseScores<'v> {
     }
 
     /// The sum is no greater.
-    pub(super) fn upper(&self, id: u32) -> f32 {
+    pub(super) fn upper_bound(&self, id: u32) -> f32 {
         match self.cosines {
             None => self.text(self.score(id)),
-            Some(_) => self.uppers.get(id as usize).copied().unwrap_or_default(),
+            Some(_) => self
+                .upper_bounds
+                .get(id as usize)
+                .copied()
+                .unwrap_or_default(),
         }
     }
 
     /// Bounds of the sums of all events, by id; none if vectors don't count, then only those of `said` have anything.
-    pub(super) fn uppers(&self) -> Option<&[f32]> {
-        self.cosines.as_ref().map(|_| self.uppers.as_slice())
+    pub(super) fn upper_bounds(&self) -> Option<&[f32]> {
+        self.cosines.as_ref().map(|_| self.upper_bounds.as_slice())
     }
 
     /// The events that say a word of the question, and what that adds.
-    pub(super) fn said(&self) -> impl Iterator<Item = (u32, f32)> {
+    pub(super) fn text_scores(&self) -> impl Iterator<Item = (u32, f32)> {
         self.scores
             .events
             .iter()
@@ -129,7 +135,7 @@ impl<'v> BaseScores<'v> {
     }
 
     /// The event that is so many places into those of `said`.
-    pub(super) fn said_at(&self, at: usize) -> u32 {
+    pub(super) fn text_event(&self, at: usize) -> u32 {
         self.scores.events[at].0
     }
 
@@ -151,9 +157,9 @@ impl<'v> BaseScores<'v> {
 
 /// Where the scores of each `BUCKET` of so many events begin, and the end.
 fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
-    let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET) + 1];
+    let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET_EVENTS) + 1];
     for &(id, _) in &scores.events {
-        if let Some(start) = starts.get_mut(id as usize / BUCKET + 1) {
+        if let Some(start) = starts.get_mut(id as usize / BUCKET_EVENTS + 1) {
             *start += 1;
         }
     }

@@ -7,7 +7,7 @@
 //! Promises: no score is greater than its bound. Not here: who is wanted, as no bound asks that.
 
 use crate::search::base_score::BaseScores;
-use crate::search::spread::{WAYS, small};
+use crate::search::spread::{DIRECTIONS, compact_id};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId, SessionId};
 use amem_format::view::{Direction, View, Web};
@@ -16,41 +16,41 @@ use amem_format::view::{Direction, View, Web};
 /// what one and two steps away lend of what they have, `session` what the session does.
 pub(super) fn bounds(
     view: &View,
-    own: &BaseScores<'_>,
+    base_scores: &BaseScores<'_>,
     neighbours: (f32, f32),
     session: f32,
 ) -> Result<Vec<f32>> {
     let nodes = view.nodes() as usize;
-    let mut uppers = vec![0.0; nodes];
-    match own.uppers() {
+    let mut upper_bounds = vec![0.0; nodes];
+    match base_scores.upper_bounds() {
         Some(known) => {
             let len = known.len().min(nodes);
-            uppers[..len].copy_from_slice(&known[..len]);
+            upper_bounds[..len].copy_from_slice(&known[..len]);
         }
         None => {
-            for (id, text) in own.said() {
-                if let Some(upper) = uppers.get_mut(id as usize) {
-                    *upper = text;
+            for (id, text) in base_scores.text_scores() {
+                if let Some(bound) = upper_bounds.get_mut(id as usize) {
+                    *bound = text;
                 }
             }
         }
     }
-    let mut bounds = uppers.clone();
+    let mut bounds = upper_bounds.clone();
     if neighbours != (0.0, 0.0) {
         let web = view.web()?;
-        for way in WAYS {
-            let steps = StepAdjacency::of(&web, nodes, way)?;
-            let firsts = steps.most(&uppers);
-            let seconds = steps.most(&firsts);
-            let lent = firsts.iter().zip(&seconds);
-            for (bound, (first, second)) in bounds.iter_mut().zip(lent) {
+        for direction in DIRECTIONS {
+            let adjacency = StepAdjacency::of(&web, nodes, direction)?;
+            let firsts = adjacency.neighbour_max(&upper_bounds);
+            let seconds = adjacency.neighbour_max(&firsts);
+            let spread = firsts.iter().zip(&seconds);
+            for (bound, (first, second)) in bounds.iter_mut().zip(spread) {
                 *bound += neighbours.0 * first + neighbours.1 * second;
             }
         }
     }
     if session != 0.0 {
-        for (bound, most) in bounds.iter_mut().zip(best_of_sessions(view, uppers)?) {
-            *bound += session * most;
+        for (bound, max) in bounds.iter_mut().zip(best_of_sessions(view, upper_bounds)?) {
+            *bound += session * max;
         }
     }
     Ok(bounds)
@@ -64,12 +64,12 @@ struct StepAdjacency {
 }
 
 impl StepAdjacency {
-    fn of(web: &Web<'_>, nodes: usize, way: Direction) -> Result<Self> {
+    fn of(web: &Web<'_>, nodes: usize, direction: Direction) -> Result<Self> {
         let mut starts = Vec::with_capacity(nodes + 1);
         let mut others = Vec::new();
         for id in (0..nodes as u64).map(NodeId) {
             starts.push(others.len() as u32);
-            match web.plain(id, way) {
+            match web.plain(id, direction) {
                 Some((ends, types)) => {
                     for (&other, &edge_type) in ends.iter().zip(types) {
                         if EdgeType(edge_type) == EdgeType::TEMPORAL_NEXT {
@@ -78,9 +78,9 @@ impl StepAdjacency {
                     }
                 }
                 None => {
-                    for tie in web.ties(id, way)?.iter() {
+                    for tie in web.ties(id, direction)?.iter() {
                         if tie.edge_type == EdgeType::TEMPORAL_NEXT {
-                            others.push(small(tie.other)?);
+                            others.push(compact_id(tie.other)?);
                         }
                     }
                 }
@@ -91,33 +91,33 @@ impl StepAdjacency {
     }
 
     /// Of each event, the most that one a step away has.
-    fn most(&self, of: &[f32]) -> Vec<f32> {
+    fn neighbour_max(&self, of: &[f32]) -> Vec<f32> {
         let ranges = self.starts.windows(2);
         ranges
             .map(|range| {
                 let others = &self.others[range[0] as usize..range[1] as usize];
-                let has = |&other: &u32| of.get(other as usize).copied().unwrap_or_default();
-                others.iter().map(has).fold(0.0, f32::max)
+                let score = |&other: &u32| of.get(other as usize).copied().unwrap_or_default();
+                others.iter().map(score).fold(0.0, f32::max)
             })
             .collect()
     }
 }
 
 /// Of each event, the most that one of its session has; what it has itself, if it is in none.
-fn best_of_sessions(view: &View, mut uppers: Vec<f32>) -> Result<Vec<f32>> {
+fn best_of_sessions(view: &View, mut upper_bounds: Vec<f32>) -> Result<Vec<f32>> {
     for session in view.session_ids(None, false)? {
         let session = session?;
         if session == SessionId(0) {
             continue;
         }
         let members = view.of_session(session)?;
-        let has = |id: NodeId| uppers.get(id.0 as usize).copied().unwrap_or_default();
-        let most = members.iter().map(has).fold(0.0, f32::max);
+        let score = |id: NodeId| upper_bounds.get(id.0 as usize).copied().unwrap_or_default();
+        let max = members.iter().map(score).fold(0.0, f32::max);
         for id in members.iter() {
-            if let Some(upper) = uppers.get_mut(id.0 as usize) {
-                *upper = most;
+            if let Some(bound) = upper_bounds.get_mut(id.0 as usize) {
+                *bound = max;
             }
         }
     }
-    Ok(uppers)
+    Ok(upper_bounds)
 }

@@ -31,8 +31,8 @@ impl Search {
             self.text_weight.unwrap_or(text),
             self.vector_weight.unwrap_or(vector),
         );
-        let own = BaseScores::new(view, &self.question, &self.vector, weights)?;
-        let hits = Fusion::new(view, self, &own)?.best(self.limit)?;
+        let base_scores = BaseScores::new(view, &self.question, &self.vector, weights)?;
+        let hits = Fusion::new(view, self, &base_scores)?.best(self.limit)?;
         Ok(Ranking {
             answered: AnswerStamp::by(view),
             hits,

@@ -31,7 +31,7 @@ const TERMS_MIN: usize = 2;
 /// How often the walk goes on where it is, instead of anywhere.
 const DAMPING: f32 = 0.85;
 /// Likeness below which sentences are not tied.
-const LIKE_MIN: f32 = 0.1;
+const SIMILARITY_MIN: f32 = 0.1;
 /// Steps of the walk: it changes little after a few dozen.
 const STEPS: usize = 30;
 /// The share of the length that decisions and corrections may have first, of five.
@@ -55,19 +55,19 @@ struct SessionText<'v> {
     text: std::borrow::Cow<'v, str>,
     vector: Option<&'v [f32]>,
     /// A decision or a correction.
-    weighs: bool,
+    is_key: bool,
 }
 
 /// A summary of at most so many bytes; `None` if there is nothing to say.
 pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<String>> {
-    let said = said(view, session)?;
-    let sentences = weighted(&said);
+    let events = events(view, session)?;
+    let sentences = weighted(&events);
     if sentences.is_empty() {
         return Ok(None);
     }
-    let like = likeness(&said, &sentences);
-    let central = centrality(&like);
-    let taken = take(&said, &sentences, &like, &central, bytes);
+    let similarity = similarities(&events, &sentences);
+    let central = centrality(&similarity);
+    let taken = take(&events, &sentences, &similarity, &central, bytes);
     let texts: Vec<_> = taken
         .into_iter()
         .map(|at| closed(sentences[at].text))
@@ -76,8 +76,8 @@ pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<S
 }
 
 /// What was said in a session and still stands.
-fn said(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
-    let mut said = Vec::new();
+fn events(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
+    let mut events = Vec::new();
     for id in view.of_session(session)?.iter() {
         let node = view.node(id)?;
         let kind = node.event_type();
@@ -88,13 +88,13 @@ fn said(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
         {
             continue;
         }
-        said.push(SessionText {
+        events.push(SessionText {
             text: node.text()?,
             vector: node.vector()?,
-            weighs: kind == EventType::DECISION || kind == EventType::CORRECTION,
+            is_key: kind == EventType::DECISION || kind == EventType::CORRECTION,
         });
     }
-    Ok(said)
+    Ok(events)
 }
 
 fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
@@ -107,12 +107,12 @@ fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
 }
 
 /// The sentences, with their terms weighted.
-fn weighted<'s>(said: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
+fn weighted<'s>(events: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
     let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut found: Vec<Sentence<'_>> = Vec::new();
-    for (event, said) in said.iter().enumerate() {
-        for text in sentences(&said.text).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
+    for (event, events) in events.iter().enumerate() {
+        for text in sentences(&events.text).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
             counts.count(&analyzer, text);
             let terms: Vec<_> = counts
                 .iter()
@@ -127,7 +127,7 @@ fn weighted<'s>(said: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
             }
         }
     }
-    let mut found = thinned(found, said);
+    let mut found = thinned(found, events);
     let mut in_sentences = vec![0u32; numbers.len()];
     for sentence in &found {
         for &(term, _) in &sentence.terms {
@@ -152,12 +152,12 @@ fn weighted<'s>(said: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
 }
 
 /// At most `SENTENCES_MAX`: those of decisions and corrections first, of the others every so many.
-fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[SessionText<'_>]) -> Vec<Sentence<'s>> {
+fn thinned<'s>(found: Vec<Sentence<'s>>, events: &[SessionText<'_>]) -> Vec<Sentence<'s>> {
     if found.len() <= SENTENCES_MAX {
         return found;
     }
-    let weighs = |sentence: &Sentence<'_>| said[sentence.event].weighs;
-    let heavy = found.iter().filter(|sentence| weighs(sentence)).count();
+    let is_key = |sentence: &Sentence<'_>| events[sentence.event].is_key;
+    let heavy = found.iter().filter(|sentence| is_key(sentence)).count();
     let room_heavy = heavy.min(SENTENCES_MAX / 2);
     let room_light = SENTENCES_MAX - room_heavy;
     let (mut seen_heavy, mut seen_light) = (0, 0);
@@ -170,7 +170,7 @@ fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[SessionText<'_>]) -> Vec<Senten
     };
     found
         .into_iter()
-        .filter(|sentence| match weighs(sentence) {
+        .filter(|sentence| match is_key(sentence) {
             true => keep(&mut seen_heavy, heavy, room_heavy),
             false => keep(&mut seen_light, light, room_light),
         })
@@ -178,22 +178,22 @@ fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[SessionText<'_>]) -> Vec<Senten
 }
 
 /// How much each sentence is like each other, 0..=1.
-fn likeness(said: &[SessionText<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
+fn similarities(events: &[SessionText<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
     let count = sentences.len();
-    let mut like = vec![vec![0.0; count]; count];
+    let mut similarity = vec![vec![0.0; count]; count];
     for a in 0..count {
         for b in a + 1..count {
             let words = dot(&sentences[a].terms, &sentences[b].terms);
             let (x, y) = (sentences[a].event, sentences[b].event);
-            let value = match (said[x].vector, said[y].vector) {
+            let value = match (events[x].vector, events[y].vector) {
                 (Some(v), Some(w)) if x != y => f32::midpoint(words, cosine(v, w).max(0.0)),
                 _ => words,
             };
-            like[a][b] = value;
-            like[b][a] = value;
+            similarity[a][b] = value;
+            similarity[b][a] = value;
         }
     }
-    like
+    similarity
 }
 
 fn dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
@@ -222,12 +222,12 @@ fn cosine(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// How often a walk over likeness is at each sentence.
-fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
-    let count = like.len();
-    let tied = |value: f32| if value >= LIKE_MIN { value } else { 0.0 };
-    let sums: Vec<f32> = like
+fn centrality(similarity: &[Vec<f32>]) -> Vec<f32> {
+    let count = similarity.len();
+    let linked = |value: f32| if value >= SIMILARITY_MIN { value } else { 0.0 };
+    let sums: Vec<f32> = similarity
         .iter()
-        .map(|row| row.iter().map(|v| tied(*v)).sum())
+        .map(|row| row.iter().map(|v| linked(*v)).sum())
         .collect();
     let mut rank = vec![1.0 / count as f32; count];
     for _ in 0..STEPS {
@@ -237,11 +237,11 @@ fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
             .filter(|at| sums[*at] == 0.0)
             .map(|at| rank[at])
             .sum();
-        for (at, row) in like.iter().enumerate() {
+        for (at, row) in similarity.iter().enumerate() {
             if sums[at] > 0.0 {
                 let share = DAMPING * rank[at] / sums[at];
                 for (to, value) in row.iter().enumerate() {
-                    next[to] += share * tied(*value);
+                    next[to] += share * linked(*value);
                 }
             }
         }
@@ -254,13 +254,13 @@ fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
 
 /// The sentences of a summary, in the order of the session.
 fn take(
-    said: &[SessionText<'_>],
+    events: &[SessionText<'_>],
     sentences: &[Sentence<'_>],
-    like: &[Vec<f32>],
+    similarity: &[Vec<f32>],
     central: &[f32],
     bytes: usize,
 ) -> Vec<usize> {
-    let most = central.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let max = central.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     let mut taken: Vec<usize> = Vec::new();
     let mut left = bytes;
     let mut pick = |first: bool, until: usize| {
@@ -269,7 +269,7 @@ fn take(
                 let sentence = &sentences[*at];
                 let is_known = |other: &usize| sentences[*other].event == sentence.event;
                 let is_wanted = match first {
-                    true => said[sentence.event].weighs && !taken.iter().any(is_known),
+                    true => events[sentence.event].is_key && !taken.iter().any(is_known),
                     false => central[*at] * sentences.len() as f32 >= CENTRAL_MIN,
                 };
                 is_wanted && !taken.contains(at) && sentence.text.len() + 2 <= left
@@ -277,9 +277,9 @@ fn take(
             let value = |at: usize| {
                 let same = taken
                     .iter()
-                    .map(|other| like[at][*other])
+                    .map(|other| similarity[at][*other])
                     .fold(0.0, f32::max);
-                (1.0 - NOVELTY) * central[at] / most + NOVELTY * (1.0 - same)
+                (1.0 - NOVELTY) * central[at] / max + NOVELTY * (1.0 - same)
             };
             // Of equals the earlier.
             let best = (0..sentences.len())

@@ -68,7 +68,7 @@ pub(super) struct TermList<'a> {
     /// What a term said without end in an empty text would add.
     pub(super) weight: f32,
     /// No posting adds more than this.
-    pub(super) most: f32,
+    pub(super) upper_bound: f32,
     /// The event it stands at; `END` after the last.
     pub(super) id: u32,
     tf: u32,
@@ -109,11 +109,11 @@ impl<'a> TermList<'a> {
             bound,
             lengths,
             weight,
-            most: 0.0,
+            upper_bound: 0.0,
             id: 0,
             tf: 0,
         };
-        list.most = list.bound_of_all(postings);
+        list.upper_bound = list.upper_bound_of_all(postings);
         list.settle();
         Ok(Some(list))
     }
@@ -169,7 +169,7 @@ impl<'a> TermList<'a> {
         };
     }
 
-    fn bound_of_all(&self, postings: Option<Postings<'_>>) -> f32 {
+    fn upper_bound_of_all(&self, postings: Option<Postings<'_>>) -> f32 {
         let old = postings.into_iter().flat_map(|p| {
             (0..p.blocks()).map(move |at| {
                 let block = p.block(at);
@@ -180,7 +180,8 @@ impl<'a> TermList<'a> {
             .recent
             .iter()
             .map(|&(id, tf)| (tf, self.lengths.of(id)));
-        let most = |most: f32, (tf, length)| most.max(self.lengths.saturated(tf, length));
-        self.weight * old.chain(recent).fold(0.0, most)
+        let upper_bound =
+            |upper_bound: f32, (tf, length)| upper_bound.max(self.lengths.saturated(tf, length));
+        self.weight * old.chain(recent).fold(0.0, upper_bound)
     }
 }

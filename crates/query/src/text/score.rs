@@ -83,13 +83,13 @@ impl<'a> Texts<'a> {
         }
         // MaxScore (Turtle and Flood, 1995): an event that only says terms which together add less
         // than the threshold is never looked at.
-        let mut by_most: Vec<usize> = (0..lists.len()).collect();
-        by_most.sort_by(|&a, &b| lists[a].most.total_cmp(&lists[b].most));
-        let most_below = sums_of_most(&lists, &by_most);
+        let mut by_bound: Vec<usize> = (0..lists.len()).collect();
+        by_bound.sort_by(|&a, &b| lists[a].upper_bound.total_cmp(&lists[b].upper_bound));
+        let bound_below = sums_of_bounds(&lists, &by_bound);
         let mut parts = vec![0.0f32; lists.len()];
         let mut optional = 0;
         loop {
-            let needed = &by_most[optional..];
+            let needed = &by_bound[optional..];
             let id = needed.iter().map(|&i| lists[i].id).min().unwrap_or(END);
             if id == END {
                 break;
@@ -105,15 +105,15 @@ impl<'a> Texts<'a> {
             }
             let mut hopeless = false;
             for at in (0..optional).rev() {
-                hopeless = (sum + most_below[at]) * ROUNDING < threshold;
+                hopeless = (sum + bound_below[at]) * ROUNDING < threshold;
                 if hopeless {
                     break;
                 }
-                let list = &mut lists[by_most[at]];
+                let list = &mut lists[by_bound[at]];
                 list.seek(id)?;
                 if list.id == id {
-                    parts[by_most[at]] = list.score();
-                    sum += parts[by_most[at]];
+                    parts[by_bound[at]] = list.score();
+                    sum += parts[by_bound[at]];
                 }
             }
             if !hopeless {
@@ -122,8 +122,8 @@ impl<'a> Texts<'a> {
                 if top.takes(scored) && !skip(id) {
                     top.push(scored);
                     let threshold = top.threshold();
-                    let is_optional = |&most: &f32| most * ROUNDING < threshold;
-                    optional = most_below.iter().take_while(|&m| is_optional(m)).count();
+                    let is_optional = |&bound: &f32| bound * ROUNDING < threshold;
+                    optional = bound_below.iter().take_while(|&m| is_optional(m)).count();
                 }
             }
             parts.fill(0.0);
@@ -183,9 +183,9 @@ impl<'a> Texts<'a> {
 }
 
 /// For each place in the order, the most that the lists up to it can add together.
-fn sums_of_most(lists: &[TermList<'_>], order: &[usize]) -> Vec<f32> {
+fn sums_of_bounds(lists: &[TermList<'_>], order: &[usize]) -> Vec<f32> {
     let sum = |sum: &mut f32, &i: &usize| {
-        *sum += lists[i].most;
+        *sum += lists[i].upper_bound;
         Some(*sum)
     };
     order.iter().scan(0.0, sum).collect()
