@@ -1,4 +1,4 @@
-//! Get: one event with its edges.
+//! Get: one event and its edges.
 
 use crate::answer::{AnswerStamp, check_limit};
 use crate::planner::scope::{Scope, Sight, Visibility};
@@ -10,13 +10,13 @@ use amem_format::view::{Direction, Node, View};
 /// Asks for one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Get {
-    /// Which.
+    /// The event.
     pub event: NodeId,
-    /// Edges of each direction, at most, 1 to `limits::PAGE_MAX`; 100 unless told otherwise.
+    /// Maximum edges in each direction, 1 to `limits::PAGE_MAX`; default 100.
     pub edges: usize,
     /// User, agent and run.
     pub scope: Scope,
-    /// The event even if it is forgotten, and edges to forgotten events.
+    /// Include the event if it is forgotten, and edges to forgotten events.
     pub include_forgotten: bool,
 }
 
@@ -34,20 +34,19 @@ impl Default for Get {
 /// An event and its edges.
 #[derive(Debug, Clone)]
 pub struct EventWithEdges<'v> {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The event.
     pub node: Node<'v>,
-    /// Edges that start at it, by (target, type).
+    /// Outgoing edges, by (target, type).
     pub outgoing: Vec<Edge>,
-    /// Edges that end at it, by (source, type).
+    /// Incoming edges, by (source, type).
     pub incoming: Vec<Edge>,
-    /// True if it has more edges than were asked for.
+    /// True if the event has more edges than `Get::edges`.
     pub is_cut: bool,
 }
 
 impl Get {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run<'v>(&self, view: &'v View) -> Result<EventWithEdges<'v>> {
         check_limit(self.edges)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;

@@ -8,7 +8,7 @@ use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// In which order events come. Of equals, the one with the higher id comes first, except for `Oldest`.
+/// The order of events. Of equals, the event with the higher id comes first, except for `Oldest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Order {
     /// The newest first; of equals, the highest id.
@@ -17,9 +17,8 @@ pub enum Order {
     Oldest(Axis),
     /// The strongest first; of equals, the highest id.
     ///
-    /// It is read from an index, unless strength is asked for at another time than that of the last decay run,
-    /// the view is an `as_of` view, or a decay run came after the last checkpoint: then the strength of every
-    /// event that is otherwise wanted is computed.
+    /// Read from an index. The query computes the strength of every other match instead if it uses another time than
+    /// the last decay run's, the view is an `as_of` view, or a decay run came after the last checkpoint.
     Strongest,
 }
 
@@ -29,16 +28,16 @@ impl Default for Order {
     }
 }
 
-/// Asks for events that meet conditions.
+/// Lists the events that a selection contains.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pattern {
-    /// Which.
+    /// The events to list.
     pub selection: Selection,
-    /// In which order.
+    /// The order.
     pub order: Order,
-    /// Events of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
+    /// Events per page, 1 to `limits::PAGE_MAX`; default 50.
     pub limit: usize,
-    /// The token of the page before; none for the first.
+    /// The token of the previous page; none for the first.
     pub cursor: Option<String>,
 }
 
@@ -56,16 +55,15 @@ impl Default for Pattern {
 /// One page of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternPage {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The events, in order.
     pub ids: Vec<NodeId>,
-    /// The token of the next page; none at the end. Events that are committed meanwhile stay out (`cursor`).
+    /// The token of the next page; none at the end. Events committed after the first page stay out.
     pub next: Option<String>,
 }
 
 impl Pattern {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<PatternPage> {
         let (by, descending) = match self.order {
             Order::Newest(axis) => (SortKey::Time(axis), true),

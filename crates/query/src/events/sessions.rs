@@ -1,6 +1,6 @@
-//! Sessions: a list of them, page by page, and one of them.
+//! Sessions: a list, page by page, and a single session.
 //!
-//! What is known of a session is told as of now, in an `as_of` view, too.
+//! The fields of a session are current ones, in an `as_of` view, too.
 
 use serde_json::json;
 
@@ -12,28 +12,28 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{NodeId, SessionId};
 use amem_format::view::View;
 
-/// Which sessions.
+/// Filters sessions by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SessionFilter {
-    /// All.
+    /// All sessions.
     #[default]
     Any,
-    /// Those that were not closed.
+    /// Sessions that are not closed.
     Open,
-    /// Those that were.
+    /// Closed sessions.
     Closed,
 }
 
-/// Asks for sessions, by number.
+/// Lists sessions by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListSessions {
-    /// Which.
+    /// The session or sessions.
     pub state: SessionFilter,
     /// The lowest number first; otherwise the highest.
     pub oldest_first: bool,
-    /// Sessions of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
+    /// Sessions per page, 1 to `limits::PAGE_MAX`; default 50.
     pub limit: usize,
-    /// The token of the page before; none for the first.
+    /// The token of the previous page; none for the first.
     pub cursor: Option<String>,
 }
 
@@ -51,17 +51,15 @@ impl Default for ListSessions {
 /// One page of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPage<'v> {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The sessions, in order.
     pub sessions: Vec<Session<'v>>,
-    /// The token of the next page; none at the end. Sessions that are opened meanwhile show if their number is
-    /// still to come.
+    /// The token of the next page; none at the end. Sessions opened meanwhile appear if their number is still to come.
     pub next: Option<String>,
 }
 
 impl ListSessions {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run<'v>(&self, view: &'v View) -> Result<SessionPage<'v>> {
         check_limit(self.limit)?;
         let state = match self.state {
@@ -115,7 +113,7 @@ impl ListSessions {
     }
 }
 
-/// Names a session.
+/// Identifies a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SessionSelector {
     /// By number.
@@ -124,10 +122,10 @@ pub enum SessionSelector {
     Key(String),
 }
 
-/// Asks for one session.
+/// Shows one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShowSession {
-    /// Which.
+    /// The session or sessions.
     pub session: SessionSelector,
 }
 
@@ -142,16 +140,15 @@ impl Default for ShowSession {
 /// One session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOverview<'v> {
-    /// Who answered.
     pub answered: AnswerStamp,
-    /// What is known of it.
+    /// The session.
     pub session: Session<'v>,
-    /// Its events at the moment asked about, hidden ones counted. A pattern lists them.
+    /// The number of its events at the moment asked about, hidden ones included. `Pattern` lists them.
     pub events: usize,
 }
 
 impl ShowSession {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run<'v>(&self, view: &'v View) -> Result<SessionOverview<'v>> {
         let id = match &self.session {
             SessionSelector::Id(id) => Some(*id),

@@ -8,18 +8,18 @@ use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
 use amem_format::view::View;
 
-/// Asks for events along a time.
+/// Lists events in the order of a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// Which; its windows may bound either time.
+    /// The events to list. Its windows may bound either time.
     pub selection: Selection,
-    /// Along which time: that in which they happened, unless told otherwise.
+    /// The time that gives the order; default `Happened`.
     pub axis: Axis,
-    /// The newest first, and of equals the highest id; otherwise the oldest, and the lowest.
+    /// The newest first, of equals the highest id; otherwise the oldest first, of equals the lowest id.
     pub newest_first: bool,
-    /// Events of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
+    /// Events per page, 1 to `limits::PAGE_MAX`; default 50.
     pub limit: usize,
-    /// The token of the page before; none for the first.
+    /// The token of the previous page; none for the first.
     pub cursor: Option<String>,
 }
 
@@ -38,16 +38,15 @@ impl Default for Timeline {
 /// One page of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelinePage {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The events and their times, in order.
     pub moments: Vec<(Micros, NodeId)>,
-    /// The token of the next page, as of a pattern.
+    /// The token of the next page; none at the end.
     pub next: Option<String>,
 }
 
 impl Timeline {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<TimelinePage> {
         let page = Listing {
             selection: &self.selection,

@@ -1,10 +1,10 @@
-//! Conflicts: what contradicts what, and which beliefs are contested.
+//! Conflicts: contradictions and contested beliefs.
 //!
-//! Contradictions come first, by (source, target), then contested beliefs, by id. A belief is contested if it
-//! was replaced by more than one event and they have not been brought together since (`resolve`); of a chain
-//! only the events that were replaced twice themselves are listed.
+//! Contradictions come first, by (source, target), then contested beliefs, by id. A belief is contested if several
+//! events replaced it and no later event replaced all of those (`resolve`). Of a chain, only events that were replaced
+//! twice themselves are listed.
 //!
-//! Both are read from an index: a page costs what it passes over of contradicts edges and of corrections.
+//! Both are read from an index: a page costs in proportion to the contradicts edges and corrections that it passes.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;
@@ -21,16 +21,16 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::View;
 
-/// Asks for disagreements. Where an event is forgotten or out of scope, there is none.
+/// Lists conflicts. Events that are forgotten or out of scope have none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListConflicts {
-    /// Conflicts of one page, 1 to `limits::PAGE_MAX`; 50 unless told otherwise.
+    /// Conflicts per page, 1 to `limits::PAGE_MAX`; default 50.
     pub limit: usize,
-    /// The token of the page before; none for the first.
+    /// The token of the previous page; none for the first.
     pub cursor: Option<String>,
-    /// User, agent and run: of both sides.
+    /// User, agent and run; both sides must match.
     pub scope: Scope,
-    /// Conflicts of forgotten events, too.
+    /// Include conflicts of forgotten events.
     pub include_forgotten: bool,
 }
 
@@ -45,7 +45,7 @@ impl Default for ListConflicts {
     }
 }
 
-/// A disagreement.
+/// A conflict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conflict {
     /// Two events contradict each other.
@@ -59,30 +59,29 @@ pub enum Conflict {
     Contested {
         /// The event.
         belief: NodeId,
-        /// What it may have been replaced by, the newest first; at most `limits::PAGE_MAX`.
+        /// Its heads, the newest first; at most `limits::PAGE_MAX`.
         heads: Vec<NodeId>,
     },
 }
 
-/// One page of disagreements.
+/// One page of conflicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictPage {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The conflicts, in order.
     pub conflicts: Vec<Conflict>,
-    /// The token of the next page; none at the end. Conflicts that arise meanwhile show if their place is
-    /// still to come.
+    /// The token of the next page; none at the end. Conflicts that arise meanwhile appear if their position is still to
+    /// come.
     pub next: Option<String>,
 }
 
-/// A place in the list: of which kind, the first event, the second.
+/// A position in the list: kind of conflict, first event, second event.
 type ConflictPosition = (u64, u64, u64);
 const CONTRADICTION: u64 = 0;
 const CONTESTED: u64 = 1;
 
 impl ListConflicts {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<ConflictPage> {
         check_limit(self.limit)?;
         let canonical = json!(["conflicts", self.scope.canonical(), self.include_forgotten]);
@@ -188,7 +187,7 @@ impl ConflictPageBuilder<'_> {
     }
 }
 
-/// (source, target) of every contradicts edge there is or was, ascending, behind a place.
+/// (source, target) of every current or retracted contradicts edge, ascending, after a position.
 fn contradictions(
     view: &View,
     after: Option<(u64, u64)>,
@@ -224,7 +223,7 @@ fn contradictions(
         .map(|(source, target)| (NodeId(source), NodeId(target))))
 }
 
-/// Events that were replaced twice, and those of which only a look can tell, ascending, behind one.
+/// Events that were replaced twice, and candidates from the delta, ascending, after one.
 fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = NodeId>> {
     let stored = view.brain().base().conflicts()?.supersedes;
     let from = after.map_or(0, |after| {
@@ -245,7 +244,7 @@ fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = Node
     let newer = newer
         .into_iter()
         .filter(move |id| after.is_none_or(|after| *id > after));
-    // Two in a row with one target; of a target with three, one is enough.
+    // A target with two edges in a row; one is enough of a target with three.
     let twice = stored[from..]
         .chunk_by(|a, b| a[0] == b[0])
         .filter(|run| run.len() > 1);
@@ -256,7 +255,7 @@ fn replaced(view: &View, after: Option<u64>) -> Result<impl Iterator<Item = Node
     Ok(merged.map(NodeId))
 }
 
-/// (source, target) of edges that the base no longer has, but had at the moment asked about.
+/// (source, target) of edges that the base no longer has but had at the moment asked about.
 fn retracted(view: &View, wanted: EdgeType) -> Result<Vec<(NodeId, NodeId)>> {
     let mut found = Vec::new();
     if view.before_base() {
@@ -274,7 +273,7 @@ fn retracted(view: &View, wanted: EdgeType) -> Result<Vec<(NodeId, NodeId)>> {
     Ok(found)
 }
 
-/// Two ascending lists as one, each value once.
+/// The union of two ascending lists.
 struct MergedIter<A: Iterator, B: Iterator> {
     older: Peekable<A>,
     newer: Peekable<B>,

@@ -1,12 +1,12 @@
-//! The newest heads of many events: what `resolve` gives for each, with what they share walked once.
+//! The newest heads of many events: the result of `resolve` for each, with shared paths walked once.
 //!
-//! Whether an event is a head, and which head is the newest above it, does not depend on where one comes from. So both
-//! are worked out once for each event, those of a circle together (Tarjan's strongly connected components), and kept.
+//! Whether an event is a head, and which head above it is the newest, does not depend on the start. Both are computed
+//! once per event, those of a cycle together (Tarjan's strongly connected components), and cached.
 //!
-//! Most events that are replaced have one replacement, a newer one. Such a chain is only followed, and what is above it
-//! is kept at every `MARK`th event: what comes to the chain again comes to one of those, and no chain is walked twice.
+//! Most replaced events have one replacement, a newer one. Such a chain is followed without recursion, and the result
+//! is cached at every `MARK_EVERY`th event, so no chain is walked twice.
 //!
-//! What was walked is kept with the base as well, for questions to come (`base::replaced`).
+//! The base caches results for later queries (`base::replaced`).
 
 use std::collections::HashMap;
 
@@ -18,50 +18,48 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
 
-/// Of a chain, every so many events are kept.
+/// The result is cached at one event of a chain in this many.
 const MARK_EVERY: usize = 64;
 
-/// Newest heads on a view.
 pub(crate) struct Heads<'v> {
     view: &'v View,
     web: Option<Web<'v>>,
     sight: &'v Sight,
-    /// What others worked out, who saw the same.
+    /// Results cached by earlier queries with the same visibility.
     cached: Option<Replacements<'v>>,
-    /// By the places of their events; none where a chain was followed, and its end says nothing.
+    /// Results by index of the event; `None` where following the chain gave none.
     known: Vec<Option<NewestAbove>>,
     places: NodeMap,
-    /// Ties looked at.
     edges_visited: usize,
 }
 
-/// The newest of an event and all that replaces it.
+/// The newest head and the newest shown event among an event and its replacements.
 #[derive(Debug, Clone, Copy, Default)]
 struct NewestAbove {
     head: Option<NodeId>,
     shown: Option<NodeId>,
 }
 
-/// What a chain does at an event.
+/// How a chain continues at an event.
 enum ChainStep {
-    /// The event is replaced by this newer one alone.
+    /// This newer event is the only replacement.
     To(NodeId),
-    /// Nothing replaces it.
+    /// No event replaces it.
     Top,
-    /// Several may, or an older one.
+    /// Several events may replace it, or an older one.
     Unclear,
 }
 
-/// An event whose replacements are being looked at.
+/// A stack frame of Tarjan's algorithm: an event whose replacements are being visited.
 struct TarjanFrame {
     id: NodeId,
     is_shown: bool,
     replacements: Vec<(NodeId, bool)>,
     next: usize,
-    /// The first event of its circle, as a place in order of meeting.
+    /// The lowest index reached from the event (Tarjan's low link).
     low: usize,
     place: usize,
-    /// What is known of its replacements so far.
+    /// The result of the replacements visited so far.
     above: NewestAbove,
     is_circular: bool,
 }
@@ -79,7 +77,7 @@ impl<'v> Heads<'v> {
         }
     }
 
-    /// The newest head of an event; none if it and all that replaces it are hidden.
+    /// The newest head of an event; `None` if the event and all its replacements are hidden.
     pub(crate) fn newest(&mut self, event: NodeId) -> Result<Option<NodeId>> {
         if self.known(event).is_none() && self.follow(event)?.is_none() {
             let web = self.web()?;
@@ -90,7 +88,7 @@ impl<'v> Heads<'v> {
         Ok(above.head.or(above.shown))
     }
 
-    /// Events whose heads are known.
+    /// The number of cached results.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.known.iter().flatten().count()
@@ -112,11 +110,11 @@ impl<'v> Heads<'v> {
         }
     }
 
-    /// Goes up from an event as long as one newer event is all that replaces another; gives what is above it, and keeps
-    /// that, if it comes to a head so.
+    /// Follows a chain while each event has one newer replacement. Returns the result at its end, and caches it, if the
+    /// chain ends in a head.
     ///
-    /// That head is above all of the chain, and none of the chain is in a circle: whichever else of it is shown changes
-    /// no answer, neither its own nor one below.
+    /// That head is above the whole chain, and no event of the chain is in a cycle: so whether other events of the
+    /// chain are shown changes no result.
     fn follow(&mut self, event: NodeId) -> Result<Option<NewestAbove>> {
         let web = self.web()?;
         let (mut at, mut steps) = (event, 0usize);
@@ -184,7 +182,7 @@ impl<'v> Heads<'v> {
     }
 
     fn walk(&mut self, event: NodeId, is_shown: bool) -> Result<()> {
-        // Events met and not yet known, with their places; those of unfinished circles, the last met on top.
+        // Indexes of events without a result; the stack of events whose cycles are unfinished.
         let mut places = HashMap::from([(event, 0)]);
         let mut met = 1;
         let mut circle: Vec<(NodeId, bool)> = vec![(event, is_shown)];
@@ -210,7 +208,7 @@ impl<'v> Heads<'v> {
             }
             let Some(mut done) = way.pop() else { break };
             if done.low < done.place {
-                // Part of a circle that began before it: what it knows belongs to all of that.
+                // Part of a cycle that began earlier: its result belongs to the whole cycle.
                 if let Some(below) = way.last_mut() {
                     below.low = below.low.min(done.low);
                     below.above.join(done.above);

@@ -1,4 +1,4 @@
-//! Impact: what rests on an event.
+//! Impact: the events that depend on an event.
 
 use crate::answer::check_limit;
 use crate::graph::traverse::check_depth;
@@ -8,21 +8,20 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::View;
 
-/// Asks for what an event caused and speaks for, and what that caused: incoming caused-by and supports edges,
-/// breadth first (`walk`).
+/// Follows incoming caused-by and supports edges from an event, breadth first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Impact {
-    /// Of which event.
+    /// The start.
     pub event: NodeId,
-    /// Incoming part-of edges, too: what belongs to an event rests on it.
+    /// Also follow incoming part-of edges: the parts of an event depend on it.
     pub include_parts: bool,
-    /// Edges from it, at most; 10 unless told otherwise.
+    /// Maximum edges from the start; default 10.
     pub depth: u32,
-    /// Events shown, the first counted, 1 to `limits::PAGE_MAX`; 1,000 unless told otherwise.
+    /// Maximum events shown, the start included, 1 to `limits::PAGE_MAX`; default 1,000.
     pub limit: usize,
     /// User, agent and run.
     pub scope: Scope,
-    /// Forgotten events whole, not as stubs.
+    /// Show forgotten events instead of stubs.
     pub include_forgotten: bool,
 }
 
@@ -40,7 +39,7 @@ impl Default for Impact {
 }
 
 impl Impact {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Tree> {
         check_limit(self.limit)?;
         check_depth(self.depth)?;

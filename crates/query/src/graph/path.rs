@@ -1,4 +1,4 @@
-//! Path: the shortest way from one event to another.
+//! The shortest path from one event to another.
 
 use crate::answer::AnswerStamp;
 use crate::graph::traverse::check_depth;
@@ -10,22 +10,22 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, Tie, View, Web};
 
-/// Asks for a way with the fewest edges; of several, the one whose steps come first (`walk`).
+/// Finds a path with the fewest edges; of several, the one whose steps come first in the order of `walk`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShortestPath {
-    /// From where.
+    /// The start.
     pub from: NodeId,
-    /// To where.
+    /// The goal.
     pub to: NodeId,
-    /// Along edges of these types; none for all.
+    /// The edge types to follow; empty for all.
     pub types: Vec<EdgeType>,
-    /// Which way; both unless told otherwise.
+    /// The direction; default `Both`.
     pub follow: Follow,
-    /// Edges, at most; 20 unless told otherwise.
+    /// Maximum edges; default 20.
     pub depth: u32,
     /// User, agent and run.
     pub scope: Scope,
-    /// Forgotten events whole, not as stubs.
+    /// Show forgotten events instead of stubs.
     pub include_forgotten: bool,
 }
 
@@ -43,17 +43,16 @@ impl Default for ShortestPath {
     }
 }
 
-/// A way, or that there is none.
+/// A path, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Who answered.
     pub answered: AnswerStamp,
-    /// From the one event to the other, each step's parent the one before it; empty if no way is short enough.
+    /// The steps from start to goal, each one's parent before it; empty if no path is short enough.
     pub steps: Vec<TreeStep>,
 }
 
 impl ShortestPath {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Route> {
         check_depth(self.depth)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
@@ -67,24 +66,24 @@ impl ShortestPath {
     }
 }
 
-/// A search from both ends, level by level, until they meet: it looks at what is within half the way of each end, and
-/// not at all that is within the whole way of one.
+/// A search from both ends, level by level, until they meet. It visits what is within half the distance of each end
+/// instead of the whole distance of one.
 struct BidirectionalSearch<'r, 'v> {
     path: &'r ShortestPath,
     web: Web<'v>,
     sight: Sight,
     wanted: [bool; 256],
-    /// Events met, and ties looked at.
+    /// Events visited, and edges visited.
     visited: usize,
     edges_visited: usize,
 }
 
-/// What was reached from one end.
+/// The events reached from one end.
 struct Frontier {
     follow: Follow,
-    /// Edges from the end; `OUTSIDE` for what may not be seen.
+    /// Distances from the end; `OUTSIDE` for events out of scope.
     depths: NodeMap,
-    /// Events at the greatest depth, all of them.
+    /// All events at the greatest depth.
     edge: Vec<NodeId>,
     depth: u32,
 }
@@ -104,7 +103,7 @@ impl Frontier {
         }
     }
 
-    /// Edges from the end to an event that was reached.
+    /// The distance of a reached event.
     fn depth_of(&self, id: NodeId) -> Option<u32> {
         self.depths.get(id).filter(|&depth| depth != OUTSIDE)
     }
@@ -122,7 +121,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         }
     }
 
-    /// The steps of the way; none if no way is short enough.
+    /// The steps of the path; empty if no path is short enough.
     fn shortest(&mut self) -> Result<Vec<TreeStep>> {
         let ShortestPath { from, to, .. } = *self.path;
         let mut here = Frontier::new(from, self.path.follow);
@@ -142,7 +141,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         self.first(&here, &there)
     }
 
-    /// Goes one edge further from an end; true if it met the other.
+    /// Advances one edge from an end; true if the ends met.
     fn advance(&mut self, side: &mut Frontier, other: &Frontier) -> Result<bool> {
         let mut next = Vec::new();
         let mut is_met = false;
@@ -172,8 +171,8 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         Ok(is_met)
     }
 
-    /// Of all ways that are the shortest, the one whose steps come first: from the start on, always the first tie
-    /// after which the goal is one edge nearer.
+    /// Of all shortest paths, the one whose steps come first: from the start, always the first edge that leads one edge
+    /// closer to the goal.
     fn first(&mut self, here: &Frontier, there: &Frontier) -> Result<Vec<TreeStep>> {
         let length = here.depth + there.depth;
         let onward = self.onward(here, there)?;
@@ -207,11 +206,12 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         Ok(steps)
     }
 
-    /// Of what was reached from the start, what lies on a shortest way, with the edges from there to the goal.
+    /// Of the events reached from the start, those on a shortest path, with their distances to the goal.
     fn onward(&mut self, here: &Frontier, there: &Frontier) -> Result<NodeMap> {
         let length = here.depth + there.depth;
         let mut onward = NodeMap::new();
-        // If the start's side met the other last, its edge has them all; if not, they are among what it reached.
+        // If the start's side advanced last, its frontier has all meeting points; otherwise they are in the goal's
+        // frontier.
         let mut level: Vec<NodeId> = if here.edge.len() <= there.edge.len() {
             let is_met = |id: &NodeId| there.depth_of(*id) == Some(there.depth);
             here.edge.iter().copied().filter(is_met).collect()
@@ -239,7 +239,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
         Ok(onward)
     }
 
-    /// The first tie of an event to one of some others.
+    /// The first edge of an event to an event that `is_one` accepts.
     fn tie(
         &mut self,
         id: NodeId,

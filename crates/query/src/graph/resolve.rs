@@ -1,12 +1,11 @@
-//! Resolve: from an event to what is believed now.
+//! Resolve: from an event to what replaced it.
 //!
-//! Supersedes edges lead from a replacement to what it replaces; they are followed upward, from the event
-//! asked about to all its replacements, through forgotten ones as well. A *head* is a replacement that is
-//! shown and has no replacement that is shown. The newest head, the one with the highest id, is the answer;
-//! if there are several, the belief is contested.
+//! Supersedes edges lead from a replacement to what it replaces. The query follows them upward, from the event to all
+//! its replacements, through forgotten ones as well. A *head* is a shown replacement without a shown replacement. The
+//! newest head, the one with the highest id, is the answer; with several heads the belief is contested.
 //!
-//! Imported edges may form cycles. They are walked once and told; if every way up ends in one, the newest
-//! event that is shown is the head.
+//! Imported edges may form cycles. The query visits them once and reports them; if every path ends in a cycle, the
+//! newest shown event is the head.
 
 use crate::answer::{AnswerStamp, check_limit};
 use crate::graph::visited::NodeMap;
@@ -16,17 +15,17 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
 
-/// Asks what an event was replaced by. The event itself may be forgotten.
+/// Finds what replaced an event. The event itself may be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolve {
-    /// Which.
+    /// The event.
     pub event: NodeId,
-    /// Events of the chain, and heads, at most, 1 to `limits::PAGE_MAX`; that unless told otherwise. Of a
-    /// longer chain the end is kept, of more heads the newest.
+    /// Maximum events of the chain, and maximum heads, 1 to `limits::PAGE_MAX`, the default. A longer chain loses its
+    /// start, a longer list of heads its oldest.
     pub limit: usize,
     /// User, agent and run.
     pub scope: Scope,
-    /// Forgotten replacements count.
+    /// Count forgotten replacements.
     pub include_forgotten: bool,
 }
 
@@ -41,28 +40,27 @@ impl Default for Resolve {
     }
 }
 
-/// What is believed now, and how it came to that.
+/// The heads of an event, and the chain to the newest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
-    /// Who answered.
     pub answered: AnswerStamp,
     /// The newest head.
     pub head: NodeId,
     /// All heads, the newest first.
     pub heads: Vec<NodeId>,
-    /// How many heads there are; above 1 the belief is contested.
+    /// The number of heads; above 1 the belief is contested.
     pub head_count: usize,
-    /// From the event asked about to the head, by the fewest edges; of several such ways, by the replacements
-    /// with the lowest ids.
+    /// The events from the one asked about to the head, by the fewest edges; of several such chains, the one with the
+    /// lowest ids.
     pub chain: Vec<ChainEvent>,
-    /// How long that chain is.
+    /// The full length of the chain.
     pub chain_len: usize,
-    /// True if replacements of the event replace each other in a circle.
+    /// True if replacements of the event form a cycle.
     pub is_cyclic: bool,
 }
 
 impl Resolution {
-    /// True if agents disagree about what replaced the event.
+    /// True if several heads remain.
     pub fn is_contested(&self) -> bool {
         self.head_count > 1
     }
@@ -73,17 +71,17 @@ impl Resolution {
 pub struct ChainEvent {
     /// The event.
     pub id: NodeId,
-    /// The event is forgotten: it is named only because the chain leads through it.
+    /// The event is forgotten: it appears only because the chain leads through it.
     pub is_stub: bool,
 }
 
 impl Resolve {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Resolution> {
         check_limit(self.limit)?;
         let sight = Sight::new(&self.scope, self.include_forgotten)?;
         if sight.of(&view.node(self.event)?)? == Visibility::Outside {
-            // The error is that of any other query.
+            // Returns the same error as every other query.
             sight.open(view, self.event)?;
         }
         let upward = ReplacementGraph::from(view, &sight, self.event)?;
@@ -110,14 +108,14 @@ impl Resolve {
     }
 }
 
-/// How many heads an event has.
+/// The heads of an event, the newest first.
 pub(crate) fn heads(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<NodeId>> {
     let upward = ReplacementGraph::from(view, sight, event)?;
     let heads = upward.heads().into_iter();
     Ok(heads.map(|at| upward.nodes[at].link.id).collect())
 }
 
-/// The replacements of an event that are shown or lead to one that may be, in order of id.
+/// The direct replacements of an event, without those out of scope, in order of id.
 pub(crate) fn replacements(view: &View, sight: &Sight, event: NodeId) -> Result<Vec<ChainEvent>> {
     let mut found = Vec::new();
     each_replacement(&view.web()?, sight, event, |link| found.push(link))?;
@@ -154,19 +152,19 @@ fn each_replacement(
     Ok(())
 }
 
-/// Replacements for which there is room from the start.
+/// Initial capacity for replacements.
 const CAPACITY: usize = 128;
 
-/// All that replaces an event, directly or not.
+/// All direct and indirect replacements of an event.
 struct ReplacementGraph {
     nodes: Vec<ReplacementNode>,
-    /// (what is replaced, its replacement), as places in `met`; by the first of them.
+    /// (replaced, replacement) as indexes into `nodes`, by the first.
     edges: Vec<(u32, u32)>,
 }
 
 struct ReplacementNode {
     link: ChainEvent,
-    /// The place of what it was found from.
+    /// The index of the event that led to it.
     parent: u32,
 }
 
@@ -202,12 +200,12 @@ impl ReplacementGraph {
         Ok(Self { nodes, edges })
     }
 
-    /// True if all of it is shown.
+    /// True if every event is shown.
     fn is_all_shown(&self) -> bool {
         self.nodes.iter().all(|node| !node.link.is_stub)
     }
 
-    /// The places of the heads, the newest first.
+    /// The indexes of the heads, the newest first.
     fn heads(&self) -> Vec<usize> {
         let is_replaced = self.replaced();
         let is_shown = |at: usize| !self.nodes[at].link.is_stub;
@@ -225,7 +223,7 @@ impl ReplacementGraph {
         heads
     }
 
-    /// Of each, whether it has a replacement that is shown, directly or behind hidden ones.
+    /// For each event, whether it has a shown replacement, directly or behind hidden ones.
     fn replaced(&self) -> Vec<bool> {
         let mut is_replaced = vec![false; self.nodes.len()];
         if self.is_all_shown() {
@@ -234,7 +232,7 @@ impl ReplacementGraph {
             }
             return is_replaced;
         }
-        // Downward from whatever is shown: all that is met there is replaced.
+        // Walks down from every shown event: all events reached are replaced.
         let mut below: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for &(replaced, replacement) in &self.edges {
             below[replacement as usize].push(replaced as usize);
@@ -251,7 +249,7 @@ impl ReplacementGraph {
         is_replaced
     }
 
-    /// From the event to a place.
+    /// The chain from the event to an index.
     fn chain(&self, to: usize) -> Vec<ChainEvent> {
         let mut chain = Vec::with_capacity(self.nodes.len());
         let mut at = to;
@@ -264,11 +262,11 @@ impl ReplacementGraph {
         chain
     }
 
-    /// True if some of it can't be put in an order in which replacements come after what they replace.
+    /// True if the edges form a cycle, so that no order has every replacement after what it replaces.
     fn is_cyclic(&self) -> bool {
         let id = |at: u32| self.nodes[at as usize].link.id;
         if self.edges.iter().all(|&(a, b)| id(a) < id(b)) {
-            // Newer events replace older ones: that is such an order.
+            // Newer events replace older ones: the ids give such an order.
             return false;
         }
         let mut above = vec![Vec::new(); self.nodes.len()];

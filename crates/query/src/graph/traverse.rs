@@ -1,4 +1,4 @@
-//! Traverse: what can be reached from an event.
+//! Traverse: the events that can be reached from an event.
 
 use crate::answer::check_limit;
 use crate::graph::walk::{BreadthFirst, Follow, Tree};
@@ -8,22 +8,22 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::View;
 
-/// Asks for what can be reached from an event, breadth first (`walk`).
+/// Follows edges from an event, breadth first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traverse {
-    /// From where.
+    /// The start.
     pub start: NodeId,
-    /// Along edges of these types; none for all.
+    /// The edge types to follow; empty for all.
     pub types: Vec<EdgeType>,
-    /// Which way; outgoing unless told otherwise.
+    /// The direction; default `Outgoing`.
     pub follow: Follow,
-    /// Edges from the start, at most; 5 unless told otherwise.
+    /// Maximum edges from the start; default 5.
     pub depth: u32,
-    /// Events shown, the start counted, 1 to `limits::PAGE_MAX`; 1,000 unless told otherwise.
+    /// Maximum events shown, the start included, 1 to `limits::PAGE_MAX`; default 1,000.
     pub limit: usize,
     /// User, agent and run.
     pub scope: Scope,
-    /// Forgotten events whole, not as stubs.
+    /// Show forgotten events instead of stubs.
     pub include_forgotten: bool,
 }
 
@@ -42,7 +42,7 @@ impl Default for Traverse {
 }
 
 impl Traverse {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Tree> {
         check_limit(self.limit)?;
         check_depth(self.depth)?;
@@ -57,7 +57,7 @@ impl Traverse {
     }
 }
 
-/// A depth that a request asks for, checked.
+/// Checks the depth of a request.
 pub(crate) fn check_depth(depth: u32) -> Result<()> {
     Error::check_limit("the depth", depth.into(), DEPTH_MAX.into())
 }

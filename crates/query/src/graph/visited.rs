@@ -1,20 +1,20 @@
-//! Events met by a walk: a table of their places, and a set of them that becomes bits when it grows.
+//! Events visited by a walk: a map from event to number, and a set that turns into a bitmap when it grows.
 //!
-//! Both cost what is met and not what there is. Places are found by multiplying with an odd number that is drawn for
-//! each table, so that no file can make events meet in one place; nothing depends on their order.
+//! Both cost in proportion to the events visited, not to the brain. The hash is a multiplication with a random odd
+//! number per table, so that no file can force collisions; nothing depends on the order of slots.
 
 use std::hash::{BuildHasher, RandomState};
 
 use amem_format::types::NodeId;
 
-/// Slots of a table at first: enough for a chain of a hundred, and filled in less time than one growth takes.
+/// Initial slots: enough for a chain of a hundred, and cheaper to fill than one growth.
 const SLOTS: usize = 256;
-/// No event: ids are below it, as the limit on events says.
+/// Marks a free slot: ids are smaller, by the limit on events.
 const EMPTY: u32 = u32::MAX;
-/// Below so many events of the brain, bits for all of them cost less than a table.
+/// Up to this many events in the brain, a bitmap costs less than a table.
 const BITS_AT_ONCE: u64 = 1 << 17;
 
-/// A number for each event.
+/// A map from event to number.
 #[derive(Debug)]
 pub(crate) struct NodeMap {
     slots: Vec<(u32, u32)>,
@@ -33,14 +33,13 @@ impl NodeMap {
         }
     }
 
-    /// The number of an event.
     #[inline]
     pub(crate) fn get(&self, id: NodeId) -> Option<u32> {
         let (key, number) = self.slots[self.find(id.0 as u32)];
         (key != EMPTY && u64::from(key) == id.0).then_some(number)
     }
 
-    /// The number of an event if it has one; else it gets this one, and none is given.
+    /// Returns the number of an event; if it has none, stores this one and returns `None`.
     #[inline]
     pub(crate) fn put(&mut self, id: NodeId, number: u32) -> Option<u32> {
         let at = self.find(id.0 as u32);
@@ -56,7 +55,7 @@ impl NodeMap {
         None
     }
 
-    /// The slot of a key, or the empty one where it would stand.
+    /// The slot of a key, or the free slot for it.
     #[inline]
     fn find(&self, key: u32) -> usize {
         let mask = self.slots.len() - 1;
@@ -83,17 +82,16 @@ impl NodeMap {
     }
 }
 
-/// A set of events of a brain.
 #[derive(Debug)]
 pub(crate) struct VisitedSet {
-    /// A bit each; none as long as the table holds them.
+    /// One bit per event; empty while `table` is used.
     bits: Vec<u64>,
     table: Option<NodeMap>,
     nodes: u64,
 }
 
 impl VisitedSet {
-    /// None, of so many events.
+    /// An empty set for a brain of `nodes` events.
     pub(crate) fn new(nodes: u64) -> Self {
         let is_small = nodes <= BITS_AT_ONCE;
         Self {
@@ -103,13 +101,13 @@ impl VisitedSet {
         }
     }
 
-    /// True if all of them are bits by now.
+    /// True if the set is a bitmap.
     #[inline]
     pub(crate) fn is_bits(&self) -> bool {
         self.table.is_none()
     }
 
-    /// True if it was not met before; an id past all events counts as met.
+    /// Adds an event; true if it is new. An id beyond the brain counts as present.
     #[inline]
     pub(crate) fn add(&mut self, id: NodeId) -> bool {
         if self.table.is_some() {
@@ -118,7 +116,7 @@ impl VisitedSet {
         self.add_bit(id)
     }
 
-    /// As `add`, if `is_bits`.
+    /// `add` for a bitmap.
     #[inline(always)]
     pub(crate) fn add_bit(&mut self, id: NodeId) -> bool {
         let Some(word) = self.bits.get_mut((id.0 / 64) as usize) else {
@@ -136,7 +134,7 @@ impl VisitedSet {
         };
         let is_new = table.put(id, 0).is_none();
         if table.slots.len() as u64 > self.nodes / 64 {
-            // Fresh zeros come from the system page by page, when they are touched.
+            // The system provides zeroed pages on first use.
             self.bits = vec![0; words(self.nodes)];
             if let Some(table) = self.table.take() {
                 for (key, _) in table.slots.into_iter().filter(|slot| slot.0 != EMPTY) {

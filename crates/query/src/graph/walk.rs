@@ -1,11 +1,11 @@
-//! Walking the graph breadth first: what traverse, path, why and impact have in common.
+//! Breadth-first walks over the graph, which traverse, path, why and impact share.
 //!
-//! The neighbours of an event come by (other event, edge type), those at the end of outgoing edges first; the
-//! event from which another is discovered first is its parent. So the way to an event has the fewest edges,
-//! and of several such ways it is the one whose steps come first, compared from the start.
+//! Neighbours come by (other event, edge type), outgoing edges first. The parent of an event is the one from which it
+//! is first discovered. So the path to an event has the fewest edges, and of several such paths it is the one whose
+//! steps come first, compared from the start.
 //!
-//! A forgotten event is walked through: it stands as a stub, its id only, if something shown lies beyond it.
-//! Events out of scope are not there. Events that an episode summarises are shown.
+//! A walk goes through forgotten events: each appears as a stub, its id only, if a shown event lies beyond it. Events
+//! out of scope do not appear. Events that an episode summarises do.
 
 use crate::answer::AnswerStamp;
 use crate::graph::visited::VisitedSet;
@@ -15,7 +15,7 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::{Direction, View, Web};
 
-/// Which way edges are followed.
+/// The direction in which edges are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Follow {
     /// From source to target.
@@ -23,7 +23,7 @@ pub enum Follow {
     Outgoing,
     /// From target to source.
     Incoming,
-    /// Either way, outgoing edges first.
+    /// Both directions, outgoing edges first.
     Both,
 }
 
@@ -36,7 +36,7 @@ impl Follow {
         }
     }
 
-    /// The other way.
+    /// The opposite direction.
     pub(crate) fn reversed(self) -> Self {
         match self {
             Self::Outgoing => Self::Incoming,
@@ -46,16 +46,16 @@ impl Follow {
     }
 }
 
-/// An event of a tree, and how it was reached.
+/// An event of a tree, and the edge that reached it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeStep {
     /// The event.
     pub id: NodeId,
     /// Edges from the start.
     pub depth: u32,
-    /// How it was reached; none for the start.
+    /// The edge that reached it; none for the start.
     pub via: Option<TreeEdge>,
-    /// The event is forgotten: it is named only because the way to others leads through it.
+    /// The event is forgotten: it appears only because a path leads through it.
     pub is_stub: bool,
 }
 
@@ -64,7 +64,7 @@ const _: () = assert!(VISITED_MAX <= u32::MAX as usize && size_of::<TreeStep>() 
 /// The edge by which an event was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TreeEdge {
-    /// Where the event before stands among the steps.
+    /// The index of the parent's step.
     pub parent: u32,
     /// The type of the edge.
     pub edge_type: EdgeType,
@@ -72,33 +72,32 @@ pub struct TreeEdge {
     pub direction: Direction,
 }
 
-/// What was reached, in the order in which it was.
+/// The events reached, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
-    /// Who answered.
     pub answered: AnswerStamp,
-    /// The start, then what was reached; parents before children.
+    /// The start, then the events reached; parents before children.
     pub steps: Vec<TreeStep>,
-    /// True if there is more within the depth than the limit allowed.
+    /// True if the limit cut off events within the depth.
     pub is_cut: bool,
 }
 
-/// Where a walk may go, and how far.
+/// A breadth-first walk: its directions, types and limits.
 #[derive(Debug)]
 pub(crate) struct BreadthFirst<'r> {
     pub(crate) sight: Sight,
     pub(crate) follow: Follow,
-    /// Edges of these types; none for all.
+    /// Empty for all.
     pub(crate) types: &'r [EdgeType],
     pub(crate) depth: u32,
-    /// Events shown, the start counted.
+    /// Maximum events shown, the start included.
     pub(crate) limit: usize,
 }
 
-/// How many steps before its turn an event's edges are asked for; the place where they begin is when it is met.
+/// Steps between prefetching an event's edges and reading them; their start is prefetched when the event is discovered.
 const AHEAD: usize = 8;
 
-/// A walk under way.
+/// The state of a running walk.
 struct Traversal<'w, 'v> {
     walk: &'w BreadthFirst<'w>,
     web: Web<'v>,
@@ -106,15 +105,14 @@ struct Traversal<'w, 'v> {
     visited: VisitedSet,
     steps: Vec<TreeStep>,
     shown: usize,
-    /// Steps whose edges were asked for.
+    /// Steps whose edges were prefetched.
     prefetched: usize,
-    /// Ties looked at: hidden ones cost as much as those that are followed.
+    /// Edges visited, hidden ones included: they cost the same.
     edges_visited: usize,
 }
 
 impl BreadthFirst<'_> {
-    /// Walks from events that may be shown, all of which are at depth 0. Stubs that lead nowhere are still among the
-    /// steps.
+    /// Walks from events that must be visible; all are at depth 0. May leave stubs without children to the caller.
     fn run(&self, view: &View, starts: &[NodeId]) -> Result<(Vec<TreeStep>, bool)> {
         let mut traversal = Traversal {
             walk: self,
@@ -148,7 +146,7 @@ impl BreadthFirst<'_> {
         Ok((steps, is_cut))
     }
 
-    /// The tree of all that is reached from an event, or the trees of all that is reached from several.
+    /// The tree of the events reached from one event, or the forest from several.
     pub(crate) fn tree(&self, view: &View, starts: &[NodeId]) -> Result<Tree> {
         let (steps, is_cut) = self.run(view, starts)?;
         Ok(Tree {
@@ -160,7 +158,7 @@ impl BreadthFirst<'_> {
 }
 
 impl Traversal<'_, '_> {
-    /// Goes on to the end; true if there is more than may be met.
+    /// Runs the walk; true if a limit cut it off.
     fn on(&mut self) -> Result<bool> {
         let mut parent = 0;
         while let Some(&TreeStep { id, depth, .. }) = self.steps.get(parent) {
@@ -178,7 +176,7 @@ impl Traversal<'_, '_> {
         Ok(false)
     }
 
-    /// Has loaded what the steps behind one will need.
+    /// Prefetches the edges of the steps after one.
     #[inline]
     fn prefetch(&mut self, parent: usize) {
         let until = self.steps.len().min(parent + AHEAD);
@@ -193,7 +191,7 @@ impl Traversal<'_, '_> {
         }
     }
 
-    /// Along the edges of one event in one direction; true if there is more than may be met.
+    /// Follows the edges of one event in one direction; true if a limit cut the walk off.
     #[inline]
     fn along(
         &mut self,
@@ -227,7 +225,7 @@ impl Traversal<'_, '_> {
         Ok(false)
     }
 
-    /// How many more may be met, however they are seen.
+    /// How many more edges can be followed before any limit applies.
     #[inline]
     fn room(&self) -> usize {
         let shown = self.walk.limit.saturating_sub(self.shown);
@@ -237,7 +235,7 @@ impl Traversal<'_, '_> {
             .min(EDGES_VISITED_MAX.saturating_sub(self.edges_visited))
     }
 
-    /// Along edges for all of which there is room: as `meet`, without a look at the limits for each.
+    /// Follows edges that fit all limits: `meet` without a check of the limits per edge.
     #[inline(always)]
     fn along_within_limits(
         &mut self,
@@ -272,7 +270,7 @@ impl Traversal<'_, '_> {
         Ok(())
     }
 
-    /// Has the places loaded where the edges begin of the steps from one on.
+    /// Prefetches where the edges begin, for the steps from `first` on.
     #[inline]
     fn prefetch_starts(&self, first: usize, depth: u32) {
         if depth == self.walk.depth {
@@ -285,7 +283,7 @@ impl Traversal<'_, '_> {
         }
     }
 
-    /// The event at the end of an edge; true if it is one more than may be met.
+    /// Visits the event at the end of an edge; true if it exceeds a limit.
     #[inline(always)]
     fn meet(&mut self, id: NodeId, depth: u32, via: TreeEdge) -> Result<bool> {
         self.edges_visited += 1;
@@ -314,7 +312,7 @@ impl Traversal<'_, '_> {
     }
 }
 
-/// Which types of edges are followed: these, or all if none is named.
+/// The edge types to follow, as a table; all if `types` is empty.
 pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
     let mut wanted = [types.is_empty(); 256];
     for edge_type in types {
@@ -323,7 +321,7 @@ pub(crate) fn wanted(types: &[EdgeType]) -> [bool; 256] {
     wanted
 }
 
-/// Leaves out the stubs beyond which nothing is shown.
+/// Removes stubs beyond which no event is shown.
 fn without_leaf_stubs(mut steps: Vec<TreeStep>) -> Vec<TreeStep> {
     let mut is_kept: Vec<bool> = steps.iter().map(|step| !step.is_stub).collect();
     for i in (0..steps.len()).rev() {

@@ -1,4 +1,4 @@
-//! Why: what an event rests on.
+//! Why: the events that an event depends on.
 
 use crate::answer::check_limit;
 use crate::graph::traverse::check_depth;
@@ -8,19 +8,18 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::View;
 
-/// Asks for what caused an event and what speaks for it, and what caused that: outgoing caused-by and supports
-/// edges, breadth first (`walk`).
+/// Follows outgoing caused-by and supports edges from an event, breadth first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// Of which event.
+    /// The start.
     pub event: NodeId,
-    /// Edges from it, at most; 10 unless told otherwise.
+    /// Maximum edges from the start; default 10.
     pub depth: u32,
-    /// Events shown, the first counted, 1 to `limits::PAGE_MAX`; 1,000 unless told otherwise.
+    /// Maximum events shown, the start included, 1 to `limits::PAGE_MAX`; default 1,000.
     pub limit: usize,
     /// User, agent and run.
     pub scope: Scope,
-    /// Forgotten events whole, not as stubs.
+    /// Show forgotten events instead of stubs.
     pub include_forgotten: bool,
 }
 
@@ -37,7 +36,7 @@ impl Default for Why {
 }
 
 impl Why {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Tree> {
         check_limit(self.limit)?;
         check_depth(self.depth)?;

@@ -1,42 +1,43 @@
-//! The cosines between a question and every event of a view, scaled: the greatest is 1, the mean `ORDINARY`, with a
-//! straight line between; below the mean they fall towards 0, as `ORDINARY` over 1 and how many times further below it
-//! they are than the greatest is above.
+//! The cosines between a question and every event of a view, scaled: the greatest becomes 1 and the mean `MEAN_SCORE`,
+//! linear between them. Below the mean they fall towards 0: `MEAN_SCORE` divided by 1 plus the distance below the mean,
+//! measured in distances from the mean to the greatest.
 //!
-//! Most vectors of a brain have nothing to do with the question, and their cosines are about the mean. Where the least
-//! and the greatest alone made the scale, each of those had a half, and lent it to its neighbours. The mean is that of
-//! `SAMPLE` events at most, spread evenly over all: so it is the same before and after a checkpoint, and costs little.
+//! Most vectors of a brain are unrelated to the question and have about the mean cosine. A scale from the least to the
+//! greatest would give each of them about one half, and spread it to their neighbours. The mean is that of at most
+//! `SAMPLE` events, spread evenly over all: it is the same before and after a checkpoint, and cheap.
 //!
-//! Codes bound them all; the greatest is found exactly among those whose bounds may be it, and any other is told when
-//! it is asked for.
+//! Quantised vectors bound all cosines. The greatest is computed exactly among those that may be it; others are
+//! computed on demand.
 
 use amem_format::error::Result;
 use amem_format::nearest::{Query, spread};
 use amem_format::vectors::{self, Direction, Vectors};
 use amem_format::view::View;
 
-/// If the greatest is no further above the mean, they tell nothing: scaled up, it would be what 32 bits round.
+/// If the greatest is at most this far above the mean, the cosines distinguish no events: scaling would only amplify
+/// the rounding of 32-bit floats.
 const EQUAL_WITHIN: f32 = 1e-3;
 
-/// What an event has whose cosine is the mean.
+/// The scaled value of the mean.
 const MEAN_SCORE: f32 = 0.1;
-/// What a bound is raised by, for the steepness of its line: several times what 32 bits round of numbers up to 1.
+/// Raises a bound, for the slope of its line: several times the rounding of 32-bit floats up to 1.
 const BOUND_SLACK: f32 = 1e-6;
-/// Events whose cosines make the mean, at most.
+/// Maximum events in the sample for the mean.
 const SAMPLE: u64 = 256;
 
-/// Cosines, told on demand.
+/// Cosines, computed on demand.
 #[derive(Debug)]
 pub(crate) struct Cosines<'v> {
     vectors: Vectors<'v>,
-    /// None if all are taken to be alike.
+    /// `None` if all count as equal.
     direction: Option<Direction>,
     mean: f32,
     max: f32,
 }
 
 impl<'v> Cosines<'v> {
-    /// `None` if they tell no two events apart. `uppers` becomes a bound of each event's cosine, by id; not a number
-    /// where there is none.
+    /// `None` if the cosines distinguish no events. Fills `upper_bounds` with a bound of each event's cosine, by id;
+    /// NaN for events without one.
     pub(crate) fn new(
         view: &'v View,
         question: &[f32],
@@ -78,11 +79,11 @@ impl<'v> Cosines<'v> {
             }
         }
         let mean = match count {
-            // None of those has a vector.
+            // No event of the sample has a vector.
             0 => -1.0,
             _ => (sum / f64::from(count)) as f32,
         };
-        // None if no event has a cosine.
+        // `None` if no event has a cosine.
         Ok((max - mean > EQUAL_WITHIN).then_some(Self {
             vectors,
             direction: Some(direction),
@@ -91,8 +92,8 @@ impl<'v> Cosines<'v> {
         }))
     }
 
-    /// As if every vector that is not of zeros were the greatest: where nothing else was asked for, a brain's only
-    /// vector is found, and so are those that all are the same.
+    /// Counts every non-zero vector as the greatest. If the question has no words, a brain's only vector, and vectors
+    /// that are all equal, are then found.
     pub(crate) fn all_equal(view: &'v View, upper_bounds: &mut Vec<f32>) -> Result<Self> {
         let vectors = Vectors::new(view)?;
         upper_bounds.clear();
@@ -111,7 +112,7 @@ impl<'v> Cosines<'v> {
         })
     }
 
-    /// What a cosine, or a bound of one, becomes.
+    /// Scales a cosine, or a bound of one.
     #[inline]
     pub(crate) fn scale(&self, cosine: f32) -> f32 {
         let part = (cosine - self.mean) / (self.max - self.mean);
@@ -121,9 +122,9 @@ impl<'v> Cosines<'v> {
         }
     }
 
-    /// Makes bounds of cosines bounds of what `scale` makes of them times a weight. What is not a number becomes 0.
+    /// Turns bounds of cosines into bounds of scaled cosines times a weight. NaN becomes 0.
     pub(crate) fn scale_bounds(&self, weight: f32, bounds: &mut [f32]) {
-        // Without a branch, and rounded otherwise than `scale`: so a little is added.
+        // Free of branches, and rounded differently from `scale`: hence the slack.
         let inverse = 1.0 / (self.max - self.mean);
         let slack = BOUND_SLACK * (1.0 + inverse);
         for bound in bounds {
@@ -152,7 +153,7 @@ impl<'v> Cosines<'v> {
     }
 }
 
-/// The cosine of an event with a direction; `None` if it has no vector, or one of zeros.
+/// The cosine of an event and a direction; `None` without a non-zero vector.
 fn cosine(vectors: &Vectors<'_>, direction: &Direction, id: u32) -> Result<Option<f32>> {
     let mut found = None;
     vector(vectors, id, |vector, inverse| {
@@ -164,7 +165,7 @@ fn cosine(vectors: &Vectors<'_>, direction: &Direction, id: u32) -> Result<Optio
     Ok(found)
 }
 
-/// Calls `f` with the vector of an event and 1 / its length, if it has one.
+/// Calls `f` with the vector of an event, if it has one, and 1 / its length.
 fn vector(
     vectors: &Vectors<'_>,
     id: u32,

@@ -1,8 +1,8 @@
-//! Similar: the events whose vectors point the same way.
+//! Similar: the events whose vectors point in the same direction.
 //!
-//! The answer is that of comparing every vector, to the bit, though few are looked at (`nearest`); only where an
-//! approximate answer will do, and the brain's clusters keep their recall, some may be missed. Events without a vector,
-//! and with one of zeros, are like nothing.
+//! An exact answer equals a comparison with every vector, to the bit, although few are read (`amem_format::nearest`).
+//! An approximate answer may miss some hits, as long as the brain's IVF lists keep their recall. Events without a
+//! vector, or with a zero vector, never match.
 
 use crate::answer::{AnswerStamp, check_limit};
 use crate::planner::scope::Sight;
@@ -15,29 +15,29 @@ use amem_format::types::NodeId;
 use amem_format::vectors::{self, Direction, Vectors};
 use amem_format::view::View;
 
-/// What others are to be like.
+/// What events are compared with.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SimilarityTarget {
-    /// A vector of the brain's dimension and vector space.
+    /// A vector in the brain's vector space.
     Vector(Vec<f32>),
-    /// The vector of an event, which is not in the answer itself.
+    /// The vector of an event; the answer leaves out the event itself.
     Event(NodeId),
 }
 
-/// Asks for events by the cosine between vectors.
+/// Finds events by the cosine between vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Similar {
-    /// Like what.
+    /// What to compare with.
     pub like: SimilarityTarget,
-    /// Which events.
+    /// The events to search.
     pub selection: Selection,
-    /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
+    /// Maximum hits, 1 to `limits::PAGE_MAX`; default 10.
     pub limit: usize,
-    /// None below this, −1 to 1.
+    /// Minimum similarity, −1 to 1.
     pub min_similarity: Option<f32>,
-    /// Some of the best may be missed, if the answer comes sooner: about one in a hundred, as was measured when the
-    /// base was made, with the brain's own vectors as questions. Where that can't be kept, and where the selection
-    /// leaves too few, the answer is exact.
+    /// Allow a faster answer that misses about one in a hundred of the best hits, as measured when the base was made
+    /// with the brain's own vectors as questions. The answer is exact if the index cannot keep that recall or the
+    /// selection leaves too few hits.
     pub approximate: bool,
 }
 
@@ -56,15 +56,14 @@ impl Default for Similar {
 /// The most similar events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilarHits {
-    /// Who answered.
     pub answered: AnswerStamp,
-    /// None of the best was missed.
+    /// True if no hit was missed.
     pub is_exact: bool,
-    /// Events and their similarity, −1 to 1, the greatest first; of equals, the highest id.
+    /// Events with their similarity, −1 to 1, the greatest first; of equals, the highest id.
     pub hits: Vec<(NodeId, f32)>,
 }
 
-/// A question while it is answered.
+/// The state of a running query.
 struct SimilarityScan<'a, 'v> {
     vectors: &'a Vectors<'v>,
     direction: &'a Direction,
@@ -74,7 +73,8 @@ struct SimilarityScan<'a, 'v> {
 }
 
 impl SimilarityScan<'_, '_> {
-    /// Keeps an event if it is among the best and wanted. Most are not among the best, so that is asked first.
+    /// Keeps an event if it is among the best and selected. Most events are not among the best, so that is checked
+    /// first.
     fn compare(&mut self, id: u32, vector: &[f32], inverse: f32, top: &mut Top) -> Result<()> {
         let Some(score) = self.direction.cosine(vector, inverse)? else {
             return Ok(());
@@ -105,7 +105,7 @@ impl Rate for SimilarityScan<'_, '_> {
 }
 
 impl Similar {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<SimilarHits> {
         check_limit(self.limit)?;
         let least = self.min_similarity.unwrap_or(-1.0);
@@ -125,7 +125,7 @@ impl Similar {
             itself,
         };
         let mut top = Top::new(self.limit);
-        // Reading in order is an order of magnitude faster than looking here and there.
+        // Sequential reads are ten times faster than random ones.
         let mut is_exact = true;
         if shortest < view.nodes() / 8 {
             let mut walk = driver.walk(asked.selected.ids.clone(), false);
@@ -150,7 +150,7 @@ impl Similar {
         })
     }
 
-    /// The best of the events that are read in place. True if they are the best for certain.
+    /// Finds the best of the events whose vectors are in the base; true if the result is exact.
     fn in_place(
         &self,
         view: &View,
@@ -175,7 +175,7 @@ impl Similar {
         Ok(true)
     }
 
-    /// What others are compared with, and the event that it is the vector of.
+    /// The direction to compare with, and the event that it comes from.
     fn direction(&self, view: &View) -> Result<(Direction, Option<NodeId>)> {
         let no_direction = |what, why| Error::invalid(what, why);
         match &self.like {

@@ -1,16 +1,15 @@
-//! Page tokens: where a listing goes on.
+//! Page tokens: where the next page of a listing begins.
 //!
-//! A token is 66 bytes in URL-safe base 64 (RFC 4648, section 5): 88 characters, no padding. It names the
-//! instance and the LSN of the view that it began on, the query, and the last row given out.
+//! A token is 66 bytes in URL-safe base 64 (RFC 4648, section 5): 88 characters, no padding. It holds the instance and
+//! the LSN of the first page's view, the query, and the last row returned.
 //!
-//! The next page goes on behind that row, on the view that it is asked of. Events committed since the first
-//! page are left out; changes to others show: one that was forgotten meanwhile is gone; in the order of
-//! strength, one that became weaker may come twice, one that became stronger not at all. In an `as_of` view
-//! nothing changes but what is forgotten. A full page has a token even if nothing comes after it.
+//! The next page starts after that row, on the view that the caller asks. It leaves out events committed since the
+//! first page. Other changes show: a forgotten event disappears; ordered by strength, an event that weakens may appear
+//! twice and one that strengthens not at all. In an `as_of` view only forgetting changes anything. A full page has a
+//! token even if no row follows.
 //!
-//! Promises: a token of another instance, of another query or of another version, or one that was changed
-//! by accident, is refused with what to do. A token is not a secret and proves nothing: it carries a
-//! position within what its bearer may list anyway.
+//! Promises: a token of another instance, query or version, or a damaged one, is rejected with what to do. A token is
+//! not a secret and grants nothing: it holds a position in what its bearer may list anyway.
 //! Not here: whether the view still reaches the LSN (`view`), what the keys mean (each query).
 
 use uuid::Uuid;
@@ -24,7 +23,7 @@ use amem_format::types::{Lsn, NodeId};
 pub(crate) const TOKEN_LEN: usize = BYTES / 3 * 4;
 
 const VERSION: u16 = 1;
-// One u16, the UUID, seven u64; the sum of all but the last comes last.
+// One u16, the UUID and seven u64; the last u64 is the checksum of all before it.
 const AT_INSTANCE: usize = 2;
 const AT_LSN: usize = AT_INSTANCE + 16;
 const AT_QUERY: usize = AT_LSN + 8;
@@ -36,28 +35,28 @@ const _: () = assert!(BYTES == 66 && BYTES.is_multiple_of(3), "no padding");
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Where a listing goes on, and of what.
+/// A position in a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PageCursor {
-    /// The instance that was listed.
+    /// The listed instance.
     pub(crate) instance: Uuid,
     /// The LSN of the view that the first page was read from.
     pub(crate) lsn: Lsn,
-    /// A hash of the request without its page: `hash` of its canonical bytes.
+    /// The hash of the request without its page (`hash`).
     pub(crate) query: u64,
-    /// The sort keys of the last row, as the query ordered them; 0 where there is none.
+    /// The sort keys of the last row, as the query ordered them; 0 if the row has none.
     pub(crate) keys: [u64; 2],
     /// The event of the last row.
     pub(crate) id: NodeId,
 }
 
 impl PageCursor {
-    /// The hash by which a token knows its query.
+    /// Hashes the canonical bytes of a request.
     pub(crate) fn hash(request: &[u8]) -> u64 {
         xxh3_64(request)
     }
 
-    /// The token.
+    /// Encodes the token.
     pub(crate) fn encode(&self) -> String {
         let mut raw = [0; BYTES];
         put_u16(&mut raw, 0, VERSION);
@@ -72,7 +71,7 @@ impl PageCursor {
         to_text(&raw)
     }
 
-    /// Reads a token given to a query of an instance.
+    /// Decodes a token and checks that it belongs to the instance and the query.
     pub(crate) fn decode(token: &str, instance: Uuid, query: u64) -> Result<Self> {
         let raw = from_text(token).ok_or_else(|| refused("not a token of amemd"))?;
         let version = get_u16(&raw, 0);

@@ -1,4 +1,4 @@
-//! Lists of events in order of id that a selection can be read from, and walks over them either way.
+//! Lists of events in order of id from which a selection is read, and walks over them in both directions.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -9,21 +9,20 @@ use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::Ids;
 
-/// Events in order of id: every one that is wanted is among them.
+/// A list of events in order of id that contains every selected event.
 #[derive(Debug)]
 pub(crate) enum Driver<'v> {
-    /// All.
     All,
-    /// Those of lists that have none in common: of types, of sessions.
+    /// The union of disjoint lists: of types, of sessions.
     Lists(Vec<Ids<'v>>),
-    /// Those that say a word.
+    /// The events whose text contains a term.
     Term(Box<TermIds<'v>>),
-    /// Those whose attributes may meet a filter.
+    /// The events whose attributes may match a filter.
     Values(Box<ValueIds<'v>>),
 }
 
 impl<'v> Driver<'v> {
-    /// The number of its events within a range of ids; an upper bound where that costs less.
+    /// The number of events within a range of ids, or an upper bound where that is cheaper.
     pub(crate) fn count(&self, within: &Range<u64>) -> u64 {
         let width = within.end.saturating_sub(within.start);
         match self {
@@ -40,7 +39,6 @@ impl<'v> Driver<'v> {
         }
     }
 
-    /// Walks its events within a range of ids.
     pub(crate) fn walk(&self, within: Range<u64>, descending: bool) -> IdWalk<'_, 'v> {
         let at = match self {
             Self::All => IdSource::All,
@@ -74,7 +72,7 @@ impl<'v> Driver<'v> {
 /// A walk over events in order of id.
 #[derive(Debug)]
 pub(crate) struct IdWalk<'d, 'v> {
-    /// What is left.
+    /// The ids that remain.
     within: Range<u64>,
     descending: bool,
     at: IdSource<'d, 'v>,
@@ -83,7 +81,7 @@ pub(crate) struct IdWalk<'d, 'v> {
 #[derive(Debug)]
 enum IdSource<'d, 'v> {
     All,
-    /// The next of each list, soonest on top.
+    /// The next event of each list, the one that comes first on top.
     Lists(BinaryHeap<(u64, usize)>, Vec<ListCursor<'d, 'v>>),
     Term(Box<TermIds<'v>>),
     Values(Box<ValueIds<'v>>),
@@ -112,13 +110,12 @@ impl ListCursor<'_, '_> {
     }
 }
 
-/// An order in which the greatest comes first. It is its own inverse.
+/// A key by which the next event is the greatest. It is its own inverse.
 fn sooner(id: u64, descending: bool) -> u64 {
     if descending { id } else { !id }
 }
 
 impl IdWalk<'_, '_> {
-    /// The next event.
     pub(crate) fn next(&mut self) -> Result<Option<NodeId>> {
         let (descending, within) = (self.descending, &mut self.within);
         let found = match &mut self.at {

@@ -1,21 +1,20 @@
-//! The events that say one term, as an ascending list that is stepped through either way.
+//! The events whose text contains one term, as an ascending list that is read in both directions.
 //!
-//! Only the blocks that are looked at are unpacked, so the newest few of a million cost little.
+//! Only blocks that are read are decoded, so the newest few of a million events cost little.
 
 use amem_format::base::terms::{Decoded, Postings};
 use amem_format::error::Result;
 use amem_format::view::View;
 
-/// The events of a view that say a term; those erased since, too.
+/// The events of a view whose text contains a term, including those erased since.
 #[derive(Debug, Clone)]
 pub(crate) struct TermIds<'v> {
     postings: Option<Postings<'v>>,
-    /// The events that the base's index covers end here.
+    /// The end of the events that the base's index covers.
     base_end: u32,
-    /// Those of the delta, ascending.
+    /// The events of the delta, ascending.
     recent: Vec<u32>,
     len: u64,
-    /// The block that `decoded` holds.
     block: Option<u32>,
     decoded: Decoded,
 }
@@ -38,17 +37,15 @@ impl<'v> TermIds<'v> {
         })
     }
 
-    /// Their number.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// True if the event says the term.
     pub(crate) fn contains(&mut self, id: u32) -> Result<bool> {
         Ok(self.first_from(id)? == Some(id))
     }
 
-    /// The first that is not before `id`.
+    /// The first event at or after `id`.
     pub(crate) fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
         if id < self.base_end && self.load_block_of(id)? {
             let ids = self.decoded.ids();
@@ -60,7 +57,7 @@ impl<'v> TermIds<'v> {
         Ok(self.recent.get(at).copied())
     }
 
-    /// The last that is before `id`.
+    /// The last event before `id`.
     pub(crate) fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
         let at = self.recent.partition_point(|&at| at < id);
         if let Some(at) = at.checked_sub(1) {
@@ -85,7 +82,7 @@ impl<'v> TermIds<'v> {
         }
     }
 
-    /// Unpacks the first block that may hold `id` or a later event; false if there is none.
+    /// Decodes the first block that may hold `id` or a later event; false if there is none.
     fn load_block_of(&mut self, id: u32) -> Result<bool> {
         let Some(postings) = self.postings else {
             return Ok(false);

@@ -1,9 +1,9 @@
-//! A page of a listing: which list to read, in which order, from where to where.
+//! A page of a listing: which list is read, in which order, from where to where.
 //!
-//! Where the wanted order has an index, it is walked until the page is full; where another list is so short
-//! that a walk would pass over more, that list is read whole and the best of it kept.
+//! If the requested order has an index, the listing walks it until the page is full. If another list is so short that
+//! the walk would skip more events than that, the listing reads the whole list and keeps the best.
 //!
-//! What a page token promises is told at `cursor`.
+//! `cursor` states what a page token promises.
 
 use std::collections::BinaryHeap;
 
@@ -21,27 +21,24 @@ use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View};
 
-/// What is listed.
 #[derive(Debug)]
 pub(crate) struct Listing<'r> {
     pub(crate) selection: &'r Selection,
     pub(crate) by: SortKey,
     pub(crate) descending: bool,
     pub(crate) limit: usize,
-    /// The token of the page before.
+    /// The token of the previous page.
     pub(crate) cursor: Option<&'r str>,
-    /// Which query asks: a token of one is not taken by another.
+    /// The name of the query: a token of one query is not valid for another.
     pub(crate) name: &'static str,
 }
 
-/// Rows in order, and the token of the next page.
 pub(crate) struct ListingPage {
     pub(crate) rows: Vec<Rank>,
     pub(crate) next: Option<String>,
 }
 
 impl Listing<'_> {
-    /// Reads one page.
     pub(crate) fn page(&self, view: &View) -> Result<ListingPage> {
         answer::check_limit(self.limit)?;
         let query = self.hash()?;
@@ -56,7 +53,7 @@ impl Listing<'_> {
             key: c.keys[0] as i64,
             id: c.id,
         });
-        // The events of the first page's view: those that came later are not in this listing.
+        // The end of the first page's view: later events are not part of this listing.
         let end = cursor.map_or(view.nodes(), |c| c.keys[1]);
         let rows = self.rows(view, end, after)?;
         let next = rows
@@ -83,7 +80,7 @@ impl Listing<'_> {
         };
         let selection = self.selection.canonical();
         let mut canonical = Vec::with_capacity(256);
-        // Into memory; of what a selection is made of, nothing has no JSON.
+        // Writing to memory does not fail, and every part of a selection has a JSON form.
         serde_json::to_writer(&mut canonical, &(self.name, by, self.descending, selection))
             .map_err(|e| Error::invalid("selection", e.to_string()))?;
         Ok(PageCursor::hash(&canonical))
@@ -93,7 +90,7 @@ impl Listing<'_> {
         let mut selected = PlannedSelection::new(view, self.selection, end)?;
         let (driver, shortest) = selected.driver()?;
         let is_short = |len: u64, of: u64| {
-            // A walk over `of` events passes over about `limit · of / len` before the page is full.
+            // A walk over `of` events visits about `limit · of / len` of them before the page is full.
             u128::from(len) * u128::from(len) <= self.limit as u128 * u128::from(of)
         };
         match self.by {
@@ -119,7 +116,7 @@ impl Listing<'_> {
                 }
                 let mut walk = driver.walk(within, self.descending);
                 self.walk(view, &mut selected, || {
-                    // Ids are in the order of recorded times, whichever they are.
+                    // Ids are in the order of recorded time; the key is not used.
                     Ok(walk.next()?.map(|id| Rank { key: 0, id }))
                 })
             }
@@ -139,7 +136,6 @@ impl Listing<'_> {
         }
     }
 
-    /// Walks in order until the page is full.
     fn walk(
         &self,
         view: &View,
@@ -159,7 +155,6 @@ impl Listing<'_> {
         Ok(rows)
     }
 
-    /// Reads a whole list and keeps the best.
     fn best_of(
         &self,
         view: &View,
@@ -171,7 +166,7 @@ impl Listing<'_> {
         self.best(view, selected, after, |_| walk.next())
     }
 
-    /// A walk over all events that leaves out the weaker ones, where such a walk is possible and wanted.
+    /// A scan that skips weak events, if the listing allows one.
     fn fading<'v>(
         &self,
         view: &'v View,
@@ -184,7 +179,7 @@ impl Listing<'_> {
         StrengthScan::new(view, &selected.strength, selected.ids.clone())
     }
 
-    /// Keeps the best of what may be among them.
+    /// Runs the scan and keeps the best.
     fn best_faded(
         &self,
         view: &View,
@@ -198,7 +193,7 @@ impl Listing<'_> {
         })
     }
 
-    /// Reads all that happened within the window and keeps the best.
+    /// Reads all events that happened within the window and keeps the best.
     fn best_happened(
         &self,
         view: &View,
@@ -211,7 +206,7 @@ impl Listing<'_> {
         })
     }
 
-    /// Keeps the best of the events that come; `next` is told the place of the worst kept once no more are kept.
+    /// Keeps the best events of a source. `next` gets the position of the worst kept event once the page is full.
     fn best(
         &self,
         view: &View,
@@ -253,7 +248,7 @@ impl Listing<'_> {
     }
 }
 
-/// A listing goes on at its own moment, or on a newer view of the brain.
+/// A listing continues at the moment of its first page, or on a newer view of the brain.
 pub(crate) fn check_moment(cursor: &PageCursor, view: &View) -> Result<()> {
     let moment = view.moment().0;
     if cursor.lsn == moment || (!view.is_as_of() && cursor.lsn < moment) {

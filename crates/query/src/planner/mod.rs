@@ -1,4 +1,4 @@
-//! Planner: which events a query selects, from which list they are read, and in which order.
+//! Planner: which events a query selects, from which list it reads them, and in which order.
 
 pub(crate) mod cursor;
 pub(crate) mod driver;

@@ -1,25 +1,25 @@
-//! Orders of a listing: a key and the id, ascending or descending.
+//! Orders of a listing: a key, then the id, ascending or descending.
 
 use amem_format::types::{Micros, NodeId};
 
-/// Which of an event's two times.
+/// One of an event's two times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Axis {
-    /// When it was written down.
+    /// When the event was recorded.
     #[default]
     Recorded,
-    /// When it happened; when it was recorded, if that was not said.
+    /// When the event happened; its recorded time if that is not known.
     Happened,
 }
 
-/// What events are ordered by.
+/// What a listing is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum SortKey {
     Time(Axis),
     Strength,
 }
 
-/// The place of an event in an order: its key, then its id.
+/// The position of an event in an order: its key, then its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     pub(crate) key: i64,
@@ -38,12 +38,12 @@ impl Rank {
         }
     }
 
-    /// The strength that it is of; a number for any key.
+    /// The strength whose rank this is. Any key gives a number.
     pub(crate) fn strength(self) -> f32 {
         unordered(self.key)
     }
 
-    /// In a listing that descends, what comes later is smaller: turned round, it is greater.
+    /// The rank as a pair that ascends in the direction of the listing.
     pub(crate) fn turned(self, descending: bool) -> (i64, u64) {
         if descending {
             (!self.key, !self.id.0)
@@ -52,7 +52,7 @@ impl Rank {
         }
     }
 
-    /// Undoes `turned`.
+    /// The inverse of `turned`.
     pub(crate) fn from_turned((key, id): (i64, u64), descending: bool) -> Self {
         let (key, id) = if descending { (!key, !id) } else { (key, id) };
         Self {
@@ -62,13 +62,13 @@ impl Rank {
     }
 }
 
-/// A number with the order of `f32::total_cmp`.
+/// Maps a float to an integer with the order of `f32::total_cmp`.
 fn ordered(value: f32) -> i64 {
     let bits = value.to_bits() as i32;
     (bits ^ (((bits >> 31) as u32) >> 1) as i32).into()
 }
 
-/// Undoes `ordered`.
+/// The inverse of `ordered`.
 fn unordered(key: i64) -> f32 {
     let bits = key as i32;
     f32::from_bits((bits ^ (((bits >> 31) as u32) >> 1) as i32) as u32)

@@ -1,8 +1,8 @@
-//! Whose memory a query is about, and what of it may be shown.
+//! Whose memory a query is about, and which events it may show.
 //!
-//! The scope of an event stands in its attributes `amem.user`, `amem.agent` and `amem.run`. What is outside a
-//! request's scope is not there for it: neither shown nor walked through. A forgotten event is not shown
-//! either, but what leads on is reached through it; there it stands as a stub, its id only.
+//! An event's scope is in its attributes `amem.user`, `amem.agent` and `amem.run`. A query neither shows nor walks
+//! through events outside its scope. It does not show forgotten events either, but walks through them: there a
+//! forgotten event appears as a stub, its id only.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View, Web};
 
-/// User, agent and run; each that is given must be equal.
+/// User, agent and run. Each one that is given must be equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
     /// `amem.user`
@@ -24,7 +24,7 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// The scope as a filter; `None` if it lets everything pass.
+    /// The scope as a filter; `None` if every event passes.
     pub fn to_filter(&self) -> Result<Option<Filter>> {
         let parts = [
             ("amem.user", &self.user),
@@ -41,24 +41,24 @@ impl Scope {
         Filter::parse(&json!({"and": conditions})).map(Some)
     }
 
-    /// What is the same JSON for the same scope.
+    /// The scope for hashing: equal scopes give equal JSON.
     pub(crate) fn canonical(&self) -> [Option<&str>; 3] {
         [&self.user, &self.agent, &self.run].map(|part| part.as_deref())
     }
 }
 
-/// How a query that follows edges sees an event.
+/// What a query that follows edges may show of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// Shown.
+    /// The event.
     Shown,
-    /// Forgotten: its id only, and only if something beyond it is shown.
+    /// Its id only, and only if something beyond it is shown: the event is forgotten.
     Stub,
-    /// Out of scope: not there.
+    /// Nothing: the event is out of scope.
     Outside,
 }
 
-/// What a query that follows edges may show: a scope made ready, and whether what is forgotten is shown.
+/// Decides what a query may show: a compiled scope, and whether forgotten events are included.
 #[derive(Debug)]
 pub struct Sight {
     scope: Option<Filter>,
@@ -66,7 +66,7 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Makes a scope ready.
+    /// Compiles a scope.
     pub fn new(scope: &Scope, include_forgotten: bool) -> Result<Self> {
         Ok(Self {
             scope: scope.to_filter()?,
@@ -74,12 +74,12 @@ impl Sight {
         })
     }
 
-    /// True if everything is in it that is not forgotten: what most questions see.
+    /// True if all events but forgotten ones are visible, as for most requests.
     pub(crate) fn is_default(&self) -> bool {
         self.scope.is_none() && !self.include_forgotten
     }
 
-    /// How an event is seen.
+    /// The visibility of an event.
     pub fn of(&self, node: &Node<'_>) -> Result<Visibility> {
         if let Some(scope) = &self.scope {
             let candidate = NodeSubject::new(node, &Strength::LastRun);
@@ -94,10 +94,10 @@ impl Sight {
         })
     }
 
-    /// How an event of a graph is seen.
+    /// The visibility of an event of a graph.
     #[inline(always)]
     pub(crate) fn at(&self, web: &Web<'_>, id: NodeId) -> Result<Visibility> {
-        // Without a scope, what was learnt of an event once says it all.
+        // Without a scope, the cached forgotten flag decides.
         match web.known_forgotten(id).filter(|_| self.scope.is_none()) {
             Some(true) if !self.include_forgotten => Ok(Visibility::Stub),
             Some(_) => Ok(Visibility::Shown),
@@ -117,13 +117,13 @@ impl Sight {
         })
     }
 
-    /// True if an event of a graph is outside; without a scope none is, and no event is looked at.
+    /// True if an event of a graph is out of scope. Reads nothing if there is no scope.
     #[inline]
     pub(crate) fn is_outside(&self, web: &Web<'_>, id: NodeId) -> Result<bool> {
         Ok(self.scope.is_some() && self.at(web, id)? == Visibility::Outside)
     }
 
-    /// An event that a request names: an error if it may not be shown.
+    /// Opens an event that a request names; an error if it may not be shown.
     pub fn open<'v>(&self, view: &'v View, id: NodeId) -> Result<Node<'v>> {
         let node = view.node(id)?;
         match self.of(&node)? {

@@ -1,4 +1,4 @@
-//! A selection made ready for one view: the cheapest list to read it from, and the check of each event.
+//! A selection planned for one view: the shortest list to read, and the check of each event.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,11 +15,11 @@ use amem_format::error::{Error, Result};
 use amem_format::types::{EventType, NodeId, SessionId};
 use amem_format::view::{Node, View};
 
-/// A list of who may meet the filter is walked if it leaves out all but one in so many events. Where it has more, walks
-/// in the wanted order meet them soon, and pass over those that are not in it.
+/// The planner reads the filter's candidate list only if it has less than one event in this many. If more events match,
+/// a walk in the requested order finds them soon and skips fewer.
 const FILTERED_SHARE: u64 = 4;
 
-/// A selection on a view.
+/// A selection planned for a view.
 #[derive(Debug)]
 pub(crate) struct PlannedSelection<'v> {
     view: &'v View,
@@ -27,19 +27,19 @@ pub(crate) struct PlannedSelection<'v> {
     types: Vec<EventType>,
     sessions: Vec<SessionId>,
     filter: Option<Cow<'v, Filter>>,
-    /// The keyword's words, the rarest first.
+    /// The keyword's terms, the rarest first.
     terms: Vec<TermIds<'v>>,
-    /// Who may meet the filter, if an index tells.
+    /// The events that may match the filter, if an index lists them.
     values: Option<ValueIds<'v>>,
-    /// Every wanted event is within.
+    /// Every selected event has an id within.
     pub(crate) ids: Range<u64>,
-    /// When a wanted event happened; open if `ids` says it all.
+    /// When a selected event happened; open if `ids` already decides it.
     pub(crate) happened: Window,
     pub(crate) strength: Strength,
 }
 
 impl<'v> PlannedSelection<'v> {
-    /// Of the events below `end`.
+    /// Plans the selection for the events below `end`.
     pub(crate) fn new(view: &'v View, selection: &'v Selection, end: u64) -> Result<Self> {
         selection.check()?;
         let scope = selection.scope.to_filter()?;
@@ -93,7 +93,7 @@ impl<'v> PlannedSelection<'v> {
         })
     }
 
-    /// The shortest list in order of id that has every wanted event, and its length within `ids`.
+    /// The shortest list, in order of id, that contains every selected event, and its length within `ids`.
     pub(crate) fn driver(&self) -> Result<(Driver<'v>, u64)> {
         let mut drivers = vec![Driver::All];
         if !self.types.is_empty() {
@@ -120,7 +120,7 @@ impl<'v> PlannedSelection<'v> {
         Ok(shortest.unwrap_or((Driver::All, u64::MAX)))
     }
 
-    /// True if the event is wanted.
+    /// True if the selection contains the event.
     pub(crate) fn admits(&mut self, node: &Node<'_>) -> Result<bool> {
         let wanted = self.selection;
         let is_wanted = self.ids.contains(&node.id().0)
@@ -140,7 +140,7 @@ impl<'v> PlannedSelection<'v> {
             return Ok(false);
         }
         if !self.terms.is_empty() {
-            // An erased text is in the index until the next base.
+            // The index keeps the terms of an erased text until the next checkpoint.
             if node.is_erased() {
                 return Ok(false);
             }
@@ -161,7 +161,7 @@ impl<'v> PlannedSelection<'v> {
         }
     }
 
-    /// As `admits`, of an event of the view.
+    /// `admits` for an event given by id.
     pub(crate) fn admits_id(&mut self, id: NodeId) -> Result<bool> {
         self.admits(&self.view.node(id)?)
     }

@@ -1,7 +1,7 @@
-//! Which events a listing or a search wants: one meaning for pattern, timeline, similar, text and search.
+//! Which events a listing or a search selects; pattern, timeline, similar, text and search share it.
 //!
-//! All that is given must hold. Forgotten events and those that an episode summarises are left out unless
-//! they are asked for.
+//! All given conditions must hold. Forgotten events, and events that an episode summarises, are left out unless
+//! requested.
 
 use serde::Serialize;
 
@@ -11,36 +11,35 @@ use crate::planner::scope::Scope;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EventType, Micros, SessionId};
 
-/// Which events are wanted. The default is every event that is not hidden.
+/// Selects events. The default selects every event that is not hidden.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Selection {
-    /// Any of these types; none for all.
+    /// Any of these types; empty for all.
     pub types: Vec<EventType>,
-    /// In any of these sessions; none for all.
+    /// In any of these sessions; empty for all.
     pub sessions: Vec<SessionId>,
     /// Recorded within.
     pub recorded: Window,
-    /// Happened within; an event without a time of its own happened when it was recorded.
+    /// Happened within; an event without an event time counts with its recorded time.
     pub happened: Window,
     /// Effective confidence within.
     pub confidence: ValueRange,
     /// Strength within.
     pub strength: ValueRange,
-    /// Strength, here, in filters and in orders, is that of this time instead of the last decay run.
+    /// Filters, ranges and orders use the strength at this time instead of that of the last decay run.
     pub strength_at: Option<Micros>,
-    /// The text says every one of these words, in whatever form (`text::Analyzer`).
+    /// The text contains all of these words, in any form (`text::TextQuery`).
     pub keyword: Option<String>,
     /// User, agent and run.
     pub scope: Scope,
-    /// Any condition.
     pub filter: Option<Filter>,
-    /// Forgotten events, too.
+    /// Include forgotten events.
     pub include_forgotten: bool,
-    /// Events that an episode summarises, too.
+    /// Include events that an episode summarises.
     pub include_compressed: bool,
 }
 
-/// A span of time, `from` included, `until` not.
+/// A span of time; `from` is included, `until` is not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Window {
     /// Not before.
@@ -49,7 +48,7 @@ pub struct Window {
     pub until: Option<Micros>,
 }
 
-/// A range of numbers, both ends included.
+/// A range of numbers; both ends are included.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ValueRange {
     /// Not below.
@@ -59,17 +58,16 @@ pub struct ValueRange {
 }
 
 impl Window {
-    /// True if nothing is bounded.
+    /// True if neither end is bounded.
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
 
-    /// True if a time lies within.
     pub fn contains(&self, time: Micros) -> bool {
         self.from.is_none_or(|from| time >= from) && self.until.is_none_or(|until| time < until)
     }
 
-    /// What lies within both.
+    /// The intersection.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let until = [self.until, other.until].into_iter().flatten().min();
         Self {
@@ -90,7 +88,6 @@ impl Window {
 }
 
 impl ValueRange {
-    /// True if a number lies within.
     pub fn contains(&self, value: f32) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
     }
@@ -125,8 +122,8 @@ impl Selection {
         check("the bytes of the keyword", keyword.len(), QUERY_BYTES_MAX)
     }
 
-    /// What is the same JSON for selections that mean the same, however their lists are ordered. It is written at
-    /// every page, so it is not built in memory first.
+    /// The selection for hashing: equal selections give equal JSON, in whatever order their lists are. It is serialized
+    /// for every page, so it is not built in memory first.
     pub(crate) fn canonical(&self) -> impl Serialize + use<'_> {
         fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
             let mut list: Vec<T> = list.collect();
@@ -135,7 +132,7 @@ impl Selection {
             list
         }
         let window = |w: &Window| [w.from, w.until];
-        // As 64 bits, in which page tokens have always known them.
+        // As 64 bits: the hash in existing page tokens uses them.
         let bounds = |b: &ValueRange| [b.min.map(f64::from), b.max.map(f64::from)];
         (
             sorted(self.types.iter().map(|t| t.0)),

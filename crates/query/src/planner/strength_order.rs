@@ -1,26 +1,26 @@
 //! All events by strength, the strongest first.
 //!
-//! The base has its own order. Events of the delta, and those whose confidence the delta changed, are sorted
-//! when the walk begins, which costs in proportion to the delta.
-//! Not here: after a decay run in the delta, in an `as_of` view and at another time than the last run's, every
-//! strength is another than the base's; then there is no order to walk, and the listing computes all.
+//! The base stores its own order. When the walk begins, it sorts the events of the delta and those whose confidence the
+//! delta changed; that costs in proportion to the delta.
+//! Not here: after a decay run in the delta, in an `as_of` view, and at another time than the last run's, all strengths
+//! differ from the base's. Then no stored order applies, and the listing computes them.
 
 use crate::planner::order::Rank;
 use amem_format::error::Result;
 use amem_format::types::{Lsn, NodeId};
 use amem_format::view::View;
 
-/// A walk over the events of a view by (strength, id) descending, hidden ones too.
+/// A walk over the events of a view by (strength, id), descending, hidden events included.
 #[derive(Debug)]
 pub(crate) struct StrengthOrder<'v> {
     view: &'v View,
-    /// The base's events that the walk has not come to.
+    /// The base's events that remain.
     base: &'v [u32],
-    /// What the delta changed or added, the next last.
+    /// Events that the delta changed or added, the next one last.
     changed: Vec<Rank>,
 }
 
-/// True if the base's order still holds for what the delta did not change.
+/// True if the base's order holds for events that the delta did not change.
 pub(crate) fn is_ordered(view: &View) -> bool {
     let is_decayed = || {
         let run = view.decay_run();
@@ -30,14 +30,14 @@ pub(crate) fn is_ordered(view: &View) -> bool {
 }
 
 impl<'v> StrengthOrder<'v> {
-    /// The events of a view for which `is_ordered` holds; those past `after`, if that is given.
+    /// Walks the events of a view for which `is_ordered` holds; only those after `after`, if given.
     pub(crate) fn new(view: &'v View, after: Option<Rank>) -> Result<Self> {
         let mut base = view.brain().base().strengths()?;
         if let Some(after) = after {
             let (mut from, mut to) = (0, base.len());
             while from < to {
                 let middle = from + (to - from) / 2;
-                // As it was when the order was made, whatever the delta says.
+                // The strength at the checkpoint, which ignores the delta.
                 let id = NodeId(base[middle].into());
                 let strength = view.brain().base().record(id)?.decay_score;
                 if Rank::of_strength(strength, id) >= after {
@@ -63,7 +63,6 @@ impl<'v> StrengthOrder<'v> {
         })
     }
 
-    /// The next event and its strength.
     pub(crate) fn next(&mut self) -> Result<Option<Rank>> {
         while let Some((&id, rest)) = self.base.split_first() {
             let id = NodeId(id.into());
@@ -82,7 +81,7 @@ impl<'v> StrengthOrder<'v> {
     }
 }
 
-/// True if the strength of a base event is another than the base says.
+/// True if the delta changed the strength of a base event.
 fn is_changed(view: &View, id: NodeId) -> bool {
     let events = &view.brain().delta().events;
     let state = events
@@ -91,7 +90,7 @@ fn is_changed(view: &View, id: NodeId) -> bool {
     state.is_some_and(|state| state.confidence_lsn > Lsn(0))
 }
 
-/// Events of the delta, and base events whose strength it changed.
+/// The events of the delta, and the base events whose strength it changed.
 fn changed_events(view: &View) -> impl Iterator<Item = NodeId> {
     let first = view.brain().base().nodes();
     let states = &view.brain().delta().events.states;

@@ -1,12 +1,12 @@
-//! A walk over all events that leaves out, mostly without working out their strength, those that are too weak.
+//! A scan over all events that skips most weak ones without computing their strength.
 //!
-//! Strength at a time is a share of confidence, which in a block of events is no greater than what the formula gives
-//! for the least rate and the newest access among them (`learnt`). So a block is passed over if not even the greatest
-//! confidence of it is enough at that share, and of another all events but those whose confidence is. The walk begins
-//! with the newest: those are the strongest more often.
+//! Strength at a time is a share of confidence. Within a block of events that share is at most what the formula gives
+//! for the block's least rate and newest access (the cached summary). The scan skips a block if its greatest confidence
+//! times that share is too low, and otherwise every event whose confidence is too low. It starts with the newest
+//! events, which tend to be the strongest.
 //!
-//! Promises: whatever is at least as strong as asked for is among what the walk gives.
-//! Not here: events of which the base's records don't tell the strength: those are all given.
+//! Promises: the scan returns every event that is at least as strong as requested.
+//! Not here: events whose strength the base's records do not determine; the scan returns them all.
 
 use std::ops::Range;
 
@@ -17,32 +17,32 @@ use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
 use amem_format::view::{Shares, View, strength_after};
 
-/// What is rounded in a bound and in a strength is less than this share of them.
+/// Bounds the relative rounding error of a bound and of a strength.
 const SLACK: f64 = 1.0 + 1e-6;
-/// Blocks after which shares are worked out anew: by then the events are older, and less is left of them.
+/// Blocks after which the shares are computed again: by then the events are older and the bound is loose.
 const FRESH: u32 = 16;
-/// Below this a number may lose more by rounding than that share.
+/// Below this a number may lose more to rounding than `SLACK` covers.
 const TINY: f32 = 1e-30;
 
-/// A walk over events by id, descending.
+/// A scan by id, descending.
 pub(crate) struct StrengthScan<'v> {
     view: &'v View,
     time: Micros,
     rates: [f32; 6],
-    /// What the walk has not come to.
+    /// The ids that remain.
     ids: Range<u64>,
-    /// Where the block begins that it is in.
+    /// The first event of the current block.
     block: u64,
-    /// A bit for each event of that block which may be given yet.
+    /// A bit for each event of the block that is still to be returned.
     left: u64,
-    /// The shares of confidence that are left at most in a block, and in any that it covers.
+    /// The greatest shares of confidence in a block, and in every block that it covers.
     shares: Option<(Peak, Shares)>,
-    /// Blocks for which these will do.
+    /// Blocks for which these shares may still be used.
     fresh: u32,
 }
 
 impl<'v> StrengthScan<'v> {
-    /// The events within a range of ids; none if strength is not that of one time and the base's records.
+    /// Scans a range of ids; `None` if strength does not follow from one time and the base's records.
     pub(crate) fn new(view: &'v View, strength: &Strength, ids: Range<u64>) -> Option<Self> {
         if view.before_base() {
             return None;
@@ -60,7 +60,7 @@ impl<'v> StrengthScan<'v> {
         })
     }
 
-    /// The next event that may be as strong as this; any, if nothing is asked for.
+    /// The next event that may have at least this strength; any event if none is given.
     pub(crate) fn next(&mut self, least: Option<f32>) -> Result<Option<NodeId>> {
         let least = least.filter(|least| *least >= TINY);
         loop {
@@ -83,7 +83,7 @@ impl<'v> StrengthScan<'v> {
         }
     }
 
-    /// Goes on to the block before.
+    /// Moves to the previous block.
     fn enter(&mut self, least: Option<f32>) -> Result<()> {
         let brain = self.view.brain();
         let n = (self.ids.end - 1) / BLOCK;
@@ -104,8 +104,8 @@ impl<'v> StrengthScan<'v> {
         Ok(())
     }
 
-    /// Those of the n-th block within a range that may be as strong as this if the journal says nothing about them: a
-    /// bit each.
+    /// The events of the n-th block within a range that may have at least this strength if the journal does not change
+    /// them: a bit each.
     fn confident(&mut self, n: u64, ids: Range<u64>, least: f32) -> Result<u64> {
         let base = self.view.brain().base();
         let peak = base.peak(n)?;
@@ -126,7 +126,7 @@ impl<'v> StrengthScan<'v> {
         Ok(confident)
     }
 
-    /// The shares of a block: those of a newer one, unless they are not enough or of long ago.
+    /// The shares of a block. The shares of a newer block are used again while they cover it and are fresh.
     fn shares(&mut self, peak: &Peak) -> Shares {
         self.fresh = self.fresh.saturating_sub(1);
         match self.shares {
@@ -146,7 +146,7 @@ impl<'v> StrengthScan<'v> {
             return Ok(true);
         };
         let record = brain.base().raw(id)?;
-        // If there are any, they cover the block that the event is in.
+        // If present, they cover the event's block.
         if let Some((_, shares)) = &self.shares {
             let bound = f64::from(record.confidence()) * shares.of_event(record);
             if bound < f64::from(least) / SLACK {

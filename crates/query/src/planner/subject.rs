@@ -1,4 +1,4 @@
-//! An event as filters see it, with the strength that the query is about.
+//! An event as filters read it, with the strength that the query uses.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use amem_format::event::Attributes;
 use amem_format::types::{EventType, Micros, NodeId, SessionId};
 use amem_format::view::{Node, View};
 
-/// Which strength: it is named once, for filters, ranges and orders.
+/// The strength that filters, ranges and orders of one query use.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Strength {
-    /// That of the last decay run.
+    /// The strength of the last decay run.
     LastRun,
-    /// At a time, with the brain's rates.
+    /// The strength at a time, with the brain's decay rates.
     At(Micros, [f32; 6]),
 }
 
@@ -25,8 +25,7 @@ impl Strength {
         }
     }
 
-    /// The time and the rates that make it, of an event about which the delta says nothing; none if it is not made of
-    /// those.
+    /// The time and rates that give the strength of an event the delta does not change; `None` if there are none.
     pub(crate) fn moment(&self, view: &View) -> Option<(Micros, [f32; 6])> {
         match self {
             Self::At(time, rates) => Some((*time, *rates)),
@@ -47,7 +46,7 @@ impl Strength {
     }
 }
 
-/// An event that may be wanted.
+/// An event and the strength to use.
 pub(crate) struct NodeSubject<'c, 'v> {
     node: &'c Node<'v>,
     strength: &'c Strength,

@@ -1,7 +1,7 @@
-//! All events in the order in which they happened: three sorted lists, merged as they are walked.
+//! All events in the order in which they happened: a merge of three sorted lists.
 //!
-//! The base has its own order; of the delta, events with a time of their own stand in a skip list, and the
-//! others are in the order of their ids already.
+//! The base stores its own order. In the delta, a skip list holds the events with an event time; the others are already
+//! in order of id.
 
 use std::ops::Range;
 
@@ -12,26 +12,26 @@ use amem_format::error::Result;
 use amem_format::types::{Micros, NodeId};
 use amem_format::view::View;
 
-/// A walk over the events of a view by (happened, id), hidden ones too.
+/// A walk over the events of a view by (happened, id), hidden events included.
 #[derive(Debug)]
 pub(crate) struct TimeOrder<'v> {
     lists: [SortedList<'v>; 2],
     timed: TimedEvents<'v>,
-    /// The next of each list, and of `own`.
+    /// The next event of each list, and of `timed`.
     heads: [Option<Rank>; 3],
     descending: bool,
-    /// Where the walk ends: the first place past it.
+    /// The first position after the end of the walk.
     end: Option<Rank>,
 }
 
-/// True if no event of the view's brain has a time of its own: then the order is that of ids.
+/// True if no event of the brain has an event time: then ids give the order.
 pub(crate) fn is_recorded(view: &View) -> Result<bool> {
     let brain = view.brain();
     let delta = &brain.delta().events.happened;
     Ok(delta.is_empty() && brain.base().event_times()?.is_empty())
 }
 
-/// How many events happened within a window, or a few more.
+/// An upper bound of the number of events that happened within a window.
 pub(crate) fn count(view: &View, window: &Window) -> Result<u64> {
     let times = view.brain().base().event_times()?;
     let until = |time: Option<Micros>, open: usize| {
@@ -52,7 +52,7 @@ pub(crate) fn count(view: &View, window: &Window) -> Result<u64> {
 }
 
 impl<'v> TimeOrder<'v> {
-    /// The events within a window; those past `after`, if that is given.
+    /// Walks the events within a window; only those after `after`, if given.
     pub(crate) fn new(
         view: &'v View,
         window: &Window,
@@ -64,7 +64,7 @@ impl<'v> TimeOrder<'v> {
             false => (edge(window.from), edge(window.until)),
             true => (edge(window.until), edge(window.from)),
         };
-        // Ascending, the walk begins at a place; descending, before it. `after` itself is never in.
+        // An ascending walk begins at this position, a descending one before it. `after` itself is excluded.
         let start = if descending {
             after.into_iter().chain(first).min().unwrap_or(Rank {
                 key: i64::MAX,
@@ -95,7 +95,6 @@ impl<'v> TimeOrder<'v> {
         Ok(walk)
     }
 
-    /// The next event and when it happened.
     pub(crate) fn next(&mut self) -> Result<Option<Rank>> {
         let (heads, descending) = (self.heads.iter().flatten(), self.descending);
         let found = heads.min_by_key(|rank| rank.turned(descending)).copied();
@@ -119,7 +118,7 @@ impl<'v> TimeOrder<'v> {
     }
 }
 
-/// The place after a place.
+/// The next position.
 fn next_place(rank: Rank) -> Rank {
     Rank {
         id: NodeId(rank.id.0.saturating_add(1)),
@@ -127,7 +126,6 @@ fn next_place(rank: Rank) -> Rank {
     }
 }
 
-/// A sorted list that is read by position.
 #[derive(Debug)]
 struct SortedList<'v> {
     view: &'v View,
@@ -137,11 +135,11 @@ struct SortedList<'v> {
 
 #[derive(Debug, Clone, Copy)]
 enum SortedSource<'v> {
-    /// The order of a base: when, and which event.
+    /// The base's order: times and events.
     Ordered(&'v [i64], &'v [u32]),
-    /// The events of a base in which none has a time of its own.
+    /// The events of a base without event times, in order of id.
     Recorded(u64),
-    /// Those of the delta that have none.
+    /// The events of the delta without an event time.
     Untimed(&'v AppendVec<u32>, u32),
 }
 
@@ -222,7 +220,7 @@ impl<'v> SortedList<'v> {
             };
             let Some(i) = i else { return Ok(None) };
             let rank = self.at(i)?;
-            // The base's order has events past the moment asked about, too.
+            // The base's order also has events after the moment asked about.
             if rank.id.0 < self.view.nodes() {
                 return Ok(Some(rank));
             }
@@ -230,11 +228,11 @@ impl<'v> SortedList<'v> {
     }
 }
 
-/// The events of the delta with a time of their own.
+/// The events of the delta with an event time.
 #[derive(Debug)]
 struct TimedEvents<'v> {
     view: &'v View,
-    /// Ascending, the next is not before it; descending, it is before it.
+    /// An ascending walk continues at this position, a descending one before it.
     place: Rank,
 }
 
@@ -246,7 +244,7 @@ impl TimedEvents<'_> {
             key,
             id: NodeId(id.into()),
         };
-        // Ids are below 2³² − 1, so that no place is lost here.
+        // Ids are below 2³² − 1, so the cast keeps every position.
         let mut bound = (self.place.key, self.place.id.0.min(u32::MAX.into()) as u32);
         let found = if descending {
             loop {

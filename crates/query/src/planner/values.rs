@@ -1,7 +1,7 @@
-//! The events whose attributes may meet a filter, as an ascending list that is stepped through either way.
+//! The events whose attributes may match a filter, as an ascending list that is read in both directions.
 //!
-//! Those that the base's index proposes, those of the base whose attributes the journal changed, and all that the
-//! journal added. An index proposes, the filter decides: none that it wants is missing here, others may be there.
+//! They are the events that the base's index proposes, those of the base whose attributes the journal changed, and all
+//! that the journal added. The list misses no match but may contain events that do not match: the filter decides.
 
 use crate::filter::Filter;
 use amem_format::base::values::{List, Values};
@@ -9,25 +9,26 @@ use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// What is gathered, from several lists or from the journal, is at most one in so many events of the base: more are met
-/// soon by whoever looks at all.
+/// An upper bound for gathering ids from several lists or the journal, as a share of the base's events. If more events
+/// match, a full scan finds them soon.
 const GATHERED_SHARE: u64 = 8;
-/// So few are always gathered.
+/// Fewer ids than this are always gathered.
 const GATHERED_MIN: u64 = 64;
 
-/// The events of a view that a filter may want.
+/// The events of a view that may match a filter.
 #[derive(Debug, Clone)]
 pub(crate) struct ValueIds<'v> {
     base: ProposedIds<'v>,
-    /// Events of the base of which its index can't tell: too many values, or others now. Ascending.
+    /// Events of the base that its index does not cover: they have too many values, or the journal changed them.
+    /// Ascending.
     always: Vec<u32>,
-    /// The events of the base end here; of those from here on every one is among these.
+    /// The end of the base's events; every event from here on is in the list.
     base_end: u32,
     end: u32,
     len: u64,
 }
 
-/// What the base's index proposes.
+/// The events that the base's index proposes.
 #[derive(Debug, Clone)]
 enum ProposedIds<'v> {
     /// Ascending.
@@ -35,14 +36,13 @@ enum ProposedIds<'v> {
     List {
         values: Values<'v>,
         list: List<'v>,
-        /// The block that `decoded` holds.
         block: Option<u32>,
         decoded: Vec<u32>,
     },
 }
 
 impl<'v> ValueIds<'v> {
-    /// `None` if the filter needs no value, or the base can't tell who has it.
+    /// `None` if the filter requires no value, or the base has no index of values.
     pub(crate) fn new(view: &'v View, filter: &Filter) -> Result<Option<Self>> {
         let (base, delta) = (view.brain().base(), view.brain().delta());
         let values = base.values()?;
@@ -60,7 +60,7 @@ impl<'v> ValueIds<'v> {
         if u64::from(changes.len()) + untold.len() as u64 > few || (!is_one && need.count > few) {
             return Ok(None);
         }
-        // Ids fit 32 bits: NODES_MAX.
+        // Ids fit 32 bits (`NODES_MAX`).
         let (base_end, end) = (base.nodes() as u32, view.nodes() as u32);
         let changed = changes.iter().copied().filter(|&id| id < base_end);
         let mut always: Vec<u32> = changed.chain(untold.iter().copied()).collect();
@@ -80,12 +80,11 @@ impl<'v> ValueIds<'v> {
         }))
     }
 
-    /// Their number, or more.
+    /// An upper bound of the number of events.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// True if the event is among them.
     pub(crate) fn contains(&mut self, id: NodeId) -> Result<bool> {
         let id = id.0 as u32;
         Ok(id >= self.base_end
@@ -93,7 +92,7 @@ impl<'v> ValueIds<'v> {
             || self.base.first_from(id)? == Some(id))
     }
 
-    /// The first that is not before `id`.
+    /// The first event at or after `id`.
     pub(crate) fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
         let always = self.always.partition_point(|&at| at < id);
         let always = self.always.get(always).copied();
@@ -105,7 +104,7 @@ impl<'v> ValueIds<'v> {
         Ok((recent < self.end).then_some(recent))
     }
 
-    /// The last that is before `id`.
+    /// The last event before `id`.
     pub(crate) fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
         let id = id.min(self.end);
         if id > self.base_end {
@@ -150,7 +149,7 @@ impl<'v> ProposedIds<'v> {
         if let Some(at) = ids.partition_point(|&at| at < id).checked_sub(1) {
             return Ok(Some(ids[at]));
         }
-        // All before the block of `id` are before `id`.
+        // All events of earlier blocks are before `id`.
         match self {
             Self::List {
                 block: Some(block @ 1..),
@@ -163,8 +162,8 @@ impl<'v> ProposedIds<'v> {
         }
     }
 
-    /// The events around `id`: the first from `id` on is among them, if there is any, and the last before it is there
-    /// or ends the block before.
+    /// The events around `id`: the first at or after `id`, if any, is among them; the last before it is among them or
+    /// ends the block before.
     fn block_around(&mut self, id: u32) -> Result<&[u32]> {
         let block = match self {
             Self::Gathered(_) => 0,

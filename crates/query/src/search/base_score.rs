@@ -1,7 +1,7 @@
-//! What events have of their own for a search: what their words and their vector add to a score.
+//! Base scores: what an event's own words and vector add to its score.
 //!
-//! Of most events only a bound is known, from the codes of their vectors. What `sum` and `parts` say is exact, and
-//! looks at a vector.
+//! For most events only an upper bound is known, from their quantised vectors. `sum` and `parts` are exact and read a
+//! vector.
 
 use std::collections::HashSet;
 
@@ -12,24 +12,24 @@ use amem_format::error::Result;
 use amem_format::types::Flags;
 use amem_format::view::View;
 
-/// Events whose scores are looked through together.
+/// Events per bucket of text scores.
 const BUCKET_EVENTS: usize = 64;
 
-/// What events have of their own.
+/// The base scores of all events of a view.
 pub(super) struct BaseScores<'v> {
     text_weight: f32,
     vector_weight: f32,
     scores: Scores,
-    /// Where the scores of each `BUCKET` events begin.
+    /// Start of each bucket in the text scores.
     buckets: Vec<u32>,
     cosines: Option<Cosines<'v>>,
-    /// By id, text and vector at most; only if vectors count, otherwise few events have anything.
+    /// Upper bounds of text plus vector, by id; empty if vectors do not count, as then few events score.
     upper_bounds: Vec<f32>,
 }
 
 impl<'v> BaseScores<'v> {
-    /// Of every event of a view. The two weights are made to sum to 1; without words, or without cosines that tell
-    /// events apart, the other has all of it.
+    /// Computes the text scores and bounds of a view. The weights are normalised to sum to 1; without words, or without
+    /// cosines that distinguish events, the other has all of it.
     pub(super) fn new(
         view: &'v View,
         question: &str,
@@ -71,7 +71,7 @@ impl<'v> BaseScores<'v> {
         Ok(base)
     }
 
-    /// Makes bounds of cosines bounds of sums.
+    /// Adds text scores to the bounds of cosines.
     fn add_text_bounds(&mut self) {
         let Some(cosines) = &self.cosines else {
             self.upper_bounds = Vec::new();
@@ -86,7 +86,7 @@ impl<'v> BaseScores<'v> {
         }
     }
 
-    /// The score of the words of an event; 0 if it says none.
+    /// The BM25 score of an event; 0 if it contains no term.
     fn score(&self, id: u32) -> f32 {
         let bucket = id as usize / BUCKET_EVENTS;
         let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
@@ -98,18 +98,18 @@ impl<'v> BaseScores<'v> {
             .map_or(0.0, |entry| entry.1)
     }
 
-    /// Text and vector.
+    /// The text part and the vector part.
     pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
         Ok((self.text(self.score(id)), self.vector(id)?))
     }
 
-    /// Their sum.
+    /// The base score.
     pub(super) fn sum(&self, id: u32) -> Result<f32> {
         let (text, vector) = self.parts(id)?;
         Ok(text + vector)
     }
 
-    /// The sum is no greater.
+    /// An upper bound of the base score.
     pub(super) fn upper_bound(&self, id: u32) -> f32 {
         match self.cosines {
             None => self.text(self.score(id)),
@@ -121,12 +121,12 @@ impl<'v> BaseScores<'v> {
         }
     }
 
-    /// Bounds of the sums of all events, by id; none if vectors don't count, then only those of `said` have anything.
+    /// Upper bounds of all base scores, by id; `None` if vectors do not count and only events of `text_scores` score.
     pub(super) fn upper_bounds(&self) -> Option<&[f32]> {
         self.cosines.as_ref().map(|_| self.upper_bounds.as_slice())
     }
 
-    /// The events that say a word of the question, and what that adds.
+    /// The events that contain a term, with their text parts.
     pub(super) fn text_scores(&self) -> impl Iterator<Item = (u32, f32)> {
         self.scores
             .events
@@ -134,7 +134,7 @@ impl<'v> BaseScores<'v> {
             .map(|&(id, score)| (id, self.text(score)))
     }
 
-    /// The event that is so many places into those of `said`.
+    /// The event at a position of `text_scores`.
     pub(super) fn text_event(&self, at: usize) -> u32 {
         self.scores.events[at].0
     }
@@ -155,7 +155,7 @@ impl<'v> BaseScores<'v> {
     }
 }
 
-/// Where the scores of each `BUCKET` of so many events begin, and the end.
+/// The start of each bucket in the text scores, and the end.
 fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
     let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET_EVENTS) + 1];
     for &(id, _) in &scores.events {
@@ -171,7 +171,7 @@ fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
     starts
 }
 
-/// Events that were erased since the last base, whose words are still in its index.
+/// Events erased since the last checkpoint: the index still has their terms.
 fn erased_in_delta(view: &View) -> HashSet<u32> {
     let states = &view.brain().delta().events.states;
     let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());

@@ -1,10 +1,9 @@
-//! Bounds of the scores of all events at once.
+//! Upper bounds of the scores of all events in one scan.
 //!
-//! A question of many common words gives most events nearly the same, so that following one after the other from the
-//! greatest on would come to all of them, each by its own way through memory. Going through the brain in order is a
-//! fraction of that.
+//! A question of many common words gives most events nearly the same score, so that visiting events by bound would
+//! reach all of them through random memory accesses. A sequential scan costs a fraction of that.
 //!
-//! Promises: no score is greater than its bound. Not here: who is wanted, as no bound asks that.
+//! Promises: no score exceeds its bound. Not here: the selection; bounds ignore it.
 
 use crate::search::base_score::BaseScores;
 use crate::search::spread::{DIRECTIONS, compact_id};
@@ -12,8 +11,8 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId, SessionId};
 use amem_format::view::{Direction, View, Web};
 
-/// By id, what an event has of its own at most, what its neighbours and the best of its session lend: `neighbours` is
-/// what one and two steps away lend of what they have, `session` what the session does.
+/// Upper bounds by id: base score plus what neighbours and session spread. `neighbours` has the shares of events one
+/// and two steps away, `session` the share of the session.
 pub(super) fn bounds(
     view: &View,
     base_scores: &BaseScores<'_>,
@@ -56,9 +55,9 @@ pub(super) fn bounds(
     Ok(bounds)
 }
 
-/// Temporal-next edges of all events, one way.
+/// Temporal-next edges of all events in one direction.
 struct StepAdjacency {
-    /// Where each event's begin, and the end of the last.
+    /// The start of each event's edges, and the end of the last.
     starts: Vec<u32>,
     others: Vec<u32>,
 }
@@ -90,7 +89,7 @@ impl StepAdjacency {
         Ok(Self { starts, others })
     }
 
-    /// Of each event, the most that one a step away has.
+    /// For each event, the greatest score of a neighbour.
     fn neighbour_max(&self, of: &[f32]) -> Vec<f32> {
         let ranges = self.starts.windows(2);
         ranges
@@ -103,7 +102,7 @@ impl StepAdjacency {
     }
 }
 
-/// Of each event, the most that one of its session has; what it has itself, if it is in none.
+/// For each event, the greatest score in its session; its own if it has no session.
 fn best_of_sessions(view: &View, mut upper_bounds: Vec<f32>) -> Result<Vec<f32>> {
     for session in view.session_ids(None, false)? {
         let session = session?;

@@ -1,4 +1,4 @@
-//! Adding what others lend to what events have of their own, and finding the best without looking at all.
+//! Fusion: adds propagated scores to base scores, and finds the best hits without scoring every event.
 
 use std::collections::{BinaryHeap, HashSet};
 
@@ -15,58 +15,57 @@ use amem_format::top::Scored;
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// What one two steps away lends, of what a neighbour lends.
+/// The share of two steps, relative to that of one.
 const SECOND_STEP_SHARE: f32 = 0.5;
-/// A bound is a sum in another order than the score that it bounds: this much more covers the rounding.
+/// Covers the rounding of a bound, which adds in another order than the score.
 const ROUNDING: f32 = 1.0 + 1e-5;
 
-/// The last step of a search: gives its hits, the best first.
+/// The last step of a search: returns the hits, the best first.
 ///
-/// Events are taken up by bounds of what they have of their own, the greatest first, each with those that it lends to,
-/// its neighbours one and two steps away. One that was not taken up has at most as much as the next, and none of the
-/// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are
-/// left (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
+/// Events are expanded by upper bound of their base scores, the greatest first, each with the events that it spreads
+/// to: its neighbours one and two steps away. An event not yet expanded has at most the next base score, and so have
+/// the neighbours that spread to it. A hit with a greater score than such an event can have is therefore the best
+/// remaining one (Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
 ///
-/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do.
-/// Where that comes to a good part of the brain, bounds of all scores are made in one go, and events are rated by
-/// those.
+/// Expanded events wait in a queue by bound, and are refined only when they come first; most never are. Once a large
+/// part of the brain is expanded, one scan computes bounds of all scores, and events are scored in that order.
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
     base_scores: &'s BaseScores<'v>,
     spread: Spread<'s, 'v>,
-    /// Events that were not taken up.
+    /// Events not yet expanded.
     remaining: RemainingEvents<'s, 'v>,
-    /// No wanted event has more of its own; known once one was taken up.
+    /// The greatest base score of a selected event; known after the first expansion.
     max_base_score: Option<f32>,
-    /// Hits that were not given.
+    /// Hits not yet returned.
     queue: BinaryHeap<QueuedHit>,
-    /// Hits that were given.
+    /// Hits already returned.
     returned: Vec<u32>,
-    /// `rest` is of all events, by bounds of their scores.
+    /// `remaining` holds all events, by bounds of their scores.
     is_full_scan: bool,
 }
 
-/// Events to follow one after the other before all are looked at, and the share of all that may be as well. The first
-/// is small so that a small brain takes either way.
+/// Events to expand before the full scan: a constant plus a share of all. The constant is small, so that small brains
+/// use both ways.
 const EXPANDED_MAX: u64 = 64;
 const EXPANDED_ONE_IN: u64 = 32;
 
-/// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
+/// A hit that waits. Of equal bounds the highest id comes first, as in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct QueuedHit {
     bound: Scored,
     precision: BoundPrecision,
 }
 
-/// How a hit that waits was looked at.
+/// How precise a waiting hit's bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum BoundPrecision {
-    /// Not at all: its bound follows from what was taken up. It may be unwanted.
+    /// Derived from the expanded events. The selection may not contain the event.
     Initial,
-    /// Its bound follows from those of its neighbours and its session.
+    /// Derived from the bounds of its neighbours and session.
     Refined,
-    /// It has its score.
+    /// The score itself.
     Exact,
 }
 
@@ -90,15 +89,14 @@ impl<'s, 'v> Fusion<'s, 'v> {
         })
     }
 
-    /// The best hits, superseded ones as their heads.
+    /// The best hits, superseded events as their heads.
     pub(super) fn best(mut self, limit: usize) -> Result<Vec<Hit>> {
         let selection = &self.search.selection;
         let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         self.collect(limit, &mut Heads::new(self.view, &sight))
     }
 
-    /// Hits come in their order, so heads are looked up only of those at the top, however many have the score of the
-    /// last.
+    /// Hits come in order, so heads are looked up only for those at the top, however many share the last score.
     fn collect(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
         let mut seen = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();
@@ -120,7 +118,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(best)
     }
 
-    /// True if a wanted head is itself a hit of the same score, after what it replaces: then that hit is the one shown.
+    /// True if a selected head is itself a hit of the same score that comes later: that hit is returned instead.
     fn is_to_come(&mut self, head: NodeId, replaced: &Hit) -> Result<bool> {
         if head >= replaced.found {
             return Ok(false);
@@ -129,7 +127,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(own.score == replaced.score && own.text + own.vector + own.neighbours > 0.0)
     }
 
-    /// The best hit that was not given; of equals, the highest id.
+    /// The best hit not yet returned; of equals, the highest id.
     fn next(&mut self) -> Result<Option<Hit>> {
         loop {
             let others = self.remaining_upper_bound();
@@ -153,7 +151,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         }
     }
 
-    /// No event that was not taken up, and is no neighbour of one that was, has a greater score.
+    /// An upper bound of the score of every event that is neither expanded nor reached.
     fn remaining_upper_bound(&mut self) -> f32 {
         let Some(next) = self.remaining.upper_bound() else {
             return f32::NEG_INFINITY;
@@ -165,19 +163,19 @@ impl<'s, 'v> Fusion<'s, 'v> {
         self.bound(next, (2.0 * next, 2.0 * next), session)
     }
 
-    /// No score that is made of no more than these is greater.
+    /// An upper bound of a score with these parts.
     fn bound(&self, own: f32, (firsts, seconds): (f32, f32), session: f32) -> f32 {
         let spread = self.search.neighbour_share * (firsts + SECOND_STEP_SHARE * seconds);
         (own + spread + self.search.session_share * session) * ROUNDING
     }
 
-    /// True if following one event after the other has come to so many that looking at all takes less.
+    /// True if expansion reached so many events that a full scan is cheaper.
     fn should_scan_all(&self) -> bool {
         let few = EXPANDED_MAX + self.view.nodes() / EXPANDED_ONE_IN;
         self.spread.entry_count() as u64 > few
     }
 
-    /// Goes on with bounds of all scores.
+    /// Switches to bounds of all scores.
     fn start_full_scan(&mut self) -> Result<()> {
         let share = self.search.neighbour_share;
         let neighbours = (share, share * SECOND_STEP_SHARE);
@@ -193,7 +191,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(())
     }
 
-    /// Has an event wait by its score, if it is a hit.
+    /// Queues an event with its score, if it is a hit.
     fn queue_exact(&mut self, Scored { id, .. }: Scored) -> Result<()> {
         if self.spread.admits(id)? {
             let hit = self.hit(id)?;
@@ -236,7 +234,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         });
     }
 
-    /// A bound by what was taken up until now.
+    /// A bound from the events expanded so far.
     fn initial_bound(&mut self, id: u32) -> f32 {
         let next = self.remaining.upper_bound().unwrap_or_default();
         let near = self.spread.near_seen_bound(id, next);
@@ -247,7 +245,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         )
     }
 
-    /// Puts a hit back with a lower bound or with its score, if it is one.
+    /// Queues a hit again with a lower bound or its score, if it is one.
     fn refine(&mut self, QueuedHit { bound, precision }: QueuedHit) -> Result<()> {
         let id = bound.id;
         if precision == BoundPrecision::Refined {
@@ -269,7 +267,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(())
     }
 
-    /// The hit that a wanted event is.
+    /// The score of a selected event.
     fn hit(&mut self, id: u32) -> Result<Hit> {
         let (text, vector) = self.base_scores.parts(id)?;
         let neighbours = match self.search.neighbour_share {

@@ -1,14 +1,13 @@
-//! A list that grows page by page.
+//! A vector that grows by pages.
 //!
-//! What a question gathers may be a row for every event, or for ten. A list that doubles copies what it has, and leaves
-//! the allocator with holes of all sizes; pages stay where they are and go back one by one.
+//! A query may gather one entry per event. A doubling vector copies its elements and fragments the allocator; pages
+//! stay in place and are freed one by one.
 
 use std::ops::{Index, IndexMut};
 
-/// Elements of a page: some dozen kilobytes, which allocators don't take from the system on their own.
+/// Elements per page: some dozen kilobytes, which allocators do not map separately.
 const PAGE: usize = 1024;
 
-/// The list.
 #[derive(Debug)]
 pub(super) struct PagedVec<T> {
     pages: Vec<Vec<T>>,
@@ -16,7 +15,6 @@ pub(super) struct PagedVec<T> {
 }
 
 impl<T> PagedVec<T> {
-    /// Empty.
     pub(super) fn new() -> Self {
         Self {
             pages: Vec::new(),
@@ -24,18 +22,16 @@ impl<T> PagedVec<T> {
         }
     }
 
-    /// The number of elements.
     #[inline]
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Adds an element behind all others.
     #[inline]
     pub(super) fn push(&mut self, element: T) {
         match self.pages.last_mut() {
             Some(page) if page.len() < PAGE => page.push(element),
-            // The first page grows: most lists are short.
+            // The first page grows on demand: most lists are short.
             None => self.pages.push(vec![element]),
             Some(_) => {
                 let mut page = Vec::with_capacity(PAGE);

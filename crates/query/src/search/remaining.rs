@@ -1,4 +1,4 @@
-//! Events by bounds of what they have, the greatest first, without sorting all.
+//! The events not yet taken, by upper bound, the greatest first, without sorting all.
 
 use std::borrow::Cow;
 
@@ -6,28 +6,28 @@ use crate::search::base_score::BaseScores;
 use amem_format::simd::Kernels;
 use amem_format::top::Scored;
 
-/// Events that are sorted at first, and how many times as many next.
+/// Events in the first sorted batch, and the growth of later batches.
 const FIRST_BATCH: usize = 512;
 const BATCH_GROWTH: usize = 8;
-/// Bounds that are looked at to guess how many reach one.
+/// Bounds sampled to estimate how many reach a cutoff.
 const SAMPLE: usize = 1024;
 
-/// The events that were not given yet. Those with nothing are left out.
+/// The events not yet taken. Events with bound 0 are left out.
 pub(super) struct RemainingEvents<'o, 'v> {
-    /// By whom events are told if `uppers` are of those that say a word, in the order of that; all by id otherwise.
+    /// Maps positions to events if `upper_bounds` is in the order of text scores; otherwise positions are ids.
     text_scores: Option<&'o BaseScores<'v>>,
     upper_bounds: Cow<'o, [f32]>,
-    /// In order, the greatest first; those before `at` were given.
+    /// The greatest first; those before `position` were taken.
     sorted: Vec<Scored>,
     position: usize,
-    /// Events whose bound does not reach this were not sorted; all were if it is 0.
+    /// Events with a lower bound are not sorted yet; 0 once all are.
     cutoff: f32,
-    /// About as many are to be sorted next.
+    /// The approximate size of the next batch.
     batch: usize,
 }
 
 impl<'o, 'v> RemainingEvents<'o, 'v> {
-    /// All events, by what they have of their own.
+    /// All events, by their base scores.
     pub(super) fn new(base_scores: &'o BaseScores<'v>) -> Self {
         match base_scores.upper_bounds() {
             Some(upper_bounds) => Self::with(None, Cow::Borrowed(upper_bounds)),
@@ -38,7 +38,7 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         }
     }
 
-    /// All events, by bounds of something else.
+    /// All events, by other bounds.
     pub(super) fn by_bounds(bounds: Vec<f32>) -> Self {
         Self::with(None, bounds.into())
     }
@@ -54,7 +54,7 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         }
     }
 
-    /// No event that is left has more than this; `None` if none is left.
+    /// The greatest remaining bound; `None` if no event remains.
     pub(super) fn upper_bound(&mut self) -> Option<f32> {
         while self.position == self.sorted.len() && self.cutoff > 0.0 {
             self.sort_more();
@@ -62,26 +62,26 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         self.sorted.get(self.position).map(|next| next.score)
     }
 
-    /// The next event, and a bound of what it has.
+    /// Takes the next event, with its bound.
     pub(super) fn pop(&mut self) -> Option<Scored> {
         self.upper_bound()?;
         self.position += 1;
         self.sorted.get(self.position - 1).copied()
     }
 
-    /// The event that comes so many after the next, if that is known.
+    /// The event `after` positions beyond the next one, if it is sorted.
     pub(super) fn peek_ahead(&self, after: usize) -> Option<u32> {
         self.sorted.get(self.position + after).map(|ahead| ahead.id)
     }
 
-    /// Lowers the cut, and sorts the events that reach it now: all of them come after those before.
+    /// Lowers the cutoff and sorts the events that now reach it; all of them rank below earlier ones.
     fn sort_more(&mut self) {
         let cutoff = cutoff(&self.upper_bounds, self.batch).filter(|&cutoff| cutoff < self.cutoff);
         let cutoff = cutoff.unwrap_or(0.0);
         let (above, from) = (self.cutoff, self.sorted.len());
         let (upper_bounds, sorted) = (&self.upper_bounds, &mut self.sorted);
         let text_scores = self.text_scores;
-        // Events with nothing are not to be found.
+        // Events with score 0 are not hits.
         Kernels::best().reaching(upper_bounds, cutoff.max(f32::MIN_POSITIVE), &mut |at| {
             if upper_bounds[at] < above {
                 sorted.push(Scored {
@@ -95,7 +95,7 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
     }
 }
 
-/// A bound that about so many events reach; `None` if that is all of them.
+/// A cutoff that about `wanted` events reach; `None` if that is all of them.
 fn cutoff(upper_bounds: &[f32], wanted: usize) -> Option<f32> {
     let step = (upper_bounds.len() / SAMPLE).max(1);
     let mut sample: Vec<f32> = upper_bounds.iter().copied().step_by(step).collect();

@@ -1,4 +1,4 @@
-//! Running a search: what events have of their own, then what others add.
+//! Running a search: base scores, then score propagation.
 
 use super::fusion::Fusion;
 use super::request::{Ranking, Search};
@@ -8,8 +8,8 @@ use crate::search::base_score::BaseScores;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
 
-/// The weights of text and of vectors unless told otherwise: 0.9 and 0.1 in the space of the built-in embedder,
-/// whose vectors know words and little more; 0.4 and 0.6 in that of a model.
+/// The default weights of text and vectors: 0.9 and 0.1 in the space of the built-in embedder, whose vectors capture
+/// little beyond words; 0.4 and 0.6 in that of a model.
 pub fn default_weights(view: &View) -> (f32, f32) {
     if view.identity().space == Embedder::builtin().space() {
         (0.9, 0.1)
@@ -19,7 +19,7 @@ pub fn default_weights(view: &View) -> (f32, f32) {
 }
 
 impl Search {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Ranking> {
         check_limit(self.limit)?;
         self.check_weights()?;

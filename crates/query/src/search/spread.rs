@@ -1,8 +1,8 @@
-//! What the neighbours and the session of an event lend to its score, and bounds of it.
+//! Score propagation: what an event's neighbours and session add to its score, and bounds of it.
 //!
-//! Neighbours are told by temporal-next edges, one step and two steps away, each way on its own. Who lends must be
-//! wanted, and so must what stands between; bounds ask nobody whether he is. What was looked up of an event or a
-//! session is kept, so that an event with a million neighbours is read once, not once for each of them.
+//! Neighbours are found along temporal-next edges, one and two steps away, separately in each direction. An event
+//! spreads its score only if the selection contains it and the event between; bounds ignore the selection. The state of
+//! each event and session is cached, so an event with a million neighbours is read once.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -16,36 +16,36 @@ use amem_format::top::Scored;
 use amem_format::types::{EdgeType, NodeId, SessionId};
 use amem_format::view::{Direction, View, Web};
 
-/// Both ways along temporal-next edges; what is kept of an event's neighbours is kept by the place of the way.
+/// The directions along temporal-next edges. Adjacency is stored by index into this array.
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
 
-/// Neighbours of an event that are expected: of more, the first are no better than others.
+/// Maximum neighbours of an event to prefetch.
 const PREFETCHED_MAX: usize = 8;
 
-/// Who lends, and how much.
+/// The state of score propagation.
 pub(super) struct Spread<'s, 'v> {
     view: &'v View,
     web: Web<'v>,
     base_scores: &'s BaseScores<'v>,
     selected: PlannedSelection<'v>,
     entry_index: NodeMap,
-    /// By the places of their events.
+    /// By index from `entry_index`.
     entries: PagedVec<EventEntry>,
-    /// Neighbours: each event's stand together.
+    /// The neighbours of each event, contiguous.
     neighbours: Vec<u32>,
     sessions: Vec<SessionBest>,
     session_index: HashMap<SessionId, u32>,
 }
 
-/// What is known of an event: a line of memory, as a question may come to know every event of a brain.
+/// What is known about an event: one cache line, as a query may visit every event.
 struct EventEntry {
     id: u32,
-    /// A `Standing`, or that it is not known.
+    /// A packed `Membership`, or `UNKNOWN`.
     membership: u32,
     adjacency: [AdjacencyRange; 2],
-    /// What it has of its own, not a number until it was told.
+    /// NaN until computed.
     base_score: f32,
-    /// The most that those which were told lend from one step away, either way, and from two.
+    /// The greatest base scores seen among neighbours one and two steps away, per direction.
     seen: [NeighbourMax; 2],
     is_visited: bool,
     is_expanded: [bool; 2],
@@ -53,10 +53,10 @@ struct EventEntry {
 
 const _: () = assert!(size_of::<EventEntry>() == 64);
 
-/// The most that an event which was told lends; not a number if none was.
+/// The greatest base score seen, per direction; NaN if none.
 type NeighbourMax = [f32; 2];
 
-/// Whether an event is wanted, and its session.
+/// Whether the selection contains an event, and its session.
 #[derive(Clone, Copy, PartialEq)]
 enum Membership {
     Unwanted,
@@ -65,8 +65,7 @@ enum Membership {
 }
 
 impl Membership {
-    /// What stands for one that is not known: no place of a session is as great, as there are fewer sessions than
-    /// events.
+    /// Marks an unknown membership: session indexes are smaller, as there are fewer sessions than events.
     const UNKNOWN: u32 = u32::MAX;
 
     fn packed(self) -> u32 {
@@ -87,22 +86,22 @@ impl Membership {
     }
 }
 
-/// The best wanted event of a session. Not numbers until they are known.
+/// The best selected event of a session. NaN until known.
 struct SessionBest {
-    /// A bound of what it has.
+    /// An upper bound of its base score.
     upper_bound: f32,
-    /// What it has.
+    /// Its base score.
     max: f32,
 }
 
-/// The neighbours of an event, one way.
+/// The neighbours of an event in one direction.
 #[derive(Clone, Copy)]
 struct AdjacencyRange {
     from: u32,
     until: u32,
-    /// None of them has more.
+    /// An upper bound of their base scores.
     upper_bound: f32,
-    /// The most that a wanted one has; not a number until it is known.
+    /// The greatest base score of a selected one; NaN until known.
     max: f32,
 }
 
@@ -123,7 +122,7 @@ impl AdjacencyRange {
     }
 }
 
-/// An id as the tables here hold it. Cut to that, the id of no event would be that of another.
+/// An id in 32 bits. Truncated, the id of a missing event would be that of another.
 pub(super) fn compact_id(id: NodeId) -> Result<u32> {
     u32::try_from(id.0).map_err(|_| {
         let why = format!("the event id {id} is larger than any that a brain can have");
@@ -150,12 +149,12 @@ impl<'s, 'v> Spread<'s, 'v> {
         })
     }
 
-    /// Of how many events something is known.
+    /// The number of events with an entry.
     pub(super) fn entry_count(&self) -> usize {
         self.entries.len()
     }
 
-    /// The place of what is known of an event.
+    /// The index of an event's entry.
     fn entry(&mut self, id: u32) -> usize {
         let next = self.entries.len() as u32;
         if let Some(at_entry) = self.entry_index.put(NodeId(id.into()), next) {
@@ -177,7 +176,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         if let Some(membership) = Membership::unpacked(self.entries[at_entry].membership) {
             return Ok(membership);
         }
-        // An id past all events, which a damaged file may name, ends here.
+        // A damaged file may name an id beyond the brain; this reports it.
         let node = self.view.node(NodeId(self.entries[at_entry].id.into()))?;
         let membership = match self.selected.admits(&node)? {
             false => Membership::Unwanted,
@@ -198,13 +197,12 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(membership)
     }
 
-    /// True if an event may be found and may lend.
+    /// True if the selection contains an event.
     pub(super) fn admits(&mut self, id: u32) -> Result<bool> {
         let at_entry = self.entry(id);
         Ok(self.membership(at_entry)? != Membership::Unwanted)
     }
 
-    /// What an event has of its own.
     fn base_score(&mut self, id: u32) -> Result<f32> {
         let at_entry = self.entry(id);
         let entry = &mut self.entries[at_entry];
@@ -214,8 +212,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(entry.base_score)
     }
 
-    /// Takes note that none of the wanted events that were not told before has more than this one may have; gives
-    /// whether it is wanted.
+    /// Records that no selected event still unseen has a higher base score; returns whether the event is selected.
     pub(super) fn observe(&mut self, Scored { score, id }: Scored) -> Result<bool> {
         let at_entry = self.entry(id);
         let membership = self.membership(at_entry)?;
@@ -228,7 +225,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(membership != Membership::Unwanted)
     }
 
-    /// The neighbours of an event, one way.
+    /// The neighbours of an event in one direction.
     fn adjacency(&mut self, at_entry: usize, direction: usize) -> Result<AdjacencyRange> {
         let entry = self.entries[at_entry].adjacency[direction];
         if entry.is_known() {
@@ -267,7 +264,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(found)
     }
 
-    /// The most that a wanted neighbour has, one way.
+    /// The greatest base score of a selected neighbour in one direction.
     fn neighbour_max(&mut self, at_entry: usize, direction: usize) -> Result<f32> {
         let mut found = self.adjacency(at_entry, direction)?;
         if found.max.is_nan() {
@@ -283,8 +280,8 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(found.max)
     }
 
-    /// Has loaded what `around` will read of the events that come, each thing in time for the next that it leads to: a
-    /// step read at once is a line from memory that is waited for.
+    /// Prefetches what `expand` will read of the events ahead, each item before the next that depends on it: an
+    /// unprefetched step waits for memory.
     pub(super) fn prefetch(&mut self, coming: impl Fn(usize) -> Option<u32>) -> Result<()> {
         let node_ahead = |after: usize| coming(after).map(|id| NodeId(id.into()));
         for direction in DIRECTIONS {
@@ -318,7 +315,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(())
     }
 
-    /// Calls `f` with an event that was told and those that it lends to, one step and two steps away, each event once.
+    /// Calls `f` with a seen event and the events that it spreads to, one and two steps away; once per event.
     pub(super) fn expand(
         &mut self,
         Scored { score, id }: Scored,
@@ -330,7 +327,7 @@ impl<'s, 'v> Spread<'s, 'v> {
                 let first = self.propagate(at, score, 0, direction);
                 self.visit_once(first, &mut f)?;
                 let at_entry = self.entry(first);
-                // Whoever was told before lends more to all who are next.
+                // An earlier event spreads at least as much to the same neighbours.
                 if std::mem::replace(&mut self.entries[at_entry].is_expanded[direction], true) {
                     continue;
                 }
@@ -343,7 +340,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         self.visit_once(id, &mut f)
     }
 
-    /// Takes note that the event of a step is lent this from so many steps more than one; gives the event.
+    /// Records the score that an event receives from one step away or, if `second` is 1, from two; returns the event.
     fn propagate(&mut self, at: usize, score: f32, second: usize, direction: usize) -> u32 {
         let id = self.neighbours[at];
         let at_entry = self.entry(id);
@@ -354,7 +351,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         id
     }
 
-    /// Calls `f` with an event, unless that was done.
+    /// Calls `f` with an event unless it was visited.
     pub(super) fn visit_once(
         &mut self,
         id: u32,
@@ -367,7 +364,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         }
     }
 
-    /// As `near`, at most, if no event has more than `next` that was not told; only what was told is looked at.
+    /// An upper bound of `near` if no unseen event has a base score above `next`. Reads no graph.
     pub(super) fn near_seen_bound(&mut self, id: u32, next: f32) -> (f32, f32) {
         let at_entry = self.entry(id);
         let or_next = |seen: f32| if seen.is_nan() { next } else { seen };
@@ -376,7 +373,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         (max(firsts), max(seconds))
     }
 
-    /// As `near`, at most; no vector is looked at.
+    /// An upper bound of `near` that reads no vector.
     pub(super) fn near_upper_bound(&mut self, id: u32) -> Result<(f32, f32)> {
         let (mut firsts, mut seconds) = (0.0, 0.0);
         let at_entry = self.entry(id);
@@ -393,7 +390,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok((firsts, seconds))
     }
 
-    /// What the best wanted events one step away have, those of both ways added, and the best two steps away.
+    /// The base scores of the best selected events one step away, summed over both directions, and two steps away.
     pub(super) fn near(&mut self, id: u32) -> Result<(f32, f32)> {
         let (mut firsts, mut seconds) = (0.0, 0.0);
         let at_entry = self.entry(id);
@@ -412,7 +409,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok((firsts, seconds))
     }
 
-    /// As `session`, at most, if no event has more than `next` that was not told.
+    /// An upper bound of `session` if no unseen event has a base score above `next`.
     pub(super) fn session_upper_bound(&mut self, id: u32, next: f32) -> Result<f32> {
         let at_entry = self.entry(id);
         let Membership::Session(at) = self.membership(at_entry)? else {
@@ -423,7 +420,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(if entry.is_nan() { next } else { entry })
     }
 
-    /// What the best wanted event of the session of a wanted event has; itself, if it is in no session.
+    /// The base score of the best selected event of the event's session; its own if it has no session.
     pub(super) fn session(&mut self, id: u32) -> Result<f32> {
         let at_entry = self.entry(id);
         let Membership::Session(at) = self.membership(at_entry)? else {
@@ -439,8 +436,8 @@ impl<'s, 'v> Spread<'s, 'v> {
             let id = compact_id(id)?;
             members.push((self.base_scores.upper_bound(id), id));
         }
-        // The one with the greatest bound first: after that few others can have more.
-        // In a damaged base a session may list no event, not even this one.
+        // The greatest bound first: few others can exceed its score. In a damaged base a session may list no event, not
+        // even this one.
         if let Some(greatest) =
             (0..members.len()).max_by(|&a, &b| members[a].0.total_cmp(&members[b].0))
         {

@@ -1,4 +1,4 @@
-//! Text: the events whose texts answer a question best, by BM25 (`bm25`).
+//! Text search: the events whose texts answer a question best, by BM25 (`crate::text`).
 
 use crate::answer::{AnswerStamp, check_limit};
 use crate::limits::QUERY_BYTES_MAX;
@@ -9,14 +9,14 @@ use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// Asks for events by the words of a question; one of them is enough.
+/// Finds events by the words of a question; one word is enough.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextSearch {
-    /// The question, at most `limits::QUERY_BYTES_MAX` long. One of stop words only has no answer.
+    /// The question, at most `limits::QUERY_BYTES_MAX` bytes. A question of stop words only has no hits.
     pub question: String,
-    /// Which events.
+    /// The events to search.
     pub selection: Selection,
-    /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
+    /// Maximum hits, 1 to `limits::PAGE_MAX`; default 10.
     pub limit: usize,
 }
 
@@ -30,17 +30,16 @@ impl Default for TextSearch {
     }
 }
 
-/// The events that answer best.
+/// The best hits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextHits {
-    /// Who answered.
     pub answered: AnswerStamp,
-    /// Events and their scores, the greatest first; of equals, the highest id.
+    /// Events with their scores, the greatest first; of equals, the highest id.
     pub hits: Vec<(NodeId, f32)>,
 }
 
 impl TextSearch {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<TextHits> {
         check_limit(self.limit)?;
         let question = parse(&self.question)?;
@@ -70,11 +69,11 @@ impl TextSearch {
 
 fn admits(view: &View, selected: &mut PlannedSelection<'_>, id: u32) -> Result<bool> {
     let node = view.node(NodeId(id.into()))?;
-    // An erased text is in the index until the next base.
+    // The index keeps the terms of an erased text until the next checkpoint.
     Ok(!node.is_erased() && selected.admits(&node)?)
 }
 
-/// The terms of a question.
+/// Parses the terms of a question and checks its length.
 pub(crate) fn parse(question: &str) -> Result<TextQuery> {
     let bytes = question.len() as u64;
     Error::check_limit("the bytes of the question", bytes, QUERY_BYTES_MAX as u64)?;
