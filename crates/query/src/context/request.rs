@@ -66,6 +66,7 @@ pub struct PackedEvent {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedContext {
     /// Who answered.
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The text; empty if nothing was found or nothing fits.
     pub text: String,

@@ -34,6 +34,7 @@ impl Default for Get {
 /// An event and its edges.
 #[derive(Debug, Clone)]
 pub struct EventWithEdges<'v> {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The event.
     pub node: Node<'v>,

@@ -55,6 +55,7 @@ impl Default for Pattern {
 /// One page of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternPage {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The events, in order.
     pub ids: Vec<NodeId>,

@@ -51,6 +51,7 @@ impl Default for ListSessions {
 /// One page of sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPage<'v> {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The sessions, in order.
     pub sessions: Vec<Session<'v>>,
@@ -140,6 +141,7 @@ impl Default for ShowSession {
 /// One session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionOverview<'v> {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The session.
     pub session: Session<'v>,

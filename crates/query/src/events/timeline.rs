@@ -38,6 +38,7 @@ impl Default for Timeline {
 /// One page of a timeline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimelinePage {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The events and their times, in order.
     pub moments: Vec<(Micros, NodeId)>,

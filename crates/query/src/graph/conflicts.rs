@@ -67,6 +67,7 @@ pub enum Conflict {
 /// One page of conflicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConflictPage {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The conflicts, in order.
     pub conflicts: Vec<Conflict>,

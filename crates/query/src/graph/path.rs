@@ -46,6 +46,7 @@ impl Default for ShortestPath {
 /// A path, or none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The steps from start to goal, each one's parent before it; empty if no path is short enough.
     pub steps: Vec<TreeStep>,

@@ -43,6 +43,7 @@ impl Default for Resolve {
 /// The heads of an event, and the chain to the newest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolution {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The newest head.
     pub head: NodeId,

@@ -75,6 +75,7 @@ pub struct TreeEdge {
 /// The events reached, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The start, then the events reached; parents before children.
     pub steps: Vec<TreeStep>,

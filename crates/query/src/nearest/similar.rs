@@ -56,6 +56,7 @@ impl Default for Similar {
 /// The most similar events.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilarHits {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// True if no hit was missed.
     pub is_exact: bool,

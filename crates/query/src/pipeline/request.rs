@@ -85,6 +85,7 @@ impl Default for TraverseStage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineResult {
     /// Who answered.
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The rows of the last stage, in order.
     pub rows: Vec<PipelineRow>,

@@ -32,6 +32,7 @@ pub struct Selection {
     pub keyword: Option<String>,
     /// User, agent and run.
     pub scope: Scope,
+    /// A filter that must hold as well.
     pub filter: Option<Filter>,
     /// Include forgotten events.
     pub include_forgotten: bool,
@@ -63,6 +64,7 @@ impl Window {
         *self == Self::default()
     }
 
+    /// True if `time` lies within.
     pub fn contains(&self, time: Micros) -> bool {
         self.from.is_none_or(|from| time >= from) && self.until.is_none_or(|until| time < until)
     }
@@ -88,6 +90,7 @@ impl Window {
 }
 
 impl ValueRange {
+    /// True if `value` lies within.
     pub fn contains(&self, value: f32) -> bool {
         self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
     }

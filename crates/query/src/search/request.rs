@@ -47,6 +47,7 @@ impl Default for Search {
 /// The hits of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The greatest score first; of equals, the highest id found. Every score is above 0.
     pub hits: Vec<Hit>,

@@ -33,6 +33,7 @@ impl Default for TextSearch {
 /// The best hits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextHits {
+    /// The origin of the answer.
     pub answered: AnswerStamp,
     /// Events with their scores, the greatest first; of equals, the highest id.
     pub hits: Vec<(NodeId, f32)>,
