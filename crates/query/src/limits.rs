@@ -1,6 +1,6 @@
-//! Every limit of a query: its name, its value, its unit.
+//! The limits of queries.
 //!
-//! Exceeding one is `amem_format::Error::Limit`, which carries the name, the value and the bound.
+//! Exceeding one is `amem_format::Error::Limit`, with the name, the value and the bound.
 
 /// Results of one query page.
 pub const PAGE_MAX: usize = 10_000;

@@ -1,8 +1,8 @@
 //! How the tokens of a text are counted.
 
-/// Counts the tokens of a text. The text of a context is counted whole, so nothing is asked of how counts add up.
+/// Counts the tokens of a text. A context counts its whole text, so counts need not be additive.
 pub trait TokenCounter {
-    /// The tokens of a text.
+    /// The number of tokens.
     fn tokens(&self, text: &str) -> usize;
 }
 
@@ -12,7 +12,7 @@ impl<F: Fn(&str) -> usize> TokenCounter for F {
     }
 }
 
-/// Bytes divided by 3, rounded up: more than most models count.
+/// Bytes divided by 3, rounded up: more tokens than most models count.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Thirds;
 

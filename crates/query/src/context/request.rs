@@ -1,4 +1,4 @@
-//! A context: what it is asked, and how it is packed.
+//! The request and the answer of a context, and how it is packed.
 
 use std::collections::HashSet;
 
@@ -16,21 +16,21 @@ use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// Asks for a text of what is known of a question.
+/// Builds a text of what a brain knows about a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextRequest {
     /// The question in words; empty for none.
     pub question: String,
     /// The question as a vector of the brain's space; empty for none.
     pub vector: Vec<f32>,
-    /// Which events may be found. What replaced them, and explains them, is bound by scope and forgetting alone.
+    /// The events to search. Only scope and forgetting restrict what replaced them and what explains them.
     pub selection: Selection,
-    /// Tokens at most, 1 to `limits::CONTEXT_TOKENS_MAX`; 2,000 unless told otherwise.
+    /// Maximum tokens, 1 to `limits::CONTEXT_TOKENS_MAX`; default 2,000.
     pub budget: usize,
-    /// Events that are considered, 1 to `limits::CONTEXT_CANDIDATES_MAX`; 50 unless told otherwise.
+    /// Maximum search hits to consider, 1 to `limits::CONTEXT_CANDIDATES_MAX`; default 50.
     pub candidates: usize,
-    /// Edges from an event to what explains it, at most `limits::DEPTH_MAX`; 2 unless told otherwise, 0 for no
-    /// explanations. Of one event, the nearest `limits::CONTEXT_REASONS_MAX` are considered.
+    /// Maximum edges from an event to what explains it, at most `limits::DEPTH_MAX`; default 2, 0 for no explanations.
+    /// Considers the nearest `limits::CONTEXT_REASONS_MAX` explanations of an event.
     pub reasons_depth: u32,
 }
 
@@ -47,45 +47,45 @@ impl Default for ContextRequest {
     }
 }
 
-/// An event of a context, or one that was left out.
+/// An event that was packed or left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PackedEvent {
     /// The event.
     pub id: NodeId,
-    /// What the search found: the event itself, or what it replaced. Of an explanation, itself.
+    /// The hit: the event itself, or an event that it replaced; for an explanation, the event itself.
     pub found: NodeId,
-    /// The packed event that it explains; none if it was found.
+    /// The packed event that it explains; none for a hit.
     pub explains: Option<NodeId>,
     /// Its score.
     pub score: f32,
-    /// What it adds to the tokens of the text, or would have added. The first has the heading in it.
+    /// The tokens that it adds, or would have added. The first event's include the heading.
     pub tokens: usize,
 }
 
-/// What is known, as a text.
+/// A context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedContext {
     /// Who answered.
     /// The origin of the answer.
     pub answered: AnswerStamp,
-    /// The text; empty if nothing was found or nothing fits.
+    /// The text; empty if no event was found or none fits.
     pub text: String,
-    /// Its tokens: the sum of those of its items, if more text is never fewer tokens.
+    /// The tokens of the text. They equal the sum over `items` if a longer text never has fewer tokens.
     pub tokens: usize,
-    /// What is in it, in order.
+    /// The packed events, in order.
     pub items: Vec<PackedEvent>,
-    /// What was considered and had no room, in the order in which it would have been packed: what was found, the best
-    /// first, then what explains the items, the best first. What would explain these is not looked for.
+    /// The events that did not fit, in packing order: hits, the best first, then explanations of `items`, the best
+    /// first. Explanations of these are not searched.
     pub left_out: Vec<PackedEvent>,
 }
 
 impl ContextRequest {
-    /// Answers from a view, tokens counted by `Thirds`.
+    /// Runs the query on a view, with tokens counted by `Thirds`.
     pub fn run(&self, view: &View) -> Result<PackedContext> {
         self.run_with(view, &Thirds)
     }
 
-    /// Answers from a view.
+    /// Runs the query on a view, with tokens counted by `counter`.
     pub fn run_with(&self, view: &View, counter: &dyn TokenCounter) -> Result<PackedContext> {
         self.check()?;
         let search = Search {
@@ -93,7 +93,7 @@ impl ContextRequest {
             vector: self.vector.clone(),
             selection: self.selection.clone(),
             limit: self.candidates,
-            // Their heads are taken here, whether the selection wants them or not.
+            // The packer takes the heads, whether or not the selection contains them.
             include_superseded: true,
             ..Search::default()
         };
@@ -135,18 +135,18 @@ impl ContextRequest {
     }
 }
 
-/// A context being packed.
+/// A context while it is packed.
 struct ContextPacker<'v> {
     view: &'v View,
     block: BudgetedText<'v>,
-    /// Events that were packed or left out.
+    /// Events already packed or left out.
     seen: HashSet<NodeId>,
     items: Vec<PackedEvent>,
     left_out: Vec<PackedEvent>,
 }
 
 impl ContextPacker<'_> {
-    /// The newest heads of what was found.
+    /// Adds the newest heads of the hits.
     fn found(&mut self, hits: &[Hit], sight: &Sight) -> Result<()> {
         let mut heads = Heads::new(self.view, sight);
         for hit in hits {
@@ -164,7 +164,7 @@ impl ContextPacker<'_> {
         Ok(())
     }
 
-    /// What explains the packed events.
+    /// Adds explanations of the packed events.
     fn reasons(&mut self, context: &ContextRequest) -> Result<()> {
         let mut reasons = Vec::new();
         for item in &self.items {
@@ -191,7 +191,7 @@ impl ContextPacker<'_> {
         reasons.into_iter().try_for_each(|reason| self.add(reason))
     }
 
-    /// Packs an event, or leaves it out; each once, and none without a text.
+    /// Packs an event or leaves it out. Each event counts once; events without text are skipped.
     fn add(&mut self, item: PackedEvent) -> Result<()> {
         if !self.seen.insert(item.id) {
             return Ok(());

@@ -14,7 +14,7 @@ use amem_format::attributes::Number;
 use amem_format::error::Result;
 use amem_format::event::Attributes;
 
-/// What of an event is compared.
+/// The field of an event that a condition compares.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum FilterField {
     Id,
@@ -30,7 +30,7 @@ pub(super) enum FilterField {
     Attribute(String),
 }
 
-/// The fields of the record, by name.
+/// Names of the record's fields.
 const RECORD_FIELDS: [(&str, FilterField); 9] = [
     ("id", FilterField::Id),
     ("type", FilterField::Type),
@@ -42,10 +42,10 @@ const RECORD_FIELDS: [(&str, FilterField); 9] = [
     ("happened_at", FilterField::HappenedAt),
     ("text", FilterField::Text),
 ];
-/// Before the path of an attribute that has the name of a field of the record.
+/// Prefix of the path of an attribute that shares its name with a field of the record.
 const ESCAPE: &str = "attributes.";
 
-/// What a field holds.
+/// The kind of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FieldKind {
     Number,
@@ -57,7 +57,7 @@ pub(super) enum FieldKind {
 }
 
 impl FilterField {
-    /// The field of a name: one of the record, else an attribute.
+    /// The field with a name: of the record, else an attribute.
     pub(super) fn named(name: &str) -> Self {
         let of_record = RECORD_FIELDS.into_iter().find(|(n, _)| *n == name);
         of_record.map_or_else(
@@ -90,7 +90,7 @@ impl fmt::Display for FilterField {
     }
 }
 
-/// How it is compared.
+/// The operator of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Eq,
@@ -132,11 +132,11 @@ impl Operator {
     }
 }
 
-/// What it is compared with.
+/// The operand of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     One(Scalar),
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     Many(Vec<Scalar>),
 }
 
@@ -176,7 +176,7 @@ fn order_admits(op: Operator, order: Ordering) -> bool {
     }
 }
 
-/// A field, an operator and an operand that fit each other; made by parsing only.
+/// A valid combination of field, operator and operand. Only parsing makes one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
     pub(super) field: FilterField,
@@ -200,7 +200,7 @@ impl Condition {
     }
 }
 
-/// What is known of a subject: what costs something is fetched once.
+/// The fields of a subject; text and attributes are fetched once.
 pub(super) struct SubjectFields<'a> {
     subject: &'a dyn Subject,
     text: OnceCell<Cow<'a, str>>,
@@ -216,7 +216,7 @@ impl<'a> SubjectFields<'a> {
         }
     }
 
-    /// True if a value of the field passes a test.
+    /// True if a value of the field passes `test`.
     fn any(&self, field: &FilterField, test: &dyn Fn(EventValue<'_>) -> bool) -> Result<bool> {
         let subject = self.subject;
         let unsigned = |n| EventValue::Number(Number::Unsigned(n));
@@ -259,8 +259,8 @@ impl<'a> SubjectFields<'a> {
     }
 }
 
-/// True if a value at a path passes a test. A key may itself contain dots, as `amem.origin_id` does, so
-/// each key that the path begins with is followed; no value is visited twice, whatever the keys.
+/// True if a value at a path passes `test`. A key may contain dots, as `amem.origin_id` does, so every key that the
+/// path begins with is followed; no value is visited twice.
 fn any_at(object: &Attributes, path: &str, test: &dyn Fn(EventValue<'_>) -> bool) -> bool {
     object.iter().any(|(key, value)| {
         path.strip_prefix(key.as_str())
@@ -268,7 +268,7 @@ fn any_at(object: &Attributes, path: &str, test: &dyn Fn(EventValue<'_>) -> bool
     })
 }
 
-/// The same for a value and what is left of the path: nothing, or a dot and more.
+/// The same for a value and the rest of the path: empty, or a dot and more.
 fn any_in(value: &Value, rest: &str, test: &dyn Fn(EventValue<'_>) -> bool) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(|element| any_in(element, rest, test)),

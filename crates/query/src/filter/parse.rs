@@ -1,4 +1,4 @@
-//! From JSON to a filter, and what is wrong with it.
+//! Parsing filters from JSON.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -15,13 +15,13 @@ use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
 impl Filter {
-    /// Reads a filter; errors name the place of what is wrong.
+    /// Parses a filter; errors name the path of what is wrong.
     pub fn parse(value: &Value) -> Result<Self> {
         Parser::default().filter(value, &Place::Top)
     }
 }
 
-/// Reads filters and counts what they are made of.
+/// Parses filters and counts their parts.
 #[derive(Default)]
 struct Parser {
     nodes: usize,
@@ -29,7 +29,7 @@ struct Parser {
 }
 
 impl Parser {
-    /// A filter at a place.
+    /// Parses a filter at a path.
     fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
         let Value::Object(object) = value else {
             return Err(bad(
@@ -73,7 +73,7 @@ impl Parser {
         self.condition(field, op, part("value")?, &place.key("value"))
     }
 
-    /// One entry of an object: a connective, or the shorthand for a field.
+    /// One entry of an object: a connective, or shorthand for a field.
     fn entry(&mut self, key: &str, value: &Value, place: &Place<'_>) -> Result<Filter> {
         match key {
             "and" => Ok(Filter::And(self.list(value, place)?)),
@@ -118,7 +118,7 @@ impl Parser {
         })
     }
 
-    /// What all entries of an object say together.
+    /// The conjunction of an object's entries.
     fn all(
         &mut self,
         object: &Map<String, Value>,
@@ -170,8 +170,7 @@ impl Parser {
         Ok(Filter::Condition(Condition { field, op, operand }))
     }
 
-    /// Counts a part of the filter before it is made: every level of nesting is one, so that the limit
-    /// also bounds the stack.
+    /// Counts a part of the filter before it is made. Each level of nesting counts, so the limit also bounds the stack.
     fn count_node(&mut self) -> Result<()> {
         self.nodes += 1;
         limit(
@@ -210,7 +209,7 @@ fn named_op(name: &str, place: &Place<'_>) -> Result<Operator> {
     })
 }
 
-/// A value that an operator can compare a field with.
+/// Parses an operand and checks that it fits the field and the operator.
 fn scalar(field: &FilterField, op: Operator, value: &Value, place: &Place<'_>) -> Result<Scalar> {
     let is_part = matches!(op, Operator::Contains | Operator::Icontains);
     let is_order = matches!(

@@ -1,7 +1,7 @@
-//! The values that a filter compares, and how: numbers exactly, strings by bytes, times as instants.
+//! The values that a filter compares: numbers exactly, strings by bytes, times as instants.
 //!
-//! An `Item` is found in an event, a `Scalar` was given by the caller. Values of two kinds are never
-//! equal, less or greater; the order between kinds serves only to search lists.
+//! An `EventValue` comes from an event, a `Scalar` from the caller. Values of different kinds are never equal, less or
+//! greater; the order between kinds only serves binary search.
 
 use std::cmp::Ordering;
 
@@ -17,8 +17,8 @@ pub(super) enum EventValue<'a> {
     Null,
     Bool(bool),
     Number(Number),
-    /// A number stored in 32 bits, not NaN. It is compared in 32 bits, or a confidence stored from 0.9 would not
-    /// be equal to 0.9.
+    /// A number stored in 32 bits, not NaN. It compares in 32 bits; otherwise a confidence stored from 0.9 would not
+    /// equal 0.9.
     Narrow(f32),
     Text(&'a str),
     Time(Micros),
@@ -37,7 +37,7 @@ pub(super) enum Scalar {
 }
 
 impl<'a> EventValue<'a> {
-    /// The value, unless it is made of others.
+    /// The value, unless it is an array or an object.
     pub(super) fn new(value: &'a Value) -> Option<Self> {
         match value {
             Value::Null => Some(Self::Null),
@@ -61,7 +61,7 @@ impl<'a> EventValue<'a> {
 }
 
 impl<'a> EventValue<'a> {
-    /// The value as an index of attributes has it; `None` of what no attribute can be.
+    /// The value as the index of attributes stores it; `None` if no attribute can have it.
     pub(super) fn as_attribute(&self) -> Option<attributes::Value<'a>> {
         match *self {
             Self::Null => Some(attributes::Value::Null),
@@ -74,12 +74,12 @@ impl<'a> EventValue<'a> {
 }
 
 impl Scalar {
-    /// How an item stands to this value; `None` if they are of two kinds.
+    /// The order of an item relative to this value; `None` if their kinds differ.
     pub(super) fn order_of(&self, item: &EventValue<'_>) -> Option<Ordering> {
         (self.as_item().rank() == item.rank()).then(|| self.order(item).reverse())
     }
 
-    /// This value before or after an item, of any kind.
+    /// The order of this value relative to an item of any kind.
     pub(super) fn order(&self, item: &EventValue<'_>) -> Ordering {
         match (self, item) {
             (Self::Bool(a), EventValue::Bool(b)) => a.cmp(b),
@@ -94,7 +94,7 @@ impl Scalar {
         }
     }
 
-    /// The value as if an event had it.
+    /// The value as one of an event.
     pub(super) fn as_item(&self) -> EventValue<'_> {
         match self {
             Self::Null => EventValue::Null,
@@ -106,7 +106,7 @@ impl Scalar {
         }
     }
 
-    /// The value as the caller may give it.
+    /// The value as JSON that parses to it.
     pub(super) fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,

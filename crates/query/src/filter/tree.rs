@@ -1,4 +1,4 @@
-//! A filter as a tree of conditions, and whether it holds.
+//! A filter as a tree of conditions.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::condition::{Condition, SubjectFields};
 use super::subject::Subject;
 use amem_format::error::Result;
 
-/// Which events a query wants.
+/// A condition on events, or a combination of conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     /// All of them hold.
@@ -20,16 +20,15 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// The filter that lets everything pass.
+    /// The filter that matches every event.
     pub const ALL: Self = Self::And(Vec::new());
 
-    /// True if the event is wanted; an error if it can't be read.
+    /// True if the event matches; an error if it cannot be read.
     pub fn matches(&self, subject: &dyn Subject) -> Result<bool> {
         self.holds(&SubjectFields::new(subject))
     }
 
-    /// The filter in full, without shorthand: the same JSON for every way to write it in short. `parse`
-    /// takes it.
+    /// The filter without shorthand: equal filters give equal JSON, which `parse` accepts.
     pub fn to_json(&self) -> Value {
         let list = |filters: &[Self]| filters.iter().map(Self::to_json).collect::<Value>();
         match self {

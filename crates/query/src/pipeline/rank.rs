@@ -1,4 +1,4 @@
-//! Scores of rows: a weighted sum of what is known of an event.
+//! Scores of rows: a weighted sum of properties of an event.
 
 use super::row::{PipelineRow, ScoreParts};
 use crate::planner::order::Axis;
@@ -7,31 +7,31 @@ use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 use amem_format::view::View;
 
-/// By what rows are ranked.
+/// How rows are scored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankBy {
-    /// What each part weighs.
+    /// The weights.
     pub weights: RankWeights,
-    /// After how many days an event is half as recent; 30 unless told otherwise.
+    /// Days after which recency halves; default 30.
     pub half_life_days: f32,
-    /// By which of its times an event is recent: recorded, unless told otherwise.
+    /// The time that recency uses; default `Recorded`.
     pub axis: Axis,
-    /// Strength is that of this time instead of the last decay run.
+    /// Use the strength at this time instead of that of the last decay run.
     pub strength_at: Option<Micros>,
 }
 
-/// What each part weighs, from 0; one of them more than 0.
+/// Weights, 0 or more; at least one above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankWeights {
-    /// Of what the source says, at most 1; weighs 1 unless told otherwise, and the others nothing.
+    /// The weight of relevance, which is 0 to 1. Default 1; all others default to 0.
     pub found: f32,
-    /// Of effective confidence, 0 to 1.
+    /// The weight of effective confidence, 0 to 1.
     pub confidence: f32,
-    /// Of strength, 0 to 1.
+    /// The weight of strength, 0 to 1.
     pub strength: f32,
-    /// Of 2^(−age / half-life), 0 to 1: the age is told from the moment that the view is of.
+    /// The weight of 2^(−age / half-life), 0 to 1; age counts from the view's moment.
     pub recency: f32,
-    /// Of 1 / (1 + edges from the row of a source).
+    /// The weight of 1 / (1 + edges from a source's row).
     pub nearness: f32,
 }
 
@@ -83,7 +83,7 @@ impl RankBy {
         Ok(())
     }
 
-    /// Gives rows their scores, and puts them in order.
+    /// Scores the rows and sorts them.
     pub(super) fn apply(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! What a pipeline is asked, and what it answers.
+//! The request and the answer of a pipeline.
 
 use super::rank::RankBy;
 use super::row::PipelineRow;
@@ -12,61 +12,60 @@ use crate::search::Search;
 use crate::search::text::TextSearch;
 use amem_format::types::{EdgeType, NodeId};
 
-/// Asks for what comes out of stages.
+/// Runs rows of events through stages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pipeline {
-    /// Where rows come from, each bound by scope and forgetting before it is limited; 1 to
-    /// `limits::PIPELINE_SOURCES_MAX`. An event that several find keeps the row of the first, and the best of what they
-    /// say it is worth.
+    /// The sources of rows, 1 to `limits::PIPELINE_SOURCES_MAX`. Scope and forgetting apply before a source's limit. An
+    /// event that several sources find has the row of the first source and the greatest relevance.
     pub sources: Vec<RowSource>,
-    /// What is done with the rows, at most `limits::PIPELINE_STAGES_MAX`, in this order.
+    /// The stages, at most `limits::PIPELINE_STAGES_MAX`, in this order.
     pub stages: Vec<PipelineStage>,
-    /// User, agent and run: of every row.
+    /// User, agent and run; every row must match.
     pub scope: Scope,
-    /// Forgotten events become rows.
+    /// Include forgotten events.
     pub include_forgotten: bool,
 }
 
-/// Where rows come from.
+/// A source of rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RowSource {
-    /// These events, in this order, each worth 1.
+    /// These events, in this order, each with relevance 1.
     Events(Vec<NodeId>),
-    /// What a search finds.
+    /// The hits of a search.
     Search(Search),
-    /// What words find.
+    /// The hits of a text search.
     Text(TextSearch),
-    /// What vectors find.
+    /// The hits of a similarity query.
     Similar(Similar),
-    /// What meets conditions, each worth 1.
+    /// The events of a pattern, each with relevance 1.
     Pattern(Pattern),
 }
 
-/// What is done with rows.
+/// A stage.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PipelineStage {
-    /// Behind the rows, what can be reached from them.
+    /// Appends events that can be reached from the rows.
     Traverse(TraverseStage),
-    /// In place of each row, its newest head; of rows with the same head, the first stays.
+    /// Replaces each row by its newest head; of rows with the same head, the first remains.
     Resolve,
-    /// Those that a selection wants.
+    /// Keeps the events of a selection.
     Filter(Box<Selection>),
-    /// The same rows with another score, the greatest first; of equals, the highest id.
+    /// Scores the rows again and sorts them, the greatest first; of equals, the highest id.
     Rank(RankBy),
-    /// The first ones, 1 to `limits::PAGE_MAX`.
+    /// Keeps the first rows, 1 to `limits::PAGE_MAX`.
     Limit(usize),
 }
 
-/// How far a traversal goes from all rows at once, breadth first (`walk`).
+/// A traversal from all rows at once, breadth first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraverseStage {
-    /// Along edges of these types; none for all.
+    /// The edge types to follow; empty for all.
     pub types: Vec<EdgeType>,
-    /// Which way; outgoing unless told otherwise.
+    /// The direction; default `Outgoing`.
     pub follow: Follow,
-    /// Edges from the nearest row, at most; 1 unless told otherwise.
+    /// Maximum edges from the nearest row; default 1.
     pub depth: u32,
-    /// Rows, those that there are counted, 1 to `limits::PAGE_MAX`; 1,000 unless told otherwise.
+    /// Maximum rows, the existing ones included, 1 to `limits::PAGE_MAX`; default 1,000.
     pub limit: usize,
 }
 
@@ -81,7 +80,7 @@ impl Default for TraverseStage {
     }
 }
 
-/// What came out.
+/// The answer of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineResult {
     /// Who answered.
@@ -89,8 +88,8 @@ pub struct PipelineResult {
     pub answered: AnswerStamp,
     /// The rows of the last stage, in order.
     pub rows: Vec<PipelineRow>,
-    /// Rows of earlier stages that these came from, in the order in which they were made.
+    /// Rows of earlier stages from which these were made, in the order in which they were made.
     pub origins: Vec<PipelineRow>,
-    /// True if a traversal found more than its limit allowed.
+    /// True if a limit cut a traversal off.
     pub is_cut: bool,
 }

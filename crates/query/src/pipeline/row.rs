@@ -3,35 +3,35 @@
 use amem_format::types::{EdgeType, NodeId};
 use amem_format::view::Direction;
 
-/// An event, its score, and where it came from.
+/// An event, its score, and the row that it came from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PipelineRow {
     /// The event.
     pub id: NodeId,
-    /// Which stage made the row: 0 for the sources, n for the n-th stage behind them.
+    /// The stage that made the row: 0 for the sources, n for the n-th stage.
     pub stage: usize,
-    /// Edges from the row of a source.
+    /// Edges from a source's row.
     pub depth: u32,
-    /// What its source says it is worth, over the most of any event of that source, 0 to 1: 1 for the best, 0 for what
-    /// is not more than 0, such as a cosine; so all may have 0. A row that comes from another has what that one has.
+    /// Relevance by its source: the score divided by the greatest of that source, 0 to 1. Scores below 0, such as some
+    /// cosines, count as 0, so all may be 0. A row made from another has the other's value.
     pub found: f32,
-    /// The sum of its parts, added in their order. `found`, until rows are ranked.
+    /// The sum of its parts, added in order; `found` until rows are ranked.
     pub score: f32,
-    /// What the score is made of.
+    /// The parts of the score.
     pub parts: ScoreParts,
-    /// The row that it was made of, as a place in the answer's rows or, from their number on, in its origins; none for
-    /// the row of a source.
+    /// The row that it was made from, as an index into the answer's rows, continued by its origins; none for a source's
+    /// row.
     pub from: Option<usize>,
-    /// The edge by which it was reached from there; none if it is the head of that one.
+    /// The edge that reached it; none if it is the head of the other row.
     pub via: Option<(EdgeType, Direction)>,
-    /// The event is forgotten: it is named only because others were reached through it.
+    /// The event is forgotten: it appears only because a path leads through it.
     pub is_stub: bool,
 }
 
-/// What a score is made of: each part with its weight.
+/// The parts of a score, weighted.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ScoreParts {
-    /// What the source says.
+    /// Relevance by the source.
     pub found: f32,
     /// Confidence.
     pub confidence: f32,
@@ -44,7 +44,7 @@ pub struct ScoreParts {
 }
 
 impl ScoreParts {
-    /// Their sum, added in their order.
+    /// The sum, added in order.
     pub fn sum(&self) -> f32 {
         self.found + self.confidence + self.strength + self.recency + self.nearness
     }

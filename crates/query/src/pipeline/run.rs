@@ -1,4 +1,4 @@
-//! The stages of a pipeline, one after the other.
+//! Runs the stages of a pipeline, one after the other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,19 +22,19 @@ use amem_format::types::NodeId;
 use amem_format::view::View;
 
 impl Pipeline {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<PipelineResult> {
         PipelineRun::new(view, self)?.all()
     }
 }
 
-/// A pipeline at work.
+/// The state of a running pipeline.
 struct PipelineRun<'v> {
     view: &'v View,
     pipeline: &'v Pipeline,
-    /// Every row that was made.
+    /// Every row made so far.
     rows: Vec<PipelineRow>,
-    /// The rows of the stage so far, as places in `made`.
+    /// The rows of the current stage, as indexes into `rows`.
     current: Vec<usize>,
     is_cut: bool,
 }
@@ -107,7 +107,7 @@ impl<'v> PipelineRun<'v> {
             let found = self.found(source, &sight)?;
             let max = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
             for (id, worth) in found {
-                // A cosine may be negative: what points another way is worth nothing.
+                // A cosine may be negative: an opposite direction has relevance 0.
                 let worth = if max > 0.0 { worth.max(0.0) / max } else { 0.0 };
                 match positions.get(&id) {
                     Some(&at) => {
@@ -127,7 +127,7 @@ impl<'v> PipelineRun<'v> {
         Ok(())
     }
 
-    /// The events that a source finds and that may be rows, and what it says they are worth.
+    /// The events that a source finds and that may become rows, with their scores.
     fn found(&self, source: &RowSource, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
         let view = self.view;
         match source {
@@ -172,7 +172,7 @@ impl<'v> PipelineRun<'v> {
         }
     }
 
-    /// What a source's selection wants and may be a row: so that its limit is one of rows.
+    /// A source's selection within the pipeline's scope, so that the source's limit counts rows.
     fn within(&self, selection: &Selection) -> Result<Selection> {
         let (ours, own) = (&self.pipeline.scope, &selection.scope);
         let scope = Scope {
@@ -180,7 +180,7 @@ impl<'v> PipelineRun<'v> {
             agent: ours.agent.clone().or_else(|| own.agent.clone()),
             run: ours.run.clone().or_else(|| own.run.clone()),
         };
-        // Both must hold. Where they ask for different values, nothing is within.
+        // Both scopes must hold. If they ask for different values, no event matches.
         let own = match scope == *own {
             true => None,
             false => own.to_filter()?,
@@ -209,7 +209,7 @@ impl<'v> PipelineRun<'v> {
         }
         .tree(self.view, &starts)?;
         self.is_cut |= tree.is_cut;
-        // The walk begins with the rows; each step's row by the place of the step.
+        // The walk begins with the rows; this maps each step to its row.
         let mut positions = self.current.clone();
         for step in tree.steps.iter().skip(starts.len()) {
             let Some(via) = step.via else { continue };
@@ -268,7 +268,7 @@ impl<'v> PipelineRun<'v> {
         Ok(())
     }
 
-    /// The answer: the rows of the last stage, and what these came from.
+    /// Builds the answer: the rows of the last stage, and those that they came from.
     fn flow(self) -> PipelineResult {
         let mut is_needed = vec![false; self.rows.len()];
         for &at in &self.current {
@@ -298,7 +298,7 @@ impl<'v> PipelineRun<'v> {
     }
 }
 
-/// The row of an event that a source found.
+/// The row of an event from a source.
 fn source_row(id: NodeId, found: f32) -> PipelineRow {
     let parts = ScoreParts {
         found,

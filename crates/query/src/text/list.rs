@@ -1,22 +1,21 @@
-//! The postings of one term of a question, base and delta as one ascending list, and what each is worth.
+//! The postings of one query term, base and delta as one ascending list, with their scores.
 
 use amem_format::base::terms::{Cursor, END, Postings, Terms};
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
-/// How fast a repeated word saturates, and how much a long text is discounted: the values that
-/// Robertson and Zaragoza (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than
-/// the mean is discounted as one of the mean: that little else was said speaks for no answer, and a short exclamation
-/// would win over the sentence that it belongs to.
+/// How fast repeated terms saturate, and how much long texts are discounted: the values that Robertson and Zaragoza
+/// (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than the mean counts as one
+/// of mean length; otherwise a short exclamation would beat the sentence that it belongs to.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// The lengths of the texts below a bound, and what follows from their mean.
+/// The lengths of the texts below a bound, and the factors that follow from their mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lengths<'a> {
     base: Option<Terms<'a>>,
     delta: Option<&'a DeltaTerms>,
-    /// The part of the saturation that every text has, and the part for each of its terms.
+    /// The constant part of the discount, and the part per term of the text.
     constant: f32,
     per_term: f32,
 }
@@ -26,7 +25,7 @@ impl<'a> Lengths<'a> {
         let total = base
             .map_or(0, |b| b.total_length_below(bound))
             .saturating_add(delta.map_or(0, |d| d.total_length_below(bound)));
-        // Where no text has a term there is nothing to score; 1 keeps the numbers finite.
+        // Without any term there is nothing to score; 1 keeps the numbers finite.
         let mean = match total {
             0 => 1.0,
             total => total as f64 / f64::from(bound),
@@ -39,7 +38,7 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// Between 0 and 1: a term said `tf` times in a text of `length` terms.
+    /// The saturation, 0 to 1, of a term that occurs `tf` times in a text of `length` terms.
     #[inline]
     fn saturated(&self, tf: u32, length: u32) -> f32 {
         let tf = tf as f32;
@@ -56,7 +55,7 @@ impl<'a> Lengths<'a> {
     }
 }
 
-/// The postings of one term below a bound, and a place in them.
+/// The postings of one query term, base and delta as one ascending list, with their scores.
 #[derive(Debug)]
 pub(super) struct TermList<'a> {
     cursor: Option<Cursor<'a>>,
@@ -65,18 +64,17 @@ pub(super) struct TermList<'a> {
     next_recent: usize,
     bound: u32,
     lengths: Lengths<'a>,
-    /// What a term said without end in an empty text would add.
+    /// The limit of the term's score for infinitely many occurrences.
     pub(super) weight: f32,
-    /// No posting adds more than this.
+    /// The greatest score of a posting.
     pub(super) upper_bound: f32,
-    /// The event it stands at; `END` after the last.
+    /// The current event; `END` after the last.
     pub(super) id: u32,
     tf: u32,
 }
 
 impl<'a> TermList<'a> {
-    /// The events below `bound` that say `term`; `None` if there are none. `times` is how often the
-    /// question says it.
+    /// The events below `bound` that contain `term`; `None` if there are none. `times` is its count in the question.
     pub(super) fn new(
         lengths: Lengths<'a>,
         term: &str,
@@ -98,7 +96,7 @@ impl<'a> TermList<'a> {
             return Ok(None);
         }
         let events = f64::from(bound);
-        // A damaged index may claim more events than there are; the logarithm stays a number.
+        // A damaged index may report more events than exist; this keeps the logarithm a number.
         let df = df.min(events);
         let idf = (1.0 + (events - df + 0.5) / (df + 0.5)).ln();
         let weight = (f64::from(times) * idf * (K1 + 1.0)) as f32;
@@ -118,13 +116,12 @@ impl<'a> TermList<'a> {
         Ok(Some(list))
     }
 
-    /// What the term adds to the score of the event it stands at.
+    /// The term's part of the current event's score.
     #[inline]
     pub(super) fn score(&self) -> f32 {
         self.weight * self.lengths.saturated(self.tf, self.lengths.of(self.id))
     }
 
-    /// Steps to the next event.
     #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
         match &mut self.cursor {
@@ -135,7 +132,7 @@ impl<'a> TermList<'a> {
         Ok(())
     }
 
-    /// Goes forward to `id` or the first event after it that says the term.
+    /// Moves forward to the first event at or after `id` that contains the term.
     #[inline]
     pub(super) fn seek(&mut self, id: u32) -> Result<()> {
         if self.id >= id {
@@ -153,7 +150,7 @@ impl<'a> TermList<'a> {
         Ok(())
     }
 
-    /// Takes up the posting at the place; goes over to the delta's at the end of the base's.
+    /// Reads the current posting; continues with the delta at the end of the base.
     #[inline]
     fn settle(&mut self) {
         if let Some(cursor) = &self.cursor {

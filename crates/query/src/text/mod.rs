@@ -1,7 +1,7 @@
 //! BM25: the terms of a question, and how well the texts of a view answer it.
 //!
-//! The indexes are of the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
-//! Not here: the query (`text`).
+//! The indexes belong to the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
+//! Not here: the query (`TextSearch`).
 
 mod list;
 mod score;

@@ -1,13 +1,13 @@
-//! How well events answer a question: BM25 over base and delta.
+//! BM25 scores over base and delta.
 //!
-//! The score of an event is the sum over the question's terms, in the order of their bytes, of
-//! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`, where `idf` is
-//! `ln(1 + (N − df + ½) / (df + ½))` and N, df and the mean are those of the events below the bound
-//! (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009; the ½ and 1 as in Lucene).
+//! The score of an event is the sum over the question's terms, in the order of their bytes, of `times · idf · tf · (k1
+//! + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`, where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
+//! N, df and the mean are those of the events below the bound (Robertson and Zaragoza, The Probabilistic Relevance
+//! Framework, 2009; the ½ and 1 as in Lucene).
 //!
-//! Promises: the same scores, to the bit, wherever an event's postings stand; `search` gives what
-//! sorting all of `scores` would give. Hidden events count in the statistics and are not answered.
-//! Not here: which events are hidden, and what else speaks for an event (`query`).
+//! Promises: scores are equal to the bit wherever an event's postings are stored; `search` returns what sorting all of
+//! `scores` would return. Hidden events count in the statistics and are not returned.
+//! Not here: which events are hidden, and other parts of a score (`search`).
 
 use super::list::{Lengths, TermList};
 use super::terms::TextQuery;
@@ -17,15 +17,15 @@ use amem_format::error::Result;
 use amem_format::top::{Scored, Top};
 use amem_format::view::View;
 
-/// Terms of a question that are looked for; of more, those that weigh most.
+/// Maximum terms of a question; of more, the heaviest count.
 pub const QUERY_TERMS_MAX: usize = 128;
 
-/// Events whose scores are added up at a time.
+/// Events per window in which scores are summed.
 const WINDOW: usize = 4096;
-/// A bound is a sum in another order than the score it bounds: this much more covers the rounding.
+/// Covers the rounding of a bound, which adds in another order than the score.
 const ROUNDING: f32 = 1.0 + 1e-4;
 
-/// The texts that are searched: those of the events below a bound.
+/// The searched texts: those of the events below a bound.
 #[derive(Debug, Clone, Copy)]
 pub struct Texts<'a> {
     base: Option<Terms<'a>>,
@@ -33,17 +33,17 @@ pub struct Texts<'a> {
     bound: u32,
 }
 
-/// Every event that says a term of the question.
+/// Every event that contains a term of the question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scores {
-    /// Ids ascending, each with its score, which is positive.
+    /// Ids, ascending, each with its positive score.
     pub events: Vec<(u32, f32)>,
-    /// The greatest score; 0 if there is none.
+    /// The greatest score; 0 if no event scores.
     pub max: f32,
 }
 
 impl Scores {
-    /// The score of an event; 0 if it says no term of the question.
+    /// The score of an event; 0 if it contains no term.
     pub fn of(&self, id: u32) -> f32 {
         self.events
             .binary_search_by_key(&id, |e| e.0)
@@ -52,15 +52,14 @@ impl Scores {
 }
 
 impl<'a> Texts<'a> {
-    /// The texts of the moment that a view is of.
+    /// The texts of a view at its moment.
     pub fn of(view: &'a View) -> Result<Self> {
         let (base, delta) = view.terms()?;
-        // The number of events is bounded by `limits::NODES_MAX`.
+        // `limits::NODES_MAX` bounds the number of events.
         Ok(Self::new(base, Some(delta), view.nodes() as u32))
     }
 
-    /// The texts of the events below `bound`. The delta starts where the base ends (at 0 without a
-    /// base) and covers what the base does not.
+    /// The texts of the events below `bound`. The delta starts where the base ends, at 0 without a base.
     pub fn new(base: Option<Terms<'a>>, delta: Option<&'a DeltaTerms>, bound: u32) -> Self {
         let events = base.map_or(0, |b| b.events());
         debug_assert!(delta.is_none_or(|d| d.first() == events));
@@ -68,8 +67,7 @@ impl<'a> Texts<'a> {
         Self { base, delta, bound }
     }
 
-    /// The events that answer `query` best, best first, of equals the newest first; not those for
-    /// which `skip` is true.
+    /// The best events for `query`, the best first, of equals the newest first, without those for which `skip` is true.
     pub fn search(
         &self,
         query: &TextQuery,
@@ -81,8 +79,7 @@ impl<'a> Texts<'a> {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        // MaxScore (Turtle and Flood, 1995): an event that only says terms which together add less
-        // than the threshold is never looked at.
+        // MaxScore (Turtle and Flood, 1995): skips events whose terms add up to less than the threshold.
         let mut by_bound: Vec<usize> = (0..lists.len()).collect();
         by_bound.sort_by(|&a, &b| lists[a].upper_bound.total_cmp(&lists[b].upper_bound));
         let bound_below = sums_of_bounds(&lists, &by_bound);
@@ -131,7 +128,7 @@ impl<'a> Texts<'a> {
         Ok(top.into_sorted().collect())
     }
 
-    /// The scores of all events that say a term of `query`, but those for which `skip` is true.
+    /// The scores of all events that contain a term of `query`, without those for which `skip` is true.
     pub fn scores(&self, query: &TextQuery, mut skip: impl FnMut(u32) -> bool) -> Result<Scores> {
         let mut lists = self.lists(query)?;
         let mut out = Scores::default();
@@ -182,7 +179,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// For each place in the order, the most that the lists up to it can add together.
+/// For each position in the order, the sum of the upper bounds up to it.
 fn sums_of_bounds(lists: &[TermList<'_>], order: &[usize]) -> Vec<f32> {
     let sum = |sum: &mut f32, &i: &usize| {
         *sum += lists[i].upper_bound;

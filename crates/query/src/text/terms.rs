@@ -1,15 +1,15 @@
-//! The words of a question.
+//! The terms of a question.
 
 use amem_format::analyzer::{Analyzer, TermCounts};
 
-/// The terms of a text that is looked for.
+/// The terms of a query text.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TextQuery {
     terms: Vec<(Box<str>, u32)>,
 }
 
 impl TextQuery {
-    /// The terms of `text`; none if it has only stop words.
+    /// Analyzes `text`; no terms if it has only stop words.
     pub fn new(text: &str) -> Self {
         let mut counts = TermCounts::new();
         counts.count(&Analyzer::new(), text);
@@ -18,12 +18,12 @@ impl TextQuery {
         }
     }
 
-    /// True if there is nothing to look for: no event answers it.
+    /// True if there are no terms: no event matches.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The terms ascending, each with how often it was said.
+    /// The terms, ascending, each with its count.
     pub fn terms(&self) -> impl Iterator<Item = (&str, u32)> {
         self.terms.iter().map(|(term, n)| (&**term, *n))
     }
