@@ -65,7 +65,6 @@ pub struct PackedEvent {
 /// A context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedContext {
-    /// Who answered.
     /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The text; empty if no event was found or none fits.
@@ -201,9 +200,10 @@ impl ContextPacker<'_> {
             return Ok(());
         }
         let (tokens, fits) = self.block.add(&node, item.explains)?;
-        let list = match fits {
-            true => &mut self.items,
-            false => &mut self.left_out,
+        let list = if fits {
+            &mut self.items
+        } else {
+            &mut self.left_out
         };
         list.push(PackedEvent { tokens, ..item });
         Ok(())

@@ -116,9 +116,10 @@ impl<'v> Cosines<'v> {
     #[inline]
     pub(crate) fn scale(&self, cosine: f32) -> f32 {
         let part = (cosine - self.mean) / (self.max - self.mean);
-        match part > 0.0 {
-            true => MEAN_SCORE + (1.0 - MEAN_SCORE) * part,
-            false => MEAN_SCORE / (1.0 - part),
+        if part > 0.0 {
+            MEAN_SCORE + (1.0 - MEAN_SCORE) * part
+        } else {
+            MEAN_SCORE / (1.0 - part)
         }
     }
 

@@ -83,7 +83,6 @@ impl Default for TraverseStage {
 /// The answer of a pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PipelineResult {
-    /// Who answered.
     /// The origin of the answer.
     pub answered: AnswerStamp,
     /// The rows of the last stage, in order.

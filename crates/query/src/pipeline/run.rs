@@ -181,9 +181,10 @@ impl<'v> PipelineRun<'v> {
             run: ours.run.clone().or_else(|| own.run.clone()),
         };
         // Both scopes must hold. If they ask for different values, no event matches.
-        let own = match scope == *own {
-            true => None,
-            false => own.to_filter()?,
+        let own = if scope == *own {
+            None
+        } else {
+            own.to_filter()?
         };
         let mut filters: Vec<Filter> = own.into_iter().chain(selection.filter.clone()).collect();
         let filter = match filters.len() {

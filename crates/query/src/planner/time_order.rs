@@ -60,9 +60,10 @@ impl<'v> TimeOrder<'v> {
         descending: bool,
     ) -> Result<Self> {
         let edge = |time: Option<Micros>| time.map(|t| Rank::of_time(t, NodeId(0)));
-        let (first, end) = match descending {
-            false => (edge(window.from), edge(window.until)),
-            true => (edge(window.until), edge(window.from)),
+        let (first, end) = if descending {
+            (edge(window.until), edge(window.from))
+        } else {
+            (edge(window.from), edge(window.until))
         };
         // An ascending walk begins at this position, a descending one before it. `after` itself is excluded.
         let start = if descending {
@@ -99,10 +100,9 @@ impl<'v> TimeOrder<'v> {
         let (heads, descending) = (self.heads.iter().flatten(), self.descending);
         let found = heads.min_by_key(|rank| rank.turned(descending)).copied();
         let Some(rank) = found else { return Ok(None) };
-        let is_past = self.end.is_some_and(|end| match descending {
-            false => rank >= end,
-            true => rank < end,
-        });
+        let is_past = self
+            .end
+            .is_some_and(|end| if descending { rank < end } else { rank >= end });
         if is_past {
             return Ok(None);
         }

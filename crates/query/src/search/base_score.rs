@@ -37,20 +37,20 @@ impl<'v> BaseScores<'v> {
         weights: (f32, f32),
     ) -> Result<Self> {
         let words = text::parse(question)?;
-        let scores = match words.is_empty() {
-            true => Scores::default(),
-            false => {
-                let erased = erased_in_delta(view);
-                Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
-            }
+        let scores = if words.is_empty() {
+            Scores::default()
+        } else {
+            let erased = erased_in_delta(view);
+            Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
         };
         let mut upper_bounds = Vec::new();
-        let cosines = match vector.is_empty() {
-            true => None,
-            false => match Cosines::new(view, vector, &mut upper_bounds)? {
+        let cosines = if vector.is_empty() {
+            None
+        } else {
+            match Cosines::new(view, vector, &mut upper_bounds)? {
                 None if words.is_empty() => Some(Cosines::all_equal(view, &mut upper_bounds)?),
                 cosines => cosines,
-            },
+            }
         };
         let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
         let text = given(!words.is_empty(), weights.0);

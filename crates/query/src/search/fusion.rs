@@ -103,9 +103,10 @@ impl<'s, 'v> Fusion<'s, 'v> {
         while best.len() < limit
             && let Some(hit) = self.next()?
         {
-            let head = match self.search.include_superseded {
-                true => Some(hit.found),
-                false => heads.newest(hit.found)?,
+            let head = if self.search.include_superseded {
+                Some(hit.found)
+            } else {
+                heads.newest(hit.found)?
             };
             if let Some(id) = head
                 && self.spread.admits(compact_id(id)?)?

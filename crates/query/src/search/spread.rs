@@ -178,20 +178,20 @@ impl<'s, 'v> Spread<'s, 'v> {
         }
         // A damaged file may name an id beyond the brain; this reports it.
         let node = self.view.node(NodeId(self.entries[at_entry].id.into()))?;
-        let membership = match self.selected.admits(&node)? {
-            false => Membership::Unwanted,
-            true if node.session() == SessionId(0) => Membership::NoSession,
-            true => {
-                let next = self.sessions.len() as u32;
-                let at = *self.session_index.entry(node.session()).or_insert(next);
-                if at == next {
-                    self.sessions.push(SessionBest {
-                        upper_bound: f32::NAN,
-                        max: f32::NAN,
-                    });
-                }
-                Membership::Session(at)
+        let membership = if !self.selected.admits(&node)? {
+            Membership::Unwanted
+        } else if node.session() == SessionId(0) {
+            Membership::NoSession
+        } else {
+            let next = self.sessions.len() as u32;
+            let at = *self.session_index.entry(node.session()).or_insert(next);
+            if at == next {
+                self.sessions.push(SessionBest {
+                    upper_bound: f32::NAN,
+                    max: f32::NAN,
+                });
             }
+            Membership::Session(at)
         };
         self.entries[at_entry].membership = membership.packed();
         Ok(membership)
@@ -305,9 +305,10 @@ impl<'s, 'v> Spread<'s, 'v> {
                     .take(PREFETCHED_MAX)
                 {
                     let first = NodeId(self.neighbours[at].into());
-                    match is_expected {
-                        false => self.web.expect(first, direction),
-                        true => self.web.expect_edges(first, direction),
+                    if is_expected {
+                        self.web.expect_edges(first, direction)
+                    } else {
+                        self.web.expect(first, direction)
                     }
                 }
             }
@@ -358,9 +359,10 @@ impl<'s, 'v> Spread<'s, 'v> {
         f: &mut impl FnMut(&mut Self, u32) -> Result<()>,
     ) -> Result<()> {
         let at_entry = self.entry(id);
-        match std::mem::replace(&mut self.entries[at_entry].is_visited, true) {
-            true => Ok(()),
-            false => f(self, id),
+        if std::mem::replace(&mut self.entries[at_entry].is_visited, true) {
+            Ok(())
+        } else {
+            f(self, id)
         }
     }
 

@@ -170,9 +170,12 @@ fn thinned<'s>(found: Vec<Sentence<'s>>, events: &[SessionText<'_>]) -> Vec<Sent
     };
     found
         .into_iter()
-        .filter(|sentence| match is_key(sentence) {
-            true => keep(&mut seen_heavy, heavy, room_heavy),
-            false => keep(&mut seen_light, light, room_light),
+        .filter(|sentence| {
+            if is_key(sentence) {
+                keep(&mut seen_heavy, heavy, room_heavy)
+            } else {
+                keep(&mut seen_light, light, room_light)
+            }
         })
         .collect()
 }
@@ -215,9 +218,10 @@ fn dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
     let lengths = (product(a, a) * product(b, b)).sqrt();
-    match lengths > 0.0 {
-        true => product(a, b) / lengths,
-        false => 0.0,
+    if lengths > 0.0 {
+        product(a, b) / lengths
+    } else {
+        0.0
     }
 }
 
@@ -268,9 +272,10 @@ fn take(
             let fits = |at: &usize| {
                 let sentence = &sentences[*at];
                 let is_known = |other: &usize| sentences[*other].event == sentence.event;
-                let is_wanted = match first {
-                    true => events[sentence.event].is_key && !taken.iter().any(is_known),
-                    false => central[*at] * sentences.len() as f32 >= CENTRAL_MIN,
+                let is_wanted = if first {
+                    events[sentence.event].is_key && !taken.iter().any(is_known)
+                } else {
+                    central[*at] * sentences.len() as f32 >= CENTRAL_MIN
                 };
                 is_wanted && !taken.contains(at) && sentence.text.len() + 2 <= left
             };

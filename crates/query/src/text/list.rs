@@ -55,7 +55,7 @@ impl<'a> Lengths<'a> {
     }
 }
 
-/// The postings of one query term, base and delta as one ascending list, with their scores.
+/// The postings of one term below a bound, and a position in them.
 #[derive(Debug)]
 pub(super) struct TermList<'a> {
     cursor: Option<Cursor<'a>>,
