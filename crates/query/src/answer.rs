@@ -32,7 +32,7 @@ impl AnswerStamp {
 /// Checks the number of results that a request asks for: 1 to `limits::PAGE_MAX`.
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
     if limit == 0 {
-        let why = format!("no result is asked for: give a number from 1 to {PAGE_MAX}");
+        let why = format!("it is 0: give a number from 1 to {PAGE_MAX}");
         return Err(Error::invalid("limit", why));
     }
     Error::check_limit("the limit of results", limit as u64, PAGE_MAX as u64)

@@ -387,16 +387,20 @@ fn an_invalid_pipeline_is_refused_with_the_stage() {
     check(
         vec![events()],
         vec![PipelineStage::Limit(0)],
-        "limit: no result",
+        "limit: it is 0",
     );
-    check(vec![events()], vec![reach(1, 0)], "limit: no result");
+    check(vec![events()], vec![reach(1, 0)], "limit: it is 0");
     check(
         vec![events()],
         vec![reach(1_000_001, 1)],
         "the depth is 1000001",
     );
     check(vec![events()], vec![rank(none, 1.0)], "all are 0");
-    check(vec![events()], vec![rank(below, 1.0)], "numbers from 0 on");
+    check(
+        vec![events()],
+        vec![rank(below, 1.0)],
+        "numbers of 0 or more",
+    );
     let found = RankWeights::default();
     check(vec![events()], vec![rank(found, 0.0)], "half_life_days: 0");
 }

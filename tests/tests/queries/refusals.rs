@@ -34,7 +34,7 @@ fn invalid_limits_are_refused() {
         limit,
         ..Pattern::default()
     };
-    check(pattern(0).run(&view), "limit: no result is asked for");
+    check(pattern(0).run(&view), "limit: it is 0");
     check(
         pattern(10_001).run(&view),
         "is 10001, more than the limit of 10000",
@@ -43,7 +43,7 @@ fn invalid_limits_are_refused() {
         limit: 0,
         ..Why::default()
     };
-    check(why.run(&view), "limit: no result");
+    check(why.run(&view), "limit: it is 0");
     let traverse = Traverse {
         depth: 1_000_001,
         ..Traverse::default()
@@ -145,7 +145,10 @@ fn queries_of_stop_words_are_refused_or_find_nothing() {
         },
         ..Pattern::default()
     };
-    check(keyword.run(&view), "keyword: it has no word to look for");
+    check(
+        keyword.run(&view),
+        "keyword: it has only stop words or punctuation",
+    );
     let text = |question: &str| TextSearch {
         question: question.into(),
         ..TextSearch::default()

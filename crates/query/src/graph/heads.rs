@@ -184,7 +184,7 @@ impl<'v> Heads<'v> {
     fn walk(&mut self, event: NodeId, is_shown: bool) -> Result<()> {
         // Indexes of events without a result; the stack of events whose cycles are unfinished.
         let mut places = HashMap::from([(event, 0)]);
-        let mut met = 1;
+        let mut visited = 1;
         let mut circle: Vec<(NodeId, bool)> = vec![(event, is_shown)];
         let mut way = vec![self.open(event, is_shown, 0)?];
         while let Some(top) = way.last_mut() {
@@ -198,11 +198,11 @@ impl<'v> Heads<'v> {
                 } else if let Some(above) = self.follow(id)? {
                     top.above.join(above);
                 } else {
-                    places.insert(id, met);
+                    places.insert(id, visited);
                     circle.push((id, is_shown));
-                    let open = self.open(id, is_shown, met)?;
+                    let open = self.open(id, is_shown, visited)?;
                     way.push(open);
-                    met += 1;
+                    visited += 1;
                 }
                 continue;
             }

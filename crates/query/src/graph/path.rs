@@ -162,7 +162,7 @@ impl<'r, 'v> BidirectionalSearch<'r, 'v> {
                     next.push(tie.other);
                     is_met |= other.depth_of(tie.other).is_some();
                     self.visited += 1;
-                    let what = "the number of events that a path search meets";
+                    let what = "the number of events that a path search visits";
                     Error::check_limit(what, self.visited as u64, VISITED_MAX as u64)?;
                 }
             }

@@ -192,7 +192,7 @@ impl ReplacementGraph {
                 }
             })?;
             Error::check_limit(
-                "the number of events that replace one",
+                "the number of replacements of an event",
                 nodes.len() as u64,
                 VISITED_MAX as u64,
             )?;

@@ -111,7 +111,7 @@ impl Similar {
         check_limit(self.limit)?;
         let least = self.min_similarity.unwrap_or(-1.0);
         if !(-1.0..=1.0).contains(&least) {
-            let why = format!("{least} is not within -1 and 1");
+            let why = format!("{least} is not between -1 and 1");
             return Err(Error::invalid("min_similarity", why));
         }
         let (direction, itself) = self.direction(view)?;
@@ -182,8 +182,12 @@ impl Similar {
         match &self.like {
             SimilarityTarget::Vector(vector) => {
                 vectors::check(view, vector)?;
-                let direction = Direction::of(vector)
-                    .ok_or_else(|| no_direction("vector", "it is all zeros: nothing is like it"))?;
+                let direction = Direction::of(vector).ok_or_else(|| {
+                    no_direction(
+                        "vector",
+                        "it is all zeros, so it has no direction to compare",
+                    )
+                })?;
                 Ok((direction, None))
             }
             SimilarityTarget::Event(id) => {

@@ -69,11 +69,11 @@ impl RankBy {
         } = self.weights;
         let weights = [found, confidence, strength, recency, nearness];
         if weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
-            let why = format!("{weights:?} are not all numbers from 0 on");
+            let why = format!("{weights:?} are not all numbers of 0 or more");
             return Err(Error::invalid("the weights of a rank", why));
         }
         if weights.iter().all(|w| *w == 0.0) {
-            let why = "all are 0: say by what rows are ranked";
+            let why = "all are 0: give at least one above 0";
             return Err(Error::invalid("the weights of a rank", why));
         }
         if !self.half_life_days.is_finite() || self.half_life_days <= 0.0 {

@@ -45,7 +45,7 @@ impl<'v> PipelineRun<'v> {
         if sources == 0 {
             return Err(Error::invalid(
                 "pipeline",
-                "no source: say where rows come from",
+                "it has no source: give at least one",
             ));
         }
         let max = PIPELINE_SOURCES_MAX as u64;

@@ -77,7 +77,7 @@ impl PageCursor {
         let version = get_u16(&raw, 0);
         let is_whole = get_u64(&raw, AT_CHECKSUM) == xxh3_64(&raw[..AT_CHECKSUM]);
         if !is_whole {
-            return Err(refused("changed on its way"));
+            return Err(refused("damaged: its checksum does not match"));
         }
         if version != VERSION {
             return Err(refused("of another version of amemd"));

@@ -256,7 +256,7 @@ pub(crate) fn check_moment(cursor: &PageCursor, view: &View) -> Result<()> {
     }
     if view.is_as_of() {
         let why = format!(
-            "it was begun at LSN {}, this is LSN {moment}: start the listing again without a token",
+            "it began at LSN {}, this view is at LSN {moment}: start the listing again without a token",
             cursor.lsn
         );
         return Err(Error::invalid("page token", why));

@@ -67,7 +67,7 @@ impl<'v> PlannedSelection<'v> {
         if let Some(keyword) = &selection.keyword {
             let words = TextQuery::new(keyword);
             if words.is_empty() {
-                let why = "it has no word to look for, only stop words or signs";
+                let why = "it has only stop words or punctuation: give a word to search for";
                 return Err(Error::invalid("keyword", why));
             }
             for (term, _) in words.terms() {

@@ -98,12 +98,12 @@ impl ValueRange {
     fn check(&self, what: &'static str) -> Result<()> {
         let ends = [self.min, self.max];
         if ends.into_iter().flatten().any(|end| !end.is_finite()) {
-            return Err(Error::invalid(what, "a bound that is no number"));
+            return Err(Error::invalid(what, "a bound is not a finite number"));
         }
         match (self.min, self.max) {
             (Some(min), Some(max)) if max < min => Err(Error::invalid(
                 what,
-                format!("the greatest wanted, {max}, is below the least, {min}"),
+                format!("the maximum {max} is below the minimum {min}"),
             )),
             _ => Ok(()),
         }
@@ -186,14 +186,14 @@ mod tests {
                     confidence: bounds(Some(0.5), Some(0.25)),
                     ..base.clone()
                 },
-                "confidence: the greatest wanted, 0.25, is below",
+                "confidence: the maximum 0.25 is below",
             ),
             (
                 Selection {
                     strength: bounds(Some(f32::NAN), None),
                     ..base.clone()
                 },
-                "strength: a bound that is no number",
+                "strength: a bound is not a finite number",
             ),
             (
                 Selection {

@@ -43,7 +43,7 @@ impl Search {
         let weights = [self.text_weight, self.vector_weight];
         let mut given = weights.into_iter().flatten();
         if given.any(|weight| !weight.is_finite() || weight < 0.0) {
-            let why = format!("{weights:?} are not both numbers from 0 on");
+            let why = format!("{weights:?} are not both numbers of 0 or more");
             return Err(Error::invalid("the weights of text and vectors", why));
         }
         for (what, share) in [
@@ -51,7 +51,7 @@ impl Search {
             ("session_share", self.session_share),
         ] {
             if !(0.0..=1.0).contains(&share) {
-                let why = format!("{share} is not within 0 and 1");
+                let why = format!("{share} is not between 0 and 1");
                 return Err(Error::invalid(what, why));
             }
         }
