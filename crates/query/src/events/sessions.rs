@@ -27,7 +27,7 @@ pub enum SessionFilter {
 /// Lists sessions by number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListSessions {
-    /// The session or sessions.
+    /// The sessions to list.
     pub state: SessionFilter,
     /// The lowest number first; otherwise the highest.
     pub oldest_first: bool,
@@ -126,7 +126,7 @@ pub enum SessionSelector {
 /// Shows one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShowSession {
-    /// The session or sessions.
+    /// The session to show.
     pub session: SessionSelector,
 }
 
