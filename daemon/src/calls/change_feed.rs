@@ -8,7 +8,8 @@ use amem_format::view::View;
 use amem_format::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as ChangeKind;
-use amem_query::{Scope, Seen, Sight};
+use amem_query::Scope;
+use amem_query::planner::{Sight, Visibility};
 use prost::Message;
 
 use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
@@ -78,7 +79,7 @@ impl FeedFilter {
         Ok(
             (self.types.is_empty() || self.types.contains(&node.event_type()))
                 && self.has_session(node.session())
-                && (node.is_erased() || self.scope.of(&node)? != Seen::Outside),
+                && (node.is_erased() || self.scope.of(&node)? != Visibility::Outside),
         )
     }
 

@@ -2,7 +2,8 @@
 
 use amem_format::view::{Direction, Node, View};
 use amem_format::{Edge, Flags, NodeId};
-use amem_query::{Seen, Sight, Step};
+use amem_query::graph::TreeStep;
+use amem_query::planner::{Sight, Visibility};
 use tonic::Code;
 
 use super::refusal::{Refusal, Result};
@@ -106,8 +107,8 @@ impl<'v> EventEncoder<'v> {
     }
 
     /// The steps of a walk.
-    pub(super) fn steps(&mut self, steps: &[Step]) -> Result<Vec<v1::Step>> {
-        let tell = |step: &Step| {
+    pub(super) fn steps(&mut self, steps: &[TreeStep]) -> Result<Vec<v1::Step>> {
+        let tell = |step: &TreeStep| {
             Ok(v1::Step {
                 event: Some(self.whole_or_stub(step.id, step.is_stub)?),
                 depth: step.depth,
@@ -129,7 +130,7 @@ impl<'v> EventEncoder<'v> {
         out: &mut Vec<v1::Edge>,
     ) -> Result<()> {
         for tie in self.view.edges_of(id, direction)?.iter() {
-            if sight.of(&self.view.node(tie.other)?)? != Seen::Shown {
+            if sight.of(&self.view.node(tie.other)?)? != Visibility::Shown {
                 continue;
             }
             self.edges += 1;

@@ -2,8 +2,9 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
+use amem_query::Resolve;
 use amem_query::limits::PAGE_MAX;
-use amem_query::{Resolve, Sight};
+use amem_query::planner::Sight;
 
 use super::event::{EventEncoder, EventFields};
 use super::question::{Evaluate, ids};

@@ -3,7 +3,7 @@
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::embed::Embedder;
-use amem_query::{Like, Search, Similar, Text};
+use amem_query::{Search, Similar, SimilarityTarget, TextSearch};
 
 use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
@@ -46,10 +46,12 @@ impl Evaluate for v1::SimilarRequest {
 }
 
 /// What vectors are compared with.
-pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<Like> {
+pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<SimilarityTarget> {
     match asked {
-        Some(Asked::Vector(vector)) => Ok(Like::Vector(selection::vector(view, vector)?)),
-        Some(Asked::EventId(id)) => Ok(Like::Event(NodeId(id))),
+        Some(Asked::Vector(vector)) => {
+            Ok(SimilarityTarget::Vector(selection::vector(view, vector)?))
+        }
+        Some(Asked::EventId(id)) => Ok(SimilarityTarget::Event(NodeId(id))),
         None => {
             let why = "say a vector, or the event whose vector is meant";
             Err(Refusal::invalid("like", why))
@@ -61,7 +63,7 @@ impl Evaluate for v1::TextRequest {
     type Answer = v1::TextResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let found = Text {
+        let found = TextSearch {
             question: self.text,
             selection: selection(self.selection)?,
             limit: count(self.limit, HITS),

@@ -3,7 +3,7 @@
 use amem_format::SessionId;
 use amem_format::view::{View, check_space};
 use amem_query::filter::Filter;
-use amem_query::{Axis, Bounds, Follow, Scope, Selection, Window};
+use amem_query::{Axis, Follow, Scope, Selection, ValueRange, Window};
 
 use super::refusal::{Refusal, Result};
 use super::word::{event_types, micros, space};
@@ -50,9 +50,9 @@ fn window(what: &str, message: Option<v1::Window>) -> Result<Window> {
     })
 }
 
-fn bounds(message: Option<v1::Bounds>) -> Bounds {
+fn bounds(message: Option<v1::Bounds>) -> ValueRange {
     let message = message.unwrap_or_default();
-    Bounds {
+    ValueRange {
         min: message.min,
         max: message.max,
     }

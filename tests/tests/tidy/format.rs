@@ -7,8 +7,8 @@ use amem_format::base::settings::{DecayRates, Settings};
 use amem_format::base::{edge, header, node, section};
 use amem_format::journal::{frame, head, live};
 use amem_format::{EdgeType, EventType, Flags};
-use amem_query::bm25;
 use amem_query::embed::{DIMENSION, SPACE_NAME, vector_space};
+use amem_query::text;
 
 use crate::tree::{File, constants, file, files, none, table};
 
@@ -73,7 +73,7 @@ fn format_gives_every_limit() {
         amem_query:
         PAGE_MAX VISITED_MAX DEPTH_MAX FILTER_VALUES_MAX
         QUERY_BYTES_MAX NEEDED_VALUES_MAX FILTER_NODES_MAX PIPELINE_SOURCES_MAX PIPELINE_STAGES_MAX CONTEXT_TOKENS_MAX
-        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX TIES_MAX;
+        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX EDGES_VISITED_MAX;
         amem_interop: FOREIGN_TEXTS_BYTES_MAX;
     };
     let sources = ["format", "query", "interop"]
@@ -315,7 +315,7 @@ fn format_describes_the_term_index_and_the_embedder() {
             "UTF-8, one behind the other, ≤ {} bytes each",
             analyzer::TERM_BYTES_MAX
         ),
-        format!("at most {}, those that weigh most", bm25::QUERY_TERMS_MAX),
+        format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
         format!(
             "A block has {} postings",
             amem_format::base::terms::BLOCK_POSTINGS
