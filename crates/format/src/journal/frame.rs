@@ -27,84 +27,62 @@ pub const HEADER: usize = 40;
 /// Bytes of payload that one frame can hold.
 pub const PAYLOAD_MAX: usize = FRAME_BYTES_MAX - HEADER;
 
-/// Which mutation a transaction is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the names are the mutations' own")]
-pub enum Kind {
-    Ingest = 1,
-    Correct = 2,
-    Link = 3,
-    Unlink = 4,
-    Touch = 5,
-    Pin = 6,
-    Unpin = 7,
-    Forget = 8,
-    Restore = 9,
-    Erase = 10,
-    Compress = 11,
-    SetVector = 12,
-    SetAttributes = 13,
-    Decay = 14,
-    OpenSession = 15,
-    CloseSession = 16,
-    SetSettings = 17,
-    Import = 18,
-    Merge = 19,
+macro_rules! kinds {
+    ($($value:literal $kind:ident $name:literal $what:literal;)*) => {
+        /// Which mutation a transaction is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = concat!("A transaction that ", $what, ".")] $kind = $value,)*
+        }
+
+        impl Kind {
+            /// Every kind, by value, from 1 without a gap.
+            pub const ALL: [Self; [$($value),*].len()] = [$(Self::$kind),*];
+
+            /// The kind's name, in lower case.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// What a transaction of this kind does, as docs/FORMAT.md says it.
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $what,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    1 Ingest "ingest" "adds events, and edges with them";
+    2 Correct "correct" "adds an event that replaces another";
+    3 Link "link" "adds an edge, or changes its weight";
+    4 Unlink "unlink" "retracts an edge";
+    5 Touch "touch" "counts accesses";
+    6 Pin "pin" "exempts an event from decay";
+    7 Unpin "unpin" "subjects it to decay again";
+    8 Forget "forget" "hides an event";
+    9 Restore "restore" "shows it again";
+    10 Erase "erase" "marks events for erasure";
+    11 Compress "compress" "adds an episode, and a part-of edge from each event of a session; or these of some of its events, to an episode that it adds or that an earlier such commit has added";
+    12 SetVector "set-vector" "sets or removes a vector";
+    13 SetAttributes "set-attributes" "sets or removes attributes";
+    14 Decay "decay" "sets the moment and the rates of strength";
+    15 OpenSession "open-session" "opens a session";
+    16 CloseSession "close-session" "closes it";
+    17 SetSettings "set-settings" "replaces the settings";
+    18 Import "import" "adds the content of other files";
+    19 Merge "merge" "adds what another brain has and this one lacks";
 }
 
 impl Kind {
-    /// Every kind, by value.
-    pub const ALL: [Self; 19] = [
-        Self::Ingest,
-        Self::Correct,
-        Self::Link,
-        Self::Unlink,
-        Self::Touch,
-        Self::Pin,
-        Self::Unpin,
-        Self::Forget,
-        Self::Restore,
-        Self::Erase,
-        Self::Compress,
-        Self::SetVector,
-        Self::SetAttributes,
-        Self::Decay,
-        Self::OpenSession,
-        Self::CloseSession,
-        Self::SetSettings,
-        Self::Import,
-        Self::Merge,
-    ];
-
     /// The kind of this value.
     pub fn from_u8(value: u8) -> Option<Self> {
         Self::ALL.get(usize::from(value).checked_sub(1)?).copied()
-    }
-
-    /// The kind's name, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ingest => "ingest",
-            Self::Correct => "correct",
-            Self::Link => "link",
-            Self::Unlink => "unlink",
-            Self::Touch => "touch",
-            Self::Pin => "pin",
-            Self::Unpin => "unpin",
-            Self::Forget => "forget",
-            Self::Restore => "restore",
-            Self::Erase => "erase",
-            Self::Compress => "compress",
-            Self::SetVector => "set-vector",
-            Self::SetAttributes => "set-attributes",
-            Self::Decay => "decay",
-            Self::OpenSession => "open-session",
-            Self::CloseSession => "close-session",
-            Self::SetSettings => "set-settings",
-            Self::Import => "import",
-            Self::Merge => "merge",
-        }
     }
 }
 
@@ -338,9 +316,10 @@ mod tests {
     #[test]
     fn every_kind_has_its_value() {
         for value in 0..=255 {
+            let is_kind = (1..=Kind::ALL.len()).contains(&usize::from(value));
             assert_eq!(
                 Kind::from_u8(value).map(|k| k as u8),
-                (1..=19).contains(&value).then_some(value)
+                is_kind.then_some(value)
             );
         }
     }
