@@ -3,6 +3,7 @@
 //! Not here: the records (`records`).
 
 use amem_format::analyzer;
+use amem_format::base::section::{SectionRole, tag};
 use amem_format::base::settings::{DecayRates, Settings};
 use amem_format::base::{edge, header, node, section};
 use amem_format::journal::{frame, head, live, op};
@@ -35,26 +36,30 @@ fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
 
 #[test]
 fn format_names_every_section_by_its_tag() {
-    let source = file("crates/format/src/base/section.rs");
-    let tags = constants(&source, "u8");
-    let hex = |tag: u64| format!("0x{tag:02X}");
-    let [first, last] = ["REFERENCE_TYPES", "REFERENCE_DOC_LENGTHS"].map(|name| {
-        let found = tags.iter().find(|(n, _)| n == name);
-        found.expect("a tag of the reference").1
+    let hex = |tag: u8| format!("0x{tag:02X}");
+    let told = table(&page(), "Sections", &["tag", "name", "what", "erase"]);
+    let is_row = |row: &Vec<String>| section::ROWS.iter().any(|of| hex(of.tag) == row[0]);
+    let (rows, others): (Vec<_>, Vec<_>) = told.into_iter().partition(is_row);
+    let held = section::ROWS.iter().map(|row| {
+        let what = match row.role {
+            SectionRole::Index => format!("{}; an index", row.what),
+            SectionRole::Record | SectionRole::Checksums => row.what.to_owned(),
+        };
+        let erase = if row.has_content { "clears it" } else { "" };
+        strings([&hex(row.tag), &row.name, &what, &erase])
     });
-    let mut held = vec![strings([
-        &format!("{}–{}", hex(first), hex(last)),
-        &section::name(first as u8),
-    ])];
-    let ours = tags.iter().filter(|(_, tag)| *tag >= 0x40);
-    held.extend(ours.map(|&(_, tag)| strings([&hex(tag), &section::name(tag as u8)])));
-    assert!(held.len() > 15, "the tags were not found");
-    same(
-        "sections",
-        table(&page(), "Sections", &["tag", "name"]),
-        2,
-        held,
-    );
+    same("sections", rows, 4, held.collect());
+    let reference = tag::REFERENCE;
+    let [first, last] = [*reference.start(), *reference.end()];
+    let held = vec![
+        strings([
+            &format!("{}–{}", hex(first), hex(last)),
+            &section::name(first),
+        ]),
+        strings([&hex(tag::PADDING), &section::name(tag::PADDING)]),
+        strings([&hex(tag::JOURNAL), &section::name(tag::JOURNAL)]),
+    ];
+    same("other sections", others, 2, held);
 }
 
 #[test]

@@ -27,7 +27,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_format::base::Base;
+use amem_format::base::{Base, section};
 use amem_format::brain::Brain;
 use amem_format::error::{Error, Result};
 use amem_format::mapping::Map;
@@ -174,8 +174,13 @@ pub fn native(map: Arc<Map>, committed: Option<u64>) -> Result<Report> {
     };
     report.checksums = bytes::check(&base, &mut findings);
     tables::check(&base, &mut findings);
-    indexes::check(&base, &mut findings);
-    log::check(&base, &mut findings);
+    let tags = || section::ROWS.iter().map(|row| row.tag);
+    for check in tags()
+        .filter_map(indexes::of)
+        .chain(tags().filter_map(log::of))
+    {
+        findings.take(check(&base));
+    }
     if base.journal().is_some() {
         journal::check(map, committed, &mut report, &mut findings);
     } else {

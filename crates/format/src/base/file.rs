@@ -21,7 +21,7 @@ use super::learnt::{self, Forgotten, Learnt, Peak};
 use super::node::{Raw, Record};
 use super::replaced::{Replaced, Replacements};
 use super::requests::Requests;
-use super::section::{Place, Section, Table, tag};
+use super::section::{Place, Section, Table, section_table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
 use super::terms::Terms;
@@ -53,19 +53,39 @@ pub struct Base {
     replaced: Replaced,
 }
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident: $tag:ident => |$section:ident, $base:ident| $read:expr, $out:ty;)*) => {
-        $(
-            $(#[$doc])*
-            #[inline]
-            pub fn $name(&self) -> Result<$out> {
-                let ($section, $base) = (self.section(tag::$tag)?, self);
-                let _ = $base;
-                $read
-            }
-        )*
+/// The bytes of a section: damage if it is required and missing, an early `None` if it is optional.
+macro_rules! bytes_of {
+    ($base:ident, $tag:ident, required) => {
+        $base.section(tag::$tag)?
+    };
+    ($base:ident, $tag:ident, optional) => {
+        match slot(tag::$tag).and_then(|at| *$base.ours.get(at)?) {
+            Some(_) => $base.section(tag::$tag)?,
+            None => return Ok(None),
+        }
     };
 }
+
+macro_rules! accessors {
+    ($(
+        $tag:ident $value:literal $name:literal $what:literal $role:ident $presence:ident $content:ident
+        $($(#[$doc:meta])* => $accessor:ident |$section:ident, $base:ident| $read:expr, $out:ty)?;
+    )*) => {
+        impl Base {
+            $($(
+                $(#[$doc])*
+                #[inline]
+                pub fn $accessor(&self) -> Result<$out> {
+                    let $base = self;
+                    let $section = bytes_of!($base, $tag, $presence);
+                    $read
+                }
+            )?)*
+        }
+    };
+}
+
+section_table!(accessors);
 
 impl Base {
     /// Opens the base of a mapped file.
@@ -168,49 +188,6 @@ impl Base {
             offset: place.offset,
             bytes,
         })
-    }
-
-    sections! {
-        /// Who committed.
-        actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
-        /// Sessions and their events.
-        sessions: SESSIONS => |section, base| Sessions::read(section, base.nodes()), Sessions<'_>;
-        /// Attributes as JSON.
-        attributes: ATTRIBUTES => |section, base| Attributes::read(section), Attributes<'_>;
-        /// When events happened.
-        event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
-        /// What the graph no longer shows.
-        history: HISTORY => |section, base| History::read(section), History<'_>;
-        /// LSN and time of every commit.
-        clock: CLOCK => |section, base| Clock::read(section), Clock<'_>;
-        /// Requests and their answers.
-        requests: REQUESTS => |section, base| Requests::read(section), Requests<'_>;
-        /// Frames of earlier journals.
-        commits: COMMITS => |section, base| Commits::read(section), Commits<'_>;
-        /// Edges, both ways.
-        adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
-        /// Events by type.
-        kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
-        /// Every vector in half a byte a number; `None` if there is none.
-        codes: CODES => |section, base| Codes::read(section, base.nodes(), base.header.dimension), Option<Codes<'_>>;
-        /// 1 / length of each vector.
-        inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
-        /// Events by strength.
-        strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
-        /// Edges of disagreement.
-        conflicts: CONFLICTS => |section, base| Conflicts::read(section), Conflicts<'_>;
-        /// Terms of the texts; `None` if another version of the analyzer made them.
-        terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
-        /// Checksums of all that stands before them.
-        checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
-    }
-
-    /// Who has which value among attributes; `None` if no event has attributes, or another version made the file.
-    pub fn values(&self) -> Result<Option<Values<'_>>> {
-        match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
-            Some(_) => Values::read(self.section(tag::VALUES)?),
-            None => Ok(None),
-        }
     }
 
     /// The record of an event below `nodes`.
