@@ -177,7 +177,7 @@ fn field_json<'n>(name: &'n str, value: FieldValue<'_>) -> (&'n str, Value) {
         FieldValue::Hash(hash) => json!(format!("{hash:032x}")),
         FieldValue::Bytes(bytes) => json!(String::from_utf8_lossy(bytes)),
         FieldValue::Vector(vector) => return ("numbers", json!(vector.len() / 4)),
-        FieldValue::Carried(carried) => {
+        FieldValue::ImportedState(carried) => {
             let flags = carried.map(|carried| flag_names(carried.flags));
             return ("flags", json!(flags));
         }

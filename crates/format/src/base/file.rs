@@ -1,4 +1,4 @@
-//! A base: what stands before the journal, and where its parts are.
+//! A base: everything before the journal, and where its parts are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use super::learnt::{self, Forgotten, Learnt, Peak};
 use super::node::{Raw, Record};
 use super::replaced::{Replaced, Replacements};
 use super::requests::Requests;
-use super::section::{Place, Section, Table, section_table, tag};
+use super::section::{Section, SectionPlace, SectionTable, section_table, tag};
 use super::sessions::Sessions;
 use super::settings::Settings;
 use super::terms::Terms;
@@ -44,9 +44,9 @@ const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;
 pub struct Base {
     map: Arc<Map>,
     header: Header,
-    table: Table,
+    table: SectionTable,
     /// Our sections by tag, from the first of `tag::OURS` on: each access to one looks here.
-    ours: [Option<Place>; OURS],
+    ours: [Option<SectionPlace>; OURS],
     identity: Identity,
     settings: Settings,
     learnt: Learnt,
@@ -95,17 +95,18 @@ impl Base {
             .slice(0, len.min(header::LEN as u64))
             .unwrap_or_default();
         let header = Header::decode(front, len)?;
-        let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
+        let table = SectionTable::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
-            // One section of ours is enough to tell whose file it is: what is missing is damage then.
+            // One section of ours proves that amemd wrote the file: then a missing identity is damage.
             let is_ours =
                 table.journal.is_some() || table.places.iter().any(|p| tag::OURS.contains(&p.tag));
-            return Err(match is_ours {
-                true => Error::corrupt("identity", header.sections(), "the section is missing"),
-                false => Error::Foreign,
+            return Err(if is_ours {
+                Error::corrupt("identity", header.sections(), "the section is missing")
+            } else {
+                Error::Foreign
             });
         };
-        let section = |place: super::section::Place| Section {
+        let section = |place: super::section::SectionPlace| Section {
             tag: place.tag,
             offset: place.offset,
             bytes: map.slice(place.offset, place.len).unwrap_or_default(),
@@ -139,16 +140,16 @@ impl Base {
     }
 
     /// The sections' places.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &SectionTable {
         &self.table
     }
 
-    /// Which brain it is.
+    /// The brain's identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// What it is told to do, as of the base.
+    /// The settings as of the base.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -216,7 +217,7 @@ impl Base {
         }
     }
 
-    /// The flags of an event below `nodes`: nothing else of its record is looked at.
+    /// The flags of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn flags(&self, id: NodeId) -> Result<Flags> {
         match self.record_bytes(id) {
@@ -225,12 +226,12 @@ impl Base {
         }
     }
 
-    /// Who is forgotten, as far as it was asked before.
+    /// Forgotten events, as far as earlier queries have read them.
     pub(crate) fn known_forgotten(&self) -> Forgotten<'_> {
         self.learnt.forgotten()
     }
 
-    /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
+    /// Cached heads of events. `changes` is the number of replacements since the base that the caller knows of.
     pub fn replacements(&self, changes: u32) -> Replacements<'_> {
         self.replaced.after(changes)
     }
@@ -242,7 +243,7 @@ impl Base {
         self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 
-    /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
+    /// The recorded time of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn recorded(&self, id: NodeId) -> Result<Micros> {
         match self.record_bytes(id) {
@@ -251,7 +252,7 @@ impl Base {
         }
     }
 
-    /// The records of a range of events below `nodes`, which nobody has checked.
+    /// The unchecked records of a range of events below `nodes`.
     pub fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
         let count = ids.end.saturating_sub(ids.start);
         let within = ids.end <= self.header.nodes;
@@ -321,7 +322,7 @@ impl Base {
         self.text_at(record.content_offset, record.content_len)
     }
 
-    /// The text of so many bytes at a position of the content block.
+    /// The text of a block of `len` bytes at an offset of the content.
     #[inline]
     pub fn text_at(&self, offset: u64, len: u32) -> Result<Cow<'_, str>> {
         let at = self.header.content.saturating_add(offset);

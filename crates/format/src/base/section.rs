@@ -79,7 +79,7 @@ macro_rules! section_table {
                 /// Terms of the texts; `None` if another version of the analyzer made them.
                 => terms |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
             CHECKSUMS 0x5F "checksums" "of everything before it" checksums required plain
-                /// Checksums of all that stands before them.
+                /// Checksums of everything before them.
                 => checksums |section, base| Checksums::read(section), Checksums<'_>;
         }
     };
@@ -171,30 +171,30 @@ macro_rules! rows {
 
 section_table!(rows);
 
-/// Where a section's bytes are.
+/// The bytes of a section in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Which.
+pub struct SectionPlace {
+    /// Its tag.
     pub tag: u8,
     /// Position of its bytes in the file.
     pub offset: u64,
-    /// Their number.
+    /// Number of its bytes.
     pub len: u64,
 }
 
 /// The sections of a file.
 #[derive(Debug, Clone, Default)]
-pub struct Table {
-    /// In file order, padding and the journal left out.
-    pub places: Vec<Place>,
+pub struct SectionTable {
+    /// In file order, without padding and the journal.
+    pub places: Vec<SectionPlace>,
     /// Position of the journal's head page.
     pub journal: Option<u64>,
-    /// Where the last section ends, the journal left out.
+    /// The end of the last section, without the journal.
     pub end: u64,
 }
 
-impl Table {
-    /// Walks the sections from `start` to the journal or the end of the file. `read` lends bytes of the file.
+impl SectionTable {
+    /// Walks the sections from `start` to the journal or the end of the file. `read` gives bytes of the file.
     pub fn walk<'a>(
         start: u64,
         file_len: u64,
@@ -244,7 +244,7 @@ impl Table {
                 if table.places.iter().any(|place| place.tag == tag) {
                     return Err(Error::corrupt(name(tag), at, "it occurs twice"));
                 }
-                table.places.push(Place { tag, offset, len });
+                table.places.push(SectionPlace { tag, offset, len });
             }
             at = end;
             table.end = at;
@@ -252,24 +252,24 @@ impl Table {
         Ok(table)
     }
 
-    /// The section that has the byte at a position, its tag and its length included.
-    pub fn at(&self, position: u64) -> Option<Place> {
-        let has = |place: &Place| {
+    /// The section with the byte at a position; its tag and length belong to it.
+    pub fn at(&self, position: u64) -> Option<SectionPlace> {
+        let has = |place: &SectionPlace| {
             (place.offset - HEADER..place.offset + place.len.max(1)).contains(&position)
         };
         self.places.iter().copied().find(has)
     }
 
     /// The section of a tag.
-    pub fn find(&self, tag: u8) -> Option<Place> {
+    pub fn find(&self, tag: u8) -> Option<SectionPlace> {
         self.places.iter().copied().find(|place| place.tag == tag)
     }
 }
 
-/// A section's bytes, and what they are for errors.
+/// A section's bytes, with its tag and position for errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'a> {
-    /// Which.
+    /// Its tag.
     pub tag: u8,
     /// Position of the bytes in the file.
     pub offset: u64,
@@ -349,8 +349,8 @@ compile_error!("arrays of a brain are used in place, and they are little-endian"
 mod tests {
     use super::*;
 
-    fn walk(bytes: &[u8]) -> Result<Table> {
-        Table::walk(0, bytes.len() as u64, |at, len| {
+    fn walk(bytes: &[u8]) -> Result<SectionTable> {
+        SectionTable::walk(0, bytes.len() as u64, |at, len| {
             bytes.get(at as usize..(at + len) as usize)
         })
     }
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(table.places.len(), 2);
         assert_eq!(
             table.find(0x42),
-            Some(Place {
+            Some(SectionPlace {
                 tag: 0x42,
                 offset: 10 + 14 + 9,
                 len: 2

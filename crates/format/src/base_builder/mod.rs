@@ -31,7 +31,7 @@ use crate::base::chunk::Chunk;
 use crate::base::codes as base_codes;
 use crate::base::header::Header;
 use crate::base::identity::Identity;
-use crate::base::image::{Sections, Sink, Stream};
+use crate::base::image::{SectionWriter, Sink, Stream};
 use crate::base::section::tag;
 use crate::base::settings::Settings;
 use crate::base::{
@@ -110,7 +110,7 @@ pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Si
         || write_front(&kept, options, how.workers, sink),
     )?;
     let (terms, front) = (terms?, front?);
-    let mut out = Sections::at(front.0, front.1, sink);
+    let mut out = SectionWriter::at(front.0, front.1, sink);
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }
@@ -137,7 +137,7 @@ fn write_front(
     if kept.damage.tables {
         chunks.iter_mut().for_each(Chunk::spoil);
     }
-    let mut out = Sections::at(tables.end, chunks, sink).with_damage(&kept.damage.records);
+    let mut out = SectionWriter::at(tables.end, chunks, sink).with_damage(&kept.damage.records);
     sections::write(kept, options, workers, tables, &mut out)?;
     Ok(out.into_parts())
 }
@@ -162,7 +162,7 @@ pub fn empty(
     let mut front = Stream::at(0);
     front.write(sink, &header.encode())?;
     let chunks = front.finish(sink)?;
-    let mut out = Sections::at(64, chunks, sink);
+    let mut out = SectionWriter::at(64, chunks, sink);
     out.write(tag::IDENTITY, |body| identity.write(body))?;
     out.write(tag::SETTINGS, |body| {
         body.bytes(settings.to_json().as_bytes())
@@ -195,7 +195,7 @@ pub fn empty(
 }
 
 /// The checksums of all sections, and padding up to where a journal may begin, whose position is returned.
-pub fn finish(mut out: Sections<'_>) -> Result<u64> {
+pub fn finish(mut out: SectionWriter<'_>) -> Result<u64> {
     let chunks = out.chunks().to_vec();
     out.write(tag::CHECKSUMS, |body| checksums::write(body, &chunks))?;
     out.pad(PAGE, 0)?;

@@ -8,7 +8,7 @@ use super::kept::Kept;
 use super::tables::Tables;
 use super::{Options, Workers, changes, codes, log, values};
 use crate::base::codes as base_codes;
-use crate::base::image::Sections;
+use crate::base::image::SectionWriter;
 use crate::base::section::{self, tag};
 use crate::base::sessions::Session;
 use crate::base::{
@@ -24,7 +24,7 @@ pub(super) fn write(
     options: &Options,
     workers: &dyn Workers,
     tables: Tables,
-    out: &mut Sections<'_>,
+    out: &mut SectionWriter<'_>,
 ) -> Result<()> {
     let mut builder = SectionBuilder {
         kept,
@@ -53,7 +53,7 @@ struct SectionBuilder<'k> {
 }
 
 impl SectionBuilder<'_> {
-    fn write(&mut self, tag: u8, out: &mut Sections<'_>) -> Result<()> {
+    fn write(&mut self, tag: u8, out: &mut SectionWriter<'_>) -> Result<()> {
         let (kept, tables) = (self.kept, &self.tables);
         let (view, edges) = (kept.view, &tables.ties);
         match tag {
@@ -116,7 +116,7 @@ impl SectionBuilder<'_> {
         }
     }
 
-    fn write_attributes(&mut self, out: &mut Sections<'_>) -> Result<()> {
+    fn write_attributes(&mut self, out: &mut SectionWriter<'_>) -> Result<()> {
         let kept = self.kept;
         let older = kept.base().map(|base| base.attributes()).transpose()?;
         for &id in kept.attributes.iter().chain(&self.tables.with_attributes) {
@@ -130,7 +130,7 @@ impl SectionBuilder<'_> {
     }
 
     /// Writes the index of attribute values, unless no event has attributes.
-    fn write_values(&mut self, out: &mut Sections<'_>) -> Result<()> {
+    fn write_values(&mut self, out: &mut SectionWriter<'_>) -> Result<()> {
         let changed = std::mem::take(&mut self.changed);
         if self.with_attributes == 0 {
             return Ok(());
@@ -140,7 +140,7 @@ impl SectionBuilder<'_> {
     }
 
     /// Writes what earlier journals leave in the base; nothing in the first base of a brain.
-    fn write_log(&self, tag: u8, out: &mut Sections<'_>) -> Result<()> {
+    fn write_log(&self, tag: u8, out: &mut SectionWriter<'_>) -> Result<()> {
         let (view, erased) = (self.kept.view, &self.tables.erased);
         let is_first = self.options.origin;
         match tag {

@@ -55,7 +55,7 @@ fn held(span: Span) -> Held {
 }
 
 impl Brain {
-    /// Applies one whole transaction that stands at `position..end`. It is not published.
+    /// Applies the whole transaction at `position..end`, and does not publish it.
     ///
     /// After an error the delta holds half a commit, unseen by any view; the brain must be opened again.
     pub fn apply(

@@ -5,7 +5,7 @@
 
 use uuid::Uuid;
 
-use super::op::{Carried, Touches};
+use super::op::{ImportedState, Touches};
 use crate::attributes::is_only_origin;
 use crate::bytes::{Cursor, get_f32, push_blob};
 use crate::error::Result;
@@ -41,7 +41,7 @@ pub enum FieldValue<'a> {
     /// Accesses by event.
     Touches(Touches<'a>),
     /// State of an imported event.
-    Carried(Option<Carried>),
+    ImportedState(Option<ImportedState>),
     /// The id of a request.
     Uuid(Uuid),
     /// A hash.
@@ -486,11 +486,11 @@ impl<'a> Codec<'a> for HashField {
 pub(super) struct CarriedField;
 
 impl<'a> Codec<'a> for CarriedField {
-    type Value = Option<Carried>;
+    type Value = Option<ImportedState>;
     const FORM: &'static str =
         "(u8 flags · u32 access_count · i64 last_accessed · f32 decay_score)";
 
-    fn write(out: &mut Vec<u8>, value: &Option<Carried>) {
+    fn write(out: &mut Vec<u8>, value: &Option<ImportedState>) {
         if let Some(carried) = value {
             FlagsField::write(out, &carried.flags);
             out.extend_from_slice(&carried.access_count.to_le_bytes());
@@ -499,8 +499,8 @@ impl<'a> Codec<'a> for CarriedField {
         }
     }
 
-    fn read(c: &mut Cursor<'a>) -> Result<Option<Carried>> {
-        Ok(Some(Carried {
+    fn read(c: &mut Cursor<'a>) -> Result<Option<ImportedState>> {
+        Ok(Some(ImportedState {
             flags: FlagsField::read(c)?,
             access_count: c.u32()?,
             last_accessed: TimeField::read(c)?,
@@ -508,21 +508,21 @@ impl<'a> Codec<'a> for CarriedField {
         }))
     }
 
-    fn refusal(value: &Option<Carried>) -> Option<String> {
+    fn refusal(value: &Option<ImportedState>) -> Option<String> {
         value.and_then(|carried| FiniteField::refusal(&carried.decay_score))
     }
 
-    fn show(value: &Option<Carried>) -> FieldValue<'a> {
-        FieldValue::Carried(*value)
+    fn show(value: &Option<ImportedState>) -> FieldValue<'a> {
+        FieldValue::ImportedState(*value)
     }
 }
 
 impl<'a> OptionalCodec<'a> for CarriedField {
-    fn absent() -> Option<Carried> {
+    fn absent() -> Option<ImportedState> {
         None
     }
 
-    fn is_absent(value: &Option<Carried>) -> bool {
+    fn is_absent(value: &Option<ImportedState>) -> bool {
         value.is_none()
     }
 }

@@ -16,7 +16,7 @@ use super::field::{
     OptionalCodec, OptionalTimeField, RateField, RatesField, SessionField, TimeField, TouchesField,
     UnitField, UuidField, VectorField,
 };
-pub use super::operands::{Carried, NewNode, Touches};
+pub use super::operands::{ImportedState, NewNode, Touches};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::limits;
@@ -505,7 +505,7 @@ mod tests {
                 event_time: Some(Micros(-5)),
                 attributes: r#"{"a":1}"#,
                 vector: VECTOR_BYTES,
-                carried: Some(Carried {
+                carried: Some(ImportedState {
                     flags: Flags::PINNED,
                     access_count: 3,
                     last_accessed: Micros(9),

@@ -27,12 +27,12 @@ pub struct NewNode<'a> {
     /// f32 little-endian, of the brain's dimension; empty for none.
     pub vector: &'a [u8],
     /// State of an imported event.
-    pub carried: Option<Carried>,
+    pub carried: Option<ImportedState>,
 }
 
 /// State that an imported event has and a new one does not.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Carried {
+pub struct ImportedState {
     /// Pinned, forgotten, compressed, erased.
     pub flags: Flags,
     /// How often it was touched.
