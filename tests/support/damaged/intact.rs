@@ -9,7 +9,7 @@ use amem_doctor::verify::VerifyReport;
 use amem_format::base::section::{self, HEADER};
 use amem_format::brain::Brain;
 use amem_format::journal::head::PAGE;
-use amem_format::journal::scan::{self, Next};
+use amem_format::journal::scan::{self, ScanStep};
 use amem_format::mapping::Map;
 use amem_format::view::View;
 use amem_format::{Error, Result};
@@ -69,7 +69,7 @@ impl IntactBrain {
             parts.push(part("journal head", at - 2 * page..at - page));
             parts.push(part("live page", at - page..at));
             let mut position = start;
-            while let Ok(Next::Transaction { after, .. }) =
+            while let Ok(ScanStep::Transaction { after, .. }) =
                 scan::next(&bytes[position.at as usize..], position)
             {
                 parts.push(part("journal", position.at as usize..after.at as usize));

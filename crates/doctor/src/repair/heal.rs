@@ -8,13 +8,13 @@ use super::report::RepairReport;
 use crate::verify::Finding;
 use amem_format::base::chunk::Chunk;
 use amem_format::base::header::Header;
-use amem_format::base::section::{ALIGN, HEADER, Table, tag};
+use amem_format::base::section::{ALIGN, HEADER, SectionTable, tag};
 use amem_format::bytes::{align_up, get_u64};
 use amem_format::journal::frame;
-use amem_format::journal::frame::Found;
+use amem_format::journal::frame::FrameSlot;
 use amem_format::journal::head::{Head, PAGE};
 use amem_format::journal::scan;
-use amem_format::journal::scan::{Next, Position};
+use amem_format::journal::scan::{Position, ScanStep};
 use amem_format::types::Lsn;
 
 /// Longer ranges are skipped: each attempt computes the checksum of the range.
@@ -121,7 +121,7 @@ fn find_checksums(bytes: &[u8]) -> Option<(usize, usize)> {
 fn heal_checksums(bytes: &mut [u8], report: &mut RepairReport) -> Option<(usize, usize)> {
     let len = bytes.len() as u64;
     let header = Header::decode(bytes, len).ok()?;
-    let table = Table::walk(header.sections(), len, |at, len| {
+    let table = SectionTable::walk(header.sections(), len, |at, len| {
         bytes.get(at as usize..at.checked_add(len)? as usize)
     });
     let place = table.ok()?.find(tag::CHECKSUMS)?;
@@ -226,8 +226,8 @@ fn heal_journal(bytes: &mut [u8], at: u64, report: &mut RepairReport) {
             return;
         };
         match scan::next(rest, position) {
-            Ok(Next::Transaction { after, .. }) => position = after,
-            Ok(Next::End { torn: Some(_) }) => {
+            Ok(ScanStep::Transaction { after, .. }) => position = after,
+            Ok(ScanStep::End { torn: Some(_) }) => {
                 let Some(healed) = heal_frame(rest, position) else {
                     return;
                 };
@@ -248,7 +248,7 @@ fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
         let skip = (at.at - from.at) as usize;
         let rest = bytes.get_mut(skip..)?;
         let expected = Lsn(at.lsn.0 + 1);
-        if let Found::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
+        if let FrameSlot::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
             at = Position {
                 at: frame.end,
                 lsn: frame.header.lsn,
@@ -260,7 +260,7 @@ fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
         let is_frame = |rest: &[u8]| {
             matches!(
                 frame::decode(rest, at.at, expected, at.checksum),
-                Found::Frame(_)
+                FrameSlot::Frame(_)
             )
         };
         let len = rest.len();

@@ -37,7 +37,7 @@ use amem_format::brain::Brain;
 use amem_format::bytes;
 use amem_format::error::Result;
 use amem_format::journal::scan;
-use amem_format::journal::scan::Next;
+use amem_format::journal::scan::ScanStep;
 use amem_format::mapping::Map;
 use amem_format::types::{Generation, Micros};
 use amem_format::view::View;
@@ -127,7 +127,7 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut RepairReport) -> Res
     let why = loop {
         let rest = bytes.get(position.at as usize..).unwrap_or_default();
         match scan::next(rest, position) {
-            Ok(Next::Transaction {
+            Ok(ScanStep::Transaction {
                 commit,
                 frames,
                 after,
@@ -135,7 +135,7 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut RepairReport) -> Res
                 Ok(()) => position = after,
                 Err(e) => break Finding::from(e).why,
             },
-            Ok(Next::End { torn }) => break torn.unwrap_or("no frame found".into()),
+            Ok(ScanStep::End { torn }) => break torn.unwrap_or("no frame stands here".into()),
             Err(e) => break Finding::from(e).why,
         }
     };

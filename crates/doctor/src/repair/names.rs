@@ -5,7 +5,7 @@ use crate::verify::Finding;
 use amem_format::base::checksums::Checksums;
 use amem_format::base::header::Header;
 use amem_format::base::section;
-use amem_format::base::section::{HEADER, Section, Table, tag};
+use amem_format::base::section::{HEADER, Section, SectionTable, tag};
 use amem_format::base::settings::Settings;
 use amem_format::bytes::{get_u64, put_i64, put_u64};
 use amem_format::journal::head::{Head, PAGE};
@@ -46,7 +46,7 @@ pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut RepairReport) {
 pub(super) fn restore(bytes: &mut [u8], report: &mut RepairReport) {
     let len = bytes.len() as u64;
     let table = Header::decode(bytes, len).and_then(|header| {
-        Table::walk(header.sections(), len, |at, len| {
+        SectionTable::walk(header.sections(), len, |at, len| {
             bytes.get(at as usize..at.checked_add(len)? as usize)
         })
     });

@@ -11,7 +11,7 @@ use super::names;
 use super::report::{RepairReport, lose};
 use crate::verify::{Finding, log};
 use amem_format::base::Base;
-use amem_format::base::image::Sections;
+use amem_format::base::image::SectionWriter;
 use amem_format::base::section::tag;
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
@@ -206,7 +206,7 @@ fn write(
     let start = new.header().sections();
     let mut out = folded[..start as usize].to_vec();
     let front = new.checksums()?.iter().filter(|c| c.offset < start);
-    let mut sections = Sections::at(start, front.collect(), &mut out);
+    let mut sections = SectionWriter::at(start, front.collect(), &mut out);
     for place in &new.table().places {
         let fresh = &folded[place.offset as usize..(place.offset + place.len) as usize];
         match place.tag {

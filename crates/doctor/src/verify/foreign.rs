@@ -4,7 +4,7 @@ use super::finding::Findings;
 use super::native::native;
 use super::report::VerifyReport;
 use amem_format::base::header::Header;
-use amem_format::base::section::Table;
+use amem_format::base::section::SectionTable;
 use amem_format::error::Result;
 use amem_format::event::Graph;
 use amem_interop::foreign::Foreign;
@@ -56,7 +56,7 @@ pub fn is_cut(bytes: &[u8]) -> bool {
     let Ok(header) = Header::decode(bytes, len) else {
         return false;
     };
-    let table = Table::walk(header.sections(), len, |at, len| {
+    let table = SectionTable::walk(header.sections(), len, |at, len| {
         bytes.get(at as usize..at.checked_add(len)? as usize)
     });
     header.nodes > 0 && table.is_ok_and(|t| t.places.is_empty() && t.journal.is_none())

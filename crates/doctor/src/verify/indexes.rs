@@ -1,7 +1,7 @@
 //! The check of the indexes of a base: each agrees with the tables.
 
 use super::codes;
-use super::finding::{Findings, bad};
+use super::finding::bad;
 use super::tables::type_of;
 use super::values;
 use amem_format::analyzer::{Analyzer, TermCounts};
@@ -12,18 +12,21 @@ use amem_format::error::{Error, Result};
 use amem_format::event::Edge;
 use amem_format::types::{EdgeType, EventType, Flags, NodeId};
 
-/// Checks every index of a base.
-pub(super) fn check(base: &Base, findings: &mut Findings) {
-    findings.take(adjacency(base));
-    findings.take(kinds(base));
-    findings.take(sessions(base));
-    findings.take(event_times(base));
-    findings.take(strengths(base));
-    findings.take(conflicts(base));
-    findings.take(vector_lengths(base));
-    findings.take(codes::check(base));
-    findings.take(terms(base));
-    findings.take(values::check(base));
+/// The check of a section against the tables; `None` for a section that repeats nothing of them.
+pub(super) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
+    Some(match tag {
+        tag::ADJACENCY => adjacency,
+        tag::KINDS => kinds,
+        tag::SESSIONS => sessions,
+        tag::EVENT_TIMES => event_times,
+        tag::STRENGTHS => strengths,
+        tag::CONFLICTS => conflicts,
+        tag::VECTORS => vector_lengths,
+        tag::CODES => codes::check,
+        tag::TERMS => terms,
+        tag::VALUES => values::check,
+        _ => return None,
+    })
 }
 
 fn adjacency(base: &Base) -> Result<()> {

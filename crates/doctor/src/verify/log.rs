@@ -1,28 +1,11 @@
 //! The check of the log sections of a base: history, clock, requests, recent commits, actors.
 
-use super::finding::Findings;
 use amem_format::base::Base;
 use amem_format::base::history::PriorValue;
 use amem_format::base::section::tag;
 use amem_format::error::Result;
 use amem_format::journal::op::Ops;
 use amem_format::types::{ActorId, Lsn, NodeId};
-
-/// Sections that cannot be rebuilt from others.
-const TAGS: [u8; 5] = [
-    tag::HISTORY,
-    tag::CLOCK,
-    tag::REQUESTS,
-    tag::COMMITS,
-    tag::ACTORS,
-];
-
-/// Checks the log sections of a base.
-pub(super) fn check(base: &Base, findings: &mut Findings) {
-    for check in TAGS.into_iter().filter_map(of) {
-        findings.take(check(base));
-    }
-}
 
 /// The check of a log section; `None` for other sections.
 pub(crate) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::finding::Findings;
 use super::report::VerifyReport;
 use super::{bytes, indexes, journal, log, tables};
-use amem_format::base::Base;
+use amem_format::base::{Base, section};
 use amem_format::error::Result;
 use amem_format::mapping::Map;
 use amem_interop::Layout;
@@ -25,8 +25,13 @@ pub fn native(map: Arc<Map>, committed: Option<u64>) -> Result<VerifyReport> {
     };
     report.checksums = bytes::check(&base, &mut findings);
     tables::check(&base, &mut findings);
-    indexes::check(&base, &mut findings);
-    log::check(&base, &mut findings);
+    let tags = || section::ROWS.iter().map(|row| row.tag);
+    for check in tags()
+        .filter_map(indexes::of)
+        .chain(tags().filter_map(log::of))
+    {
+        findings.take(check(&base));
+    }
     if base.journal().is_some() {
         journal::check(map, committed, &mut report, &mut findings);
     } else {

@@ -313,3 +313,18 @@ fn a_torn_tail_is_told_apart_from_damage() {
     let tail = report.tail.unwrap();
     assert_eq!((tail.offset, tail.bytes), (end as u64, 11));
 }
+
+#[test]
+fn every_section_has_a_check() {
+    for row in amem_format::base::section::ROWS {
+        // Opening checks identity and settings, the tables check attributes, the bytes check the checksums.
+        let elsewhere = [
+            tag::IDENTITY,
+            tag::SETTINGS,
+            tag::ATTRIBUTES,
+            tag::CHECKSUMS,
+        ];
+        let has_check = indexes::of(row.tag).is_some() || log::of(row.tag).is_some();
+        assert_ne!(has_check, elsewhere.contains(&row.tag), "{}", row.name);
+    }
+}

@@ -214,12 +214,12 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::image::Sections;
+    use crate::base::image::SectionWriter;
     use crate::base::section::tag;
 
     fn written(starts: &[u32], targets: &[u32], types: &[u8]) -> Result<Vec<u8>> {
         let mut file = Vec::new();
-        let mut sections = Sections::at(0, Vec::new(), &mut file);
+        let mut sections = SectionWriter::at(0, Vec::new(), &mut file);
         sections.write(tag::ADJACENCY, |body| write(body, starts, targets, types))?;
         Ok(file)
     }

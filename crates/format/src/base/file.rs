@@ -20,7 +20,7 @@ use super::kinds::Kinds;
 use super::node::{NodeRecord, RawNode};
 use super::quantised_vectors::QuantisedVectors;
 use super::requests::Requests;
-use super::section::{Place, Section, Table, tag};
+use super::section::{Section, SectionPlace, SectionTable, section_table, tag};
 use super::sessions::SessionIndex;
 use super::settings::Settings;
 use super::summary_cache::{self, ForgottenBits, Peak, SummaryCache};
@@ -44,28 +44,48 @@ const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;
 pub struct Base {
     map: Arc<Map>,
     header: Header,
-    table: Table,
-    /// Sections of amemd by tag, from the first of `tag::OURS` on, so that an access needs no search.
-    ours: [Option<Place>; OURS],
+    table: SectionTable,
+    /// Our sections by tag, from the first of `tag::OURS` on: each access to one looks here.
+    ours: [Option<SectionPlace>; OURS],
     identity: Identity,
     settings: Settings,
     summaries: SummaryCache,
     heads: HeadCache,
 }
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident: $tag:ident => |$section:ident, $base:ident| $read:expr, $out:ty;)*) => {
-        $(
-            $(#[$doc])*
-            #[inline]
-            pub fn $name(&self) -> Result<$out> {
-                let ($section, $base) = (self.section(tag::$tag)?, self);
-                let _ = $base;
-                $read
-            }
-        )*
+/// The bytes of a section: damage if it is required and missing, an early `None` if it is optional.
+macro_rules! bytes_of {
+    ($base:ident, $tag:ident, required) => {
+        $base.section(tag::$tag)?
+    };
+    ($base:ident, $tag:ident, optional) => {
+        match slot(tag::$tag).and_then(|at| *$base.ours.get(at)?) {
+            Some(_) => $base.section(tag::$tag)?,
+            None => return Ok(None),
+        }
     };
 }
+
+macro_rules! accessors {
+    ($(
+        $tag:ident $value:literal $name:literal $what:literal $role:ident $presence:ident $content:ident
+        $($(#[$doc:meta])* => $accessor:ident |$section:ident, $base:ident| $read:expr, $out:ty)?;
+    )*) => {
+        impl Base {
+            $($(
+                $(#[$doc])*
+                #[inline]
+                pub fn $accessor(&self) -> Result<$out> {
+                    let $base = self;
+                    let $section = bytes_of!($base, $tag, $presence);
+                    $read
+                }
+            )?)*
+        }
+    };
+}
+
+section_table!(accessors);
 
 impl Base {
     /// Opens the base of a mapped file.
@@ -75,17 +95,18 @@ impl Base {
             .slice(0, len.min(header::LEN as u64))
             .unwrap_or_default();
         let header = Header::decode(front, len)?;
-        let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
+        let table = SectionTable::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
-            // One section of amemd identifies the file as ours; then a missing section is damage.
+            // One section of ours proves that amemd wrote the file: then a missing identity is damage.
             let is_ours =
                 table.journal.is_some() || table.places.iter().any(|p| tag::OURS.contains(&p.tag));
-            return Err(match is_ours {
-                true => Error::corrupt("identity", header.sections(), "the section is missing"),
-                false => Error::Foreign,
+            return Err(if is_ours {
+                Error::corrupt("identity", header.sections(), "the section is missing")
+            } else {
+                Error::Foreign
             });
         };
-        let section = |place: super::section::Place| Section {
+        let section = |place: super::section::SectionPlace| Section {
             tag: place.tag,
             offset: place.offset,
             bytes: map.slice(place.offset, place.len).unwrap_or_default(),
@@ -118,17 +139,17 @@ impl Base {
         &self.header
     }
 
-    /// Where the sections are.
-    pub fn table(&self) -> &Table {
+    /// The sections' places.
+    pub fn table(&self) -> &SectionTable {
         &self.table
     }
 
-    /// Which brain it is.
+    /// The brain's identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// The settings at the checkpoint.
+    /// The settings as of the base.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -170,50 +191,7 @@ impl Base {
         })
     }
 
-    sections! {
-        /// Actors by id.
-        actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
-        /// Sessions and their events.
-        sessions: SESSIONS => |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
-        /// Attributes as JSON.
-        attributes: ATTRIBUTES => |section, base| AttributeTexts::read(section), AttributeTexts<'_>;
-        /// When events happened.
-        event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
-        /// Earlier values.
-        history: HISTORY => |section, base| History::read(section), History<'_>;
-        /// LSN and time of every commit.
-        clock: CLOCK => |section, base| CommitClock::read(section), CommitClock<'_>;
-        /// Requests and their answers.
-        requests: REQUESTS => |section, base| Requests::read(section), Requests<'_>;
-        /// Frames of earlier journals.
-        commits: COMMITS => |section, base| RecentCommits::read(section), RecentCommits<'_>;
-        /// Edges, both ways.
-        adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
-        /// Events by type.
-        kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
-        /// Quantised vectors and IVF lists; `None` without vectors.
-        codes: CODES => |section, base| QuantisedVectors::read(section, base.nodes(), base.header.dimension), Option<QuantisedVectors<'_>>;
-        /// 1 / length of each vector.
-        inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
-        /// Events by strength.
-        strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
-        /// Edges of disagreement.
-        conflicts: CONFLICTS => |section, base| ConflictEdges::read(section), ConflictEdges<'_>;
-        /// Terms of the texts; `None` if another version of the analyzer made them.
-        terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
-        /// Checksums of everything before them.
-        checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
-    }
-
-    /// The index of attribute values; `None` if no event has attributes or another version wrote the section.
-    pub fn values(&self) -> Result<Option<ValueIndex<'_>>> {
-        match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
-            Some(_) => ValueIndex::read(self.section(tag::VALUES)?),
-            None => Ok(None),
-        }
-    }
-
-    /// Decodes the record of an event below `nodes`.
+    /// The record of an event below `nodes`.
     #[inline]
     pub fn record(&self, id: NodeId) -> Result<NodeRecord> {
         self.raw(id).map(RawNode::decode)
@@ -239,7 +217,7 @@ impl Base {
         }
     }
 
-    /// The flags of an event below `nodes`; reads nothing else of the record.
+    /// The flags of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn flags(&self, id: NodeId) -> Result<Flags> {
         match self.record_bytes(id) {
@@ -248,12 +226,12 @@ impl Base {
         }
     }
 
-    /// The cached "forgotten" bits.
+    /// Forgotten events, as far as earlier queries have read them.
     pub(crate) fn known_forgotten(&self) -> ForgottenBits<'_> {
         self.summaries.forgotten()
     }
 
-    /// The cached heads, as valid after `changes` changes since the base.
+    /// Cached heads of events. `changes` is the number of replacements since the base that the caller knows of.
     pub fn replacements(&self, changes: u32) -> CachedHeads<'_> {
         self.heads.after(changes)
     }
@@ -267,7 +245,7 @@ impl Base {
             .peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 
-    /// The recorded time of an event below `nodes`; reads nothing else of the record.
+    /// The recorded time of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn recorded(&self, id: NodeId) -> Result<Micros> {
         match self.record_bytes(id) {
@@ -346,7 +324,7 @@ impl Base {
         self.text_at(record.content_offset, record.content_len)
     }
 
-    /// The text at an offset of the content block, `len` compressed bytes long.
+    /// The text of a block of `len` bytes at an offset of the content.
     #[inline]
     pub fn text_at(&self, offset: u64, len: u32) -> Result<Cow<'_, str>> {
         let at = self.header.content.saturating_add(offset);

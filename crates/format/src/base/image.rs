@@ -1,6 +1,6 @@
 //! Writes a base: buffered streams at known positions of a file, with checksums of every byte.
 //!
-//! Memory is one buffer a stream, whatever the number of events, plus what indexes need while they sort.
+//! Memory is one buffer a stream, whatever the size of the base, apart from what indexes need while they are sorted.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub struct Stream {
     buffer: Vec<u8>,
     hasher: Xxh3,
     chunk_start: u64,
-    /// True if this chunk has bytes from a range whose checksum failed.
+    /// This chunk has bytes of a range with a wrong checksum.
     tainted: bool,
     chunks: Vec<Chunk>,
 }
@@ -95,9 +95,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Copies bytes of an older base. A whole chunk at the same place keeps its checksum, without a check. Other bytes
-    /// are checked against their checksum; if that fails, the new chunk's checksum will fail too, so damage stays
-    /// visible.
+    /// Appends bytes of a stream of an older base. A whole chunk at the same offset keeps its checksum unread. Other bytes
+    /// are checked, and a chunk made from damaged bytes gets a wrong checksum: damage stays damage.
     pub(crate) fn copy(
         &mut self,
         sink: &mut dyn Sink,
@@ -132,7 +131,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Marks the current chunk as damaged if the older table is damaged at `at`.
+    /// Marks the chunk as damaged if the older stream is damaged at a position that the next bytes are made from.
     pub(crate) fn taint(&mut self, old: &SourceTable<'_>, at: u64) {
         self.tainted |= !old.holds(at);
     }
@@ -173,16 +172,16 @@ impl Stream {
 }
 
 /// The sections of a base, written one after the other.
-pub struct Sections<'s> {
+pub struct SectionWriter<'s> {
     sink: &'s mut dyn Sink,
     position: u64,
     chunks: Vec<Chunk>,
-    /// Tags whose checksums must fail.
+    /// Tags of sections that carry damage on.
     damaged: Vec<u8>,
 }
 
-impl<'s> Sections<'s> {
-    /// Sections from `position` on; `chunks` are the checksums of everything before.
+impl<'s> SectionWriter<'s> {
+    /// Writes sections from a position on; `chunks` are the checksums of the bytes before it.
     pub fn at(position: u64, chunks: Vec<Chunk>, sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -192,7 +191,7 @@ impl<'s> Sections<'s> {
         }
     }
 
-    /// Makes the checksums of these sections fail: they are derived from damaged ones.
+    /// Gives sections of these tags wrong checksums: their sources are damaged.
     pub(crate) fn with_damage(mut self, damaged: &[u8]) -> Self {
         self.damaged = damaged.to_vec();
         self
@@ -247,12 +246,12 @@ impl<'s> Sections<'s> {
         Ok(())
     }
 
-    /// The position of the next section, and the checksums of everything written.
+    /// The position of the next section, and the checksums of all bytes before it.
     pub(crate) fn into_parts(self) -> (u64, Vec<Chunk>) {
         (self.position, self.chunks)
     }
 
-    /// The position of the next section.
+    /// Position of the next section.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -319,13 +318,13 @@ impl Body<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::section::Table;
+    use crate::base::section::SectionTable;
     use xxhash_rust::xxh3::xxh3_64;
 
     #[test]
     fn sections_are_aligned_and_checksums_cover_every_byte_once() {
         let mut file = Vec::new();
-        let mut sections = Sections::at(0, Vec::new(), &mut file);
+        let mut sections = SectionWriter::at(0, Vec::new(), &mut file);
         for len in [0usize, 1, 7, 100, 3 << 20] {
             let tag = 0x41 + (len % 29) as u8;
             sections
@@ -336,7 +335,8 @@ mod tests {
         let end = sections.position();
         assert_eq!(end, file.len() as u64);
         let table =
-            Table::walk(0, end, |at, len| file.get(at as usize..(at + len) as usize)).unwrap();
+            SectionTable::walk(0, end, |at, len| file.get(at as usize..(at + len) as usize))
+                .unwrap();
         assert_eq!(table.places.len(), 5);
         assert!(table.places.iter().all(|place| place.offset % ALIGN == 0));
         let mut covered = vec![0u8; file.len()];

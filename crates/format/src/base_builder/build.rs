@@ -12,7 +12,7 @@ use crate::brain::Brain;
 use crate::error::{Error, Result};
 use crate::event::{Attributes, Event, Graph};
 use crate::journal::frame::{self, Header, Kind};
-use crate::journal::op::{self, Carried, NewNode, Op};
+use crate::journal::op::{self, ImportedState, NewNode, Op};
 use crate::mapping::Map;
 use crate::types::{ActorId, Flags, Lsn, Micros, NodeId};
 use crate::view::View;
@@ -81,7 +81,7 @@ impl Build {
             text: &event.text,
             attributes: &attributes,
             vector: bytemuck::cast_slice(vector),
-            carried: Some(Carried {
+            carried: Some(ImportedState {
                 flags: event.flags.without(Flags::VECTOR.with(Flags::ATTRIBUTES)),
                 access_count: event.access_count,
                 last_accessed: event.last_accessed,

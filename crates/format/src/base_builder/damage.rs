@@ -3,28 +3,21 @@
 
 use crate::base::Base;
 use crate::base::chunk::Chunk;
-use crate::base::section::tag;
+use crate::base::section::{ROWS, SectionRole};
 
-/// Sections that no other part of the base can replace. All others are derived from these and the tables.
-const PRIMARY: [u8; 10] = [
-    tag::IDENTITY,
-    tag::SETTINGS,
-    tag::SESSIONS,
-    tag::ACTORS,
-    tag::ATTRIBUTES,
-    tag::EVENT_TIMES,
-    tag::HISTORY,
-    tag::CLOCK,
-    tag::REQUESTS,
-    tag::COMMITS,
-];
+/// Sections whose content nothing else in a base repeats.
+fn records() -> impl Iterator<Item = u8> {
+    let rows = ROWS.iter();
+    rows.filter(|row| row.role == SectionRole::Record)
+        .map(|row| row.tag)
+}
 
 /// Where the older base is damaged.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
-    /// Damaged sections of `PRIMARY`; their successors get failing checksums.
-    pub(super) primary: Vec<u8>,
-    /// True if a derived section is damaged: then all of them are derived from the view again.
+    /// Sections of `records`: what is made of them is as damaged.
+    pub(super) records: Vec<u8>,
+    /// A section of another kind: all of them are made anew of what the view shows.
     pub(super) indexes: bool,
     /// True if the tables are damaged too. They are encoded again with the indexes, so only this flag preserves the
     /// damage.
@@ -37,7 +30,7 @@ impl Damage {
         let Ok(checksums) = base.checksums() else {
             // Without checksums every part may be damaged.
             return Self {
-                primary: PRIMARY.to_vec(),
+                records: records().collect(),
                 indexes: true,
                 tables: true,
             };
@@ -54,7 +47,9 @@ impl Damage {
         {
             is_odd = true;
             match base.table().at(chunk.offset) {
-                Some(place) if PRIMARY.contains(&place.tag) => found.primary.push(place.tag),
+                Some(place) if records().any(|tag| tag == place.tag) => {
+                    found.records.push(place.tag)
+                }
                 Some(_) => found.indexes = true,
                 // Damaged padding is harmless, unless a section's header was there.
                 None => {}
@@ -62,7 +57,7 @@ impl Damage {
         }
         if is_odd {
             let missing = |tag: &u8| base.table().find(*tag).is_none();
-            found.primary.extend(PRIMARY.into_iter().filter(missing));
+            found.records.extend(records().filter(missing));
         }
         let mut of_tables = checksums.iter().filter(|c| c.offset < sections);
         found.tables = found.indexes && of_tables.any(|chunk| wrong(&chunk));

@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use crate::attributes::is_only_origin;
 use crate::base::commits::StoredFrame;
 use crate::base::requests::{FORGOTTEN, StoredRequest, millis};
 use crate::error::Result;
 use crate::journal::frame::Kind;
-use crate::journal::op::{self, NewNode, Op, Ops};
+use crate::journal::op::{self, Op, Ops};
 use crate::limits;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
@@ -136,45 +135,19 @@ fn scrub_frame<'a>(
     erased: &[u32],
     is_before: bool,
 ) -> Result<StoredFrame<'a>> {
-    let gone = |id: &NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
+    let is_erased =
+        |id: NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
     let mut payload = Vec::new();
     let mut touched = false;
     for op in Ops::new(&frame.payload, 0) {
-        let op = match op? {
-            Op::Event(node) if gone(&node.id) => {
-                touched = true;
-                let attributes = match is_only_origin(node.attributes) {
-                    true => node.attributes,
-                    false => "",
-                };
-                Op::Event(NewNode {
-                    text: "",
-                    attributes,
-                    vector: &[],
-                    ..node
-                })
-            }
-            Op::Attributes { target, json } if gone(&target) && !is_only_origin(json) => {
-                touched = true;
-                Op::Attributes { target, json: "" }
-            }
-            Op::Vector { target, .. } if gone(&target) => {
-                touched = true;
-                Op::Vector {
-                    target,
-                    vector: &[],
-                }
-            }
-            Op::Request { id, answer, .. } if is_before => {
-                touched = true;
-                Op::Request {
-                    id,
-                    body: FORGOTTEN,
-                    answer,
-                }
-            }
-            op => op,
-        };
+        let mut op = op?;
+        touched |= op.event().is_some_and(is_erased) && op.erase();
+        if let Op::Request { body, .. } = &mut op
+            && is_before
+        {
+            *body = FORGOTTEN;
+            touched = true;
+        }
         op::encode(&mut payload, &op);
     }
     Ok(if touched {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use amem_format::base::identity::Identity;
 use amem_format::base_builder;
 use amem_format::base_builder::Options;
-use amem_format::brain::{Brain, Replayed};
+use amem_format::brain::{Brain, ReplayEnd};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::head::PAGE;
 use amem_format::journal::scan::Position;
@@ -181,7 +181,7 @@ impl Checkpoint {
                 (brain, start)
             }
         };
-        let Replayed { position, torn } = brain.replay(from, u64::MAX)?;
+        let ReplayEnd { position, torn } = brain.replay(from, u64::MAX)?;
         if position != self.position {
             let why = torn.unwrap_or_else(|| "frames are missing".into());
             return Err(amem_format::Error::corrupt("carried frames", position.at, why).into());

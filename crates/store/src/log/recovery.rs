@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use amem_format::brain::Brain;
-use amem_format::journal::live::{self, Live};
+use amem_format::journal::live::{self, LivePage};
 use amem_format::mapping::Map;
 
 use crate::disk::File;
@@ -88,7 +88,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     }
     // If the boot id of either run is unknown, it may be the same run.
     let boot = disk.boot_id();
-    let same_boot = live.is_some_and(|live: Live| {
+    let same_boot = live.is_some_and(|live: LivePage| {
         live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
     });
     // The cache may have what the medium does not, even if the boot id differs: a container can be started again beside

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use amem_format::attributes;
 use amem_format::event::Attributes;
-use amem_format::journal::op::{Carried, NewNode, Op, Touches};
+use amem_format::journal::op::{ImportedState, NewNode, Op, Touches};
 use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
@@ -67,7 +67,7 @@ impl<'v> MergePlan<'_, 'v> {
             text: &text,
             attributes: &attributes,
             vector: &bytes(vector.as_deref().unwrap_or_default()),
-            carried: Some(Carried {
+            carried: Some(ImportedState {
                 flags,
                 access_count: theirs.access_count(),
                 last_accessed: theirs.last_accessed(),
