@@ -11,8 +11,8 @@ use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
 use tonic::Code;
 use uuid::Uuid;
 
-use crate::access::{Caller, Role};
-use crate::figures::Figures;
+use crate::auth::{Caller, Role};
+use crate::metrics::Figures;
 use crate::refusal::{Refusal, Result};
 
 /// The brains of the folder; all clones are the same.

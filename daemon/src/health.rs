@@ -10,7 +10,7 @@ use tonic_health::pb::health_server::{Health as Checks, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tonic_health::server::{HealthReporter, HealthService};
 
-use crate::access::Caller;
+use crate::auth::Caller;
 
 /// Where states of health are told.
 #[derive(Debug, Clone)]

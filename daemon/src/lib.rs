@@ -14,19 +14,17 @@ pub mod process;
 pub mod refusal;
 pub mod traces;
 
-mod access;
 mod auth;
 mod brains;
 mod call_pool;
 mod calls;
 mod control;
-mod figures;
 mod grpc;
 mod health;
 mod http;
 mod ingress;
 mod log;
-mod methods;
+mod metrics;
 mod os;
 
 pub use auth::{Grants, Role, Tokens};

@@ -7,10 +7,10 @@ use amem_proto::v1;
 use super::daemon::{Daemon, Handle, page_size};
 use super::validate::Validate;
 use super::{kept_files, status, tokens};
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::brains::blocking;
-use crate::figures::Process;
 use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::metrics::Process;
 use crate::refusal::{Refusal, Result};
 use amem_engine::JobKind;
 

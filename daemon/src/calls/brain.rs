@@ -17,7 +17,7 @@ use super::daemon::{Daemon, Handle, page_size};
 use super::status;
 use super::tokens::permission;
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::plural;
 

@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::memory::Write;
 use super::validate::Validate;
-use crate::access::{Caller, Role};
+use crate::auth::{Caller, Role};
 use crate::brains::Brains;
 use crate::call_pool::CallPool;
 use crate::config::READERS;

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::daemon::Daemon;
 use super::memory::{Command, Committed, Write};
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::FileHolder;

@@ -17,7 +17,7 @@ use super::answers::{Answers, Gone, Outgoing};
 use super::daemon::Daemon;
 use super::memory::{Command, Enqueued, Write};
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
 

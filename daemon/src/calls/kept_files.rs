@@ -12,7 +12,7 @@ use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
 use super::daemon::{Daemon, page_size};
-use crate::access::{Caller, Role};
+use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;
 use crate::refusal::{Refusal, Result};
 

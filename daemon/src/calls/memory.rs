@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::command::IntoCommand;
 use super::daemon::Daemon;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::CommitAnswer;
 use amem_engine::OpenBrain;

@@ -21,7 +21,7 @@ use super::kept_files;
 use super::memory::commit;
 use super::transfer::{FilePart, options, receive};
 use super::validate::Validate;
-use crate::access::{Caller, Role};
+use crate::auth::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;

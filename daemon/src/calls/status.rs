@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
-use crate::figures::Process;
 use crate::ingress::latency::Rpc;
+use crate::metrics::Process;
 use crate::refusal::{Refusal, Result};
 use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob, base_bytes};
 use amem_engine::{JobReport, OpenBrain};

@@ -22,7 +22,7 @@ use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
 use super::daemon::Daemon;
 use super::status;
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::Subscription;

@@ -7,7 +7,7 @@ use amem_proto::v1;
 use super::daemon::page_size;
 use super::status;
 use super::validate::Validate;
-use crate::access::Role;
+use crate::auth::Role;
 use crate::auth::Token;
 use crate::brains::{blocking, to_its_end};
 use crate::control::{Control, Live, tokens};

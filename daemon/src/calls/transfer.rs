@@ -25,7 +25,7 @@ use super::answers::{Answers, Outgoing};
 use super::brain::info;
 use super::daemon::Daemon;
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::brains::{blocking, to_its_end};
 use crate::call_pool::CallPoolOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};

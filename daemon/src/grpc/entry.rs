@@ -21,9 +21,9 @@ use super::messages::{HEAD_BYTES, Messages};
 use super::request_body::RequestBody;
 use super::timeout;
 use super::unsent::UnsentBytes;
-use crate::access::{Pace, needs};
 use crate::control::Control;
 use crate::ingress::admission::{Admission, Admitted, Protocol, Requirement};
+use crate::ingress::call_needs::{Pace, needs};
 use crate::ingress::credentials::unidentified;
 use crate::refusal::{Refusal, Result};
 

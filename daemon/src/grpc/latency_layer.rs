@@ -135,8 +135,8 @@ mod tests {
     use std::convert::Infallible;
 
     use crate::ingress::latency::Rpc;
+    use crate::ingress::methods::Method;
     use crate::limits::REASONS_MAX;
-    use crate::methods::Method;
 
     fn latencies() -> Latencies {
         let method = |path: &str, streams, is_endless| Method {

@@ -15,7 +15,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::calls::{Daemon, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 

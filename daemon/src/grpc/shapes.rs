@@ -377,7 +377,7 @@ mod tests {
                 "{name}: {size} for {real}"
             );
         }
-        let calls = crate::methods::all();
+        let calls = crate::ingress::methods::all();
         let ours = calls.iter().filter(|call| call.path.starts_with("/amem."));
         for call in ours {
             assert!(SHAPES.inputs.contains_key(&call.path), "{}", call.path);

@@ -4,7 +4,7 @@
 //! request that needs one is admitted here.
 //! Promises: no page has anything that is in a brain, nor a secret; a slow client delays only other clients of the
 //! pages.
-//! Not here: what is counted (`figures`, `ingress::latency`, `jobs`).
+//! Not here: what is counted (`metrics`, `ingress::latency`, `jobs`).
 
 mod server;
 mod status;

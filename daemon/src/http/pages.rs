@@ -5,9 +5,9 @@ use amem_engine::{HistogramSnapshot, JobKind, TIME_BOUNDS};
 use super::brain_metrics;
 use super::prometheus::{Family, MICROS, Text, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
-use crate::figures::{Phase, Process};
 use crate::ingress::latency::{Latencies, Rpc};
 use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::metrics::{Phase, Process};
 use crate::refusal::{Refusal, Result};
 
 /// Where the pages take their values from.

@@ -16,8 +16,8 @@ use super::peer::Peer;
 use super::stream::Stream;
 use crate::auth::certificate_name;
 use crate::control::Control;
-use crate::figures::Figures;
 use crate::limits::FIRST_CALL_AFTER;
+use crate::metrics::Figures;
 
 /// How long accepting pauses after it failed: the process is probably out of descriptors.
 pub(crate) const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);

@@ -18,10 +18,10 @@ use super::load::{CallSlot, Load};
 use super::peer::{Peer, PeerKey};
 use super::rates::Rates;
 use super::session::SessionState;
-use crate::access::{Needs, Over, Pace};
 use crate::auth::{Caller, Role};
 use crate::config::Limits;
 use crate::control::{Control, Live};
+use crate::ingress::call_needs::{Needs, Over, Pace};
 use crate::refusal::{Refusal, Result};
 
 /// What a request requires of its caller and of the daemon.

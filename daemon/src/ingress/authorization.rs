@@ -16,9 +16,9 @@ use tonic::Code;
 use super::admission::Requirement;
 use super::credentials::Credentials;
 use super::session::SessionState;
-use crate::access::Pace;
 use crate::auth::{Caller, Role};
 use crate::control::{Control, Live};
+use crate::ingress::call_needs::Pace;
 use crate::refusal::{Refusal, Result};
 
 /// The caller of a request, and the configuration that admitted it.

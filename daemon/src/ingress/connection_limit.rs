@@ -20,8 +20,8 @@ use super::rates::Rates;
 use super::session::SessionState;
 use crate::config::Limits;
 use crate::control::{Control, Live};
-use crate::figures::Figures;
 use crate::limits::{ADDRESS_PLACES_ONE_IN, OWN_PLACES_ONE_IN, UNIX_PLACES_ONE_IN};
+use crate::metrics::Figures;
 use crate::os::users::is_own;
 
 /// Counts connections; all clones count together.

@@ -6,8 +6,8 @@ use tokio::time::Instant;
 use tonic::Code;
 
 use super::admission::Requirement;
-use crate::access::Pace;
 use crate::config::Limits;
+use crate::ingress::call_needs::Pace;
 use crate::refusal::{Refusal, Result};
 
 /// The instant by which a request must be answered.
@@ -103,7 +103,7 @@ mod tests {
             ("/amem.v1.QueryService/Search", false),
             ("/amem.v1.BrainService/CheckpointBrain", false),
         ] {
-            let requirement = Requirement::of(crate::access::needs(path).unwrap());
+            let requirement = Requirement::of(crate::ingress::call_needs::needs(path).unwrap());
             let asked = Some(Duration::from_secs(1));
             let deadline = Deadline::new(asked, &requirement, &Limits::default());
             let message = deadline.unwrap().exceeded().0.message;

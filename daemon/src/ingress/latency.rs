@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
+use crate::ingress::methods::Method;
 use crate::limits::REASONS_MAX;
-use crate::methods::Method;
 
 /// Microseconds of the longest latency that is recorded as itself.
 const LONGEST_MICROS: u64 = 3_600_000_000;

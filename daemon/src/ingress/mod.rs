@@ -17,6 +17,9 @@ pub(crate) mod peer;
 pub(crate) mod session;
 pub(crate) mod stream;
 
+pub(crate) mod call_needs;
+pub(crate) mod methods;
+
 pub(crate) mod admission;
 pub(crate) mod authorization;
 pub(crate) mod credentials;

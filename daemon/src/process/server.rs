@@ -29,18 +29,18 @@ use crate::calls::Daemon;
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::figures::{Figures, Phase};
 use crate::grpc::{
     AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer, Service,
 };
 use crate::health::Health;
 use crate::http;
 use crate::ingress::latency::Latencies;
+use crate::ingress::methods;
 use crate::ingress::{Listeners, accept};
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
 };
-use crate::methods;
+use crate::metrics::{Figures, Phase};
 use crate::os::notify;
 
 /// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for

@@ -90,7 +90,7 @@ impl Sent {
 }
 
 fn deadline(millis: u64) -> Deadline {
-    let needs = crate::access::needs("/amem.v1.MemoryService/Subscribe").unwrap();
+    let needs = crate::ingress::call_needs::needs("/amem.v1.MemoryService/Subscribe").unwrap();
     let asked = Some(Duration::from_millis(millis));
     Deadline::new(asked, &Requirement::of(needs), &Limits::default()).unwrap()
 }

@@ -4,7 +4,7 @@ use amem_proto::calls::{self, Call};
 pub(crate) use amem_proto::calls::{Pace, Reach as Over};
 use amem_proto::v1::Permission;
 
-use super::Role;
+use crate::auth::Role;
 use crate::limits::{BATCH_BYTES_MAX, MESSAGE_BYTES_MAX};
 
 /// What a call needs.
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn every_measured_call_has_its_needs() {
-        for method in crate::methods::all() {
+        for method in crate::ingress::methods::all() {
             let needs = needs(&method.path).unwrap_or_else(|| panic!("{}", method.path));
             assert!(
                 !method.streams || needs.pace == Pace::Stream,
