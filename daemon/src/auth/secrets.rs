@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::digest::Digest;
 use super::tokens::Tokens;
-use crate::config::{Config, Tls};
+use crate::config::{Config, TlsFiles};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
 use crate::os::trust::{self, OthersMay};
@@ -89,7 +89,7 @@ impl Secrets {
     }
 }
 
-fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
+fn keys(config: &Config, tls: &TlsFiles) -> Result<Keys> {
     let provider = Arc::new(ring::default_provider());
     let mut pem = Vec::new();
     let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
 
-use super::memory::Write;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -104,11 +103,6 @@ impl Daemon {
             brain.touch(answered.touched);
         }
         Ok(answered.answer)
-    }
-
-    /// Has a change executed, and answers once it is durable.
-    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
-        change.write(self, caller).await
     }
 
     /// Does what any other request asks for.

@@ -13,7 +13,7 @@ use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
 
 use super::daemon::Daemon;
-use super::memory::{Command, Committed, Write};
+use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
@@ -43,7 +43,7 @@ impl Validate for v1::EraseRequest {
 }
 
 impl Write for v1::EraseRequest {
-    fn answer(done: &Committed) -> v1::EraseResponse {
+    fn answer(done: &CommittedChange) -> v1::EraseResponse {
         v1::EraseResponse {
             commit: done.commit(),
             episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
@@ -55,7 +55,7 @@ impl Write for v1::EraseRequest {
     /// Erases, and waits for readers that hold the content outside of the brain's file.
     async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
         let (change, wait) = self.validate()?;
-        let command = Command::prepare(daemon, caller, change).await?;
+        let command = PendingChange::prepare(daemon, caller, change).await?;
         let done = erase(daemon, caller, command).await?;
         // An export of the old file ends at its next part.
         drop(done.brain.sending.write().await);
@@ -90,7 +90,11 @@ fn holder(holder: FileHolder) -> v1::FileHolder {
 }
 
 /// Refused while a quarantined file has the content as well.
-async fn erase(daemon: &Daemon, caller: &Caller, command: Command) -> Result<Committed> {
+async fn erase(
+    daemon: &Daemon,
+    caller: &Caller,
+    command: PendingChange,
+) -> Result<CommittedChange> {
     let Mutation::Erase(ids) = &command.request.mutation else {
         return command.execute().await;
     };

@@ -15,14 +15,14 @@ use tracing::Instrument;
 
 use super::answers::{Answers, Gone, Outgoing};
 use super::daemon::Daemon;
-use super::memory::{Command, Enqueued, Write};
+use super::memory::{EnqueuedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// A batch that the writer has, or why it has not.
-type Batch = Result<Enqueued>;
+type Batch = Result<EnqueuedChange>;
 
 /// The answers to a stream of batches.
 pub(crate) fn ingest(
@@ -106,7 +106,7 @@ async fn in_time<T>(next: impl Future<Output = Result<T>>) -> Result<T> {
 
 async fn enqueue(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Batch {
     let batch = message.validate()?;
-    Command::prepare(daemon, caller, batch)
+    PendingChange::prepare(daemon, caller, batch)
         .await?
         .enqueue()
         .await

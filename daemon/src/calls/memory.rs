@@ -21,7 +21,7 @@ use amem_engine::OpenBrain;
 /// A change that can be executed and answered.
 pub(crate) trait Write: IntoCommand {
     /// The answer to an executed change.
-    fn answer(done: &Committed) -> Self::Answer;
+    fn answer(done: &CommittedChange) -> Self::Answer;
 
     /// Has the change executed, and answers once it is durable.
     fn write(
@@ -30,21 +30,28 @@ pub(crate) trait Write: IntoCommand {
         caller: &Caller,
     ) -> impl Future<Output = Result<Self::Answer>> + Send {
         async move {
-            let command = Command::prepare(daemon, caller, self).await?;
+            let command = PendingChange::prepare(daemon, caller, self).await?;
             Ok(Self::answer(&command.execute().await?))
         }
     }
 }
 
+impl Daemon {
+    /// Executes a change, and answers once it is durable.
+    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
+        change.write(self, caller).await
+    }
+}
+
 /// A checked change on its way to the writer of its brain.
-pub(super) struct Command {
+pub(super) struct PendingChange {
     pub(super) brain: Arc<OpenBrain>,
     pub(super) request: Request,
     /// Of the message; the writer's queue counts them.
     bytes: usize,
 }
 
-impl Command {
+impl PendingChange {
     /// Checks a change and opens its brain.
     pub(super) async fn prepare<C: IntoCommand>(
         daemon: &Daemon,
@@ -62,21 +69,21 @@ impl Command {
     }
 
     /// Waits until it is durable. QUEUE_FULL if the writer has too much to do.
-    pub(super) async fn execute(self) -> Result<Committed> {
+    pub(super) async fn execute(self) -> Result<CommittedChange> {
         let written = self.brain.commit(self.request, self.bytes).await?;
-        Ok(Committed {
+        Ok(CommittedChange {
             brain: self.brain,
             written,
         })
     }
 
     /// Gives it to the writer as soon as the queue has room.
-    pub(super) async fn enqueue(self) -> Result<Enqueued> {
+    pub(super) async fn enqueue(self) -> Result<EnqueuedChange> {
         let answered = self
             .brain
             .commit_when_free(self.request, self.bytes)
             .await?;
-        Ok(Enqueued {
+        Ok(EnqueuedChange {
             brain: self.brain,
             answered,
         })
@@ -84,19 +91,19 @@ impl Command {
 }
 
 /// A change that the writer has and has not answered yet.
-pub(super) struct Enqueued {
+pub(super) struct EnqueuedChange {
     brain: Arc<OpenBrain>,
     answered: oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
 }
 
-impl Enqueued {
+impl EnqueuedChange {
     /// Waits until it is durable.
-    pub(super) async fn done(self) -> Result<Committed> {
+    pub(super) async fn done(self) -> Result<CommittedChange> {
         let written = self
             .answered
             .await
             .unwrap_or_else(|_| Err(amem_engine::Error::outcome_unknown()))?;
-        Ok(Committed {
+        Ok(CommittedChange {
             brain: self.brain,
             written,
         })
@@ -104,12 +111,12 @@ impl Enqueued {
 }
 
 /// An executed change.
-pub(crate) struct Committed {
+pub(crate) struct CommittedChange {
     pub(super) brain: Arc<OpenBrain>,
     pub(super) written: CommitAnswer,
 }
 
-impl Committed {
+impl CommittedChange {
     pub(super) fn commit(&self) -> Option<v1::Commit> {
         Some(commit(self.brain.view().instance(), &self.written.answer))
     }
@@ -131,7 +138,7 @@ pub(super) fn commit(instance: Uuid, answer: &Answer) -> v1::Commit {
 }
 
 impl Write for v1::CompressSessionRequest {
-    fn answer(done: &Committed) -> v1::CompressSessionResponse {
+    fn answer(done: &CommittedChange) -> v1::CompressSessionResponse {
         v1::CompressSessionResponse {
             commit: done.commit(),
             event_id: done.event_id(),
@@ -141,7 +148,7 @@ impl Write for v1::CompressSessionRequest {
 
     /// Without a text, the daemon makes one of the session's own sentences.
     async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
-        let mut command = Command::prepare(daemon, caller, self).await?;
+        let mut command = PendingChange::prepare(daemon, caller, self).await?;
         if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
             && text.trim().is_empty()
         {

@@ -10,6 +10,7 @@
 
 pub(crate) mod daemon;
 
+mod changes;
 mod command;
 mod validate;
 

@@ -11,13 +11,13 @@ use std::str::FromStr;
 
 use amem_store::Readers;
 
+use super::file;
 use super::flags::Flags;
 use super::grants::Grants;
 use super::keys::{key, keys};
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::{RawValue, Source};
-use super::{Setting, file};
+use super::source::{RawValue, Setting, Source};
 use crate::error::{Error, Result};
 
 /// Looks up an environment variable.

@@ -20,25 +20,12 @@ use super::layers::{Layers, config_folder};
 use super::log_filter;
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::Source;
+use super::source::{Setting, Source};
 use crate::error::{Error, Result};
 use crate::os::users::is_in_group;
 
 /// Looks up an environment variable.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
-
-/// A setting and its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// Its name.
-    pub key: &'static str,
-    /// Its value, if there is any.
-    pub value: Option<String>,
-    /// Where the value comes from.
-    pub source: Source,
-    /// True if a reload applies it.
-    pub live: bool,
-}
 
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +67,12 @@ pub struct Tcp {
     /// The file of tokens; `None` if no token is required.
     pub tokens_file: Option<PathBuf>,
     /// TLS, if it is on.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsFiles>,
 }
 
 /// Files of TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tls {
+pub struct TlsFiles {
     /// The certificates of the daemon.
     pub certificate: PathBuf,
     /// The key of the first certificate.
@@ -173,7 +160,7 @@ impl Config {
         let log_filter = log_filter.unwrap_or_default();
         log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
         let log_format = layers.value("log.format", Some(LogFormat::Text))?;
-        let limits = Limits::read(&mut layers)?;
+        let limits = Limits::read(|name, default, range| layers.whole(name, default, range))?;
         Ok(Self {
             folder,
             default_folder,
@@ -265,7 +252,7 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
     let key = layers.path("tcp.tls_key", None)?;
     let client_ca = layers.path("tcp.tls_client_ca", None)?;
     let tls = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some(Tls {
+        (Some(certificate), Some(key)) => Some(TlsFiles {
             certificate,
             key,
             client_ca: client_ca.clone(),

@@ -34,6 +34,19 @@ impl fmt::Display for Source {
     }
 }
 
+/// A setting and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name.
+    pub key: &'static str,
+    /// Its value, if there is any.
+    pub value: Option<String>,
+    /// Where the value comes from.
+    pub source: Source,
+    /// True if a reload applies it.
+    pub live: bool,
+}
+
 /// A value as its source gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RawValue {

@@ -22,9 +22,9 @@ use super::request_body::RequestBody;
 use super::timeout;
 use super::unsent::UnsentBytes;
 use crate::control::Control;
-use crate::ingress::admission::{Admission, Admitted, Protocol, Requirement};
-use crate::ingress::call_needs::{Pace, needs};
+use crate::ingress::admission::{Admission, Admitted, Protocol};
 use crate::ingress::credentials::unidentified;
+use crate::ingress::requirement::{Pace, Requirement};
 use crate::refusal::{Refusal, Result};
 
 /// gRPC, as admission sees it.
@@ -33,11 +33,10 @@ enum Grpc {}
 impl Protocol for Grpc {
     fn requirement(head: &Parts) -> Result<Requirement> {
         let path = head.uri.path();
-        let needs = needs(path).ok_or_else(|| {
+        let mut requirement = Requirement::of_call(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
-        let mut requirement = Requirement::of(needs);
         requirement.request_bytes_max += HEAD_BYTES as u64;
         Ok(requirement)
     }

@@ -28,8 +28,9 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ingress::Peer;
 use crate::ingress::accept::ACCEPT_AGAIN_AFTER;
-use crate::ingress::admission::{Admission, Protocol, Requirement};
+use crate::ingress::admission::{Admission, Protocol};
 use crate::ingress::latency::Latencies;
+use crate::ingress::requirement::Requirement;
 use crate::ingress::session::SessionState;
 use crate::limits::{
     METRICS_AFTER, METRICS_CONNECTIONS_MAX, METRICS_HEAD_AFTER, METRICS_HEAD_BYTES_MAX,

@@ -17,57 +17,12 @@ use super::deadline::Deadline;
 use super::load::{CallSlot, Load};
 use super::peer::{Peer, PeerKey};
 use super::rates::Rates;
+use super::requirement::Requirement;
 use super::session::SessionState;
-use crate::auth::{Caller, Role};
+use crate::auth::Caller;
 use crate::config::Limits;
 use crate::control::{Control, Live};
-use crate::ingress::call_needs::{Needs, Over, Pace};
 use crate::refusal::{Refusal, Result};
-
-/// What a request requires of its caller and of the daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Requirement {
-    /// The role of the caller, and over which brains; `None` if the request is open to every peer of its listener.
-    pub(crate) role: Option<(Role, Over)>,
-    pub(crate) pace: Pace,
-    /// True if the request has a request_id, so that a retry is executed once.
-    pub(crate) is_repeatable: bool,
-    /// True if it changes rights: its caller gets the answer even if it loses its own.
-    pub(crate) changes_access: bool,
-    /// Bytes of the body, at most; of a stream, bytes of a message.
-    pub(crate) request_bytes_max: u64,
-}
-
-impl Requirement {
-    /// The requirement of a call in the table of calls.
-    pub(crate) fn of(needs: Needs) -> Self {
-        Self {
-            role: Some((needs.role, needs.over)),
-            pace: needs.pace,
-            is_repeatable: needs.is_repeatable,
-            changes_access: needs.changes_access,
-            request_bytes_max: needs.message_bytes_max as u64,
-        }
-    }
-
-    /// The requirement of a request without a body that is open to every peer of its listener.
-    pub(crate) const OPEN: Self = Self {
-        role: None,
-        pace: Pace::Call,
-        is_repeatable: false,
-        changes_access: false,
-        request_bytes_max: 0,
-    };
-
-    /// Checks the role. Over named brains each brain is checked again when the call looks it up.
-    fn check(&self, caller: &Caller) -> Result<()> {
-        match self.role {
-            None => Ok(()),
-            Some((role, Over::Named)) => caller.check_any(role),
-            Some((role, Over::All)) => caller.check_all(role),
-        }
-    }
-}
 
 /// How a protocol describes a request by its head.
 pub(crate) trait Protocol {

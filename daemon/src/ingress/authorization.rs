@@ -13,12 +13,11 @@ use std::task::Poll;
 
 use tonic::Code;
 
-use super::admission::Requirement;
 use super::credentials::Credentials;
+use super::requirement::{Pace, Requirement};
 use super::session::SessionState;
 use crate::auth::{Caller, Role};
 use crate::control::{Control, Live};
-use crate::ingress::call_needs::Pace;
 use crate::refusal::{Refusal, Result};
 
 /// The caller of a request, and the configuration that admitted it.

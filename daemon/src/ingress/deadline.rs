@@ -5,9 +5,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Code;
 
-use super::admission::Requirement;
+use super::requirement::{Pace, Requirement};
 use crate::config::Limits;
-use crate::ingress::call_needs::Pace;
 use crate::refusal::{Refusal, Result};
 
 /// The instant by which a request must be answered.
@@ -103,7 +102,7 @@ mod tests {
             ("/amem.v1.QueryService/Search", false),
             ("/amem.v1.BrainService/CheckpointBrain", false),
         ] {
-            let requirement = Requirement::of(crate::ingress::call_needs::needs(path).unwrap());
+            let requirement = Requirement::of_call(path).unwrap();
             let asked = Some(Duration::from_secs(1));
             let deadline = Deadline::new(asked, &requirement, &Limits::default());
             let message = deadline.unwrap().exceeded().0.message;

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use hyper::http::{HeaderMap, header};
 use tonic::Code;
 
-use super::admission::Requirement;
 use super::quota::{Quota, QuotaLease, QuotaRefusal};
+use super::requirement::{Pace, Requirement};
 use crate::auth::Caller;
 use crate::config::Limits;
-use crate::ingress::call_needs::Pace;
 use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -113,8 +112,8 @@ impl Load {
         let mut rights = crate::auth::Rights::default();
         rights.add(None, crate::auth::Role::Admin);
         let admin = Caller::new("uid:1".into(), rights);
-        let needs = crate::ingress::call_needs::needs("/amem.v1.MemoryService/Ingest").unwrap();
-        self.acquire(headers, &admin, &Requirement::of(needs), limits)
+        let requirement = Requirement::of_call("/amem.v1.MemoryService/Ingest").unwrap();
+        self.acquire(headers, &admin, &requirement, limits)
     }
 }
 

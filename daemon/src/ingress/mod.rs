@@ -17,7 +17,6 @@ pub(crate) mod peer;
 pub(crate) mod session;
 pub(crate) mod stream;
 
-pub(crate) mod call_needs;
 pub(crate) mod methods;
 
 pub(crate) mod admission;
@@ -25,6 +24,7 @@ pub(crate) mod authorization;
 pub(crate) mod credentials;
 pub(crate) mod deadline;
 pub(crate) mod load;
+pub(crate) mod requirement;
 
 pub(crate) mod latency;
 pub(crate) mod quota;

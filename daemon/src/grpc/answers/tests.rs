@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::Limits;
-use crate::ingress::admission::Requirement;
 use crate::ingress::load::Load;
+use crate::ingress::requirement::Requirement;
 use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -90,9 +90,9 @@ impl Sent {
 }
 
 fn deadline(millis: u64) -> Deadline {
-    let needs = crate::ingress::call_needs::needs("/amem.v1.MemoryService/Subscribe").unwrap();
+    let requirement = Requirement::of_call("/amem.v1.MemoryService/Subscribe").unwrap();
     let asked = Some(Duration::from_millis(millis));
-    Deadline::new(asked, &Requirement::of(needs), &Limits::default()).unwrap()
+    Deadline::new(asked, &requirement, &Limits::default()).unwrap()
 }
 
 #[tokio::test]
