@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_engine::{Engine, Jobs, NamedProblem, OpenBrain, ReplacedFiles};
+use amem_proto::answer::Code;
 use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
-use tonic::Code;
 use uuid::Uuid;
 
 use crate::auth::{Caller, Role};

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
-use tonic::Code;
 
 use crate::auth::{Access, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};

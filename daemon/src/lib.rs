@@ -20,7 +20,6 @@ mod call_pool;
 mod calls;
 mod control;
 mod grpc;
-mod health;
 mod http;
 mod ingress;
 mod log;

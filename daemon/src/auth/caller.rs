@@ -1,7 +1,7 @@
 //! The caller of a request, and its rights for a brain.
 
+use amem_proto::answer::Code;
 use amem_store::{Error as Store, folder};
-use tonic::Code;
 
 use super::{Rights, Role};
 use crate::refusal::{Refusal, Result};

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use amem_proto::v1;
 
 use super::daemon::{Daemon, Handle, page_size};
-use super::validate::Validate;
+use super::validate::{Validate, unknown_page_token};
 use super::{kept_files, status, tokens};
 use crate::auth::Caller;
 use crate::brains::blocking;
+use crate::ingress::methods;
 use crate::limits::PROBLEMS_TOLD_MAX;
 use crate::metrics::Process;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::Result;
 use amem_engine::JobKind;
 
 impl Handle for v1::GetStatusRequest {
@@ -85,6 +86,18 @@ impl Handle for v1::ListProblemsRequest {
     }
 }
 
+impl Validate for v1::ListLatenciesRequest {
+    type Valid = Self;
+
+    /// A token is the last path of its page.
+    fn validate(self) -> Result<Self> {
+        if !self.page_token.is_empty() && !methods::is_measured(&self.page_token) {
+            return Err(unknown_page_token(&self.page_token));
+        }
+        Ok(self)
+    }
+}
+
 impl Handle for v1::ListLatenciesRequest {
     type Response = v1::ListLatenciesResponse;
 
@@ -94,11 +107,6 @@ impl Handle for v1::ListLatenciesRequest {
         _caller: &Caller,
     ) -> Result<Self::Response> {
         let size = page_size(request.page_size);
-        // A token is the last path of its page.
-        if !request.page_token.is_empty() && !daemon.latencies.knows(&request.page_token) {
-            let why = format!("{:?} is none: take one of an answer", request.page_token);
-            return Err(Refusal::invalid("page_token", why));
-        }
         let (page, more) = daemon.latencies.page(&request.page_token, size);
         Ok(v1::ListLatenciesResponse {
             next_page_token: match page.last() {
@@ -120,10 +128,7 @@ impl Validate for v1::ListJobsRequest {
     fn validate(self) -> Result<Self::Valid> {
         let below = match self.page_token.as_str() {
             "" => u64::MAX,
-            token => token.parse().map_err(|_| {
-                let why = format!("{token:?} is none: take one of an answer");
-                Refusal::invalid("page_token", why)
-            })?,
+            token => token.parse().map_err(|_| unknown_page_token(token))?,
         };
         Ok((self, below))
     }
@@ -178,18 +183,27 @@ impl Handle for v1::ListSchedulesRequest {
     }
 }
 
+impl Validate for v1::RunJobRequest {
+    /// The brain's name, and the kind of job.
+    type Valid = (String, JobKind);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let kind = status::job_kind(self.kind())?;
+        Ok((self.brain, kind))
+    }
+}
+
 impl Handle for v1::RunJobRequest {
     type Response = v1::RunJobResponse;
 
     async fn handle(
-        request: Self::Valid,
+        (brain, kind): Self::Valid,
         daemon: &Arc<Daemon>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
-        let jobs = &daemon.schedules;
-        let message = jobs.run(&caller.principal, &brain, status::job_kind(request.kind())?);
-        let message = message.await?;
+        let brain = daemon.brains.get(caller, &brain).await?;
+        let run = daemon.schedules.run(&caller.principal, &brain, kind);
+        let message = run.await?;
         Ok(v1::RunJobResponse { message })
     }
 }

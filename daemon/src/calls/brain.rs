@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::daemon::{Daemon, Handle, page_size};
 use super::status;
 use super::tokens::permission;
-use super::validate::Validate;
+use super::validate::{Validate, unknown_page_token};
 use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::plural;
@@ -85,8 +85,7 @@ impl Validate for v1::ListBrainsRequest {
     /// A token is the last name of its page, so that brains that come and go meanwhile do not disturb a listing.
     fn validate(self) -> Result<Self> {
         if !self.page_token.is_empty() && folder::file_name(&self.page_token).is_err() {
-            let why = format!("{:?} is none: take one of an answer", self.page_token);
-            return Err(Refusal::invalid("page_token", why));
+            return Err(unknown_page_token(&self.page_token));
         }
         Ok(self)
     }

@@ -200,6 +200,7 @@ fn weight(op: &Op<'_>) -> usize {
     }
 }
 
+/// The change that an operation is for subscribers; `None` if they get none.
 fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<ChangeKind>> {
     // Content that is hidden or erased by now is not sent, however old the commit is.
     let is_hidden = |id: NodeId| -> Result<bool> {
@@ -258,50 +259,66 @@ fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<Chan
                 .then(|| self::vector(view, vector))
                 .flatten(),
         }),
-        Op::Touch { at, entries } => {
-            let mut touched = Vec::new();
-            for (id, count) in entries.iter() {
-                if options.filter.has(view, id)? {
-                    let event_id = id.0;
-                    touched.push(v1::Touched { event_id, count });
-                }
-            }
-            if touched.is_empty() {
-                return Ok(None);
-            }
-            ChangeKind::Touch(v1::TouchChange {
-                touched,
-                time: Some(timestamp(*at)),
-            })
-        }
+        Op::Touch { at, entries } => return touch(view, *at, entries.iter(), &options.filter),
         Op::Decay { at, .. } => ChangeKind::Decay(v1::DecayChange {
             time: Some(timestamp(*at)),
         }),
-        Op::OpenSession {
-            session,
-            key,
-            agent,
-            at,
-        } => ChangeKind::SessionOpened(v1::SessionOpened {
-            session_id: session.0,
-            key: (*key).to_owned(),
-            agent: (*agent).to_owned(),
-            time: Some(timestamp(*at)),
-        }),
-        Op::CloseSession {
-            session,
-            outcome,
-            at,
-        } => ChangeKind::SessionClosed(v1::SessionClosed {
-            session_id: session.0,
-            outcome: (*outcome).to_owned(),
-            time: Some(timestamp(*at)),
-        }),
+        Op::OpenSession { .. } | Op::CloseSession { .. } => return Ok(session(op)),
         Op::Settings { json } => ChangeKind::SettingsJson((*json).to_owned()),
         Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
         // The message names the actor; request ids concern only the writer.
         Op::Actor { .. } | Op::Request { .. } => return Ok(None),
     }))
+}
+
+/// The touches of events that pass the filter; `None` if none does.
+fn touch(
+    view: &View,
+    at: Micros,
+    entries: impl Iterator<Item = (NodeId, u32)>,
+    filter: &FeedFilter,
+) -> Result<Option<ChangeKind>> {
+    let mut touched = Vec::new();
+    for (id, count) in entries {
+        if filter.has(view, id)? {
+            let event_id = id.0;
+            touched.push(v1::Touched { event_id, count });
+        }
+    }
+    if touched.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ChangeKind::Touch(v1::TouchChange {
+        touched,
+        time: Some(timestamp(at)),
+    })))
+}
+
+/// A session that is opened or closed; `None` for any other operation.
+fn session(op: &Op<'_>) -> Option<ChangeKind> {
+    match op {
+        Op::OpenSession {
+            session,
+            key,
+            agent,
+            at,
+        } => Some(ChangeKind::SessionOpened(v1::SessionOpened {
+            session_id: session.0,
+            key: (*key).to_owned(),
+            agent: (*agent).to_owned(),
+            time: Some(timestamp(*at)),
+        })),
+        Op::CloseSession {
+            session,
+            outcome,
+            at,
+        } => Some(ChangeKind::SessionClosed(v1::SessionClosed {
+            session_id: session.0,
+            outcome: (*outcome).to_owned(),
+            time: Some(timestamp(*at)),
+        })),
+        _ => None,
+    }
 }
 
 fn event(

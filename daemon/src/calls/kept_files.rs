@@ -12,6 +12,7 @@ use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
 use super::daemon::{Daemon, page_size};
+use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;
 use crate::refusal::{Refusal, Result};
@@ -81,17 +82,44 @@ fn file(kept: QuarantinedFile) -> v1::KeptFile {
     }
 }
 
+/// What becomes of a quarantined file.
+pub enum Resolution {
+    Discard,
+    /// It takes the place of its brain.
+    ReplaceBrain,
+    /// A brain of this name is made of it.
+    RestoreAs(String),
+}
+
+impl Validate for v1::ResolveKeptFileRequest {
+    /// The file's name, and what becomes of it.
+    type Valid = (String, Resolution);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let resolution = match self.action {
+            Some(Action::Discard(true)) => Resolution::Discard,
+            Some(Action::Take(true)) => Resolution::ReplaceBrain,
+            Some(Action::RestoreAs(name)) => Resolution::RestoreAs(name),
+            _ => {
+                let why = "set discard, take or restore_as";
+                return Err(Refusal::invalid("action", why));
+            }
+        };
+        Ok((self.file, resolution))
+    }
+}
+
 /// Discards a file, puts it in place of its brain, or makes another brain of it.
 pub(super) async fn resolve(
     daemon: Arc<Daemon>,
     caller: Caller,
-    request: v1::ResolveKeptFileRequest,
+    (file, resolution): (String, Resolution),
 ) -> Result<v1::ResolveKeptFileResponse> {
-    let (file, brains) = (request.file, daemon.brains.clone());
+    let brains = daemon.brains.clone();
     let folder = brains.folder().clone();
     let known = find(&daemon, &caller, &file, caller.needs).await?;
-    let (name, imported, before) = match request.action {
-        Some(Action::Discard(true)) => {
+    let (name, imported, before) = match resolution {
+        Resolution::Discard => {
             daemon
                 .scans
                 .of(&caller.principal)
@@ -99,8 +127,8 @@ pub(super) async fn resolve(
                 .await?;
             return Ok(v1::ResolveKeptFileResponse::default());
         }
-        Some(Action::Take(true)) => {
-            // What can't be read replaces nothing.
+        Resolution::ReplaceBrain => {
+            // A file that cannot be read replaces nothing.
             let of = file.clone();
             daemon
                 .scans
@@ -113,7 +141,7 @@ pub(super) async fn resolve(
             let (imported, before) = taken?;
             (known.brain, imported, before)
         }
-        Some(Action::RestoreAs(name)) => {
+        Resolution::RestoreAs(name) => {
             caller.check_all(caller.needs)?;
             let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
@@ -121,12 +149,6 @@ pub(super) async fn resolve(
                 daemon.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
-        }
-        _ => {
-            return Err(Refusal::invalid(
-                "action",
-                "say discard, take or restore_as",
-            ));
         }
     };
     let brain = brains.get(&caller, &name).await?;

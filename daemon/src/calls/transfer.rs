@@ -36,12 +36,30 @@ use amem_engine::{Panicked, caught};
 
 type Sending = Outgoing<v1::ExportBrainResponse>;
 
-/// A message of a stream that brings a file: the options first, then its bytes.
+/// A message of a stream that carries a file: the options first, then its bytes.
 pub enum FilePart<O> {
-    /// What is to be made of the file.
     Options(O),
-    /// Its next bytes.
+    /// The next bytes of the file.
     Data(Vec<u8>),
+}
+
+impl<O> FilePart<O> {
+    /// Bytes of a file, at most `PART_BYTES_MAX`.
+    pub(super) fn data(data: Vec<u8>) -> Result<Self> {
+        if data.len() > PART_BYTES_MAX {
+            let why = format!(
+                "{} bytes, more than the limit of {PART_BYTES_MAX}",
+                data.len()
+            );
+            return Err(Refusal::invalid("data", why));
+        }
+        Ok(Self::Data(data))
+    }
+}
+
+/// The refusal of a message without a part.
+pub(super) fn no_part() -> Refusal {
+    Refusal::invalid("part", "a message has neither options nor data")
 }
 
 impl Validate for v1::ImportBrainRequest {
@@ -50,8 +68,8 @@ impl Validate for v1::ImportBrainRequest {
     fn validate(self) -> Result<Self::Valid> {
         match self.part {
             Some(Part::Options(options)) => Ok(FilePart::Options(options)),
-            Some(Part::Data(data)) => Ok(FilePart::Data(data)),
-            None => Err(Refusal::invalid("part", "a message has none")),
+            Some(Part::Data(data)) => FilePart::data(data),
+            None => Err(no_part()),
         }
     }
 }
@@ -62,7 +80,7 @@ impl Validate for v1::ExportBrainRequest {
 
     fn validate(self) -> Result<Self::Valid> {
         let form = v1::ExportForm::try_from(self.form).map_err(|_| {
-            let why = format!("{} is none: say NATIVE or COMPATIBLE", self.form);
+            let why = format!("{} is unknown: set NATIVE or COMPATIBLE", self.form);
             Refusal::invalid("form", why)
         })?;
         Ok((self.brain, form))
@@ -136,7 +154,10 @@ where
 {
     match next_part(parts).await? {
         Some(FilePart::Options(options)) => Ok(options),
-        _ => Err(Refusal::invalid("options", "the first message has them")),
+        _ => Err(Refusal::invalid(
+            "options",
+            "the first message must carry them",
+        )),
     }
 }
 
@@ -152,13 +173,9 @@ where
         let FilePart::Data(data) = part else {
             return Err(Refusal::invalid(
                 "part",
-                "options stand in the first message only",
+                "only the first message may carry options",
             ));
         };
-        if data.len() > PART_BYTES_MAX {
-            let why = format!("{} bytes, at most {PART_BYTES_MAX} may be", data.len());
-            return Err(Refusal::invalid("data", why));
-        }
         incoming = push(incoming, data).await?;
     }
     Ok(incoming)

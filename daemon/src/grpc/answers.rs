@@ -13,18 +13,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, interval, sleep_until};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
 use tracing::Span;
 
+use super::status::trailers;
 use super::unsent::UnsentBytes;
 use crate::ingress::deadline::Deadline;
 use crate::ingress::load::CallSlot;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
-use crate::refusal::{Refusal, trailers};
+use crate::refusal::Refusal;
 
 /// How often `watch` looks at the answers.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

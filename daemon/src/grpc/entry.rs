@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::request::Parts;
 use tonic::codegen::http::{Request, Response};
-use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::answers::PendingAnswers;

@@ -9,8 +9,9 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
 
+use super::status::trailers;
 use crate::ingress::authorization::Authorization;
-use crate::refusal::{Refusal, trailers};
+use crate::refusal::Refusal;
 
 /// What the caller sends: it ends in an error.
 pub(super) fn guard_request(inner: Body, authorization: &Authorization) -> Body {

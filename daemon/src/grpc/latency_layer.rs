@@ -202,7 +202,8 @@ mod tests {
     #[test]
     fn failures_are_counted_by_reason_and_of_reasons_there_is_an_end() {
         let latencies = latencies();
-        let refusal = crate::refusal::Refusal::new(tonic::Code::Aborted, "CONDITION", "no");
+        let refusal =
+            crate::refusal::Refusal::new(amem_proto::answer::Code::Aborted, "CONDITION", "no");
         assert_eq!(reason(&refusal.into()), "CONDITION");
         assert_eq!(
             code_name(tonic::Code::DeadlineExceeded),

@@ -1,6 +1,6 @@
 //! The messages of a request's body as they arrive: how much of one has arrived, and its size in memory once decoded.
 
-use tonic::Code;
+use amem_proto::answer::Code;
 
 use super::shapes::{Input, Malformed, Walk};
 use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};

@@ -3,7 +3,7 @@
 //! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in
 //! (its name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are
 //! read.
-//! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
+//! Promises: only calls in the table of `ingress::requirement` are served; an answer that is not read holds little memory and not for
 //! long.
 //! Not here: who may call (`ingress`), what calls do (`calls`).
 
@@ -26,11 +26,14 @@ mod shapes;
 mod answers;
 mod unsent;
 
+mod health;
 mod services;
+mod status;
 
 pub(crate) use call_names::CallNameLayer;
 pub(crate) use connection::Connection;
 pub(crate) use entry::AdmissionLayer;
+pub(crate) use health::Health;
 pub(crate) use incoming::Incoming;
 pub(crate) use latency_layer::LatencyLayer;
 pub(crate) use panics::PanicLayer;

@@ -12,7 +12,8 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tower::{Layer, Service};
 use tracing::Span;
 
-use crate::refusal::{Refusal, trailers};
+use super::status::trailers;
+use crate::refusal::Refusal;
 use amem_engine::{Panicked, caught};
 
 /// Wraps every service.

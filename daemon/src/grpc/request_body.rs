@@ -9,10 +9,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use tokio::time::{Sleep, sleep};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
 
 use super::messages::Messages;
 use crate::ingress::load::HeldBytes;
@@ -174,7 +175,7 @@ mod tests {
         );
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert_eq!(status.code(), tonic::Code::ResourceExhausted);
         drop((body, slot));
         assert_eq!(load.bytes_held(), 1);
     }
@@ -196,7 +197,7 @@ mod tests {
         }
         let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::DeadlineExceeded);
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
         assert!(begun.elapsed() >= 5 * Slow::STEP + after);
         let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
         assert!(end.is_none());

@@ -46,7 +46,7 @@ fn timeout(headers: &HeaderMap) -> Result<Option<Duration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tonic::Code;
+    use amem_proto::answer::Code;
 
     #[test]
     fn a_timeout_is_one_to_eight_digits_and_a_unit() {

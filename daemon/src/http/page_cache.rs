@@ -103,7 +103,7 @@ mod tests {
     async fn a_defect_is_one_pages() {
         let cache = PageCache::default();
         let defect = cache.page(async { panic!("a defect of a test") }).await;
-        assert_eq!(defect.unwrap_err().code, tonic::Code::Internal);
+        assert_eq!(defect.unwrap_err().code, amem_proto::answer::Code::Internal);
         let page = cache.page(async { Ok("metrics".to_owned()) }).await;
         assert_eq!(&*page.unwrap(), "metrics");
     }

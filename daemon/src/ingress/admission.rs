@@ -8,8 +8,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use amem_proto::answer::Code;
 use hyper::http::request::Parts;
-use tonic::Code;
 
 use super::authorization::Authorization;
 use super::credentials::Credentials;

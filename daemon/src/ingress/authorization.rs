@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use tonic::Code;
+use amem_proto::answer::Code;
 
 use super::credentials::Credentials;
 use super::requirement::{Pace, Requirement};

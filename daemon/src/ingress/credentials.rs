@@ -5,8 +5,8 @@
 
 use std::net::SocketAddr;
 
+use amem_proto::answer::Code;
 use hyper::http::{HeaderMap, Uri, header};
-use tonic::Code;
 
 use super::peer::Peer;
 use super::session::Identity;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use tokio::time::Instant;
-use tonic::Code;
 
 use super::requirement::{Pace, Requirement};
 use crate::config::Limits;

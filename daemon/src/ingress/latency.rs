@@ -91,11 +91,6 @@ impl Latencies {
         *refused.entry(reason.to_owned()).or_default() += 1;
     }
 
-    /// True if there is a call with this path.
-    pub(crate) fn knows(&self, path: &str) -> bool {
-        self.0.rpcs.contains_key(path)
-    }
-
     fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {
         if let Some(rpc) = self.0.rpcs.get(path) {
             change(&mut rpc.lock().unwrap_or_else(PoisonError::into_inner));

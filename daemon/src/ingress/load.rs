@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use hyper::http::{HeaderMap, header};
-use tonic::Code;
 
 use super::quota::{Quota, QuotaLease, QuotaRefusal};
 use super::requirement::{Pace, Requirement};

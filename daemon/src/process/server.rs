@@ -30,9 +30,8 @@ use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::grpc::{
-    AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer, Service,
+    AdmissionLayer, CallNameLayer, Connection, Health, Incoming, LatencyLayer, PanicLayer, Service,
 };
-use crate::health::Health;
 use crate::http;
 use crate::ingress::latency::Latencies;
 use crate::ingress::methods;

@@ -7,6 +7,7 @@
 //! request and the view (P7), and never larger than `limits::ANSWER_BYTES_MAX`.
 //! Not here: what a query means (`amem_query`); who may ask, and when (`amemd`).
 
+mod code;
 mod question;
 mod refusal;
 
@@ -23,9 +24,7 @@ mod event;
 mod selection;
 mod word;
 
-/// What a caller may do about a refusal, by the codes of google.rpc, which gRPC and REST share.
-pub use tonic::Code;
-
+pub use code::Code;
 pub use question::{Answered, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use subtle::{Choice, ConditionallySelectable};
-use tonic::Code;
 
 use super::file;
 use super::token::Token;

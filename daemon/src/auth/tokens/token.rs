@@ -2,9 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use amem_proto::answer::Code;
 use amem_store::folder;
 use tokio_rustls::rustls::crypto::ring;
-use tonic::Code;
 
 use crate::auth::Role;
 use crate::auth::digest::{Digest, hex};

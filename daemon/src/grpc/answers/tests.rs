@@ -123,7 +123,7 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     sent.answers.look(began + UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
     let status = sent.next().await.unwrap().unwrap_err();
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert!(status.message().contains("not read"), "{status}");
     assert!(sent.next().await.is_none());
 
@@ -186,7 +186,7 @@ async fn a_stream_ends_at_its_deadline_with_the_reason_in_its_trailers() {
     assert_eq!(sent.data().await, 3);
     let trailers = sent.next().await.unwrap().unwrap().into_trailers().unwrap();
     let status = Status::from_header_map(&trailers).unwrap();
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert_eq!(sent.under_way(), 0);
     assert!(sent.next().await.is_none());
 }
