@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_proto::v1;
 
-use super::daemon::{Daemon, Handle, page_size};
+use super::gateway::{Daemon, Handle, page_size};
 use super::validate::{Validate, unknown_page_token};
 use super::{kept_files, status, tokens};
 use crate::auth::Caller;

@@ -13,7 +13,7 @@ use amem_query::embed::vector_space;
 use amem_store::{NewBrain, folder};
 use uuid::Uuid;
 
-use super::daemon::{Daemon, Handle, page_size};
+use super::gateway::{Daemon, Handle, page_size};
 use super::status;
 use super::tokens::permission;
 use super::validate::{Validate, unknown_page_token};

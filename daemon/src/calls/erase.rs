@@ -12,7 +12,7 @@ use amem_store::quarantine::{self, QuarantinedFile};
 use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
 
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;

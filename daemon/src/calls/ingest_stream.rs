@@ -14,7 +14,7 @@ use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
 use super::answers::{Answers, Gone, Outgoing};
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use super::memory::{EnqueuedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;

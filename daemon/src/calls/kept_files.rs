@@ -11,7 +11,7 @@ use amem_store::Error as Store;
 use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
-use super::daemon::{Daemon, page_size};
+use super::gateway::{Daemon, page_size};
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::command::IntoCommand;
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::CommitAnswer;

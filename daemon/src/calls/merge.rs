@@ -16,7 +16,7 @@ use amem_store::{IncomingFile, LossyConversions, MergeReport, MergeSource, Mutat
 use tokio_stream::Stream;
 
 use super::command::WriteConditions;
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use super::kept_files;
 use super::memory::commit;
 use super::transfer::{FilePart, no_part, options, receive};

@@ -8,7 +8,7 @@
 //! Not here: who may call, and how often (`access`, `door`); gRPC (`grpc`); what a question means
 //! (`amem_proto::answer`); what a mutation does (`amem_store`).
 
-pub(crate) mod daemon;
+pub(crate) mod gateway;
 
 mod changes;
 mod command;
@@ -31,5 +31,5 @@ mod change_feed;
 mod status;
 
 pub use command::IntoCommand;
-pub(crate) use daemon::Daemon;
+pub(crate) use gateway::Daemon;
 pub use validate::Validate;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::answers::{Answers, Outgoing};
 use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use super::status;
 use super::validate::Validate;
 use crate::auth::Caller;

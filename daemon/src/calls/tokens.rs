@@ -4,7 +4,7 @@
 
 use amem_proto::v1;
 
-use super::daemon::page_size;
+use super::gateway::page_size;
 use super::status;
 use super::validate::Validate;
 use crate::auth::Role;

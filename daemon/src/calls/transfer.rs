@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 use super::answers::{Answers, Outgoing};
 use super::brain::info;
-use super::daemon::Daemon;
+use super::gateway::Daemon;
 use super::validate::Validate;
 use crate::auth::Caller;
 use crate::brains::{blocking, to_its_end};
