@@ -12,19 +12,19 @@ use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
 use uuid::Uuid;
 
 use crate::auth::{Caller, Role};
-use crate::metrics::Figures;
+use crate::metrics::DaemonMetrics;
 use crate::refusal::{Refusal, Result};
 
 /// The brains of the folder; all clones are the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Brains {
     engine: Engine,
-    figures: Figures,
+    metrics: DaemonMetrics,
 }
 
 impl Brains {
-    pub(crate) fn new(engine: Engine, figures: Figures) -> Self {
-        Self { engine, figures }
+    pub(crate) fn new(engine: Engine, metrics: DaemonMetrics) -> Self {
+        Self { engine, metrics }
     }
 
     /// The engine, for what the daemon does by itself: it asks for no rights.
@@ -33,8 +33,8 @@ impl Brains {
     }
 
     /// The daemon's own metrics.
-    pub(crate) fn figures(&self) -> &Figures {
-        &self.figures
+    pub(crate) fn metrics(&self) -> &DaemonMetrics {
+        &self.metrics
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -10,7 +10,7 @@ use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
-use crate::auth::{Access, Role, Secrets, Tokens};
+use crate::auth::{AccessControl, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
 use crate::log;
@@ -19,10 +19,10 @@ use crate::refusal::{self, Refusal};
 
 /// The part of the configuration that a reload can change.
 #[derive(Debug, Clone)]
-pub(crate) struct Live {
+pub(crate) struct LiveConfig {
     /// Grows by one with every change, from 1.
     pub(crate) change: u64,
-    pub(crate) access: Access,
+    pub(crate) access: AccessControl,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
     /// The role of callers by TCP that present a certificate and need no token.
@@ -40,11 +40,11 @@ pub(crate) struct Reloaded {
 
 /// Controls the daemon; all clones control the same one.
 #[derive(Debug, Clone)]
-pub(crate) struct Control(Arc<Inner>);
+pub(crate) struct Control(Arc<ControlState>);
 
 #[derive(Debug)]
-struct Inner {
-    live: ArcSwap<Live>,
+struct ControlState {
+    live: ArcSwap<LiveConfig>,
     running: Mutex<RunningConfig>,
     /// Counts the changes of `live`.
     changes: watch::Sender<u64>,
@@ -62,10 +62,10 @@ fn values(settings: &[Setting]) -> BTreeMap<&'static str, Option<String>> {
     settings.iter().map(|s| (s.key, s.value.clone())).collect()
 }
 
-fn live(config: &Config, secrets: Secrets) -> Live {
-    Live {
+fn live(config: &Config, secrets: Secrets) -> LiveConfig {
+    LiveConfig {
         change: 1,
-        access: Access::new(
+        access: AccessControl::new(
             config.grants.clone(),
             config.brain_grants.clone(),
             config.readers.clone(),
@@ -77,11 +77,11 @@ fn live(config: &Config, secrets: Secrets) -> Live {
 }
 
 #[cfg(test)]
-impl Live {
+impl LiveConfig {
     pub(crate) fn with(limits: Limits) -> Self {
         Self {
             change: 1,
-            access: Access::default(),
+            access: AccessControl::default(),
             limits,
             secrets: Secrets::default(),
             tcp_role: Role::Read,
@@ -99,7 +99,7 @@ fn load(config: &Config) -> Result<Secrets> {
 }
 
 /// The tokens in force; an error if no caller needs one.
-pub(crate) fn tokens(live: &Live) -> refusal::Result<&Tokens> {
+pub(crate) fn tokens(live: &LiveConfig) -> refusal::Result<&Tokens> {
     live.secrets.tokens.as_ref().ok_or_else(|| {
         let message = "nobody is asked for a token: tokens are for TCP (tcp.listen), and where certificates say who calls \
                        (tcp.tls_client_ca) only if tcp.tokens_file is set; that needs a restart or a reload";
@@ -111,7 +111,7 @@ impl Control {
     /// Puts a configuration in force, and reads the secrets that it names.
     pub(crate) fn new(config: &Config) -> Result<Self> {
         let secrets = load(config)?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(ControlState {
             live: ArcSwap::from_pointee(live(config, secrets)),
             running: Mutex::new(RunningConfig {
                 config: config.clone(),
@@ -123,7 +123,7 @@ impl Control {
     }
 
     /// The configuration in force.
-    pub(crate) fn live(&self) -> Arc<Live> {
+    pub(crate) fn live(&self) -> Arc<LiveConfig> {
         self.0.live.load_full()
     }
 
@@ -133,7 +133,7 @@ impl Control {
     }
 
     /// Puts it in force; the caller holds `running`.
-    fn put(&self, mut live: Live) {
+    fn put(&self, mut live: LiveConfig) {
         live.change = self.live().change + 1;
         self.0.live.store(Arc::new(live));
         self.0.changes.send_modify(|count| *count += 1);
@@ -165,7 +165,7 @@ impl Control {
         change: impl FnOnce(&Tokens) -> refusal::Result<(Tokens, T)>,
     ) -> refusal::Result<T> {
         let _one = self.running();
-        let mut next = Live::clone(&self.live());
+        let mut next = LiveConfig::clone(&self.live());
         let (tokens, done) = change(tokens(&next)?)?;
         next.secrets.tokens = Some(tokens);
         self.put(next);

@@ -139,7 +139,7 @@ pub const METRICS_CONNECTIONS_MAX: usize = 8;
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
 /// Headers of a request for metrics.
 pub const METRICS_HEADERS_MAX: usize = 64;
-/// How long after the figures were gathered they are gathered again, at the earliest.
+/// How long after the metrics were gathered they are gathered again, at the earliest.
 pub const METRICS_REST: Duration = Duration::from_millis(100);
 /// How long the head of a request for metrics may take to come.
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);

@@ -17,7 +17,7 @@ mod digest;
 pub use crate::config::{Grants, Role};
 pub(crate) use caller::Caller;
 pub(crate) use digest::Digest;
-pub(crate) use grants::Access;
+pub(crate) use grants::AccessControl;
 pub(crate) use rights::Rights;
 pub(crate) use secrets::{ClientCa, Secrets, certificate_name};
 pub(crate) use tokens::Token;

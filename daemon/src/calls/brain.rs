@@ -13,7 +13,7 @@ use amem_query::embed::vector_space;
 use amem_store::{NewBrain, folder};
 use uuid::Uuid;
 
-use super::gateway::{Daemon, Handle, page_size};
+use super::gateway::{Gateway, Handle, page_size};
 use super::status;
 use super::tokens::permission;
 use super::validate::{Validate, unknown_page_token};
@@ -47,10 +47,10 @@ impl Handle for v1::CreateBrainRequest {
 
     async fn handle(
         (name, options): Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.create(&name, options).await?;
+        let brain = gateway.brains.create(&name, options).await?;
         let view = brain.view();
         Ok(v1::CreateBrainResponse {
             moment: Some(moment(&view)),
@@ -64,10 +64,10 @@ impl Handle for v1::GetBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let settings = view.settings().map_err(Refusal::from)?;
         Ok(v1::GetBrainResponse {
@@ -96,12 +96,12 @@ impl Handle for v1::ListBrainsRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let open = daemon.brains.open_for(caller);
-        let which = daemon.brains.engine().identities();
-        let (names, files_waiting) = daemon.brains.listed_for(caller).await?;
+        let open = gateway.brains.open_for(caller);
+        let which = gateway.brains.engine().identities();
+        let (names, files_waiting) = gateway.brains.listed_for(caller).await?;
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
         let page = &names[from..until];
@@ -111,7 +111,7 @@ impl Handle for v1::ListBrainsRequest {
                 brain: name.clone(),
                 open: open.is_some(),
                 moment: open.map(|brain| moment(&brain.view())),
-                problem: daemon
+                problem: gateway
                     .brains
                     .engine()
                     .problem(name)
@@ -130,7 +130,7 @@ impl Handle for v1::ListBrainsRequest {
                 Some(last) if until < names.len() => last.clone(),
                 _ => String::new(),
             },
-            rejected_files: daemon.brains.problem_counts_for(caller).1,
+            rejected_files: gateway.brains.problem_counts_for(caller).1,
             files_waiting,
         })
     }
@@ -141,10 +141,10 @@ impl Handle for v1::OpenBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let path = brain.path.to_str().ok_or_else(|| {
             Refusal::invalid("the folder of the brains", "its path is not UTF-8: move it")
@@ -154,7 +154,7 @@ impl Handle for v1::OpenBrainRequest {
             info: Some(info(&brain.name, &view)),
             path: path.to_owned(),
             direct_read: caller.user.is_some_and(|user| {
-                let live = daemon.control.live();
+                let live = gateway.control.live();
                 live.access.may_read_file(user, &brain.name)
             }),
             permission: caller
@@ -184,10 +184,10 @@ impl Handle for v1::RemoveBrainRequest {
 
     async fn handle(
         (name, instance): Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let removed = daemon.brains.remove(caller, &name, instance).await?;
+        let removed = gateway.brains.remove(caller, &name, instance).await?;
         Ok(v1::RemoveBrainResponse {
             moment: Some(moment(&removed.view())),
         })
@@ -199,10 +199,10 @@ impl Handle for v1::CheckpointBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let generation = brain.checkpoint().await?;
         Ok(v1::CheckpointBrainResponse {
             moment: Some(moment(&brain.view())),
@@ -216,14 +216,14 @@ impl Handle for v1::VerifyBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
-        let job = daemon.brains.jobs().begin(JobKind::Verify, &brain.name);
+        let brain = gateway.brains.get(caller, &request.brain).await?;
+        let job = gateway.brains.jobs().begin(JobKind::Verify, &brain.name);
         // All that is in this view is committed, and so looked at.
         let (view, path) = (brain.view(), brain.path.clone());
-        let scans = daemon.scans.of(&caller.principal);
+        let scans = gateway.scans.of(&caller.principal);
         let report = match scans.run(move || Ok(verify::file(path)?)).await {
             Ok(report) => report,
             Err(refusal) => {

@@ -12,7 +12,7 @@ use amem_store::quarantine::{self, QuarantinedFile};
 use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
 
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
@@ -53,15 +53,15 @@ impl Write for v1::EraseRequest {
     }
 
     /// Erases, and waits for readers that hold the content outside of the brain's file.
-    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
+    async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
         let (change, wait) = self.validate()?;
-        let command = PendingChange::prepare(daemon, caller, change).await?;
-        let done = erase(daemon, caller, command).await?;
+        let command = PendingChange::prepare(gateway, caller, change).await?;
+        let done = erase(gateway, caller, command).await?;
         // An export of the old file ends at its next part.
         drop(done.brain.sending.write().await);
         let mut response = Self::answer(&done);
         let instance = done.brain.view().instance();
-        let replaced = daemon.brains.replaced();
+        let replaced = gateway.brains.replaced();
         match replaced
             .released(instance, done.written.generation, wait)
             .await
@@ -91,7 +91,7 @@ fn holder(holder: FileHolder) -> v1::FileHolder {
 
 /// Refused while a quarantined file has the content as well.
 async fn erase(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     command: PendingChange,
 ) -> Result<CommittedChange> {
@@ -99,7 +99,7 @@ async fn erase(
         return command.execute().await;
     };
     let (ids, brain, view) = (ids.clone(), command.brain.clone(), command.brain.view());
-    let refuse = |cleared| refuse_kept(daemon, caller, &brain, view.clone(), &ids, cleared);
+    let refuse = |cleared| refuse_kept(gateway, caller, &brain, view.clone(), &ids, cleared);
     let cleared = refuse(Cleared::new()).await?;
     let id = command.request.request_id;
     let done = command.execute().await?;
@@ -137,7 +137,7 @@ const TICK: Duration = Duration::from_secs(2);
 /// may have taken the brain's name meanwhile. `before` are the files that the first pass returned: they are read again
 /// only if they were written to.
 async fn refuse_kept(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     view: View,
@@ -145,10 +145,10 @@ async fn refuse_kept(
     before: Cleared,
 ) -> Result<Cleared> {
     // The file that the brain was imported from may still be there: it is removed or quarantined first.
-    daemon.brains.engine().finalise_original(&brain.name).await;
-    let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
+    gateway.brains.engine().finalise_original(&brain.name).await;
+    let (folder, ids) = (gateway.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let found = scans.run(move || {
         folder.clear_leftovers(&brain_name)?;
         let erased = Erased::of(&view, &brain_name, ids);

@@ -21,7 +21,7 @@ use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 
 /// What all calls have in common.
 #[derive(Debug)]
-pub(crate) struct Daemon {
+pub(crate) struct Gateway {
     pub(crate) brains: Brains,
     pub(crate) socket: PathBuf,
     /// Reloads the configuration, and ends the daemon.
@@ -43,7 +43,7 @@ pub(crate) struct Daemon {
     pub(super) latencies: Latencies,
 }
 
-impl Daemon {
+impl Gateway {
     pub(crate) fn new(
         brains: Brains,
         socket: PathBuf,
@@ -123,7 +123,7 @@ pub(crate) trait Handle: Validate {
     /// Does what a valid request asks for.
     fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> impl Future<Output = Result<Self::Response>> + Send;
 }

@@ -14,7 +14,7 @@ use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
 use super::answers::{Answers, Gone, Outgoing};
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use super::memory::{EnqueuedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
@@ -22,22 +22,22 @@ use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
 
 /// A batch that the writer has, or why it has not.
-type Batch = Result<EnqueuedChange>;
+type EnqueueResult = Result<EnqueuedChange>;
 
 /// The answers to a stream of batches.
 pub(crate) fn ingest(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin + Send + 'static,
 ) -> Result<Answers<v1::IngestStreamResponse>> {
-    let turn = daemon.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
+    let turn = gateway.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
     let turn = turn.map_err(|why| {
         let message = format!("too many streams of batches are open ({why}): wait and retry");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
-    let (answers, out) = Outgoing::new(&daemon.control, STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send_all(daemon, caller, batches, sent).in_current_span());
+    let (answers, out) = Outgoing::new(&gateway.control, STREAM_BATCHES_MAX);
+    let sending = tokio::spawn(send_all(gateway, caller, batches, sent).in_current_span());
     let answer = async move {
         let _turn = turn;
         let end = match answer_all(&mut waiting, &answers).await {
@@ -68,12 +68,12 @@ pub(crate) fn ingest(
 
 /// Gives batches to the writer, at most as many ahead of their answers as `to` has room for.
 async fn send_all(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin,
-    to: mpsc::Sender<Batch>,
+    to: mpsc::Sender<EnqueueResult>,
 ) -> Result<()> {
-    let mut stop = daemon.stop.clone();
+    let mut stop = gateway.stop.clone();
     loop {
         let Ok(place) = to.reserve().await else {
             return Ok(());
@@ -88,7 +88,7 @@ async fn send_all(
         let Some(batch) = batch else {
             return Ok(());
         };
-        place.send(enqueue(&daemon, &caller, batch).await);
+        place.send(enqueue(&gateway, &caller, batch).await);
     }
 }
 
@@ -104,9 +104,13 @@ async fn in_time<T>(next: impl Future<Output = Result<T>>) -> Result<T> {
     }
 }
 
-async fn enqueue(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Batch {
+async fn enqueue(
+    gateway: &Gateway,
+    caller: &Caller,
+    message: v1::IngestStreamRequest,
+) -> EnqueueResult {
     let batch = message.validate()?;
-    PendingChange::prepare(daemon, caller, batch)
+    PendingChange::prepare(gateway, caller, batch)
         .await?
         .enqueue()
         .await
@@ -123,7 +127,7 @@ impl Validate for v1::IngestStreamRequest {
 
 /// Answers batches in order, as long as the answers are read.
 async fn answer_all(
-    waiting: &mut mpsc::Receiver<Batch>,
+    waiting: &mut mpsc::Receiver<EnqueueResult>,
     answers: &Outgoing<v1::IngestStreamResponse>,
 ) -> Result<(), Gone> {
     let mut batch_index = 0;

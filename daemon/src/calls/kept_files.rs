@@ -11,7 +11,7 @@ use amem_store::Error as Store;
 use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
-use super::gateway::{Daemon, page_size};
+use super::gateway::{Gateway, page_size};
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;
@@ -20,13 +20,13 @@ use crate::refusal::{Refusal, Result};
 /// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
 /// not know of that brain.
 pub(super) async fn find(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     file: &str,
     role: Role,
 ) -> Result<QuarantinedFile> {
-    let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
-    let known = daemon
+    let (folder, name) = (gateway.brains.folder().clone(), file.to_owned());
+    let known = gateway
         .scans
         .of(&caller.principal)
         .run(move || Ok(quarantine::find(&folder, &name)?))
@@ -40,12 +40,12 @@ pub(super) async fn find(
 
 /// Those of brains that the caller may know of, by name.
 pub(super) async fn list(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::ListKeptFilesRequest,
 ) -> Result<v1::ListKeptFilesResponse> {
-    let folder = daemon.brains.folder().clone();
-    let scans = daemon.scans.of(&caller.principal);
+    let folder = gateway.brains.folder().clone();
+    let scans = gateway.scans.of(&caller.principal);
     let mut files = scans.run(move || Ok(quarantine::list(&folder)?)).await?;
     // A token is the last name of its page.
     files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
@@ -111,16 +111,16 @@ impl Validate for v1::ResolveKeptFileRequest {
 
 /// Discards a file, puts it in place of its brain, or makes another brain of it.
 pub(super) async fn resolve(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     (file, resolution): (String, Resolution),
 ) -> Result<v1::ResolveKeptFileResponse> {
-    let brains = daemon.brains.clone();
+    let brains = gateway.brains.clone();
     let folder = brains.folder().clone();
-    let known = find(&daemon, &caller, &file, caller.needs).await?;
+    let known = find(&gateway, &caller, &file, caller.needs).await?;
     let (name, imported, before) = match resolution {
         Resolution::Discard => {
-            daemon
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::discard(&folder, &file)?))
@@ -130,7 +130,7 @@ pub(super) async fn resolve(
         Resolution::ReplaceBrain => {
             // A file that cannot be read replaces nothing.
             let of = file.clone();
-            daemon
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::read(&folder, &of)?))
@@ -146,7 +146,7 @@ pub(super) async fn resolve(
             let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
                 let made = move || Ok(quarantine::restore(&folder, &file, &of, true)?);
-                daemon.scans.of(&principal).run(made).await
+                gateway.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
         }

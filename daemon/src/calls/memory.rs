@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::command::IntoCommand;
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::CommitAnswer;
@@ -26,17 +26,17 @@ pub(crate) trait Write: IntoCommand {
     /// Has the change executed, and answers once it is durable.
     fn write(
         self,
-        daemon: &Daemon,
+        gateway: &Gateway,
         caller: &Caller,
     ) -> impl Future<Output = Result<Self::Answer>> + Send {
         async move {
-            let command = PendingChange::prepare(daemon, caller, self).await?;
+            let command = PendingChange::prepare(gateway, caller, self).await?;
             Ok(Self::answer(&command.execute().await?))
         }
     }
 }
 
-impl Daemon {
+impl Gateway {
     /// Executes a change, and answers once it is durable.
     pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
         change.write(self, caller).await
@@ -54,13 +54,13 @@ pub(super) struct PendingChange {
 impl PendingChange {
     /// Checks a change and opens its brain.
     pub(super) async fn prepare<C: IntoCommand>(
-        daemon: &Daemon,
+        gateway: &Gateway,
         caller: &Caller,
         change: C,
     ) -> Result<Self> {
         let bytes = change.encoded_len();
         let (name, request) = change.into_command(&caller.principal)?;
-        let brain = daemon.brains.get(caller, &name).await?;
+        let brain = gateway.brains.get(caller, &name).await?;
         Ok(Self {
             brain,
             request,
@@ -147,12 +147,12 @@ impl Write for v1::CompressSessionRequest {
     }
 
     /// Without a text, the daemon makes one of the session's own sentences.
-    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
-        let mut command = PendingChange::prepare(daemon, caller, self).await?;
+    async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
+        let mut command = PendingChange::prepare(gateway, caller, self).await?;
         if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
             && text.trim().is_empty()
         {
-            *text = summarise(daemon, caller, &command.brain, *session).await?;
+            *text = summarise(gateway, caller, &command.brain, *session).await?;
             // The session may go on, and a retry have another summary: the request is the same by this.
             command.request.said = Some(format!("a summary of session {session}"));
         }
@@ -161,13 +161,13 @@ impl Write for v1::CompressSessionRequest {
 }
 
 async fn summarise(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     session: SessionId,
 ) -> Result<String> {
     let view = brain.view();
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let made = scans.run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
     made.await?.ok_or_else(|| {
         let why = format!(

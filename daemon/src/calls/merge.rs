@@ -16,7 +16,7 @@ use amem_store::{IncomingFile, LossyConversions, MergeReport, MergeSource, Mutat
 use tokio_stream::Stream;
 
 use super::command::WriteConditions;
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use super::kept_files;
 use super::memory::commit;
 use super::transfer::{FilePart, no_part, options, receive};
@@ -57,7 +57,7 @@ impl Validate for v1::MergeBrainRequest {
 
 /// Merges another brain into one.
 pub(crate) async fn merge(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::MergeBrainRequest>> + Unpin,
 ) -> Result<v1::MergeBrainResponse> {
@@ -67,8 +67,8 @@ pub(crate) async fn merge(
         dry_run,
         conditions,
     } = options(&mut parts).await?;
-    let brain = daemon.brains.get(&caller, &brain).await?;
-    let (from, lossy) = read_source(&daemon, &caller, &brain, &source, parts).await?;
+    let brain = gateway.brains.get(&caller, &brain).await?;
+    let (from, lossy) = read_source(&gateway, &caller, &brain, &source, parts).await?;
     let same_instance = from.instance() == brain.view().instance();
     let mutation = Mutation::Merge(MergeSource::new(from.clone()));
     let mut request = conditions.request(mutation, &caller.principal);
@@ -81,9 +81,9 @@ pub(crate) async fn merge(
     // From here on the merge completes even if the caller leaves.
     let done = to_its_end(async move {
         if dry_run {
-            plan(&daemon, &caller, &brain, &from).await
+            plan(&gateway, &caller, &brain, &from).await
         } else {
-            write(&daemon, &brain, request, &from).await
+            write(&gateway, &brain, request, &from).await
         }
     });
     Ok(v1::MergeBrainResponse {
@@ -96,7 +96,7 @@ pub(crate) async fn merge(
 
 /// The view to merge, and what its file has that a brain cannot hold.
 async fn read_source(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     source: &Source,
@@ -108,29 +108,29 @@ async fn read_source(
             return Err(Refusal::invalid("from", why));
         }
         Source::FromBrain(name) => {
-            let other = daemon.brains.get_as(caller, name, Role::Read).await;
+            let other = gateway.brains.get_as(caller, name, Role::Read).await;
             let view = other.map_err(|why| of_source(name, why))?.view();
             let of = view.clone();
             // Verified like a file that is received.
-            let scans = daemon.scans.of(&caller.principal);
+            let scans = gateway.scans.of(&caller.principal);
             scans.run(move || Ok(verify::source(&of)?)).await?;
             (view, LossyConversions::default())
         }
         Source::FromKeptFile(file) => {
-            kept_files::find(daemon, caller, file, Role::Read).await?;
-            let (folder, file) = (daemon.brains.folder().clone(), file.clone());
-            daemon
+            kept_files::find(gateway, caller, file, Role::Read).await?;
+            let (folder, file) = (gateway.brains.folder().clone(), file.clone());
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::read(&folder, &file)?))
                 .await?
         }
         Source::FromFileBytes(bytes) => {
-            let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
+            let (folder, bytes) = (gateway.brains.folder().clone(), *bytes);
             let begun = blocking(move || IncomingFile::read_only(&folder, bytes)).await?;
             let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
-            let scans = daemon.scans.of(&caller.principal);
+            let scans = gateway.scans.of(&caller.principal);
             scans.run(move || Ok(incoming.into_view()?)).await?
         }
     })
@@ -149,24 +149,24 @@ fn of_source(name: &str, why: Refusal) -> Refusal {
 
 /// What a merge would do now.
 async fn plan(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
     let (view, other) = (brain.view(), MergeSource::new(from.clone()));
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let merged = scans.run(move || Ok(other.would_do(&view)?)).await?;
     Ok(answer(None, from, &merged))
 }
 
 async fn write(
-    daemon: &Daemon,
+    gateway: &Gateway,
     brain: &OpenBrain,
     request: Request,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
-    let job = daemon.brains.jobs().begin(JobKind::Merge, &brain.name);
+    let job = gateway.brains.jobs().begin(JobKind::Merge, &brain.name);
     let written = match brain.commit(request, 0).await {
         Ok(written) => written,
         Err(error) => {

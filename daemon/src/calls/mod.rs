@@ -1,7 +1,7 @@
 //! What the calls of amem.v1 do, in messages of `amem_proto` and for any protocol.
 //!
 //! A protocol finds out who calls (`Caller`), decodes a request, hands it in and encodes the answer or the refusal:
-//! `Daemon::ask_as` answers a question from a view, `Daemon::write_as` has a change executed, `Daemon::call_as` does
+//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` has a change executed, `Gateway::call_as` does
 //! everything else that has one request and one answer; streams have a function each.
 //!
 //! Promises: a request is checked once, before any brain is looked at; a refusal says in words what would be right.
@@ -31,5 +31,5 @@ mod change_feed;
 mod status;
 
 pub use command::IntoCommand;
-pub(crate) use gateway::Daemon;
+pub(crate) use gateway::Gateway;
 pub use validate::Validate;

@@ -19,7 +19,7 @@ use uuid::Uuid;
 
 use super::answers::{Answers, Outgoing};
 use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use super::status;
 use super::validate::Validate;
 use crate::auth::Caller;
@@ -30,19 +30,19 @@ use amem_engine::{JobReport, OpenBrain};
 
 /// Subscribe: the commits that a request asks for, from its moment on.
 pub(crate) async fn follow(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::SubscribeRequest,
 ) -> Result<Answers<v1::SubscribeResponse>> {
     let (request, instance, filter) = request.validate()?;
-    let brain = daemon.brains.get(caller, &request.brain).await?;
+    let brain = gateway.brains.get(caller, &request.brain).await?;
     let view = brain.view();
     check_instance(instance, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
     // Commits that are gone are refused now, and not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
-    let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
+    let (out, messages) = Outgoing::new(&gateway.control, CHANGES_WAITING_MAX);
     let following = Following {
         jobs: request.include_jobs.then(|| brain.subscribe_jobs()),
         brain,
@@ -58,8 +58,8 @@ pub(crate) async fn follow(
         sent: Instant::now(),
         passed_over: 0,
         looked_at: 0,
-        turns: daemon.follows.clone(),
-        stop: daemon.stop.clone(),
+        turns: gateway.follows.clone(),
+        stop: gateway.stop.clone(),
         out: out.clone(),
     };
     // Log lines of the subscription carry the span of its call.

@@ -10,7 +10,7 @@ use super::validate::Validate;
 use crate::auth::Role;
 use crate::auth::Token;
 use crate::brains::{blocking, to_its_end};
-use crate::control::{Control, Live, tokens};
+use crate::control::{Control, LiveConfig, tokens};
 use crate::refusal::{Refusal, Result};
 
 /// Makes a token, which is in force at once.
@@ -45,7 +45,10 @@ pub(super) async fn revoke(control: &Control, request: v1::RevokeTokenRequest) -
     .await
 }
 
-pub(super) fn list(live: &Live, request: &v1::ListTokensRequest) -> Result<v1::ListTokensResponse> {
+pub(super) fn list(
+    live: &LiveConfig,
+    request: &v1::ListTokensRequest,
+) -> Result<v1::ListTokensResponse> {
     // A page's token is the last name of it.
     let all = tokens(live)?.list().iter();
     let mut rest = all.filter(|token| token.name > request.page_token);

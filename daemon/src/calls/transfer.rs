@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 use super::answers::{Answers, Outgoing};
 use super::brain::info;
-use super::gateway::Daemon;
+use super::gateway::Gateway;
 use super::validate::Validate;
 use crate::auth::Caller;
 use crate::brains::{blocking, to_its_end};
@@ -89,11 +89,11 @@ impl Validate for v1::ExportBrainRequest {
 
 /// ImportBrain: makes a brain of a file that comes in parts.
 pub(crate) async fn import(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
 ) -> Result<v1::ImportBrainResponse> {
-    let (brain, imported) = receive_brain(daemon, caller, parts).await?;
+    let (brain, imported) = receive_brain(gateway, caller, parts).await?;
     let view = brain.view();
     Ok(v1::ImportBrainResponse {
         moment: Some(moment(&view)),
@@ -107,15 +107,15 @@ pub(crate) async fn import(
 }
 
 async fn receive_brain(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
 ) -> Result<(Arc<OpenBrain>, ImportReport)> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
-    let job = daemon.brains.jobs().begin(JobKind::Import, &name);
-    let received = match daemon.brains.receive(&name, options.file_bytes).await {
+    let job = gateway.brains.jobs().begin(JobKind::Import, &name);
+    let received = match gateway.brains.receive(&name, options.file_bytes).await {
         Ok(incoming) => receive(incoming, parts).await,
         Err(refusal) => Err(refusal),
     };
@@ -128,10 +128,10 @@ async fn receive_brain(
     };
     // From here on the import ends even if the caller gives up.
     to_its_end(async move {
-        let scans = daemon.scans.of(&caller.principal);
+        let scans = gateway.scans.of(&caller.principal);
         let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
         let done = match imported {
-            Ok(imported) => daemon
+            Ok(imported) => gateway
                 .brains
                 .get(&caller, &name)
                 .await
@@ -205,20 +205,20 @@ async fn next_part<M: Validate>(
 
 /// ExportBrain: sends a brain as a file.
 pub(crate) async fn export(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::ExportBrainRequest,
 ) -> Result<Answers<v1::ExportBrainResponse>> {
     let (name, form) = request.validate()?;
-    let brain = daemon.brains.get(caller, &name).await?;
-    let turn = daemon.exports.take(caller, 1, EXPORTS_MAX as u64);
+    let brain = gateway.brains.get(caller, &name).await?;
+    let turn = gateway.exports.take(caller, 1, EXPORTS_MAX as u64);
     let turn = turn.map_err(|why| {
         let message = format!("too many exports are under way ({why}): wait and retry");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
-    let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);
-    let (parts, out) = Outgoing::new(&daemon.control, PARTS_WAITING_MAX);
-    let (scans, principal) = (daemon.scans.clone(), caller.principal.clone());
+    let job = gateway.brains.jobs().begin(JobKind::Export, &brain.name);
+    let (parts, out) = Outgoing::new(&gateway.control, PARTS_WAITING_MAX);
+    let (scans, principal) = (gateway.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;
         let sent = async {

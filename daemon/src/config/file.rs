@@ -7,15 +7,15 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{BRAINS, key, nearest};
-use super::source::{RawValue, Source};
+use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
 use crate::os::trust::{self, OthersMay};
 
-type Values = BTreeMap<&'static str, (RawValue, Source)>;
+type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 
 /// Reads a file; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<Values>> {
+pub(super) fn read(path: &Path) -> Result<Option<FileValues>> {
     let failed = |e| Error::io("read the settings in", path, e);
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
@@ -44,23 +44,23 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
 }
 
 /// Parses the text of a file.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Values> {
-    let file = File { path, text };
+pub(super) fn parse(path: &Path, text: &str) -> Result<FileValues> {
+    let file = ConfigText { path, text };
     let table = DeTable::parse(text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         file.wrong(at, e.message().to_owned())
     })?;
-    let mut values = Values::new();
+    let mut values = FileValues::new();
     file.collect("", table.get_ref(), &mut values)?;
     Ok(values)
 }
 
-struct File<'a> {
+struct ConfigText<'a> {
     path: &'a Path,
     text: &'a str,
 }
 
-impl File<'_> {
+impl ConfigText<'_> {
     fn line(&self, at: usize) -> usize {
         let before = self.text.as_bytes().iter().take(at);
         1 + before.filter(|byte| **byte == b'\n').count()
@@ -71,7 +71,7 @@ impl File<'_> {
         Error::File { origin, why }
     }
 
-    fn collect(&self, section: &str, table: &DeTable<'_>, values: &mut Values) -> Result<()> {
+    fn collect(&self, section: &str, table: &DeTable<'_>, values: &mut FileValues) -> Result<()> {
         for (word, value) in table {
             let at = word.span().start;
             let name = match section {
@@ -91,7 +91,7 @@ impl File<'_> {
                 }
             };
             if let Some((name, raw)) = raw {
-                let source = Source::File {
+                let source = SettingSource::File {
                     path: self.path.into(),
                     line: self.line(at),
                 };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::keys::{key, nearest};
-use super::source::{RawValue, Source};
+use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 
 /// The memory daemon for AI agents: it owns a folder of brains and is their one writer.
@@ -56,7 +56,7 @@ pub struct Flags {
 
 impl Flags {
     /// The settings among them.
-    pub(super) fn values(&self) -> Result<Vec<(&'static str, RawValue, Source)>> {
+    pub(super) fn values(&self) -> Result<Vec<(&'static str, RawValue, SettingSource)>> {
         let path = |path: &Option<PathBuf>| path.clone().map(OsString::from);
         let text = |text: &Option<String>| text.clone().map(OsString::from);
         let named = [
@@ -94,11 +94,12 @@ impl Flags {
             values.push((
                 known.name,
                 RawValue::Text(value.into()),
-                Source::Flag("--set"),
+                SettingSource::Flag("--set"),
             ));
         }
         for (key, flag, value) in named {
-            values.extend(value.map(|value| (key, RawValue::Text(value), Source::Flag(flag))));
+            values
+                .extend(value.map(|value| (key, RawValue::Text(value), SettingSource::Flag(flag))));
         }
         Ok(values)
     }

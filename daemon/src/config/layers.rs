@@ -17,7 +17,7 @@ use super::grants::Grants;
 use super::keys::{key, keys};
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::{RawValue, Setting, Source};
+use super::source::{RawValue, Setting, SettingSource};
 use crate::error::{Error, Result};
 
 /// Looks up an environment variable.
@@ -25,7 +25,7 @@ pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The values of all layers.
 pub(super) struct Layers {
-    values: BTreeMap<&'static str, (RawValue, Source)>,
+    values: BTreeMap<&'static str, (RawValue, SettingSource)>,
     /// The file that was read.
     pub(super) file: Option<PathBuf>,
     /// The settings that were read, in order.
@@ -35,7 +35,7 @@ pub(super) struct Layers {
 /// Makes errors about one setting.
 pub(super) struct InvalidSetting<'a> {
     name: &'static str,
-    source: &'a Source,
+    source: &'a SettingSource,
 }
 
 impl InvalidSetting<'_> {
@@ -53,7 +53,7 @@ impl Layers {
         let (file, mut values) = read_file(flags, variable)?;
         for key in keys() {
             if let Some(value) = variable(key.variable) {
-                let source = Source::Variable(key.variable);
+                let source = SettingSource::Variable(key.variable);
                 values.insert(key.name, (RawValue::Text(value), source));
             }
         }
@@ -83,7 +83,7 @@ impl Layers {
                 }
                 (Some(parse(raw, &wrong)?), source.clone())
             }
-            None => (default, Source::Default),
+            None => (default, SettingSource::Default),
         };
         let live = key(name).is_some_and(|key| key.live);
         self.shown.push(Setting {
@@ -110,7 +110,7 @@ impl Layers {
                 return Ok(path.into());
             }
             let from_here = match wrong.source {
-                Source::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
+                SettingSource::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
                 _ => path.into(),
             };
             // The working directory must exist only if the path is still relative.
@@ -253,7 +253,7 @@ impl Layers {
         let source = self.values.get(name).map(|(_, source)| source);
         InvalidSetting {
             name,
-            source: source.unwrap_or(&Source::Default),
+            source: source.unwrap_or(&SettingSource::Default),
         }
     }
 }
@@ -309,7 +309,10 @@ fn pairs(raw: &RawValue, wrong: &InvalidSetting<'_>, of: &str) -> Result<Vec<(St
 fn read_file(
     flags: &Flags,
     variable: Lookup<'_>,
-) -> Result<(Option<PathBuf>, BTreeMap<&'static str, (RawValue, Source)>)> {
+) -> Result<(
+    Option<PathBuf>,
+    BTreeMap<&'static str, (RawValue, SettingSource)>,
+)> {
     let named = flags.config.clone();
     let named = named.or_else(|| variable("AMEMD_CONFIG").map(PathBuf::from));
     if let Some(path) = named {

@@ -24,7 +24,7 @@ pub use grants::Grants;
 pub(crate) use keys::{READERS, TRACES};
 pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Tcp, TlsFiles};
-pub use source::{Setting, Source};
+pub use source::{Setting, SettingSource};
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ use super::layers::{Layers, config_folder};
 use super::log_filter;
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::{Setting, Source};
+use super::source::{Setting, SettingSource};
 use crate::error::{Error, Result};
 use crate::os::users::is_in_group;
 
@@ -140,7 +140,7 @@ impl Config {
         let default_folder = layers
             .shown
             .last()
-            .is_some_and(|s| s.source == Source::Default);
+            .is_some_and(|s| s.source == SettingSource::Default);
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
             .path("socket", place::socket(variable))?

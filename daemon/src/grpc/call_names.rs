@@ -1,7 +1,5 @@
 //! The name of a call, in the log and in its answer: the `x-request-id` of the caller, or a fresh one.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -12,6 +10,7 @@ use tower::{Layer, Service};
 use tracing::{Instrument, field};
 use uuid::Uuid;
 
+use super::response_future::ResponseFuture;
 use crate::limits::REQUEST_NAME_BYTES_MAX;
 
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,7 +41,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)

@@ -19,7 +19,7 @@ use super::unsent::UnsentBytes;
 use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionSlot;
 use crate::ingress::session::SessionState;
-use crate::ingress::stream::Stream;
+use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
 
 /// Bytes that are read at a time for `Rewrite`.
@@ -52,8 +52,8 @@ impl ConnectionInfo {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    stream: Stream,
+pub(crate) struct GrpcConnection {
+    stream: PeerStream,
     info: ConnectionInfo,
     /// Ready when the first call must have been admitted; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
@@ -76,14 +76,14 @@ struct Rewrite {
     read: usize,
 }
 
-impl Connection {
+impl GrpcConnection {
     pub(crate) fn new(
-        stream: Stream,
+        stream: PeerStream,
         peer: Peer,
         slot: ConnectionSlot,
         first_call_after: Duration,
     ) -> Self {
-        let rewrite = matches!(stream, Stream::Unix(_)).then(|| {
+        let rewrite = matches!(stream, PeerStream::Unix(_)).then(|| {
             Box::new(Rewrite {
                 authority: Authority::new(),
                 buffer: [0; READ_BYTES],
@@ -103,7 +103,7 @@ impl Connection {
     }
 }
 
-impl Connection {
+impl GrpcConnection {
     /// An error once no call was admitted in time, or once the connection is evicted; wakes the server at that moment.
     fn check_authorized(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if self.first_call.is_some() && self.info.session.was_authorized() {
@@ -121,7 +121,7 @@ impl Connection {
     }
 }
 
-impl Connected for Connection {
+impl Connected for GrpcConnection {
     type ConnectInfo = ConnectionInfo;
 
     fn connect_info(&self) -> ConnectionInfo {
@@ -129,7 +129,7 @@ impl Connected for Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for GrpcConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -181,7 +181,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for GrpcConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

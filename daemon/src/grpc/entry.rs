@@ -3,7 +3,6 @@
 //! Promises: a call holds its slot until its answer has been sent; a refused call is answered before its body is read.
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -20,6 +19,7 @@ use super::connection::ConnectionInfo;
 use super::guarded_body::{guard_answer, guard_request};
 use super::messages::{HEAD_BYTES, Messages};
 use super::request_body::RequestBody;
+use super::response_future::ResponseFuture;
 use super::timeout;
 use super::unsent::UnsentBytes;
 use crate::control::Control;
@@ -124,7 +124,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)

@@ -10,22 +10,26 @@ use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
 
 use super::status::trailers;
-use crate::ingress::authorization::Authorization;
+use crate::ingress::authorization::RequestAuthorization;
 use crate::refusal::Refusal;
 
 /// What the caller sends: it ends in an error.
-pub(super) fn guard_request(inner: Body, authorization: &Authorization) -> Body {
+pub(super) fn guard_request(inner: Body, authorization: &RequestAuthorization) -> Body {
     guard(inner, authorization.clone(), Err)
 }
 
 /// What a stream answers: it ends in trailers with the reason.
-pub(super) fn guard_answer(inner: Body, authorization: Authorization) -> Body {
+pub(super) fn guard_answer(inner: Body, authorization: RequestAuthorization) -> Body {
     guard(inner, authorization, trailers)
 }
 
 type FrameResult = Result<Frame<Bytes>, Status>;
 
-fn guard(inner: Body, mut authorization: Authorization, end: fn(Status) -> FrameResult) -> Body {
+fn guard(
+    inner: Body,
+    mut authorization: RequestAuthorization,
+    end: fn(Status) -> FrameResult,
+) -> Body {
     // An answer of headers only is complete.
     if inner.is_end_stream() {
         return inner;

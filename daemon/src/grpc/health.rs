@@ -22,8 +22,10 @@ impl Health {
     }
 
     /// The service that tells them.
-    pub(crate) fn service(&self) -> HealthServer<Told> {
-        HealthServer::new(Told(HealthService::from_health_reporter(self.0.clone())))
+    pub(crate) fn service(&self) -> HealthServer<VisibleHealth> {
+        HealthServer::new(VisibleHealth(HealthService::from_health_reporter(
+            self.0.clone(),
+        )))
     }
 
     /// The daemon, and its services by name.
@@ -56,7 +58,7 @@ fn service(name: &str) -> String {
 
 /// The service, as each caller sees it.
 #[derive(Debug)]
-pub(crate) struct Told(HealthService);
+pub(crate) struct VisibleHealth(HealthService);
 
 /// A brain that the caller does not see is asked for by a name that none has.
 fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
@@ -70,7 +72,7 @@ fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest>
 }
 
 #[tonic::async_trait]
-impl Checks for Told {
+impl Checks for VisibleHealth {
     type WatchStream = <HealthService as Checks>::WatchStream;
 
     async fn check(

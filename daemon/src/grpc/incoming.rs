@@ -7,23 +7,23 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::connection::Connection;
+use super::connection::GrpcConnection;
 use super::http2::PREFACE;
 use crate::control::Control;
 use crate::ingress::accept::{Accepted, Handler};
-use crate::ingress::stream::Stream;
+use crate::ingress::stream::PeerStream;
 use crate::limits::FIRST_CALL_AFTER;
 
 /// Passes connections to the server once their clients have sent the preface of HTTP/2.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     control: Control,
-    connections: mpsc::Sender<io::Result<Connection>>,
+    connections: mpsc::Sender<io::Result<GrpcConnection>>,
 }
 
 impl Incoming {
     /// The handler of accepted connections, and what the server takes from it.
-    pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<Connection>>) {
+    pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<GrpcConnection>>) {
         let (connections, incoming) = mpsc::channel(1);
         let handler = Self {
             control,
@@ -51,7 +51,7 @@ impl Handler for Incoming {
         };
         match preface {
             Ok(Ok(())) => {
-                let connection = Connection::new(stream, peer, slot, FIRST_CALL_AFTER);
+                let connection = GrpcConnection::new(stream, peer, slot, FIRST_CALL_AFTER);
                 drop(self.connections.send(Ok(connection)).await);
             }
             Ok(Err(why)) => {
@@ -62,7 +62,7 @@ impl Handler for Incoming {
     }
 }
 
-async fn read_preface(stream: &mut Stream) -> io::Result<()> {
+async fn read_preface(stream: &mut PeerStream) -> io::Result<()> {
     let mut preface = [0; PREFACE.len()];
     stream.read_exact(&mut preface).await?;
     if preface != *PREFACE {

@@ -1,6 +1,5 @@
 //! The layer that measures calls (`ingress::latency`).
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -12,6 +11,7 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic_types::StatusExt;
 use tower::{Layer, Service};
 
+use super::response_future::ResponseFuture;
 use crate::ingress::latency::{CallTimer, Latencies};
 
 /// Wraps every service.
@@ -34,8 +34,6 @@ pub(crate) struct LatencyService<S> {
     latencies: Latencies,
 }
 
-type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
-
 impl<S> Service<Request<Body>> for LatencyService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
@@ -43,7 +41,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Answer<S::Error>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)

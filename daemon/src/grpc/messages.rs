@@ -2,7 +2,7 @@
 
 use amem_proto::answer::Code;
 
-use super::shapes::{Input, Malformed, Walk};
+use super::shapes::{MalformedMessage, RequestType, SizeCounter};
 use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -13,7 +13,7 @@ pub(super) const HEAD_BYTES: usize = 5;
 #[derive(Debug)]
 pub(super) struct Messages {
     /// The type of the messages, if `amem.v1` has it.
-    input: Option<Input>,
+    input: Option<RequestType>,
     /// Bytes of a message, at most.
     bytes_max: usize,
     head: [u8; HEAD_BYTES],
@@ -22,14 +22,14 @@ pub(super) struct Messages {
     /// Bytes of the message that have arrived, and that are to come.
     arrived: u64,
     left: u64,
-    walk: Option<Walk>,
+    walk: Option<SizeCounter>,
 }
 
 impl Messages {
     /// The messages of a call.
     pub(super) fn of(path: &str, bytes_max: usize) -> Self {
         Self {
-            input: Input::of(path),
+            input: RequestType::of(path),
             bytes_max,
             head: [0; HEAD_BYTES],
             head_bytes: 0,
@@ -68,7 +68,7 @@ impl Messages {
 
     /// Bytes of memory of the newest message once it is decoded, as far as it has arrived.
     pub(super) fn decoded(&self) -> u64 {
-        self.walk.as_ref().map_or(0, Walk::decoded)
+        self.walk.as_ref().map_or(0, SizeCounter::decoded)
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -79,7 +79,7 @@ impl Messages {
         }
         // The server refuses a compressed message: no compression was negotiated.
         let input = self.input.filter(|_| compressed == 0);
-        self.walk = input.map(|input| Walk::new(input, self.left));
+        self.walk = input.map(|input| SizeCounter::new(input, self.left));
         Ok(())
     }
 
@@ -87,7 +87,7 @@ impl Messages {
         let Some(walk) = &mut self.walk else {
             return Ok(());
         };
-        walk.take(part).map_err(|Malformed| {
+        walk.take(part).map_err(|MalformedMessage| {
             let message = "what was sent is no message of this call, as amem.v1 describes it";
             Refusal::new(Code::InvalidArgument, "INVALID", message)
         })?;

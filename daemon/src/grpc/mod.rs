@@ -12,6 +12,8 @@ pub mod http2;
 mod connection;
 mod incoming;
 
+mod response_future;
+
 mod call_names;
 mod entry;
 mod latency_layer;
@@ -31,7 +33,7 @@ mod services;
 mod status;
 
 pub(crate) use call_names::CallNameLayer;
-pub(crate) use connection::Connection;
+pub(crate) use connection::GrpcConnection;
 pub(crate) use entry::AdmissionLayer;
 pub(crate) use health::Health;
 pub(crate) use incoming::Incoming;

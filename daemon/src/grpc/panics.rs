@@ -12,6 +12,7 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tower::{Layer, Service};
 use tracing::Span;
 
+use super::response_future::ResponseFuture;
 use super::status::trailers;
 use crate::refusal::Refusal;
 use amem_engine::{Panicked, caught};
@@ -34,8 +35,6 @@ pub(crate) struct PanicService<S> {
     inner: S,
 }
 
-type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
-
 impl<S> Service<Request<Body>> for PanicService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
@@ -44,7 +43,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Answer<S::Error>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)

@@ -134,7 +134,7 @@ impl HttpBody for RequestBody {
 mod tests {
     use super::*;
     use crate::config::Limits;
-    use crate::ingress::load::Load;
+    use crate::ingress::load::LoadLimits;
     use crate::limits::BATCH_BYTES_MAX;
     use std::future::poll_fn;
     use tokio::time::{Instant, timeout};
@@ -150,7 +150,7 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let slot = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
@@ -182,7 +182,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_does_not_come_is_given_up_and_one_that_comes_slowly_is_not() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let begun = Instant::now();
         let wrap = |body, after| {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits(9, 100));
@@ -251,7 +251,7 @@ mod tests {
         let bytes = v1::IngestStreamRequest { batch: Some(batch) }.encode_to_vec();
         let head = [&[0][..], &(bytes.len() as u32).to_be_bytes()].concat();
         let whole = [head, bytes].concat();
-        let load = Load::default();
+        let load = LoadLimits::default();
         let limits = limits(9, 1 << 30);
         for (sent, holds) in [(whole.len() - 1, true), (whole.len(), false)] {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits);

@@ -16,12 +16,12 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::auth::Caller;
-use crate::calls::{Daemon, ingest_stream, merge, subscribe, transfer};
+use crate::calls::{Gateway, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
 #[derive(Debug, Clone)]
-pub(crate) struct Service(pub(crate) Arc<Daemon>);
+pub(crate) struct Service(pub(crate) Arc<Gateway>);
 
 /// Answers of a stream, with refusals as statuses.
 pub(crate) struct StatusStream<T>(ReceiverStream<Result<T>>);

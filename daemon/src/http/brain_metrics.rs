@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::prometheus::{Family, MICROS, Text, counter, gauge, histogram};
+use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use amem_engine::{BrainMetrics, Histogram as Buckets, OpenBrain, base_bytes};
 
 /// What the metrics tell of one brain.
@@ -43,7 +43,7 @@ impl BrainSample {
     }
 }
 
-type Number = (Family, fn(&BrainSample) -> f64);
+type BrainSeries = (Family, fn(&BrainSample) -> f64);
 
 /// Microseconds as seconds.
 fn seconds(micros: u64) -> f64 {
@@ -51,7 +51,7 @@ fn seconds(micros: u64) -> f64 {
 }
 
 #[rustfmt::skip]
-const NUMBERS: &[Number] = &[
+const NUMBERS: &[BrainSeries] = &[
     (gauge("amemd_brain_lsn", "Newest LSN of the brain."), |b| b.lsn as f64),
     (gauge("amemd_brain_generation", "Which base of the brain it is."), |b| b.generation as f64),
     (gauge("amemd_brain_events", "Events of the brain, forgotten ones counted."), |b| b.events as f64),
@@ -72,16 +72,16 @@ const NUMBERS: &[Number] = &[
     (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint held commits back."), |b| seconds(b.counts.stall_micros.get())),
 ];
 
-type Histogram = (Family, f64, fn(&BrainMetrics) -> &Buckets);
+type BrainHistogram = (Family, f64, fn(&BrainMetrics) -> &Buckets);
 
 #[rustfmt::skip]
-const HISTOGRAMS: &[Histogram] = &[
+const HISTOGRAMS: &[BrainHistogram] = &[
     (histogram("amemd_brain_group_requests", "Requests that were committed by one sync."), 1.0, |f| &f.groups),
     (histogram("amemd_brain_sync_seconds", "How long a group's sync took."), MICROS, |f| &f.syncs),
     (histogram("amemd_brain_queue_wait_seconds", "How long requests waited for the writer."), MICROS, |f| &f.waits),
 ];
 
-pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut Text) {
+pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut MetricsText) {
     let samples: Vec<_> = brains.iter().map(|brain| BrainSample::of(brain)).collect();
     for (family, number) in NUMBERS {
         text.family(family);

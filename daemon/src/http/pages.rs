@@ -3,7 +3,7 @@
 use amem_engine::{HistogramSnapshot, JobKind, TIME_BOUNDS};
 
 use super::brain_metrics;
-use super::prometheus::{Family, MICROS, Text, counter, gauge, histogram};
+use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
 use crate::ingress::latency::{Latencies, Rpc};
 use crate::limits::PROBLEMS_TOLD_MAX;
@@ -83,7 +83,7 @@ const CPU: Family = counter(
 pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
     let brain_count = sources.brains.engine().list(|_| true).await?.0.len() as u64;
     let process = blocking(Process::now).await?;
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     daemon(sources, brain_count, &mut text);
     calls(&sources.latencies, &mut text);
     jobs(sources, &mut text);
@@ -97,8 +97,8 @@ pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
     Ok(text.into_string())
 }
 
-fn daemon(sources: &PageSources, brain_count: u64, text: &mut Text) {
-    let metrics = sources.brains.figures();
+fn daemon(sources: &PageSources, brain_count: u64, text: &mut MetricsText) {
+    let metrics = sources.brains.metrics();
     text.family(&INFO);
     text.sample(&INFO, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     text.one(&UPTIME, metrics.uptime().as_secs_f64());
@@ -117,7 +117,7 @@ fn daemon(sources: &PageSources, brain_count: u64, text: &mut Text) {
     text.one(&TURNED_AWAY, metrics.turned_away().get() as f64);
 }
 
-fn calls(latencies: &Latencies, text: &mut Text) {
+fn calls(latencies: &Latencies, text: &mut MetricsText) {
     let (rpcs, _) = latencies.page("", usize::MAX);
     text.family(&CALLS);
     for (path, rpc) in &rpcs {
@@ -146,7 +146,7 @@ fn counted(rpc: &Rpc) -> HistogramSnapshot {
     counted
 }
 
-fn jobs(sources: &PageSources, text: &mut Text) {
+fn jobs(sources: &PageSources, text: &mut MetricsText) {
     let counts = sources.brains.jobs().counts();
     text.family(&RUNNING);
     for count in &counts {
@@ -171,7 +171,7 @@ fn kind_label(kind: JobKind) -> String {
 
 /// Whether calls are served; and which brains are not served, which does not keep others from it.
 pub(super) fn ready(sources: &PageSources) -> (bool, String) {
-    let phase = sources.brains.figures().phase();
+    let phase = sources.brains.metrics().phase();
     let mut out = match phase {
         Phase::Starting => "recovering\n",
         Phase::Ready => "ready\n",

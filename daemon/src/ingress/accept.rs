@@ -13,11 +13,11 @@ use tokio_rustls::TlsAcceptor;
 use super::connection_limit::{ConnectionLimit, ConnectionSlot};
 use super::listeners::Listeners;
 use super::peer::Peer;
-use super::stream::Stream;
+use super::stream::PeerStream;
 use crate::auth::certificate_name;
 use crate::control::Control;
 use crate::limits::FIRST_CALL_AFTER;
-use crate::metrics::Figures;
+use crate::metrics::DaemonMetrics;
 
 /// How long accepting pauses after it failed: the process is probably out of descriptors.
 pub(crate) const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ const WARN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// A connection with its slot.
 #[derive(Debug)]
 pub(crate) struct Accepted {
-    pub(crate) stream: Stream,
+    pub(crate) stream: PeerStream,
     pub(crate) peer: Peer,
     pub(crate) slot: ConnectionSlot,
 }
@@ -43,7 +43,7 @@ pub(crate) trait Handler: Send + Sync + 'static {
 pub(crate) async fn accept(
     listeners: Listeners,
     control: Control,
-    metrics: Figures,
+    metrics: DaemonMetrics,
     handler: impl Handler,
 ) {
     let acceptor = Arc::new(Acceptor {
@@ -89,7 +89,7 @@ async fn pause(error: &io::Error) {
 struct Acceptor<H> {
     control: Control,
     limit: ConnectionLimit,
-    metrics: Figures,
+    metrics: DaemonMetrics,
     handler: H,
     /// When a refused connection was last logged.
     warned: Mutex<Option<Instant>>,
@@ -106,7 +106,7 @@ impl<H: Handler> Acceptor<H> {
             return self.refuse("a user without any role", &peer.key());
         }
         if let Some(slot) = self.acquire(&peer) {
-            let stream = Stream::Unix(stream);
+            let stream = PeerStream::Unix(stream);
             let accepted = Accepted { stream, peer, slot };
             tokio::spawn(async move { self.handler.handle(accepted).await });
         }
@@ -163,10 +163,10 @@ impl<H: Handler> Acceptor<H> {
     }
 
     /// Negotiates TLS, if it is configured.
-    async fn negotiate(&self, stream: TcpStream, peer: Peer) -> Option<(Stream, Peer)> {
+    async fn negotiate(&self, stream: TcpStream, peer: Peer) -> Option<(PeerStream, Peer)> {
         let live = self.control.live();
         let Some(keys) = &live.secrets.keys else {
-            return Some((Stream::Tcp(stream), peer));
+            return Some((PeerStream::Tcp(stream), peer));
         };
         let key = peer.key();
         let accepting = TlsAcceptor::from(keys.server.clone()).accept(stream);
@@ -194,6 +194,6 @@ impl<H: Handler> Acceptor<H> {
             },
             other => other,
         };
-        Some((Stream::Tls(Box::new(stream)), peer))
+        Some((PeerStream::Tls(Box::new(stream)), peer))
     }
 }

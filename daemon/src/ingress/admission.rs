@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use amem_proto::answer::Code;
 use hyper::http::request::Parts;
 
-use super::authorization::Authorization;
+use super::authorization::RequestAuthorization;
 use super::credentials::Credentials;
 use super::deadline::Deadline;
-use super::load::{CallSlot, Load};
+use super::load::{CallSlot, LoadLimits};
 use super::peer::{Peer, PeerKey};
-use super::rates::Rates;
+use super::rates::RateLimiter;
 use super::requirement::Requirement;
 use super::session::SessionState;
 use crate::auth::Caller;
 use crate::config::Limits;
-use crate::control::{Control, Live};
+use crate::control::{Control, LiveConfig};
 use crate::refusal::{Refusal, Result};
 
 /// How a protocol describes a request by its head.
@@ -35,18 +35,18 @@ pub(crate) trait Protocol {
 
 /// Admits requests; all clones count together.
 #[derive(Debug, Clone)]
-pub(crate) struct Admission(Arc<Inner>);
+pub(crate) struct Admission(Arc<AdmissionState>);
 
 #[derive(Debug)]
-struct Inner {
+struct AdmissionState {
     control: Control,
     /// `None`: those of the configuration in force.
     limits: Option<Limits>,
-    load: Load,
+    load: LoadLimits,
     /// By principal.
-    rates: Rates<String>,
+    rates: RateLimiter<String>,
     /// Of requests whose caller is not identified.
-    unidentified: Rates<PeerKey>,
+    unidentified: RateLimiter<PeerKey>,
 }
 
 /// An admitted request. It holds its slot until it is dropped.
@@ -55,7 +55,7 @@ pub(crate) struct Admitted {
     pub(crate) caller: Caller,
     pub(crate) requirement: Requirement,
     pub(crate) deadline: Option<Deadline>,
-    pub(crate) authorization: Authorization,
+    pub(crate) authorization: RequestAuthorization,
     pub(crate) slot: CallSlot,
 }
 
@@ -71,12 +71,12 @@ impl Admission {
     }
 
     fn with(control: Control, limits: Option<Limits>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(AdmissionState {
             control,
             limits,
-            load: Load::default(),
-            rates: Rates::default(),
-            unidentified: Rates::default(),
+            load: LoadLimits::default(),
+            rates: RateLimiter::default(),
+            unidentified: RateLimiter::default(),
         }))
     }
 
@@ -87,7 +87,7 @@ impl Admission {
         peer: &Peer,
         session: &Arc<SessionState>,
     ) -> Result<Admitted> {
-        let Inner { control, load, .. } = &*self.0;
+        let AdmissionState { control, load, .. } = &*self.0;
         let live = control.live();
         let limits = self.0.limits.as_ref().unwrap_or(&live.limits);
         let (credentials, mut caller) = self.identify(head, peer, &live, limits)?;
@@ -104,7 +104,7 @@ impl Admission {
         let deadline = Deadline::new(P::timeout(head)?, &requirement, limits);
         deadline.as_ref().map_or(Ok(()), Deadline::check)?;
         let slot = load.acquire(&head.headers, &caller, &requirement, limits)?;
-        let authorization = Authorization::new(
+        let authorization = RequestAuthorization::new(
             control.clone(),
             live.clone(),
             credentials,
@@ -128,7 +128,7 @@ impl Admission {
         &self,
         head: &Parts,
         peer: &Peer,
-        live: &Live,
+        live: &LiveConfig,
         limits: &Limits,
     ) -> Result<(Credentials, Caller)> {
         let credentials = Credentials::of(peer, &head.uri, &head.headers);

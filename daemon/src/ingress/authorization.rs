@@ -1,4 +1,4 @@
-//! Authorization of requests that go on: each is judged again whenever the configuration in force changes.
+//! Authorization of requests in progress: each is checked again whenever the configuration in force changes.
 //!
 //! Promises, once a change is in force: a caller that lost rights gets no answer to an earlier request, and nothing
 //! that still waits begins; the refusal says so where work may finish all the same. A stream ends at any change of its
@@ -17,14 +17,14 @@ use super::credentials::Credentials;
 use super::requirement::{Pace, Requirement};
 use super::session::SessionState;
 use crate::auth::{Caller, Role};
-use crate::control::{Control, Live};
+use crate::control::{Control, LiveConfig};
 use crate::refusal::{Refusal, Result};
 
 /// The caller of a request, and the configuration that admitted it.
 #[derive(Debug, Clone)]
-pub(crate) struct Authorization {
+pub(crate) struct RequestAuthorization {
     control: Control,
-    live: Arc<Live>,
+    live: Arc<LiveConfig>,
     credentials: Credentials,
     caller: Caller,
     requirement: Requirement,
@@ -41,10 +41,10 @@ pub(crate) enum EndOn {
     Loss,
 }
 
-impl Authorization {
+impl RequestAuthorization {
     pub(super) fn new(
         control: Control,
-        live: Arc<Live>,
+        live: Arc<LiveConfig>,
         credentials: Credentials,
         caller: Caller,
         requirement: Requirement,
@@ -68,7 +68,7 @@ impl Authorization {
         }
     }
 
-    fn check(&self, live: &Live, end_on: EndOn) -> Result<()> {
+    fn check(&self, live: &LiveConfig, end_on: EndOn) -> Result<()> {
         let now = self.credentials.caller(live)?;
         let before = &self.caller;
         let goes_on = match end_on {

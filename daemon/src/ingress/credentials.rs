@@ -9,9 +9,9 @@ use amem_proto::answer::Code;
 use hyper::http::{HeaderMap, Uri, header};
 
 use super::peer::Peer;
-use super::session::Identity;
+use super::session::CallerIdentity;
 use crate::auth::{Caller, Digest, Rights, Tokens};
-use crate::control::Live;
+use crate::control::LiveConfig;
 use crate::refusal::{Refusal, Result};
 
 /// What a request shows of its caller.
@@ -37,7 +37,7 @@ impl Credentials {
     }
 
     /// The caller under this configuration.
-    pub(crate) fn caller(&self, live: &Live) -> Result<Caller> {
+    pub(crate) fn caller(&self, live: &LiveConfig) -> Result<Caller> {
         let (certificate, client_ca) = match &self.peer {
             Peer::Unix { uid, gid } => {
                 let rights = live.access.rights(*uid, *gid);
@@ -86,8 +86,8 @@ impl Credentials {
     }
 }
 
-impl Identity for Credentials {
-    fn is_accepted(&self, live: &Live) -> bool {
+impl CallerIdentity for Credentials {
+    fn is_accepted(&self, live: &LiveConfig) -> bool {
         self.caller(live).is_ok()
     }
 }

@@ -23,10 +23,10 @@ const DIGITS: u8 = 3;
 
 /// The latencies of every call; all clones record together.
 #[derive(Debug, Clone)]
-pub(crate) struct Latencies(Arc<Inner>);
+pub(crate) struct Latencies(Arc<LatencyTable>);
 
 #[derive(Debug)]
-struct Inner {
+struct LatencyTable {
     rpcs: BTreeMap<String, Mutex<Rpc>>,
     /// Calls that were refused or failed, by reason.
     refused: Mutex<BTreeMap<String, u64>>,
@@ -57,7 +57,7 @@ impl Latencies {
             };
             Some((method.path, Mutex::new(rpc)))
         });
-        Self(Arc::new(Inner {
+        Self(Arc::new(LatencyTable {
             rpcs: rpcs.collect(),
             refused: Mutex::default(),
         }))

@@ -17,7 +17,7 @@ use crate::refusal::{Refusal, Result};
 
 /// The requests under way.
 #[derive(Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct LoadLimits {
     calls: Quota,
     bytes: Quota,
 }
@@ -43,7 +43,7 @@ fn busy_with_bytes(why: &QuotaRefusal) -> Refusal {
     busy(what, why, "request_bytes_in_flight")
 }
 
-impl Load {
+impl LoadLimits {
     /// Takes a slot for a request, and holds the bytes that its head announces.
     pub(crate) fn acquire(
         &self,
@@ -94,7 +94,7 @@ impl HeldBytes {
 }
 
 #[cfg(test)]
-impl Load {
+impl LoadLimits {
     pub(crate) fn calls_held(&self) -> u64 {
         self.calls.all()
     }
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn calls_and_announced_bytes_are_refused_above_their_limits_and_come_back() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let none = HeaderMap::new();
         let first = load.acquire_as_admin(&none, &limits(2, 100)).unwrap();
         let _second = load
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn announcements_are_believed_up_to_a_message_of_the_call() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let slot = load
             .acquire_as_admin(&announce(1 << 40), &Limits::default())
             .unwrap();

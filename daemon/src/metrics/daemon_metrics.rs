@@ -8,10 +8,10 @@ use amem_engine::Metric;
 
 /// What is counted of the daemon. All clones are the same.
 #[derive(Debug, Clone)]
-pub(crate) struct Figures(Arc<Inner>);
+pub(crate) struct DaemonMetrics(Arc<DaemonCounts>);
 
 #[derive(Debug)]
-struct Inner {
+struct DaemonCounts {
     started: Instant,
     phase: AtomicU8,
     connections: Metric,
@@ -29,16 +29,16 @@ pub(crate) enum Phase {
     Stopping = 2,
 }
 
-impl Default for Figures {
+impl Default for DaemonMetrics {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Figures {
+impl DaemonMetrics {
     /// Of a daemon that starts now.
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(DaemonCounts {
             started: Instant::now(),
             phase: AtomicU8::new(Phase::Starting as u8),
             connections: Metric::default(),
@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn a_daemon_is_ready_between_its_start_and_its_end() {
-        let figures = Figures::new();
-        assert_eq!(figures.phase(), Phase::Starting);
+        let metrics = DaemonMetrics::new();
+        assert_eq!(metrics.phase(), Phase::Starting);
         for phase in [Phase::Ready, Phase::Stopping] {
-            figures.clone().enter(phase);
-            assert_eq!(figures.phase(), phase);
+            metrics.clone().enter(phase);
+            assert_eq!(metrics.phase(), phase);
         }
     }
 }

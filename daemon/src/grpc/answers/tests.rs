@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Limits;
-use crate::ingress::load::Load;
+use crate::ingress::load::LoadLimits;
 use crate::ingress::requirement::Requirement;
 use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ impl HttpBody for Parts {
 }
 
 struct Sent {
-    load: Arc<Load>,
+    load: Arc<LoadLimits>,
     answers: Arc<PendingAnswers>,
     body: Body,
 }
@@ -48,7 +48,7 @@ impl Sent {
     }
 
     fn of(
-        load: Arc<Load>,
+        load: Arc<LoadLimits>,
         answers: Arc<PendingAnswers>,
         sizes: &[usize],
         deadline: Option<Deadline>,
