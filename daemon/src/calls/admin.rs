@@ -6,7 +6,7 @@ use amem_proto::v1;
 
 use super::gateway::{Gateway, Handle, page_size};
 use super::validate::{Validate, unknown_page_token};
-use super::{kept_files, status, tokens};
+use super::{quarantined_files, status, tokens};
 use crate::auth::Caller;
 use crate::brains::blocking;
 use crate::ingress::methods;
@@ -216,7 +216,7 @@ impl Handle for v1::ListKeptFilesRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        kept_files::list(gateway, caller, request).await
+        quarantined_files::list(gateway, caller, request).await
     }
 }
 
@@ -228,7 +228,7 @@ impl Handle for v1::ResolveKeptFileRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        kept_files::resolve(gateway.clone(), caller.clone(), request).await
+        quarantined_files::resolve(gateway.clone(), caller.clone(), request).await
     }
 }
 

@@ -17,8 +17,8 @@ use tokio_stream::Stream;
 
 use super::command::WriteConditions;
 use super::gateway::Gateway;
-use super::kept_files;
 use super::memory::commit;
+use super::quarantined_files;
 use super::transfer::{FilePart, no_part, options, receive};
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
@@ -117,7 +117,7 @@ async fn read_source(
             (view, LossyConversions::default())
         }
         Source::FromKeptFile(file) => {
-            kept_files::find(gateway, caller, file, Role::Read).await?;
+            quarantined_files::find(gateway, caller, file, Role::Read).await?;
             let (folder, file) = (gateway.brains.folder().clone(), file.clone());
             gateway
                 .scans

@@ -17,8 +17,8 @@ mod validate;
 mod admin;
 mod brain;
 mod erase;
-mod kept_files;
 mod memory;
+mod quarantined_files;
 mod tokens;
 
 mod answers;

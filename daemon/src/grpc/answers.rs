@@ -22,7 +22,7 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tracing::Span;
 
 use super::status::trailers;
-use super::unsent::UnsentBytes;
+use super::unsent_bytes::UnsentBytes;
 use crate::ingress::deadline::Deadline;
 use crate::ingress::load::CallSlot;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};

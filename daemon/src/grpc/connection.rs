@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
 use super::http2::{Authority, PREFACE};
-use super::unsent::UnsentBytes;
+use super::unsent_bytes::UnsentBytes;
 use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionSlot;
 use crate::ingress::session::SessionState;

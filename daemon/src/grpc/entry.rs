@@ -21,7 +21,7 @@ use super::messages::{HEAD_BYTES, Messages};
 use super::request_body::RequestBody;
 use super::response_future::ResponseFuture;
 use super::timeout;
-use super::unsent::UnsentBytes;
+use super::unsent_bytes::UnsentBytes;
 use crate::control::Control;
 use crate::ingress::admission::{Admission, Admitted, Protocol};
 use crate::ingress::credentials::unidentified;

@@ -26,7 +26,7 @@ mod request_body;
 mod shapes;
 
 mod answers;
-mod unsent;
+mod unsent_bytes;
 
 mod health;
 mod services;
