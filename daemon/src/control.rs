@@ -31,7 +31,7 @@ pub(crate) struct LiveConfig {
 
 /// The outcome of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reloaded {
+pub(crate) struct ReloadOutcome {
     /// Settings whose new value is in force.
     pub(crate) changed: Vec<String>,
     /// Settings whose new value needs a restart.
@@ -173,12 +173,12 @@ impl Control {
     }
 
     /// Reads the configuration again and puts it in force; an invalid one changes nothing.
-    pub(crate) fn reload(&self) -> Result<Reloaded> {
+    pub(crate) fn reload(&self) -> Result<ReloadOutcome> {
         notify::reloading();
         let done = self.try_reload();
         notify::reloaded(done.as_ref().err().map(|why| why as _));
         match &done {
-            Ok(Reloaded {
+            Ok(ReloadOutcome {
                 changed,
                 needs_restart,
             }) => tracing::info!(?changed, ?needs_restart, "read the configuration again"),
@@ -187,7 +187,7 @@ impl Control {
         done
     }
 
-    fn try_reload(&self) -> Result<Reloaded> {
+    fn try_reload(&self) -> Result<ReloadOutcome> {
         let mut running = self.running();
         let config = running.config.again()?;
         config.check_readers()?;
@@ -198,7 +198,7 @@ impl Control {
         let address = |values: &BTreeMap<_, Option<String>>| values.get("tcp.listen").cloned();
         let new_values = values(&config.settings);
         let moved = address(&new_values) != address(&running.values);
-        let mut done = Reloaded::default();
+        let mut done = ReloadOutcome::default();
         if moved {
             next.secrets = before.secrets.clone();
             next.tcp_role = before.tcp_role;

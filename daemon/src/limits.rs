@@ -24,7 +24,7 @@ pub const READS_MAX: usize = 64;
 /// Brains in one page of a list.
 pub const LIST_PAGE_MAX: usize = 1000;
 /// Brains and files that are not served, of which a status tells; the others are listed by page.
-pub const PROBLEMS_TOLD_MAX: usize = 20;
+pub const STATUS_PROBLEMS_MAX: usize = 20;
 /// Streams of one connection at the same time.
 pub const CONNECTION_STREAMS_MAX: u32 = 64;
 /// Bytes of the headers of a request.
@@ -78,17 +78,17 @@ pub const UNREAD_BYTES: usize = 64 << 20;
 /// How long an answer may wait to be read then.
 pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
 /// Subscriptions that go through commits at the same time: others have their turn after each message.
-pub const FOLLOWING_MAX: usize = 2;
+pub const SUBSCRIPTION_READS_MAX: usize = 2;
 /// How long a subscription sends nothing before it says where it stands.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Commits without anything for a subscriber after which it is told how far it is.
-pub const PASSED_OVER_MAX: usize = 256;
+pub const SKIPPED_COMMITS_MAX: usize = 256;
 /// Changes that a subscription looks at before others have their turn.
 pub const CHANGES_PER_TURN: usize = 256;
 /// Types that one subscription names: as many as there can be.
-pub const FOLLOWED_TYPES_MAX: usize = 256;
+pub const SUBSCRIBED_TYPES_MAX: usize = 256;
 /// Sessions that one subscription names.
-pub const FOLLOWED_SESSIONS_MAX: usize = 10_000;
+pub const SUBSCRIBED_SESSIONS_MAX: usize = 10_000;
 /// How long a brain has been asked for nothing before it is closed, unless it is set.
 pub const BRAIN_IDLE_CLOSE: Duration = Duration::from_secs(900);
 /// Connections at the same time, unless it is set.
@@ -96,11 +96,11 @@ pub const CONNECTIONS_MAX: u64 = 256;
 /// Connections of one user or one address at the same time, unless it is set: some are left for others.
 pub const CONNECTIONS_PER_USER_MAX: u64 = 192;
 /// Of so many places for connections one is kept for the Unix socket: who comes by TCP must not lock out who is here.
-pub const UNIX_PLACES_ONE_IN: u64 = 4;
+pub const UNIX_SLOTS_ONE_IN: u64 = 4;
 /// One address has at most one in so many of the places that may be taken by TCP.
-pub const ADDRESS_PLACES_ONE_IN: u64 = 2;
+pub const ADDRESS_SLOTS_ONE_IN: u64 = 2;
 /// Of so many places one is kept for our own user: whoever fills the daemon must not lock out who can end that.
-pub const OWN_PLACES_ONE_IN: u64 = 8;
+pub const OWN_SLOTS_ONE_IN: u64 = 8;
 /// How long a connection may be without a call that was let in, from its beginning or from when who called is let in no
 /// more: until then it may be a stranger's.
 pub const FIRST_CALL_AFTER: Duration = Duration::from_secs(30);
@@ -112,7 +112,7 @@ pub const REQUEST_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
 /// administer every brain.
 pub const CALLER_SHARE_ONE_IN: u64 = 2;
 /// Of so many of them one is kept for callers that may administer every brain.
-pub const KEPT_FOR_ADMINS_ONE_IN: u64 = 4;
+pub const RESERVED_FOR_ADMINS_ONE_IN: u64 = 4;
 /// How long the next part of a request is waited for, streams apart.
 pub const REQUEST_AFTER: Duration = Duration::from_secs(30);
 /// How long a call may take that does not say it, unless it is set.
@@ -132,7 +132,7 @@ pub const CALLS_PER_SECOND: u64 = 50_000;
 /// New connections of one user, or of one address by TCP, within a second, unless the settings say.
 pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
 /// Callers and parties of which it is known how much of their share they have used.
-pub const RATES_KEPT_MAX: usize = 4_096;
+pub const RATE_KEYS_MAX: usize = 4_096;
 /// Connections for metrics at the same time: of more, the oldest is closed.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
 /// Bytes of the head of a request for metrics.

@@ -11,9 +11,9 @@ use crate::config::{Config, TRACES};
 use crate::error::{Error, Result};
 
 /// The subscriber below the layer of spans.
-pub type Filtered = Layered<reload::Layer<EnvFilter, Registry>, Registry>;
+pub type FilteredRegistry = Layered<reload::Layer<EnvFilter, Registry>, Registry>;
 /// The layer that exports spans.
-pub type SpanLayer = Box<dyn Layer<Filtered> + Send + Sync>;
+pub type SpanLayer = Box<dyn Layer<FilteredRegistry> + Send + Sync>;
 /// Flushes the last spans within a bounded time; an error says why they were not sent.
 pub type FlushSpans = Box<dyn FnOnce() -> std::result::Result<(), String> + Send>;
 /// Starts the export to a collector, within a tokio runtime; an error says why it cannot.

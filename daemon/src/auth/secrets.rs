@@ -33,7 +33,7 @@ impl std::fmt::Debug for ClientCa {
 
 /// The TLS configuration in force.
 #[derive(Clone)]
-pub(crate) struct Keys {
+pub(crate) struct TlsKeys {
     pub(crate) server: Arc<ServerConfig>,
     /// The CA of client certificates, if clients must present one.
     pub(crate) client_ca: Option<ClientCa>,
@@ -46,7 +46,7 @@ pub(crate) struct Keys {
 pub(crate) struct Secrets {
     /// `None` if no token is required.
     pub(crate) tokens: Option<Tokens>,
-    pub(crate) keys: Option<Keys>,
+    pub(crate) keys: Option<TlsKeys>,
 }
 
 impl std::fmt::Debug for Secrets {
@@ -89,7 +89,7 @@ impl Secrets {
     }
 }
 
-fn keys(config: &Config, tls: &TlsFiles) -> Result<Keys> {
+fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
     let provider = Arc::new(ring::default_provider());
     let mut pem = Vec::new();
     let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
@@ -129,7 +129,7 @@ fn keys(config: &Config, tls: &TlsFiles) -> Result<Keys> {
         .with_single_cert(chain, key)
         .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(Keys {
+    Ok(TlsKeys {
         server: Arc::new(server),
         client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
         pem,

@@ -10,7 +10,7 @@ use super::{quarantined_files, status, tokens};
 use crate::auth::Caller;
 use crate::brains::blocking;
 use crate::ingress::methods;
-use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::limits::STATUS_PROBLEMS_MAX;
 use crate::metrics::Process;
 use crate::refusal::Result;
 use amem_engine::JobKind;
@@ -26,7 +26,7 @@ impl Handle for v1::GetStatusRequest {
         let brains = &gateway.brains;
         let metrics = brains.metrics();
         let (failed_brains, rejected_files) = brains.problem_counts_for(caller);
-        let problems = brains.first_problems_for(caller, PROBLEMS_TOLD_MAX);
+        let problems = brains.first_problems_for(caller, STATUS_PROBLEMS_MAX);
         let refused = gateway.latencies.refused().into_iter();
         let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
         let process = blocking(Process::now).await?;

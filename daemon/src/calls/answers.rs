@@ -12,16 +12,16 @@ use crate::control::Control;
 use crate::refusal::{Refusal, Result};
 
 /// The answers of a stream as a protocol reads them.
-pub(crate) type Answers<T> = ReceiverStream<Result<T>>;
+pub(crate) type AnswerStream<T> = ReceiverStream<Result<T>>;
 
 /// Where the answers of a stream go.
 #[derive(Debug)]
-pub(super) struct Outgoing<T> {
+pub(super) struct AnswerSender<T> {
     out: mpsc::Sender<Result<T>>,
     control: Control,
 }
 
-impl<T> Clone for Outgoing<T> {
+impl<T> Clone for AnswerSender<T> {
     fn clone(&self) -> Self {
         Self {
             out: self.out.clone(),
@@ -32,23 +32,23 @@ impl<T> Clone for Outgoing<T> {
 
 /// Why an answer was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gone {
+pub(super) enum SendError {
     /// The caller has ended the stream.
     Closed,
     /// It has not read for this many seconds.
     Slow(u64),
 }
 
-impl<T: Send + 'static> Outgoing<T> {
+impl<T: Send + 'static> AnswerSender<T> {
     /// A stream in which at most `waiting_max` answers wait.
-    pub(super) fn new(control: &Control, waiting_max: usize) -> (Self, Answers<T>) {
+    pub(super) fn new(control: &Control, waiting_max: usize) -> (Self, AnswerStream<T>) {
         let (out, answers) = mpsc::channel(waiting_max + 1);
         let control = control.clone();
         (Self { out, control }, ReceiverStream::new(answers))
     }
 
     /// Sends an answer, when there is room.
-    pub(super) async fn send(&self, answer: T) -> Result<(), Gone> {
+    pub(super) async fn send(&self, answer: T) -> Result<(), SendError> {
         let patience = self.control.live().limits.send_after();
         match timeout(patience, self.out.reserve_many(2)).await {
             Ok(Ok(mut places)) => {
@@ -57,8 +57,8 @@ impl<T: Send + 'static> Outgoing<T> {
                 }
                 Ok(())
             }
-            Ok(Err(_)) => Err(Gone::Closed),
-            Err(_) => Err(Gone::Slow(patience.as_secs())),
+            Ok(Err(_)) => Err(SendError::Closed),
+            Err(_) => Err(SendError::Slow(patience.as_secs())),
         }
     }
 
@@ -78,7 +78,7 @@ impl<T: Send + 'static> Outgoing<T> {
     }
 }
 
-impl Gone {
+impl SendError {
     /// The refusal at the end of the stream. `remedy` says how to go on.
     pub(super) fn refusal(self, reason: &'static str, remedy: &str) -> Refusal {
         match self {

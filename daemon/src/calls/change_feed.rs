@@ -11,7 +11,9 @@ use amem_proto::v1::change::Change as ChangeKind;
 use amem_query::{Scope, Seen, Sight};
 use prost::Message;
 
-use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
+use crate::limits::{
+    CHANGES_BYTES, CHANGES_PER_TURN, SUBSCRIBED_SESSIONS_MAX, SUBSCRIBED_TYPES_MAX,
+};
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
@@ -40,9 +42,9 @@ impl FeedFilter {
     pub(crate) fn of(request: &v1::SubscribeRequest) -> Result<Self> {
         let limit =
             |what, count: usize, max: usize| Error::check_limit(what, count as u64, max as u64);
-        limit("types (count)", request.types.len(), FOLLOWED_TYPES_MAX)?;
+        limit("types (count)", request.types.len(), SUBSCRIBED_TYPES_MAX)?;
         let sessions = request.session_ids.len();
-        limit("session_ids (count)", sessions, FOLLOWED_SESSIONS_MAX)?;
+        limit("session_ids (count)", sessions, SUBSCRIBED_SESSIONS_MAX)?;
         let scope = request.scope.clone().unwrap_or_default();
         let everything = request.types.is_empty()
             && request.session_ids.is_empty()
@@ -159,7 +161,7 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
         };
         message.changes.extend(self.waiting.take());
         let mut bytes: usize = message.changes.iter().map(Message::encoded_len).sum();
-        let (mut looked_at, mut passed_over) = (0, 0);
+        let (mut looked_at, mut skipped) = (0, 0);
         for op in self.ops.by_ref() {
             let op = op?;
             let weight = weight(&op);
@@ -170,8 +172,8 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
                 None
             };
             let Some(change) = shown else {
-                passed_over += weight;
-                if passed_over >= CHANGES_PER_TURN {
+                skipped += weight;
+                if skipped >= CHANGES_PER_TURN {
                     message.more = true;
                     break;
                 }

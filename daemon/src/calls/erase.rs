@@ -100,7 +100,7 @@ async fn erase(
     };
     let (ids, brain, view) = (ids.clone(), command.brain.clone(), command.brain.view());
     let refuse = |cleared| refuse_kept(gateway, caller, &brain, view.clone(), &ids, cleared);
-    let cleared = refuse(Cleared::new()).await?;
+    let cleared = refuse(ClearedFiles::new()).await?;
     let id = command.request.request_id;
     let done = command.execute().await?;
     if let (Some(id), true) = (id, done.written.answer.replayed) {
@@ -124,7 +124,7 @@ fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result
 }
 
 /// Quarantined files that do not have the content, with their state when they were read.
-type Cleared = HashSet<(String, Stamp)>;
+type ClearedFiles = HashSet<(String, Stamp)>;
 
 /// The coarsest time stamp of a file system (FAT): two writes within it may have the same time.
 const TICK: Duration = Duration::from_secs(2);
@@ -142,8 +142,8 @@ async fn refuse_kept(
     brain: &OpenBrain,
     view: View,
     ids: &[NodeId],
-    before: Cleared,
-) -> Result<Cleared> {
+    before: ClearedFiles,
+) -> Result<ClearedFiles> {
     // The file that the brain was imported from may still be there: it is removed or quarantined first.
     gateway.brains.engine().finalise_original(&brain.name).await;
     let (folder, ids) = (gateway.brains.folder().clone(), ids.to_vec());
@@ -151,8 +151,8 @@ async fn refuse_kept(
     let scans = gateway.scans.of(&caller.principal);
     let found = scans.run(move || {
         folder.clear_leftovers(&brain_name)?;
-        let erased = Erased::of(&view, &brain_name, ids);
-        let mut cleared = Cleared::new();
+        let erased = ErasedEvents::of(&view, &brain_name, ids);
+        let mut cleared = ClearedFiles::new();
         let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
         for kept in quarantine::list(&folder)? {
             if erased.ids.is_empty() {
@@ -219,7 +219,7 @@ fn is_gone(folder: &Folder, kept: &QuarantinedFile) -> bool {
 }
 
 /// Events that are being erased, or were.
-struct Erased<'v> {
+struct ErasedEvents<'v> {
     view: &'v View,
     brain: &'v str,
     ids: Vec<NodeId>,
@@ -227,7 +227,7 @@ struct Erased<'v> {
     whole: Vec<NodeId>,
 }
 
-impl<'v> Erased<'v> {
+impl<'v> ErasedEvents<'v> {
     fn of(view: &'v View, brain: &'v str, mut ids: Vec<NodeId>) -> Self {
         ids.retain(|id| view.node(*id).is_ok());
         let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
@@ -305,7 +305,7 @@ mod tests {
         };
         let (ours, _other) = (open("b"), open("other"));
         let view = ours.view();
-        let erased = Erased::of(&view, "b", vec![NodeId(0)]);
+        let erased = ErasedEvents::of(&view, "b", vec![NodeId(0)]);
         // Of this brain, of another, and one that nothing is known of.
         let noise = place.path().join("noise");
         fs::write(&noise, "no brain").unwrap();

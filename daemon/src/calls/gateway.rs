@@ -11,10 +11,12 @@ use crate::auth::{Caller, Role};
 use crate::brains::Brains;
 use crate::call_pool::CallPool;
 use crate::config::READERS;
-use crate::control::{Control, Reloaded};
+use crate::control::{Control, ReloadOutcome};
 use crate::ingress::latency::Latencies;
 use crate::ingress::quota::Quota;
-use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
+use crate::limits::{
+    LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX, SUBSCRIPTION_READS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
@@ -64,14 +66,14 @@ impl Gateway {
             scans: CallPool(scans),
             exports: Quota::default(),
             streams: Quota::default(),
-            follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
+            follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
             stop,
             latencies,
         })
     }
 
     /// Reads the configuration again and puts it into force.
-    pub(crate) async fn reload(&self) -> Result<Reloaded> {
+    pub(crate) async fn reload(&self) -> Result<ReloadOutcome> {
         let reloaded = self.control.reload().map_err(|error| {
             let message = format!("nothing was changed: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
@@ -83,7 +85,7 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
+    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
     /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
     pub(crate) async fn ask_as<Q: Question>(
         &self,

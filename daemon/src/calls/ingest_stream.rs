@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::answers::{Answers, Gone, Outgoing};
+use super::answers::{AnswerSender, AnswerStream, SendError};
 use super::gateway::Gateway;
 use super::memory::{EnqueuedChange, PendingChange, Write};
 use super::validate::Validate;
@@ -29,14 +29,14 @@ pub(crate) fn ingest(
     gateway: Arc<Gateway>,
     caller: Caller,
     batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin + Send + 'static,
-) -> Result<Answers<v1::IngestStreamResponse>> {
+) -> Result<AnswerStream<v1::IngestStreamResponse>> {
     let turn = gateway.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
     let turn = turn.map_err(|why| {
         let message = format!("too many streams of batches are open ({why}): wait and retry");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
-    let (answers, out) = Outgoing::new(&gateway.control, STREAM_BATCHES_MAX);
+    let (answers, out) = AnswerSender::new(&gateway.control, STREAM_BATCHES_MAX);
     let sending = tokio::spawn(send_all(gateway, caller, batches, sent).in_current_span());
     let answer = async move {
         let _turn = turn;
@@ -125,11 +125,11 @@ impl Validate for v1::IngestStreamRequest {
     }
 }
 
-/// Answers batches in order, as long as the answers are read.
+/// AnswerStream batches in order, as long as the answers are read.
 async fn answer_all(
     waiting: &mut mpsc::Receiver<EnqueueResult>,
-    answers: &Outgoing<v1::IngestStreamResponse>,
-) -> Result<(), Gone> {
+    answers: &AnswerSender<v1::IngestStreamResponse>,
+) -> Result<(), SendError> {
     let mut batch_index = 0;
     while let Some(batch) = waiting.recv().await {
         let committed = match batch {

@@ -17,13 +17,13 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::answers::{Answers, Outgoing};
+use super::answers::{AnswerSender, AnswerStream};
 use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
 use super::gateway::Gateway;
 use super::status;
 use super::validate::Validate;
 use crate::auth::Caller;
-use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
+use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, SKIPPED_COMMITS_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::Subscription;
 use amem_engine::{JobReport, OpenBrain};
@@ -33,7 +33,7 @@ pub(crate) async fn follow(
     gateway: &Gateway,
     caller: &Caller,
     request: v1::SubscribeRequest,
-) -> Result<Answers<v1::SubscribeResponse>> {
+) -> Result<AnswerStream<v1::SubscribeResponse>> {
     let (request, instance, filter) = request.validate()?;
     let brain = gateway.brains.get(caller, &request.brain).await?;
     let view = brain.view();
@@ -42,8 +42,8 @@ pub(crate) async fn follow(
     // Commits that are gone are refused now, and not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
-    let (out, messages) = Outgoing::new(&gateway.control, CHANGES_WAITING_MAX);
-    let following = Following {
+    let (out, messages) = AnswerSender::new(&gateway.control, CHANGES_WAITING_MAX);
+    let following = CommitFeed {
         jobs: request.include_jobs.then(|| brain.subscribe_jobs()),
         brain,
         from,
@@ -56,7 +56,7 @@ pub(crate) async fn follow(
         newest,
         heartbeat: HEARTBEAT,
         sent: Instant::now(),
-        passed_over: 0,
+        skipped: 0,
         looked_at: 0,
         turns: gateway.follows.clone(),
         stop: gateway.stop.clone(),
@@ -112,7 +112,7 @@ impl Validate for v1::SubscribeRequest {
     }
 }
 
-struct Following {
+struct CommitFeed {
     brain: Arc<OpenBrain>,
     /// Everything up to here has been sent.
     from: Lsn,
@@ -124,7 +124,7 @@ struct Following {
     /// When a message was sent last.
     sent: Instant,
     /// Commits since then without a change for this subscriber.
-    passed_over: usize,
+    skipped: usize,
     /// Operations read since it last yielded.
     looked_at: usize,
     /// Outcomes of jobs, if they are asked for.
@@ -132,10 +132,10 @@ struct Following {
     /// Subscriptions that read commits at the same time.
     turns: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
-    out: Outgoing<v1::SubscribeResponse>,
+    out: AnswerSender<v1::SubscribeResponse>,
 }
 
-impl Following {
+impl CommitFeed {
     async fn run(mut self) -> Result<()> {
         self.send_position().await?;
         loop {
@@ -206,9 +206,9 @@ impl Following {
         self.from = commit.lsn;
         self.follower.reached(self.from);
         if !is_sent {
-            self.passed_over += 1;
+            self.skipped += 1;
         }
-        if self.passed_over >= PASSED_OVER_MAX || self.sent.elapsed() >= self.heartbeat {
+        if self.skipped >= SKIPPED_COMMITS_MAX || self.sent.elapsed() >= self.heartbeat {
             self.send_position().await?;
         }
         Ok(true)
@@ -254,7 +254,7 @@ impl Following {
             gone.refusal("SLOW_SUBSCRIBER", &remedy)
                 .with("after_lsn", self.from)
         })?;
-        (self.sent, self.passed_over) = (Instant::now(), 0);
+        (self.sent, self.skipped) = (Instant::now(), 0);
         Ok(())
     }
 

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::answers::{Answers, Outgoing};
+use super::answers::{AnswerSender, AnswerStream};
 use super::brain::info;
 use super::gateway::Gateway;
 use super::validate::Validate;
@@ -34,7 +34,7 @@ use amem_engine::OpenBrain;
 use amem_engine::plural;
 use amem_engine::{Panicked, caught};
 
-type Sending = Outgoing<v1::ExportBrainResponse>;
+type ExportSender = AnswerSender<v1::ExportBrainResponse>;
 
 /// A message of a stream that carries a file: the options first, then its bytes.
 pub enum FilePart<O> {
@@ -208,7 +208,7 @@ pub(crate) async fn export(
     gateway: &Gateway,
     caller: &Caller,
     request: v1::ExportBrainRequest,
-) -> Result<Answers<v1::ExportBrainResponse>> {
+) -> Result<AnswerStream<v1::ExportBrainResponse>> {
     let (name, form) = request.validate()?;
     let brain = gateway.brains.get(caller, &name).await?;
     let turn = gateway.exports.take(caller, 1, EXPORTS_MAX as u64);
@@ -217,7 +217,7 @@ pub(crate) async fn export(
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let job = gateway.brains.jobs().begin(JobKind::Export, &brain.name);
-    let (parts, out) = Outgoing::new(&gateway.control, PARTS_WAITING_MAX);
+    let (parts, out) = AnswerSender::new(&gateway.control, PARTS_WAITING_MAX);
     let (scans, principal) = (gateway.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;
@@ -251,7 +251,7 @@ async fn whole_or_refused(sending: impl Future<Output = Result<u64>>) -> Result<
 }
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
-async fn send_native(view: View, to: &Sending) -> Result<u64> {
+async fn send_native(view: View, to: &ExportSender) -> Result<u64> {
     let foreign = || Refusal::from(amem_format::Error::Foreign);
     let start = view.brain().start().ok_or_else(foreign)?;
     let live = view.brain().live_page().ok_or_else(foreign)?;
@@ -261,7 +261,7 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
         .checked_sub(1)
         .and_then(|at| log.get(at));
     let len = newest.map_or(start.at, |entry| entry.end);
-    let mut sender = Sender::new(&view, len, to);
+    let mut sender = PartSender::new(&view, len, to);
     // The live page is between a daemon and its readers: a copy has none.
     for (from, until) in [(0, live), (live + PAGE, len)] {
         let mut at = from;
@@ -285,7 +285,7 @@ async fn send_compatible(
     view: View,
     beside: &Path,
     scans: CallPoolOf<'_>,
-    to: &Sending,
+    to: &ExportSender,
 ) -> Result<u64> {
     let path = beside.to_owned();
     let failed = move |e| Refusal::from(amem_format::Error::io("write a copy beside", &path, e));
@@ -306,7 +306,7 @@ async fn send_compatible(
         })
         .await?;
     let copy = Arc::new(Mutex::new(copy));
-    let mut sender = Sender::new(&view, bytes, to);
+    let mut sender = PartSender::new(&view, bytes, to);
     loop {
         let (copy, wrong) = (copy.clone(), failed.clone());
         let part = blocking(move || {
@@ -327,16 +327,16 @@ async fn send_compatible(
 }
 
 /// Sends parts, one after the other.
-struct Sender<'a> {
+struct PartSender<'a> {
     view: View,
     moment: v1::Moment,
     file_bytes: u64,
     offset: u64,
-    to: &'a Sending,
+    to: &'a ExportSender,
 }
 
-impl<'a> Sender<'a> {
-    fn new(view: &View, file_bytes: u64, to: &'a Sending) -> Self {
+impl<'a> PartSender<'a> {
+    fn new(view: &View, file_bytes: u64, to: &'a ExportSender) -> Self {
         Self {
             view: view.clone(),
             moment: moment(view),

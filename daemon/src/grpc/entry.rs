@@ -23,7 +23,7 @@ use super::response_future::ResponseFuture;
 use super::timeout;
 use super::unsent_bytes::UnsentBytes;
 use crate::control::Control;
-use crate::ingress::admission::{Admission, Admitted, Protocol};
+use crate::ingress::admission::{Admission, AdmittedRequest, Protocol};
 use crate::ingress::credentials::unidentified;
 use crate::ingress::requirement::{Pace, Requirement};
 use crate::refusal::{Refusal, Result};
@@ -94,7 +94,7 @@ impl AdmissionLayer {
 }
 
 struct AdmittedCall {
-    admitted: Admitted,
+    admitted: AdmittedRequest,
     is_stream: bool,
     /// Of its connection.
     unsent: Arc<UnsentBytes>,
@@ -151,7 +151,7 @@ where
                 Ok(answer) => answer?,
                 Err(refusal) => Status::from(refusal).into_http(),
             };
-            let Admitted {
+            let AdmittedRequest {
                 authorization,
                 deadline,
                 slot,

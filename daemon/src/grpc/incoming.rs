@@ -10,18 +10,18 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::connection::GrpcConnection;
 use super::http2::PREFACE;
 use crate::control::Control;
-use crate::ingress::accept::{Accepted, Handler};
+use crate::ingress::accept::{AcceptedConnection, Handler};
 use crate::ingress::stream::PeerStream;
 use crate::limits::FIRST_CALL_AFTER;
 
 /// Passes connections to the server once their clients have sent the preface of HTTP/2.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct GrpcHandler {
     control: Control,
     connections: mpsc::Sender<io::Result<GrpcConnection>>,
 }
 
-impl Incoming {
+impl GrpcHandler {
     /// The handler of accepted connections, and what the server takes from it.
     pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<GrpcConnection>>) {
         let (connections, incoming) = mpsc::channel(1);
@@ -33,9 +33,9 @@ impl Incoming {
     }
 }
 
-impl Handler for Incoming {
-    async fn handle(&self, accepted: Accepted) {
-        let Accepted {
+impl Handler for GrpcHandler {
+    async fn handle(&self, accepted: AcceptedConnection) {
+        let AcceptedConnection {
             mut stream,
             peer,
             mut slot,

@@ -36,7 +36,7 @@ pub(crate) use call_names::CallNameLayer;
 pub(crate) use connection::GrpcConnection;
 pub(crate) use entry::AdmissionLayer;
 pub(crate) use health::Health;
-pub(crate) use incoming::Incoming;
+pub(crate) use incoming::GrpcHandler;
 pub(crate) use latency_layer::LatencyLayer;
 pub(crate) use panics::PanicLayer;
 pub(crate) use services::Service;

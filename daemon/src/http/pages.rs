@@ -6,7 +6,7 @@ use super::brain_metrics;
 use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
 use crate::ingress::latency::{Latencies, Rpc};
-use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::limits::STATUS_PROBLEMS_MAX;
 use crate::metrics::{Phase, Process};
 use crate::refusal::{Refusal, Result};
 
@@ -181,7 +181,7 @@ pub(super) fn ready(sources: &PageSources) -> (bool, String) {
     let problems = sources
         .brains
         .engine()
-        .first_problems(PROBLEMS_TOLD_MAX, |_| true);
+        .first_problems(STATUS_PROBLEMS_MAX, |_| true);
     let (failed, rejected) = sources.brains.engine().problem_counts(|_| true);
     let more = (failed + rejected).saturating_sub(problems.len() as u64);
     for (name, problem) in problems {

@@ -27,7 +27,7 @@ const WARN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// A connection with its slot.
 #[derive(Debug)]
-pub(crate) struct Accepted {
+pub(crate) struct AcceptedConnection {
     pub(crate) stream: PeerStream,
     pub(crate) peer: Peer,
     pub(crate) slot: ConnectionSlot,
@@ -36,7 +36,7 @@ pub(crate) struct Accepted {
 /// The protocol that is spoken on accepted connections.
 pub(crate) trait Handler: Send + Sync + 'static {
     /// Takes a connection over.
-    fn handle(&self, accepted: Accepted) -> impl Future<Output = ()> + Send;
+    fn handle(&self, accepted: AcceptedConnection) -> impl Future<Output = ()> + Send;
 }
 
 /// Accepts connections for as long as it is polled, and hands each to `handler` in a task of its own.
@@ -107,7 +107,7 @@ impl<H: Handler> Acceptor<H> {
         }
         if let Some(slot) = self.acquire(&peer) {
             let stream = PeerStream::Unix(stream);
-            let accepted = Accepted { stream, peer, slot };
+            let accepted = AcceptedConnection { stream, peer, slot };
             tokio::spawn(async move { self.handler.handle(accepted).await });
         }
     }
@@ -134,7 +134,7 @@ impl<H: Handler> Acceptor<H> {
                     () = &mut slot => None,
                 };
                 if let Some((stream, peer)) = negotiated {
-                    let accepted = Accepted { stream, peer, slot };
+                    let accepted = AcceptedConnection { stream, peer, slot };
                     self.handler.handle(accepted).await;
                 }
             });

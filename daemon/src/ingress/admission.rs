@@ -2,7 +2,7 @@
 //!
 //! In this order: the caller is identified, its rate counted, its rights checked, its deadline set, its quota taken.
 //! Promises: a request whose caller is not identified counts towards the rate of its peer; a refused request holds
-//! nothing. What an admitted request holds it holds until `Admitted` is dropped.
+//! nothing. What an admitted request holds it holds until `AdmittedRequest` is dropped.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ struct AdmissionState {
 
 /// An admitted request. It holds its slot until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedRequest {
     pub(crate) caller: Caller,
     pub(crate) requirement: Requirement,
     pub(crate) deadline: Option<Deadline>,
@@ -86,7 +86,7 @@ impl Admission {
         head: &Parts,
         peer: &Peer,
         session: &Arc<SessionState>,
-    ) -> Result<Admitted> {
+    ) -> Result<AdmittedRequest> {
         let AdmissionState { control, load, .. } = &*self.0;
         let live = control.live();
         let limits = self.0.limits.as_ref().unwrap_or(&live.limits);
@@ -115,7 +115,7 @@ impl Admission {
         if let Some((role, _)) = requirement.role {
             caller.needs = role;
         }
-        Ok(Admitted {
+        Ok(AdmittedRequest {
             caller,
             requirement,
             deadline,
@@ -150,7 +150,7 @@ impl Admission {
     }
 }
 
-impl Admitted {
+impl AdmittedRequest {
     /// Runs the work of the request; an error if its deadline passes, or its caller loses rights, first. Then the work
     /// is dropped.
     pub(crate) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T> {

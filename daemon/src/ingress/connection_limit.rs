@@ -20,7 +20,7 @@ use super::rates::RateLimiter;
 use super::session::SessionState;
 use crate::config::Limits;
 use crate::control::{Control, LiveConfig};
-use crate::limits::{ADDRESS_PLACES_ONE_IN, OWN_PLACES_ONE_IN, UNIX_PLACES_ONE_IN};
+use crate::limits::{ADDRESS_SLOTS_ONE_IN, OWN_SLOTS_ONE_IN, UNIX_SLOTS_ONE_IN};
 use crate::metrics::DaemonMetrics;
 use crate::os::users::is_own;
 
@@ -224,10 +224,10 @@ impl Connections {
         if of_peer >= limits.connections_per_user {
             return Err(ConnectionRefusal::Peer(limits.connections_per_user));
         }
-        let for_unix = max / UNIX_PLACES_ONE_IN;
+        let for_unix = max / UNIX_SLOTS_ONE_IN;
         if is_tcp(key) {
             let tcp_max = max - for_unix;
-            let address_max = (tcp_max / ADDRESS_PLACES_ONE_IN).max(1);
+            let address_max = (tcp_max / ADDRESS_SLOTS_ONE_IN).max(1);
             if of_peer >= address_max {
                 return Err(ConnectionRefusal::Address(address_max));
             }
@@ -235,7 +235,7 @@ impl Connections {
                 return Err(ConnectionRefusal::Tcp(tcp_max));
             }
         }
-        let for_own = max / OWN_PLACES_ONE_IN;
+        let for_own = max / OWN_SLOTS_ONE_IN;
         if for_own > 0 && !is_own_user(key) && self.others >= max - for_own {
             return Err(ConnectionRefusal::Others(max - for_own));
         }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::auth::Caller;
-use crate::limits::{CALLER_SHARE_ONE_IN, KEPT_FOR_ADMINS_ONE_IN};
+use crate::limits::{CALLER_SHARE_ONE_IN, RESERVED_FOR_ADMINS_ONE_IN};
 
 /// A shared resource; all clones count together.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +62,7 @@ impl QuotaUse {
                 let principal = lease.principal.clone();
                 return Err(QuotaRefusal::Own { max, principal });
             }
-            if self.by_others + amount > max - max / KEPT_FOR_ADMINS_ONE_IN {
+            if self.by_others + amount > max - max / RESERVED_FOR_ADMINS_ONE_IN {
                 return Err(QuotaRefusal::Reserved(max));
             }
         }

@@ -8,7 +8,7 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::limits::RATES_KEPT_MAX;
+use crate::limits::RATE_KEYS_MAX;
 
 /// A key that was idle may act as often at once as it may within this time.
 const BURST: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
         match used.get_mut(key) {
             Some(used) => *used = until,
             None => {
-                if used.len() >= RATES_KEPT_MAX {
+                if used.len() >= RATE_KEYS_MAX {
                     // A key without use is as one that never acted.
                     used.retain(|_, until| *until > now);
                 }
@@ -75,10 +75,10 @@ mod tests {
     #[test]
     fn those_who_did_nothing_for_a_second_are_forgotten() {
         let (rates, start) = (RateLimiter::<u32>::default(), Instant::now());
-        for who in 0..=RATES_KEPT_MAX as u32 {
+        for who in 0..=RATE_KEYS_MAX as u32 {
             rates.take(&who, 1, start).unwrap();
         }
-        assert_eq!(rates.0.lock().unwrap().len(), RATES_KEPT_MAX + 1);
+        assert_eq!(rates.0.lock().unwrap().len(), RATE_KEYS_MAX + 1);
         rates.take(&u32::MAX, 1, start + 2 * BURST).unwrap();
         assert_eq!(rates.0.lock().unwrap().len(), 1);
     }

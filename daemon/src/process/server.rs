@@ -30,7 +30,7 @@ use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::grpc::{
-    AdmissionLayer, CallNameLayer, GrpcConnection, Health, Incoming, LatencyLayer, PanicLayer,
+    AdmissionLayer, CallNameLayer, GrpcConnection, GrpcHandler, Health, LatencyLayer, PanicLayer,
     Service,
 };
 use crate::http;
@@ -83,7 +83,7 @@ pub async fn run(
     let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());
     let admission = AdmissionLayer::new(control.clone());
-    let (handler, incoming) = Incoming::new(control.clone());
+    let (handler, incoming) = GrpcHandler::new(control.clone());
     let layers = (LatencyLayer(latencies), admission.clone());
     let serving = serve(
         &config.limits,
