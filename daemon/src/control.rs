@@ -1,7 +1,7 @@
 //! The configuration in force, its reload, and the shutdown of the daemon.
 //!
 //! Promises: an invalid configuration changes nothing; a valid one is in force as a whole, and the outcome names
-//! settings that need a restart; tasks that wait for a change are woken once it is in force.
+//! settings that need a restart; a task that waits for a change is woken once the change is in force.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -101,8 +101,8 @@ fn load(config: &Config) -> Result<Secrets> {
 /// The tokens in force; an error if no caller needs one.
 pub(crate) fn tokens(live: &LiveConfig) -> refusal::Result<&Tokens> {
     live.secrets.tokens.as_ref().ok_or_else(|| {
-        let message = "nobody is asked for a token: tokens are for TCP (tcp.listen), and where certificates say who calls \
-                       (tcp.tls_client_ca) only if tcp.tokens_file is set; that needs a restart or a reload";
+        let message = "no caller needs a token: tokens are for TCP (tcp.listen); if certificates identify callers \
+                       (tcp.tls_client_ca), set tcp.tokens_file and restart or reload amemd";
         Refusal::new(Code::FailedPrecondition, "NO_TOKENS", message)
     })
 }
@@ -181,8 +181,10 @@ impl Control {
             Ok(ReloadOutcome {
                 changed,
                 needs_restart,
-            }) => tracing::info!(?changed, ?needs_restart, "read the configuration again"),
-            Err(error) => tracing::error!(%error, "the configuration stays as it was"),
+            }) => tracing::info!(?changed, ?needs_restart, "reloaded the configuration"),
+            Err(error) => {
+                tracing::error!(%error, "cannot reload the configuration: the previous one stays in force")
+            }
         }
         done
     }

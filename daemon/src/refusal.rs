@@ -9,7 +9,7 @@ use amem_proto::answer::{self, Code};
 use amem_proto::v1;
 use amem_store::Error as Store;
 
-/// Why a call is refused: errors of the engine, the store and the format become one.
+/// Why a call is refused. Errors of the engine, the store and the format convert to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub answer::Refusal);
 
@@ -25,18 +25,18 @@ impl Deref for Refusal {
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal with a reason for machines and a message for people.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
         Self(answer::Refusal::new(code, reason, message))
     }
 
-    /// The same with a value for machines.
+    /// Adds a value for machines.
     #[must_use]
     pub fn with(self, name: &str, value: impl std::fmt::Display) -> Self {
         Self(self.0.with(name, value))
     }
 
-    /// An argument that makes no sense.
+    /// An invalid argument.
     pub fn invalid(what: &str, why: impl std::fmt::Display) -> Self {
         Self(answer::Refusal::invalid(what, why))
     }
@@ -46,7 +46,7 @@ impl Refusal {
         Engine::outcome_unknown().into()
     }
 
-    /// The caller has gone.
+    /// The caller has left.
     pub fn cancelled() -> Self {
         Engine::Cancelled.into()
     }

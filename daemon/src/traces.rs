@@ -26,7 +26,7 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     }
     Err(config.wrong(
         TRACES,
-        "this amemd was built without it: build it with `cargo build --release -p amemd --features otlp`",
+        "this amemd was built without the exporter: build it with `cargo build --release -p amemd --features otlp`",
     ))
 }
 

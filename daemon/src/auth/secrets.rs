@@ -67,11 +67,11 @@ impl Secrets {
         Ok(Self { tokens, keys })
     }
 
-    /// The warning where no caller can connect by TCP, as there is no token yet.
+    /// A warning if no caller can connect by TCP because there is no token.
     pub(crate) fn warning(&self) -> Option<&'static str> {
-        let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
-        nobody.then_some(
-            "TCP is on, and nobody can come in by it: there is no token yet; `amemctl token create NAME` makes one",
+        let is_useless = self.tokens.as_ref().is_some_and(Tokens::is_empty);
+        is_useless.then_some(
+            "no caller can connect by TCP yet: there is no token; `amemctl token create NAME` creates one",
         )
     }
 
@@ -103,7 +103,7 @@ fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
     let shown = tls.key.display();
     let wrong = |why: String| config.wrong("tcp.tls_key", why);
     let key = PrivateKeyDer::from_pem_slice(&bytes)
-        .map_err(|e| wrong(format!("{shown} has no key in PEM: {e}")))?;
+        .map_err(|e| wrong(format!("{shown} contains no key in PEM: {e}")))?;
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|e| wrong(e.to_string()))?;
@@ -123,11 +123,11 @@ fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
             builder.with_client_cert_verifier(verifier)
         }
     };
-    // The last file that was read is that of the CA.
+    // The file of the CA was read last.
     let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
-        .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
+        .map_err(|e| wrong(format!("{shown} does not match the certificate: {e}")))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsKeys {
         server: Arc::new(server),
@@ -147,7 +147,7 @@ fn certificates(
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
     if found.is_empty() {
-        return Err(wrong("has no certificate in PEM".into()));
+        return Err(wrong("contains no certificate in PEM".into()));
     }
     Ok(found)
 }
@@ -168,7 +168,7 @@ fn read_pem(
     file.take(PEM_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    // Part of a list of CAs must not pass for the list.
+    // A truncated list of CAs must not pass for the list.
     if bytes.len() as u64 > PEM_BYTES_MAX {
         let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
         return Err(config.wrong(key, why));

@@ -72,7 +72,7 @@ impl Handle for v1::ListProblemsRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        // A token is the last name of its page: problems that come and go meanwhile do not disturb a listing.
         let size = page_size(request.page_size);
         let brains = &gateway.brains;
         let (page, more) = brains.problem_page_for(caller, &request.page_token, size);
@@ -164,7 +164,7 @@ impl Handle for v1::ListSchedulesRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let mut jobs = gateway.schedules.list(&request.brain);
-        // A token is the name of the last brain of its page: a brain's jobs stand on one page.
+        // A token is the name of the last brain of its page: all jobs of a brain are on one page.
         jobs.retain(|job| job.brain > request.page_token && caller.sees(&job.brain));
         let size = page_size(request.page_size).max(JobKind::SCHEDULED.len());
         let mut until = size.min(jobs.len());

@@ -1,7 +1,7 @@
 //! The answers of a stream on their way to a caller that may read slowly, or not at all.
 //!
 //! Promises: an answer waits at most `limits.send_secs` to be read; there is always room for a refusal at the end, so
-//! that a stream that failed does not end as if it were whole.
+//! that a failed stream never looks complete.
 
 use amem_proto::answer::Code;
 use tokio::sync::mpsc;
@@ -14,7 +14,7 @@ use crate::refusal::{Refusal, Result};
 /// The answers of a stream as a protocol reads them.
 pub(crate) type AnswerStream<T> = ReceiverStream<Result<T>>;
 
-/// Where the answers of a stream go.
+/// Sends the answers of a stream.
 #[derive(Debug)]
 pub(super) struct AnswerSender<T> {
     out: mpsc::Sender<Result<T>>,
@@ -30,12 +30,12 @@ impl<T> Clone for AnswerSender<T> {
     }
 }
 
-/// Why an answer was not taken.
+/// Why an answer was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendError {
     /// The caller has ended the stream.
     Closed,
-    /// It has not read for this many seconds.
+    /// The caller has not read for this many seconds.
     Slow(u64),
 }
 
@@ -47,7 +47,7 @@ impl<T: Send + 'static> AnswerSender<T> {
         (Self { out, control }, ReceiverStream::new(answers))
     }
 
-    /// Sends an answer, when there is room.
+    /// Sends an answer once there is room.
     pub(super) async fn send(&self, answer: T) -> Result<(), SendError> {
         let patience = self.control.live().limits.send_after();
         match timeout(patience, self.out.reserve_many(2)).await {
@@ -84,7 +84,7 @@ impl SendError {
         match self {
             Self::Closed => Refusal::cancelled(),
             Self::Slow(seconds) => {
-                let message = format!("nothing was read for {seconds} s: {remedy}");
+                let message = format!("the caller did not read for {seconds} s: {remedy}");
                 Refusal::new(Code::Aborted, reason, message)
             }
         }

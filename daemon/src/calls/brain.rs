@@ -1,4 +1,4 @@
-//! Calls that make, describe, check and remove brains.
+//! Calls that create, describe, verify and remove brains.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::refusal::{Refusal, Result};
 use amem_engine::plural;
 
 impl Validate for v1::CreateBrainRequest {
-    /// The name, and how the brain is made.
+    /// The name, and the options of the brain.
     type Valid = (String, NewBrain);
 
     fn validate(self) -> Result<Self::Valid> {
@@ -82,7 +82,7 @@ impl Handle for v1::GetBrainRequest {
 impl Validate for v1::ListBrainsRequest {
     type Valid = Self;
 
-    /// A token is the last name of its page, so that brains that come and go meanwhile do not disturb a listing.
+    /// A token is the last name of its page: brains that appear or disappear meanwhile do not disturb a listing.
     fn validate(self) -> Result<Self> {
         if !self.page_token.is_empty() && folder::file_name(&self.page_token).is_err() {
             return Err(unknown_page_token(&self.page_token));
@@ -147,7 +147,10 @@ impl Handle for v1::OpenBrainRequest {
         let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let path = brain.path.to_str().ok_or_else(|| {
-            Refusal::invalid("the folder of the brains", "its path is not UTF-8: move it")
+            Refusal::invalid(
+                "the folder of the brains",
+                "the path is not UTF-8: rename the folder",
+            )
         })?;
         Ok(v1::OpenBrainResponse {
             moment: Some(moment(&view)),
@@ -172,7 +175,10 @@ impl Validate for v1::RemoveBrainRequest {
 
     fn validate(self) -> Result<Self::Valid> {
         let instance = Uuid::try_parse(&self.instance).map_err(|e| {
-            let why = format!("{:?} is no UUID ({e}): say which is meant", self.instance);
+            let why = format!(
+                "{:?} is not a UUID ({e}): set the instance to remove",
+                self.instance
+            );
             Refusal::invalid("instance", why)
         })?;
         Ok((self.brain, instance))
@@ -221,7 +227,7 @@ impl Handle for v1::VerifyBrainRequest {
     ) -> Result<Self::Response> {
         let brain = gateway.brains.get(caller, &request.brain).await?;
         let job = gateway.brains.jobs().begin(JobKind::Verify, &brain.name);
-        // All that is in this view is committed, and so looked at.
+        // Everything in this view is committed, and so verified.
         let (view, path) = (brain.view(), brain.path.clone());
         let scans = gateway.scans.of(&caller.principal);
         let report = match scans.run(move || Ok(verify::file(path)?)).await {
@@ -251,7 +257,7 @@ fn findings(report: verify::Report) -> Vec<v1::Finding> {
     let tail = report.tail.map(|tail| v1::Finding {
         part: "journal".into(),
         offset: Some(tail.offset),
-        message: format!("{} bytes that are no commit: {}", tail.bytes, tail.why),
+        message: format!("{} bytes that are not a commit: {}", tail.bytes, tail.why),
     });
     let findings = report.findings.into_iter().map(|finding| v1::Finding {
         part: finding.part,

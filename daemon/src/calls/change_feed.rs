@@ -17,14 +17,13 @@ use crate::limits::{
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
-/// What a subscriber asks for.
+/// The options of a subscription.
 #[derive(Debug)]
 pub(crate) struct FeedOptions {
-    /// Whose changes it gets.
     pub(crate) filter: FeedFilter,
-    /// With vectors.
+    /// True to include vectors.
     pub(crate) vectors: bool,
-    /// With the content of events that are forgotten now.
+    /// True to include the content of forgotten events.
     pub(crate) forgotten: bool,
 }
 
@@ -55,7 +54,7 @@ impl FeedFilter {
             run: scope.run,
         };
         let types = request.types.iter().map(|number| {
-            let unsaid = || Refusal::invalid("types", "one of them is not said");
+            let unsaid = || Refusal::invalid("types", "one of them is not set");
             event_type(*number)?.ok_or_else(unsaid)
         });
         Ok(Self {
@@ -66,12 +65,12 @@ impl FeedFilter {
         })
     }
 
-    /// True if it leaves nothing out.
+    /// True if every event passes.
     pub(crate) fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// True if it lets an event through. An erased event has no scope any more and passes.
+    /// True if an event passes. An erased event has no scope any more, and passes.
     fn has(&self, view: &View, id: NodeId) -> Result<bool> {
         if self.everything {
             return Ok(true);
@@ -125,7 +124,7 @@ pub(crate) struct FeedPart {
     /// The message; `more` says whether the commit goes on.
     pub(crate) message: v1::SubscribeResponse,
     /// Operations that were read for it; a touch counts once for each of its events.
-    pub(crate) looked_at: usize,
+    pub(crate) operations: usize,
 }
 
 /// Encodes the changes of a commit, part by part.
@@ -161,11 +160,11 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
         };
         message.changes.extend(self.waiting.take());
         let mut bytes: usize = message.changes.iter().map(Message::encoded_len).sum();
-        let (mut looked_at, mut skipped) = (0, 0);
+        let (mut operations, mut skipped) = (0, 0);
         for op in self.ops.by_ref() {
             let op = op?;
             let weight = weight(&op);
-            looked_at += weight;
+            operations += weight;
             let shown = if options.filter.shows(view, &op)? {
                 change(view, &op, options)?
             } else {
@@ -190,11 +189,14 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
             }
             message.changes.push(change);
         }
-        Ok(FeedPart { message, looked_at })
+        Ok(FeedPart {
+            message,
+            operations,
+        })
     }
 }
 
-/// Events that are looked up for an operation.
+/// Events that an operation looks up.
 fn weight(op: &Op<'_>) -> usize {
     match op {
         Op::Touch { entries, .. } => entries.iter().count().max(1),

@@ -74,9 +74,9 @@ commands! {
         |done| RestoreResponse {};
     EraseRequest(m) => Mutation::Erase(m.event_ids.into_iter().map(NodeId).collect());
     CompressSessionRequest(m) => {
-        // A vector of another space would be taken for one of the brain's.
+        // A vector of another space would pass for one of the brain's space.
         if m.vector.as_ref().is_some_and(|v| !v.space.is_empty()) {
-            let why = "a summary's vector is of the brain's space: leave the space out";
+            let why = "the vector of a summary is of the brain's space: omit the space";
             return Err(Refusal::invalid("space", why));
         }
         Mutation::Compress {
@@ -139,7 +139,7 @@ fn end(what: &str, end: Option<v1::LinkEnd>) -> Result<End> {
         Some(v1::link_end::End::BatchIndex(at)) => Ok(End::New(at as usize)),
         None => Err(Refusal::invalid(
             what,
-            "say an event's id, or a place in the batch",
+            "set the id of an event, or an index in the batch",
         )),
     }
 }
@@ -147,7 +147,7 @@ fn end(what: &str, end: Option<v1::LinkEnd>) -> Result<End> {
 fn correct(message: v1::CorrectRequest) -> Result<Correct> {
     let event = message
         .event
-        .ok_or_else(|| Refusal::invalid("event", "say what replaces the belief"))?;
+        .ok_or_else(|| Refusal::invalid("event", "set the event that replaces the belief"))?;
     Ok(Correct {
         target: NodeId(message.target_id),
         to_head: message.to_head,

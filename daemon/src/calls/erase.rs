@@ -1,4 +1,5 @@
-//! Erase: content is gone from every file of the daemon's before the answer, or the answer says who still holds it.
+//! Erase: content is gone from every file of the daemon before the answer, or the answer names the processes that still
+//! hold it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -34,7 +35,7 @@ impl Validate for v1::EraseRequest {
         let wait = wait.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
         if wait > READERS_WAIT_MAX {
             let why = format!(
-                "{wait:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
+                "{wait:?} is more than {READERS_WAIT_MAX:?}, the limit: wait less, and erase again"
             );
             return Err(Refusal::invalid("reader_wait", why));
         }
@@ -73,7 +74,7 @@ impl Write for v1::EraseRequest {
                 tracing::warn!(
                     brain = done.brain.name,
                     ?processes,
-                    "readers still have a file open with what was erased"
+                    "readers still have a file open that contains erased content"
                 );
             }
             Release::Unknown(why) => response.readers_unknown = why,
@@ -89,7 +90,7 @@ fn holder(holder: FileHolder) -> v1::FileHolder {
     }
 }
 
-/// Refused while a quarantined file has the content as well.
+/// Refuses while a quarantined file has the content as well.
 async fn erase(
     gateway: &Gateway,
     caller: &Caller,
@@ -183,8 +184,8 @@ async fn refuse_kept(
     }
 }
 
-/// The refusal of an erase because of a quarantined file. `why` is set if the file can not be read. A caller that may
-/// not know of the file's brain gets neither its name nor the reason.
+/// The refusal of an erase because of a quarantined file. `why` is set if the file cannot be read. A caller that does
+/// not see the file's brain gets neither its name nor the reason.
 fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> Refusal {
     if !caller.sees(&kept.brain) {
         let message = "a quarantined file of a brain that this caller may not see contains the text too, or cannot be searched: \
@@ -201,7 +202,7 @@ fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> R
         kept.file
     );
     match why {
-        // It may be another time.
+        // The file may be readable later.
         Some(mut why) if matches!(why.code, Code::Unavailable | Code::ResourceExhausted) => {
             why.0.message = message;
             why
@@ -218,12 +219,12 @@ fn is_gone(folder: &Folder, kept: &QuarantinedFile) -> bool {
     )
 }
 
-/// Events that are being erased, or were.
+/// Events to erase, or erased.
 struct ErasedEvents<'v> {
     view: &'v View,
     brain: &'v str,
     ids: Vec<NodeId>,
-    /// Those of which there is a text still.
+    /// Those that still have their text.
     whole: Vec<NodeId>,
 }
 
@@ -240,8 +241,8 @@ impl<'v> ErasedEvents<'v> {
         }
     }
 
-    /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
-    /// read, so that nothing is known of it.
+    /// True if a quarantined file has the text of one of them, or may have it because the file cannot be read. An error
+    /// if a file of another brain cannot be read.
     fn may_be_in(&self, folder: &Folder, kept: &QuarantinedFile) -> Result<bool> {
         let read = || Ok(quarantine::read(folder, &kept.file)?.0);
         let whole_in = |ids: &[NodeId]| {
@@ -252,9 +253,9 @@ impl<'v> ErasedEvents<'v> {
         let is_ours = kept.brain == self.brain || kept.base.is_some_and(|(of, _)| of == lineage);
         let has: Result<bool, Store> = match kept.base {
             Some(_) if is_ours => whole_in(&self.ids),
-            // Of another brain, which this one may have been merged with.
+            // A file of another brain may have been merged into this one.
             Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
-            // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
+            // A foreign or damaged file, perhaps the original of this brain: its events are unknown.
             None if is_ours && !self.whole.is_empty() => {
                 read().and_then(|other| amem_store::has_text_of(self.view, &other, &self.whole))
             }
@@ -265,10 +266,14 @@ impl<'v> ErasedEvents<'v> {
             Err(_) if is_gone(folder, kept) => Ok(false),
             Err(_) if is_ours => Ok(true),
             Err(why) => match Refusal::from(why) {
-                // Damage there is no matter of ours.
+                // Damage to a file of another brain does not concern this one.
                 why if why.code == Code::DataLoss => {
                     let (file, why) = (&kept.file, &why.message);
-                    tracing::warn!(file, why, "not looked through for an erase");
+                    tracing::warn!(
+                        file,
+                        why,
+                        "could not search a quarantined file for erased content"
+                    );
                     Ok(false)
                 }
                 why => Err(why),

@@ -1,4 +1,4 @@
-//! What all calls share, and the ways in: `ask_as`, `write_as`, `call_as`.
+//! The gateway: what all calls share, and their entry points `ask_as`, `call_as` and, in `memory`, `write_as`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::refusal::{Refusal, Result};
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 
-/// What all calls have in common.
+/// What all calls share.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     pub(crate) brains: Brains,
@@ -32,9 +32,9 @@ pub(crate) struct Gateway {
     reads: CallPool,
     /// Work that reads a whole file.
     pub(super) scans: CallPool,
-    /// Jobs that follow the clock.
+    /// Jobs that run on a schedule.
     pub(crate) schedules: Schedules,
-    /// Exports under way, by caller.
+    /// Exports in progress, by caller.
     pub(super) exports: Quota,
     /// Streams of batches that are open, by caller.
     pub(super) streams: Quota,
@@ -75,7 +75,7 @@ impl Gateway {
     /// Reads the configuration again and puts it into force.
     pub(crate) async fn reload(&self) -> Result<ReloadOutcome> {
         let reloaded = self.control.reload().map_err(|error| {
-            let message = format!("nothing was changed: {error}");
+            let message = format!("the configuration did not change: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;
         if reloaded.changed.iter().any(|key| key == READERS) {
@@ -107,7 +107,7 @@ impl Gateway {
         Ok(answered.answer)
     }
 
-    /// Does what any other request asks for.
+    /// Executes any other request.
     pub(crate) async fn call_as<C: Handle>(
         self: &Arc<Self>,
         caller: &Caller,
@@ -122,7 +122,7 @@ pub(crate) trait Handle: Validate {
     /// The message that answers it.
     type Response;
 
-    /// Does what a valid request asks for.
+    /// Executes a valid request.
     fn handle(
         request: Self::Valid,
         gateway: &Arc<Gateway>,
@@ -130,7 +130,7 @@ pub(crate) trait Handle: Validate {
     ) -> impl Future<Output = Result<Self::Response>> + Send;
 }
 
-/// How many rows a page of a list has if so many are asked for; 0 asks for the most.
+/// The rows of a page for which a request asks; 0 asks for the maximum.
 pub(super) fn page_size(asked: u32) -> usize {
     match asked as usize {
         0 => LIST_PAGE_MAX,

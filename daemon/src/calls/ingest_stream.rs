@@ -1,6 +1,6 @@
 //! IngestStream: batches go to the writer one after the other while earlier ones become durable; answers are in order.
 //!
-//! Promises: a batch that the writer has is executed, whether or not its answer is read; a stream that ends before
+//! Promises: an enqueued batch is executed, whether or not its answer is read; a stream that ends before
 //! every batch was answered ends with a refusal.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::auth::Caller;
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// A batch that the writer has, or why it has not.
+/// An enqueued batch, or why it is refused.
 type EnqueueResult = Result<EnqueuedChange>;
 
 /// The answers to a stream of batches.
@@ -32,7 +32,7 @@ pub(crate) fn ingest(
 ) -> Result<AnswerStream<v1::IngestStreamResponse>> {
     let turn = gateway.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
     let turn = turn.map_err(|why| {
-        let message = format!("too many streams of batches are open ({why}): wait and retry");
+        let message = format!("too many streams of batches are open ({why}): retry later");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
@@ -47,7 +47,7 @@ pub(crate) fn ingest(
             },
             Err(gone) => {
                 sending.abort();
-                let remedy = "what was sent is executed: send what was not answered again, with its request_id";
+                let remedy = "the daemon executes what it received: send unanswered batches again, with their request_ids";
                 Err(gone.refusal("SLOW_READER", remedy))
             }
         };
@@ -55,7 +55,7 @@ pub(crate) fn ingest(
             answers.fail(refusal);
         }
         drop(answers);
-        // The writer skips a batch whose answer is not waited for.
+        // The writer skips a batch whose answer is dropped.
         while let Some(batch) = waiting.recv().await {
             if let Ok(enqueued) = batch {
                 drop(enqueued.done().await);
@@ -66,7 +66,7 @@ pub(crate) fn ingest(
     Ok(out)
 }
 
-/// Gives batches to the writer, at most as many ahead of their answers as `to` has room for.
+/// Enqueues batches, at most as many ahead of their answers as `to` has room for.
 async fn send_all(
     gateway: Arc<Gateway>,
     caller: Caller,
@@ -81,7 +81,7 @@ async fn send_all(
         let batch = tokio::select! {
             batch = in_time(batches.try_next()) => batch?,
             _ = stop.wait_for(|stop| *stop) => {
-                let message = "the daemon is stopping: send what was not answered again";
+                let message = "the daemon is stopping: send unanswered batches again";
                 return Err(Refusal::new(Code::Unavailable, "CLOSING", message));
             }
         };
@@ -98,7 +98,7 @@ async fn in_time<T>(next: impl Future<Output = Result<T>>) -> Result<T> {
         Ok(next) => next,
         Err(_) => {
             let seconds = STREAM_AFTER.as_secs();
-            let message = format!("no batch came for {seconds} s: open a new stream");
+            let message = format!("no batch arrived for {seconds} s: open a new stream");
             Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
@@ -120,7 +120,7 @@ impl Validate for v1::IngestStreamRequest {
     type Valid = v1::IngestRequest;
 
     fn validate(self) -> Result<v1::IngestRequest> {
-        let none = || Refusal::invalid("batch", "a message of the stream has none");
+        let none = || Refusal::invalid("batch", "a message of the stream has no batch");
         self.batch.ok_or_else(none)
     }
 }

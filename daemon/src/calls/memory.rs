@@ -1,4 +1,4 @@
-//! Changes: a request becomes a command to the brain's writer, and the commit its answer.
+//! Changes: a request becomes a command for the brain's writer, and the commit its answer.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) trait Write: IntoCommand {
     /// The answer to an executed change.
     fn answer(done: &CommittedChange) -> Self::Answer;
 
-    /// Has the change executed, and answers once it is durable.
+    /// Executes the change, and answers once it is durable.
     fn write(
         self,
         gateway: &Gateway,
@@ -47,7 +47,7 @@ impl Gateway {
 pub(super) struct PendingChange {
     pub(super) brain: Arc<OpenBrain>,
     pub(super) request: Request,
-    /// Of the message; the writer's queue counts them.
+    /// Size of the message, for the queue of the writer.
     bytes: usize,
 }
 
@@ -68,7 +68,7 @@ impl PendingChange {
         })
     }
 
-    /// Waits until it is durable. QUEUE_FULL if the writer has too much to do.
+    /// Waits until the change is durable; QUEUE_FULL if the queue of the writer is full.
     pub(super) async fn execute(self) -> Result<CommittedChange> {
         let written = self.brain.commit(self.request, self.bytes).await?;
         Ok(CommittedChange {
@@ -77,7 +77,7 @@ impl PendingChange {
         })
     }
 
-    /// Gives it to the writer as soon as the queue has room.
+    /// Enqueues the change as soon as the queue has room.
     pub(super) async fn enqueue(self) -> Result<EnqueuedChange> {
         let answered = self
             .brain
@@ -90,7 +90,7 @@ impl PendingChange {
     }
 }
 
-/// A change that the writer has and has not answered yet.
+/// A change in the queue of the writer.
 pub(super) struct EnqueuedChange {
     brain: Arc<OpenBrain>,
     answered: oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
@@ -146,14 +146,14 @@ impl Write for v1::CompressSessionRequest {
         }
     }
 
-    /// Without a text, the daemon makes one of the session's own sentences.
+    /// Without a text, the daemon summarises the session by its own sentences.
     async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
         let mut command = PendingChange::prepare(gateway, caller, self).await?;
         if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
             && text.trim().is_empty()
         {
             *text = summarise(gateway, caller, &command.brain, *session).await?;
-            // The session may go on, and a retry have another summary: the request is the same by this.
+            // The session may grow before a retry, which then has another summary: this identifies the request.
             command.request.said = Some(format!("a summary of session {session}"));
         }
         Ok(Self::answer(&command.execute().await?))
@@ -170,9 +170,7 @@ async fn summarise(
     let scans = gateway.scans.of(&caller.principal);
     let made = scans.run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
     made.await?.ok_or_else(|| {
-        let why = format!(
-            "session {session} has no sentence that a summary could be made of: give a text"
-        );
+        let why = format!("session {session} has no sentence for a summary: set the text");
         Refusal::invalid("text", why)
     })
 }

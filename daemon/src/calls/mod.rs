@@ -1,11 +1,11 @@
 //! What the calls of amem.v1 do, in messages of `amem_proto` and for any protocol.
 //!
-//! A protocol finds out who calls (`Caller`), decodes a request, hands it in and encodes the answer or the refusal:
-//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` has a change executed, `Gateway::call_as` does
-//! everything else that has one request and one answer; streams have a function each.
+//! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the refusal:
+//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::call_as` does
+//! everything else with one request and one answer; each stream has a function of its own.
 //!
-//! Promises: a request is checked once, before any brain is looked at; a refusal says in words what would be right.
-//! Not here: who may call, and how often (`access`, `door`); gRPC (`grpc`); what a question means
+//! Promises: a request is checked once, before a brain is opened; a refusal says what is valid.
+//! Not here: who may call, and how often (`ingress`); codes and frames of a protocol (`grpc`); what a question means
 //! (`amem_proto::answer`); what a mutation does (`amem_store`).
 
 pub(crate) mod gateway;

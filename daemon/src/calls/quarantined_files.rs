@@ -1,6 +1,6 @@
-//! Files that the daemon quarantined: lists them, and ends one by discarding it or making a brain of it.
+//! Files that the daemon quarantined: lists them, discards one, or makes a brain of it.
 //!
-//! Promises: a file is taken away only when what is made of it is there.
+//! Promises: a file is removed only once the brain that is made of it exists.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;
 use crate::refusal::{Refusal, Result};
 
-/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
-/// not know of that brain.
+/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller does
+/// not see that brain.
 pub(super) async fn find(
     gateway: &Gateway,
     caller: &Caller,
@@ -38,7 +38,7 @@ pub(super) async fn find(
     Ok(known)
 }
 
-/// Those of brains that the caller may know of, by name.
+/// Lists the files of brains that the caller sees, by name.
 pub(super) async fn list(
     gateway: &Gateway,
     caller: &Caller,

@@ -1,10 +1,10 @@
 //! Subscribe: the commits of a brain in order, read from the brain itself.
 //!
-//! A subscriber is a position in the log: what it has not read yet waits in the file, except for a few messages. The
-//! slowest subscriber costs a writer nothing; one that does not read for `limits.send_secs` is ended.
+//! A subscriber is a position in the log: unread commits stay in the file, except for a few messages. The slowest
+//! subscriber costs a writer nothing; a subscription that is not read for `limits.send_secs` ends.
 //!
-//! Promises: a subscriber that filters everything out still gets its position now and then; reading commits for it
-//! never holds a thread for longer than a few changes take, and ends with the subscription or the daemon.
+//! Promises: a subscriber whose filter matches nothing still gets its position now and then; reading commits for it
+//! yields its thread after a few changes, and ends with the subscription or the daemon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::refusal::{Refusal, Result};
 use amem_engine::Subscription;
 use amem_engine::{JobReport, OpenBrain};
 
-/// Subscribe: the commits that a request asks for, from its moment on.
+/// The commits that a request asks for, from its moment on.
 pub(crate) async fn follow(
     gateway: &Gateway,
     caller: &Caller,
@@ -39,7 +39,7 @@ pub(crate) async fn follow(
     let view = brain.view();
     check_instance(instance, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
-    // Commits that are gone are refused now, and not after a first message.
+    // Commits that no longer exist are refused now, not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
     let (out, messages) = AnswerSender::new(&gateway.control, CHANGES_WAITING_MAX);
@@ -57,7 +57,7 @@ pub(crate) async fn follow(
         heartbeat: HEARTBEAT,
         sent: Instant::now(),
         skipped: 0,
-        looked_at: 0,
+        operations: 0,
         turns: gateway.follows.clone(),
         stop: gateway.stop.clone(),
         out: out.clone(),
@@ -89,7 +89,7 @@ fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
 }
 
 impl Validate for v1::SubscribeRequest {
-    /// The request, the instance that its LSN is of, and which changes it asks for.
+    /// The request, the instance of its LSN, and the filter of changes.
     type Valid = (Self, Option<Uuid>, FeedFilter);
 
     fn validate(self) -> Result<Self::Valid> {
@@ -98,14 +98,12 @@ impl Validate for v1::SubscribeRequest {
             ("", None | Some(0)) => None,
             ("", Some(lsn)) => {
                 let why =
-                    format!("say of which instance LSN {lsn} is: the answer that named it says so");
+                    format!("set the instance of LSN {lsn}: the answer that named the LSN has it");
                 return Err(Refusal::invalid("instance", why));
             }
-            _ => {
-                Some(Uuid::try_parse(asked).map_err(|e| {
-                    Refusal::invalid("instance", format!("{asked:?} is no UUID: {e}"))
-                })?)
-            }
+            _ => Some(Uuid::try_parse(asked).map_err(|e| {
+                Refusal::invalid("instance", format!("{asked:?} is not a UUID: {e}"))
+            })?),
         };
         let filter = FeedFilter::of(&self)?;
         Ok((self, instance, filter))
@@ -119,15 +117,15 @@ struct CommitFeed {
     follower: Subscription,
     options: Arc<FeedOptions>,
     newest: watch::Receiver<Lsn>,
-    /// After this long without a message it sends its position.
+    /// The longest silence before it sends its position.
     heartbeat: Duration,
     /// When a message was sent last.
     sent: Instant,
     /// Commits since then without a change for this subscriber.
     skipped: usize,
     /// Operations read since it last yielded.
-    looked_at: usize,
-    /// Outcomes of jobs, if they are asked for.
+    operations: usize,
+    /// Outcomes of jobs, if the request includes them.
     jobs: Option<broadcast::Receiver<JobReport>>,
     /// Subscriptions that read commits at the same time.
     turns: Arc<Semaphore>,
@@ -142,12 +140,12 @@ impl CommitFeed {
             self.newest.mark_unchanged();
             while self.send_next().await? {}
             let mut job = None;
-            // Counted from the last message: commits that are passed over do not postpone it.
+            // Counted from the last message: skipped commits do not postpone it.
             let silent = tokio::select! {
                 _ = self.newest.changed() => false,
                 () = sleep_until(self.sent + self.heartbeat) => true,
-                told = next_job(&mut self.jobs) => {
-                    job = Some(told);
+                report = next_job(&mut self.jobs) => {
+                    job = Some(report);
                     false
                 }
                 () = self.out.closed() => return Ok(()),
@@ -167,15 +165,15 @@ impl CommitFeed {
     }
 
     /// Sends the outcome of a job, after the commits that it made.
-    async fn send_job(&mut self, told: JobReport) -> Result<()> {
+    async fn send_job(&mut self, report: JobReport) -> Result<()> {
         while self.send_next().await? {}
         let mut message = self.position()?;
-        message.job = Some(status::job_told(&self.brain.name, told));
+        message.job = Some(status::job_outcome(&self.brain.name, report));
         self.send(message).await
     }
 
-    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. A
-    /// commit without a change for this subscriber is passed over.
+    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. Skips a
+    /// commit without a change for this subscriber.
     async fn send_next(&mut self) -> Result<bool> {
         let (view, options) = (self.brain.view(), self.options.clone());
         let Some(committed) = view.commit_after(self.from)? else {
@@ -187,18 +185,18 @@ impl CommitFeed {
         let mut is_sent = false;
         loop {
             let part = {
-                // Few of many subscribers that catch up compete with light calls.
+                // Only a few subscribers that catch up compete with light calls.
                 let _turn = self.turns.acquire().await.ok();
                 encoder.part()?
             };
             let more = part.message.more;
-            // If a part was sent, so is the last one: it says that the commit is whole.
+            // After a first part, the last one is sent even if it is empty: it completes the commit.
             let is_whole = !more && (is_sent || options.filter.is_everything());
             if !part.message.changes.is_empty() || is_whole {
                 self.send(part.message).await?;
                 is_sent = true;
             }
-            self.yield_after(part.looked_at).await?;
+            self.yield_after(part.operations).await?;
             if !more {
                 break;
             }
@@ -215,13 +213,13 @@ impl CommitFeed {
     }
 
     /// Yields after `CHANGES_PER_TURN` operations, and checks that the subscription is still wanted.
-    async fn yield_after(&mut self, looked_at: usize) -> Result<()> {
+    async fn yield_after(&mut self, operations: usize) -> Result<()> {
         // Even an empty commit costs something.
-        self.looked_at += looked_at.max(1);
-        if self.looked_at < CHANGES_PER_TURN {
+        self.operations += operations.max(1);
+        if self.operations < CHANGES_PER_TURN {
             return Ok(());
         }
-        self.looked_at = 0;
+        self.operations = 0;
         tokio::task::yield_now().await;
         if self.out.is_closed() {
             return Err(Refusal::cancelled());
@@ -264,12 +262,12 @@ impl CommitFeed {
     }
 }
 
-/// The next job that has ended; never, if jobs are not asked for.
+/// The next job that has ended; pending forever without a receiver.
 async fn next_job(jobs: &mut Option<broadcast::Receiver<JobReport>>) -> JobReport {
-    while let Some(told) = jobs {
-        match told.recv().await {
-            Ok(told) => return told,
-            // Outcomes that it missed are in ListJobs.
+    while let Some(reports) = jobs {
+        match reports.recv().await {
+            Ok(report) => return report,
+            // ListJobs has the outcomes that it missed.
             Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => *jobs = None,
         }

@@ -87,7 +87,7 @@ impl Validate for v1::ExportBrainRequest {
     }
 }
 
-/// ImportBrain: makes a brain of a file that comes in parts.
+/// ImportBrain: makes a brain of a file that arrives in parts.
 pub(crate) async fn import(
     gateway: Arc<Gateway>,
     caller: Caller,
@@ -126,7 +126,7 @@ async fn receive_brain(
             return Err(refusal);
         }
     };
-    // From here on the import ends even if the caller gives up.
+    // From here on the import completes even if the caller leaves.
     to_its_end(async move {
         let scans = gateway.scans.of(&caller.principal);
         let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
@@ -197,7 +197,7 @@ async fn next_part<M: Validate>(
         Ok(next) => next?.map(Validate::validate).transpose(),
         Err(_) => {
             let seconds = PART_AFTER.as_secs();
-            let message = format!("no part came for {seconds} s: send the file again");
+            let message = format!("no part arrived for {seconds} s: send the file again");
             Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
@@ -213,7 +213,7 @@ pub(crate) async fn export(
     let brain = gateway.brains.get(caller, &name).await?;
     let turn = gateway.exports.take(caller, 1, EXPORTS_MAX as u64);
     let turn = turn.map_err(|why| {
-        let message = format!("too many exports are under way ({why}): wait and retry");
+        let message = format!("too many exports are in progress ({why}): retry later");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let job = gateway.brains.jobs().begin(JobKind::Export, &brain.name);
@@ -222,7 +222,7 @@ pub(crate) async fn export(
     let send = async move {
         let _turn = turn;
         let sent = async {
-            // While content is being sent, an erase is not answered.
+            // An erase is not answered while content is being sent.
             let _sending = brain.sending.clone().read_owned().await;
             let view = brain.view();
             match form {
@@ -244,7 +244,7 @@ pub(crate) async fn export(
     Ok(out)
 }
 
-/// The bytes that were sent. A defect becomes a refusal: a stream that just ended would pass for a whole file.
+/// The bytes that were sent. A defect becomes a refusal: a stream that merely ends would pass for a whole file.
 async fn whole_or_refused(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
     let stopped = |Panicked| Err(Refusal::internal("a defect stopped the export"));
     caught(sending).await.unwrap_or_else(stopped)
@@ -262,7 +262,7 @@ async fn send_native(view: View, to: &ExportSender) -> Result<u64> {
         .and_then(|at| log.get(at));
     let len = newest.map_or(start.at, |entry| entry.end);
     let mut sender = PartSender::new(&view, len, to);
-    // The live page is between a daemon and its readers: a copy has none.
+    // The live page is for direct readers: a copy has none.
     for (from, until) in [(0, live), (live + PAGE, len)] {
         let mut at = from;
         while at < until {
@@ -279,8 +279,8 @@ async fn send_native(view: View, to: &ExportSender) -> Result<u64> {
     Ok(len)
 }
 
-/// A file that the reference implementation opens. It is made in a temporary file first, because its tables come before
-/// the data that they count.
+/// A file for the reference implementation. It is written to a temporary file first, because its tables precede the data
+/// that they count.
 async fn send_compatible(
     view: View,
     beside: &Path,

@@ -16,7 +16,7 @@ type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 
 /// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<FileValues>> {
-    let failed = |e| Error::io("read the settings in", path, e);
+    let failed = |e| Error::io("read the configuration in", path, e);
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<Option<FileValues>> {
         .map_err(failed)?;
     let origin = path.display().to_string();
     if bytes.len() as u64 > CONFIG_BYTES_MAX {
-        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a file of settings?");
+        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a configuration file?");
         return Err(Error::File { origin, why });
     }
     let text = String::from_utf8(bytes).map_err(|_| Error::File {
@@ -85,8 +85,9 @@ impl ConfigText<'_> {
                     None
                 }
                 (None, _) => {
-                    let hint = nearest(&name).map(|near| format!("; is it {near} that is meant?"));
-                    let hint = hint.unwrap_or_else(|| "; amemd --check-config lists all".into());
+                    let hint = nearest(&name).map(|near| format!("; did you mean {near}?"));
+                    let hint =
+                        hint.unwrap_or_else(|| "; `amemd --check-config` lists all keys".into());
                     return Err(self.wrong(at, format!("unknown key {name:?}{hint}")));
                 }
             };
@@ -108,18 +109,18 @@ impl ConfigText<'_> {
             DeValue::Boolean(switch) => RawValue::Boolean(*switch),
             DeValue::Integer(number) => RawValue::Integer(
                 i64::from_str_radix(number.as_str(), number.radix())
-                    .map_err(|_| wrong("a number that is too large"))?,
+                    .map_err(|_| wrong("the number is too large"))?,
             ),
             DeValue::Table(table) => {
                 let mut words = BTreeMap::new();
-                // Tables of tables are as one table, whose names have the way to each value.
+                // Nested tables become one table, whose keys are the paths of the values.
                 let depth = if name == BRAINS { 2 } else { 0 };
                 if !flatten("", table, depth, &mut words) {
-                    return Err(wrong("each value in it must be a text in quotes"));
+                    return Err(wrong("each value in the table must be a quoted string"));
                 }
                 RawValue::Table(words)
             }
-            _ => return Err(wrong("this kind of value means nothing here")),
+            _ => return Err(wrong("a value of this type is not allowed here")),
         })
     }
 }

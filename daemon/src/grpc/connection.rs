@@ -22,7 +22,7 @@ use crate::ingress::session::SessionState;
 use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
 
-/// Bytes that are read at a time for `Rewrite`.
+/// Bytes of one read for `Rewrite`.
 const READ_BYTES: usize = 16 << 10;
 /// Bytes of a frame that pass unchanged are read without a copy from this size on.
 const PASS_BYTES_MIN: usize = 4 << 10;
@@ -50,7 +50,6 @@ impl ConnectionInfo {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct GrpcConnection {
     stream: PeerStream,
@@ -58,9 +57,9 @@ pub(crate) struct GrpcConnection {
     /// Ready when the first call must have been admitted; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
     slot: ConnectionSlot,
-    /// What the server reads before anything from `stream`.
+    /// Bytes that the server reads before those of `stream`.
     ahead: Vec<u8>,
-    /// How much of `ahead` it has read.
+    /// Bytes of `ahead` that it has read.
     read: usize,
     /// On a Unix socket.
     rewrite: Option<Box<Rewrite>>,
@@ -70,7 +69,7 @@ pub(crate) struct GrpcConnection {
 #[derive(Debug)]
 struct Rewrite {
     authority: Authority,
-    /// What was read from the client: `taken..read` is still to be re-encoded.
+    /// Bytes of the client; `taken..read` is to be re-encoded.
     buffer: [u8; READ_BYTES],
     taken: usize,
     read: usize,
@@ -115,7 +114,7 @@ impl GrpcConnection {
             return Ok(());
         }
         let key = self.info.peer.key();
-        let why = "no call was admitted in time, or its caller is no longer accepted";
+        let why = "no call was admitted in time, or the caller lost its rights";
         tracing::debug!(peer = %key, why, "closed a connection");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }

@@ -13,12 +13,12 @@ use super::status::trailers;
 use crate::ingress::authorization::RequestAuthorization;
 use crate::refusal::Refusal;
 
-/// What the caller sends: it ends in an error.
+/// The body of the request: it ends in an error.
 pub(super) fn guard_request(inner: Body, authorization: &RequestAuthorization) -> Body {
     guard(inner, authorization.clone(), Err)
 }
 
-/// What a stream answers: it ends in trailers with the reason.
+/// The body of the answer to a stream: it ends in trailers with the reason.
 pub(super) fn guard_answer(inner: Body, authorization: RequestAuthorization) -> Body {
     guard(inner, authorization, trailers)
 }
@@ -63,7 +63,7 @@ impl HttpBody for GuardedBody {
         };
         if let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
             this.ended = None;
-            // What produces the body ends as well.
+            // The producer of the body ends as well.
             this.inner = Body::empty();
             return Poll::Ready(Some((this.end)(refusal.into())));
         }

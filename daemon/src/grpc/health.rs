@@ -1,7 +1,7 @@
 //! grpc.health.v1 for the daemon and for every brain: the service `brain/NAME`.
 //!
-//! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is; a caller is
-//! told of the brains that it sees, and of others as if they were not there.
+//! Promises: a brain that cannot be opened or is being recovered is not serving, and the daemon still is; for a caller,
+//! brains that it does not see do not exist.
 
 use amem_engine::{BrainHealth, Reported};
 use tonic::{Request, Response, Status};
@@ -12,7 +12,7 @@ use tonic_health::server::{HealthReporter, HealthService};
 
 use crate::auth::Caller;
 
-/// Where states of health are told.
+/// The health of the daemon and of every brain.
 #[derive(Debug, Clone)]
 pub(crate) struct Health(HealthReporter);
 
@@ -21,7 +21,6 @@ impl Health {
         Self(HealthReporter::new())
     }
 
-    /// The service that tells them.
     pub(crate) fn service(&self) -> HealthServer<VisibleHealth> {
         HealthServer::new(VisibleHealth(HealthService::from_health_reporter(
             self.0.clone(),
@@ -49,19 +48,19 @@ impl BrainHealth for Health {
     }
 }
 
-/// How the services of brains begin.
+/// The prefix of the services of brains.
 const BRAIN: &str = "brain/";
 
 fn service(name: &str) -> String {
     format!("{BRAIN}{name}")
 }
 
-/// The service, as each caller sees it.
+/// The service of health, restricted to what each caller sees.
 #[derive(Debug)]
 pub(crate) struct VisibleHealth(HealthService);
 
-/// A brain that the caller does not see is asked for by a name that none has.
-fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
+/// Replaces the name of a brain that the caller does not see by one that no brain has.
+fn restrict(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
     let caller = request.extensions().get::<Caller>();
     let sees = |name| caller.is_some_and(|caller| caller.sees(name));
     let asked = &request.get_ref().service;
@@ -79,13 +78,13 @@ impl Checks for VisibleHealth {
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<HealthCheckResponse>, Status> {
-        self.0.check(seen(request)).await
+        self.0.check(restrict(request)).await
     }
 
     async fn watch(
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
-        self.0.watch(seen(request)).await
+        self.0.watch(restrict(request)).await
     }
 }

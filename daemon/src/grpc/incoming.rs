@@ -45,7 +45,7 @@ impl Handler for GrpcHandler {
         let preface = tokio::select! {
             preface = timeout(within, read_preface(&mut stream)) => preface,
             () = &mut slot => {
-                tracing::debug!(peer = %key, "closed a silent connection: its slot was needed");
+                tracing::debug!(peer = %key, "closed a silent connection: another connection needed its slot");
                 return;
             }
         };
@@ -55,7 +55,7 @@ impl Handler for GrpcHandler {
                 drop(self.connections.send(Ok(connection)).await);
             }
             Ok(Err(why)) => {
-                tracing::debug!(peer = %key, %why, "a connection ended before it began")
+                tracing::debug!(peer = %key, %why, "a connection ended before its preface")
             }
             Err(_) => tracing::debug!(peer = %key, "closed a silent connection"),
         }

@@ -12,7 +12,7 @@ pub(super) const HEAD_BYTES: usize = 5;
 /// The position in the messages of a body.
 #[derive(Debug)]
 pub(super) struct Messages {
-    /// The type of the messages, if `amem.v1` has it.
+    /// The type of the messages, if they are of `amem.v1`.
     input: Option<RequestType>,
     /// Bytes of a message, at most.
     bytes_max: usize,
@@ -88,7 +88,7 @@ impl Messages {
             return Ok(());
         };
         walk.take(part).map_err(|MalformedMessage| {
-            let message = "what was sent is no message of this call, as amem.v1 describes it";
+            let message = "the request is not a message of this call as amem.v1 defines it";
             Refusal::new(Code::InvalidArgument, "INVALID", message)
         })?;
         let decoded_max = self.bytes_max as u64 * DECODED_TIMES_MAX;
@@ -101,15 +101,15 @@ impl Messages {
 
 fn too_large(bytes: u64, bytes_max: usize) -> Refusal {
     let message = format!(
-        "a message has {bytes} bytes, more than the limit of {bytes_max}: send less at a time; events go by IngestStream, \
-         in batches of at most {BATCH_BYTES_MAX}"
+        "a message has {bytes} bytes, more than the limit of {bytes_max}: send less per request; send events by IngestStream, \
+         in batches of at most {BATCH_BYTES_MAX} bytes"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
 
 fn too_much(decoded_max: u64) -> Refusal {
     let message = format!(
-        "a message would take more than {decoded_max} bytes of memory, the limit: it has too many parts; send fewer at a time"
+        "a message would take more than {decoded_max} bytes of memory, the limit: it has too many parts; send fewer per request"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }

@@ -64,7 +64,7 @@ where
 /// Logs the panic of a call, and gives its answer.
 fn stopped(path: &str) -> Status {
     tracing::error!(path, "a defect stopped a call");
-    let why = "a defect stopped this call; the daemon's log tells more";
+    let why = "a defect stopped this call; see the log of amemd";
     Refusal::internal(why).into()
 }
 

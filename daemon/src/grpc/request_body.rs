@@ -1,8 +1,7 @@
 //! The body of a request: its bytes are held as they arrive, and it must not stall.
 //!
 //! Promises: a message over the limit of its call is refused by its length, before it arrives; a unary request holds
-//! its bytes until its answer has been sent, a stream those of the message that is arriving: the queues count the
-//! others.
+//! its bytes until its answer has been sent, a stream those of the message that is arriving: queues count the others.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use crate::refusal::{Refusal, Result};
 
 fn too_slow() -> Refusal {
     let message = format!(
-        "nothing of the request came for {} s: send it again",
+        "no part of the request arrived for {} s: send it again",
         REQUEST_AFTER.as_secs()
     );
     Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
@@ -33,7 +32,7 @@ pub(super) struct RequestBody {
     inner: Body,
     held: Arc<HeldBytes>,
     received: u64,
-    /// How long the body may stall; `None` for a stream, of which each message counts by itself.
+    /// How long the body may stall; `None` for a stream, whose messages count one by one.
     stall_max: Option<Duration>,
     messages: Messages,
     stalled: Option<Pin<Box<Sleep>>>,

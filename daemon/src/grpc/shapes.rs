@@ -11,7 +11,7 @@ use prost::Message;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 
-/// Overhead of an allocation, about.
+/// Approximate overhead of an allocation.
 const BLOCK: u64 = 16;
 /// A growing vector has up to twice the capacity that it needs.
 const GROWTH: u64 = 2;
@@ -177,7 +177,7 @@ fn name_all<'a>(
     }
 }
 
-/// What the next byte belongs to.
+/// The part of the wire format that the next byte belongs to.
 #[derive(Debug, Clone, Copy)]
 enum WireState {
     /// A field's number and its wire type.
@@ -190,7 +190,7 @@ enum WireState {
     Skip(u64),
 }
 
-/// The bytes are no message of amem.v1.
+/// The bytes are not a message of amem.v1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MalformedMessage;
 
@@ -237,7 +237,7 @@ impl SizeCounter {
         }
     }
 
-    /// Bytes in memory of what has arrived.
+    /// Bytes in memory of the part that has arrived.
     pub(super) fn decoded(&self) -> u64 {
         self.decoded
     }

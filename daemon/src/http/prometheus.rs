@@ -59,7 +59,7 @@ impl MetricsText {
         self.line(of.name, "", labels, value);
     }
 
-    /// A histogram of a family; `unit` counted values are 1 in its unit.
+    /// A histogram of a family; `unit` counted values make 1 in the unit of the family.
     pub(super) fn histogram(
         &mut self,
         of: &Family,
@@ -77,7 +77,7 @@ impl MetricsText {
             self.line(of.name, "_bucket", &[label, ("le", &bound)], below as f64);
         }
         self.line(of.name, "_sum", &[label], counted.sum as f64 / unit);
-        // The sum of the buckets: more may have been counted meanwhile.
+        // The sum of the buckets: the snapshot is not atomic.
         self.line(of.name, "_count", &[label], below as f64);
     }
 

@@ -1,4 +1,4 @@
-//! Refusals as HTTP says them.
+//! The HTTP statuses of refusals.
 
 use amem_proto::answer::Code;
 use hyper::StatusCode;

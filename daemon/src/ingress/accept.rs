@@ -22,7 +22,7 @@ use crate::metrics::DaemonMetrics;
 /// How long accepting pauses after it failed: the process is probably out of descriptors.
 pub(crate) const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How long after one warning of a refused connection the next one is logged, at the earliest.
+/// The shortest time between two warnings of refused connections.
 const WARN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// A connection with its slot.
@@ -91,7 +91,7 @@ struct Acceptor<H> {
     limit: ConnectionLimit,
     metrics: DaemonMetrics,
     handler: H,
-    /// When a refused connection was last logged.
+    /// When the last warning of a refused connection was logged.
     warned: Mutex<Option<Instant>>,
 }
 
@@ -103,7 +103,7 @@ impl<H: Handler> Acceptor<H> {
         };
         let peer = Peer::Unix { uid, gid };
         if self.control.live().access.rights(uid, gid).most().is_none() {
-            return self.refuse("a user without any role", &peer.key());
+            return self.refuse("a user without a role", &peer.key());
         }
         if let Some(slot) = self.acquire(&peer) {
             let stream = PeerStream::Unix(stream);

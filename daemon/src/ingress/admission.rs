@@ -2,7 +2,7 @@
 //!
 //! In this order: the caller is identified, its rate counted, its rights checked, its deadline set, its quota taken.
 //! Promises: a request whose caller is not identified counts towards the rate of its peer; a refused request holds
-//! nothing. What an admitted request holds it holds until `AdmittedRequest` is dropped.
+//! nothing; an admitted request holds its slot until `AdmittedRequest` is dropped.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::refusal::{Refusal, Result};
 
 /// How a protocol describes a request by its head.
 pub(crate) trait Protocol {
-    /// An error if there is no such call.
+    /// An error if the call does not exist.
     fn requirement(head: &Parts) -> Result<Requirement>;
 
-    /// The time that the caller gives the request, if it says so.
+    /// The deadline that the caller sets, as a duration.
     fn timeout(head: &Parts) -> Result<Option<Duration>>;
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct Admission(Arc<AdmissionState>);
 #[derive(Debug)]
 struct AdmissionState {
     control: Control,
-    /// `None`: those of the configuration in force.
+    /// `None` for the limits of the configuration in force.
     limits: Option<Limits>,
     load: LoadLimits,
     /// By principal.
@@ -167,8 +167,7 @@ impl AdmittedRequest {
 
 fn too_often(caller: &str, per_second: u64, wait: Duration) -> Refusal {
     let message = format!(
-        "{caller} makes more than {per_second} calls a second, the limit (limits.calls_per_second): wait {} ms and call \
-         again",
+        "{caller} makes more than {per_second} calls a second, the limit (limits.calls_per_second): retry in {} ms",
         wait.as_millis() + 1
     );
     Refusal::new(Code::ResourceExhausted, "LOAD", message)

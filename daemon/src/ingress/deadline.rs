@@ -20,7 +20,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline of a request that begins now; `None` if it has none.
+    /// The deadline of a request that begins now, if it has one.
     pub(crate) fn new(
         asked: Option<Duration>,
         requirement: &Requirement,
@@ -50,11 +50,11 @@ impl Deadline {
     pub(crate) fn exceeded(&self) -> Refusal {
         let within = self.within;
         let next = if self.is_repeatable {
-            "what it writes may still be done: retry with the same request_id"
+            "its change may still be executed: retry with the same request_id"
         } else {
-            "give it more time, or ask for less"
+            "allow more time, or ask for less"
         };
-        let message = format!("the call was not done within {within:?}; {next}");
+        let message = format!("the call did not complete within {within:?}; {next}");
         Refusal::new(Code::DeadlineExceeded, "DEADLINE", message)
     }
 }

@@ -1,8 +1,8 @@
 //! Latencies: how long calls take, one HDR histogram for each.
 //!
-//! The latency of a call runs from its head to the end of its answer, or, of a stream, to the first message: the length
-//! of a stream says nothing of the daemon. A call is in flight until its answer ends. A call whose caller leaves before
-//! that has failed, unless its answer is endless and has begun.
+//! The latency of a call runs from its head to the end of its answer, or, for a stream, to the first message: the
+//! length of a stream depends on its caller. A call is in flight until its answer ends. If its caller leaves earlier, the
+//! call has failed, unless its answer is endless and has begun.
 //!
 //! Promises: there is one histogram for each call that exists, whatever paths are requested.
 
@@ -15,7 +15,7 @@ use hdrhistogram::Histogram;
 use crate::ingress::methods::Method;
 use crate::limits::REASONS_MAX;
 
-/// Microseconds of the longest latency that is recorded as itself.
+/// Microseconds of the longest latency; longer ones are recorded as this.
 const LONGEST_MICROS: u64 = 3_600_000_000;
 
 /// Significant decimal digits of a latency.
@@ -50,7 +50,7 @@ impl Latencies {
             let rpc = Rpc {
                 in_flight: 0,
                 errors: 0,
-                // It grows with what it records. One with room for the longest latency takes 190 KB.
+                // It grows as it records; one with room for the longest latency takes 190 KB.
                 micros: Histogram::new(DIGITS).ok()?,
                 streams: method.streams,
                 is_endless: method.is_endless,

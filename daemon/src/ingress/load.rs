@@ -1,4 +1,4 @@
-//! The load: requests under way, and the bytes of their bodies. A request over a limit is refused before it is read.
+//! The load: requests in progress, and the bytes of their bodies. A request over a limit is refused before it is read.
 //!
 //! Promises: a slot and its bytes are free again however the request ends.
 //! Not here: how a protocol counts the bytes that arrive (`grpc::request_body`).
@@ -15,14 +15,14 @@ use crate::config::Limits;
 use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// The requests under way.
+/// The requests in progress.
 #[derive(Debug, Default)]
 pub(crate) struct LoadLimits {
     calls: Quota,
     bytes: Quota,
 }
 
-/// A request under way, with the bytes of its body.
+/// A request in progress, with the bytes of its body.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
     _call: QuotaLease,
@@ -34,12 +34,12 @@ pub(crate) struct CallSlot {
 pub(crate) struct HeldBytes(QuotaLease);
 
 fn busy(what: &str, why: &QuotaRefusal, name: &str) -> Refusal {
-    let message = format!("the daemon is busy ({what}, {why}: limits.{name}): wait and call again");
+    let message = format!("the daemon is busy ({what}, {why}: limits.{name}): retry later");
     Refusal::new(Code::ResourceExhausted, "LOAD", message)
 }
 
 fn busy_with_bytes(why: &QuotaRefusal) -> Refusal {
-    let what = "too many bytes of requests are under way";
+    let what = "too many bytes of requests are in progress";
     busy(what, why, "request_bytes_in_flight")
 }
 
@@ -54,7 +54,7 @@ impl LoadLimits {
     ) -> Result<CallSlot> {
         let call = self.calls.take(caller, 1, limits.requests_in_flight);
         let call =
-            call.map_err(|why| busy("too many calls are under way", &why, "requests_in_flight"))?;
+            call.map_err(|why| busy("too many calls are in progress", &why, "requests_in_flight"))?;
         // A stream holds the bytes of one message after the other. A request that announces nothing still sends some.
         let announced = match requirement.pace {
             Pace::Stream => 1,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::limits::RATE_KEYS_MAX;
 
-/// A key that was idle may act as often at once as it may within this time.
+/// An idle key may act at once as often as within this time.
 const BURST: Duration = Duration::from_secs(1);
 
 /// The instant up to which each key has used its rate.
@@ -41,7 +41,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
             Some(used) => *used = until,
             None => {
                 if used.len() >= RATE_KEYS_MAX {
-                    // A key without use is as one that never acted.
+                    // An unused rate is dropped.
                     used.retain(|_, until| *until > now);
                 }
                 used.insert(key.to_owned(), until);

@@ -1,4 +1,4 @@
-//! What is counted of the daemon as a whole.
+//! The metrics of the daemon as a whole.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use amem_engine::Metric;
 
-/// What is counted of the daemon. All clones are the same.
+/// The metrics of the daemon; all clones count together.
 #[derive(Debug, Clone)]
 pub(crate) struct DaemonMetrics(Arc<DaemonCounts>);
 
@@ -18,14 +18,14 @@ struct DaemonCounts {
     turned_away: Metric,
 }
 
-/// What the daemon is about.
+/// The phase of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It recovers its brains.
     Starting = 0,
     /// It serves.
     Ready = 1,
-    /// It ends the calls that are under way.
+    /// It waits for the calls in progress.
     Stopping = 2,
 }
 
@@ -36,7 +36,6 @@ impl Default for DaemonMetrics {
 }
 
 impl DaemonMetrics {
-    /// Of a daemon that starts now.
     pub(crate) fn new() -> Self {
         Self(Arc::new(DaemonCounts {
             started: Instant::now(),
@@ -46,17 +45,14 @@ impl DaemonMetrics {
         }))
     }
 
-    /// How long the daemon has been running.
     pub(crate) fn uptime(&self) -> Duration {
         self.0.started.elapsed()
     }
 
-    /// What the daemon is about from now on.
     pub(crate) fn enter(&self, phase: Phase) {
         self.0.phase.store(phase as u8, Ordering::Release);
     }
 
-    /// What the daemon is about.
     pub(crate) fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Acquire) {
             0 => Phase::Starting,
@@ -65,12 +61,12 @@ impl DaemonMetrics {
         }
     }
 
-    /// Connections that have a place.
+    /// Connections that have a slot.
     pub(crate) fn connections(&self) -> &Metric {
         &self.0.connections
     }
 
-    /// Connections that were turned away.
+    /// Connections that were refused.
     pub(crate) fn turned_away(&self) -> &Metric {
         &self.0.turned_away
     }

@@ -1,7 +1,7 @@
-//! What is counted of the daemon itself.
+//! The metrics of the daemon itself.
 //!
-//! Promises: counting takes no lock that a call could wait for; it changes no answer. Not here: publishing it
-//! (`services::status`, `metrics`); how long calls take (`latency`); the metrics of brains (`amem_engine`).
+//! Promises: counting takes no lock. Not here: publishing (`calls::status`, `http::pages`), latencies
+//! (`ingress::latency`), the metrics of brains (`amem_engine`).
 
 mod daemon_metrics;
 mod process;

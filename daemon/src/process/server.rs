@@ -2,9 +2,9 @@
 //!
 //! It stops in this order:
 //! 1. `StopStage::Intake`: no connection is accepted, and no work begins in the background.
-//! 2. Calls under way end, within `DRAIN`.
-//! 3. Last runs of schedules are written down; brains that have lost their files are saved, within `SAVE`; all brains
-//!    close, within `CLOSE`.
+//! 2. Calls in progress end, within `DRAIN`.
+//! 3. The last runs of schedules are saved; brains whose files were removed are saved, within `SAVE`; all brains close,
+//!    within `CLOSE`.
 //! 4. `StopStage::Reporting`: metrics.
 
 use std::future::Future;
@@ -43,8 +43,8 @@ use crate::limits::{
 use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 
-/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for
-/// the end; then ends the calls under way and closes the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator shuts the
+/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,
@@ -58,7 +58,7 @@ pub async fn run(
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
-    // Metrics are served from before the recovery, when the daemon is not ready, to the end.
+    // Metrics are served from before the recovery to the end.
     let pages = listeners
         .metrics
         .take()
@@ -134,7 +134,7 @@ pub async fn run(
         None => match tokio::time::timeout(DRAIN, serving).await {
             Ok(served) => served,
             Err(_) => {
-                tracing::warn!("calls that did not end in time are cut off");
+                tracing::warn!("cutting off calls that did not end in time");
                 Ok(())
             }
         },
@@ -145,7 +145,7 @@ pub async fn run(
     Ok(served?)
 }
 
-/// The health of the daemon: all services are serving.
+/// The health of a daemon whose services are all serving.
 async fn health() -> Health {
     let health = Health::new();
     for service in [
@@ -168,7 +168,7 @@ async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
         recovered = engine.recover_all() => Some(recovered),
     };
     let Some(recovered) = recovered else {
-        tracing::info!("stopping: the next start recovers the other brains");
+        tracing::info!("stopping: the next start recovers the remaining brains");
         notify::stopping();
         drop(tokio::time::timeout(CLOSE, engine.close()).await);
         return false;
@@ -179,7 +179,7 @@ async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
     true
 }
 
-/// The gRPC server; it ends once `stopping` is true and the calls under way have ended.
+/// The gRPC server; it ends once `stopping` is true and the calls in progress have ended.
 fn serve(
     limits: &Limits,
     gateway: &Arc<Gateway>,
@@ -223,7 +223,7 @@ fn serve(
     }))
 }
 
-/// Closes idle brains, again and again.
+/// Closes idle brains periodically.
 async fn close_idle(gateway: Arc<Gateway>) {
     loop {
         let after = gateway.control.live().limits.idle_close();
@@ -244,7 +244,7 @@ async fn reload_on(mut hangup: Signal, gateway: &Gateway) {
     std::future::pending().await
 }
 
-/// Writes down what the next start needs, and closes the brains.
+/// Saves the state of schedules and the brains without files, and closes all brains.
 async fn close(gateway: &Gateway) {
     let engine = gateway.brains.engine();
     gateway.schedules.keep();
@@ -254,10 +254,10 @@ async fn close(gateway: &Gateway) {
         saved = tokio::time::timeout(SAVE, engine.save_nameless()) => saved.is_ok(),
     };
     if !saved {
-        tracing::error!("a brain whose file was taken away could not be saved in time");
+        tracing::error!("a brain whose file was removed could not be saved in time");
     }
     if tokio::time::timeout(CLOSE, engine.close()).await.is_err() {
-        tracing::warn!("brains that did not close in time are recovered at the next start");
+        tracing::warn!("some brains did not close in time: the next start recovers them");
     }
     engine.log_quarantined();
 }

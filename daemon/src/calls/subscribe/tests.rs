@@ -69,7 +69,7 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (CommitFeed, Messa
         heartbeat,
         sent: Instant::now(),
         skipped: 0,
-        looked_at: 0,
+        operations: 0,
         jobs: None,
         turns: Arc::new(Semaphore::new(1)),
         stop: watch::channel(false).1,

@@ -118,9 +118,9 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     let mut sent = Sent::new(&[3 * ANSWER_PART_BYTES], None);
     sent.data().await;
     let began = Instant::now();
-    sent.answers.look(began + UNREAD_AFTER / 2);
+    sent.answers.check(began + UNREAD_AFTER / 2);
     assert_eq!(sent.under_way(), 1);
-    sent.answers.look(began + UNREAD_AFTER);
+    sent.answers.check(began + UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
     let status = sent.next().await.unwrap().unwrap_err();
     assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
@@ -131,7 +131,7 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     waits.data().await;
     let next = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut waits.body).poll_frame(cx)));
     assert!(next.await.is_pending());
-    waits.answers.look(Instant::now() + 9 * UNREAD_AFTER);
+    waits.answers.check(Instant::now() + 9 * UNREAD_AFTER);
     assert_eq!(waits.under_way(), 1);
 }
 
@@ -147,10 +147,10 @@ async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_ear
         sent.data().await;
     }
     let began = Instant::now();
-    first.answers.look(began + UNREAD_AFTER_WHEN_MANY / 2);
+    first.answers.check(began + UNREAD_AFTER_WHEN_MANY / 2);
     assert_eq!(first.under_way(), 5, "it may still be read");
     // Of five quarters one is too much.
-    first.answers.look(began + UNREAD_AFTER_WHEN_MANY);
+    first.answers.check(began + UNREAD_AFTER_WHEN_MANY);
     assert_eq!(first.under_way(), 4);
     let status = first.next().await.unwrap().unwrap_err();
     assert!(status.message().contains("not read for 5 s"), "{status}");
@@ -175,7 +175,7 @@ async fn an_answer_waits_while_its_connection_has_too_much_and_its_patience_is_c
     // The server lets go of one: there is room for the next.
     held.pop();
     assert_eq!(sent.data().await, ANSWER_PART_BYTES);
-    sent.answers.look(began + 2 * UNREAD_AFTER);
+    sent.answers.check(began + 2 * UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
 }
 

@@ -208,11 +208,11 @@ async fn untracked_files_are_no_brains_and_only_the_first_are_named() {
     assert_eq!(lines[0], "ready");
     assert_eq!(
         lines[1],
-        "file stray00\\nready.amem: not adopted (BRAIN_NAME)"
+        "file stray00\\nready.amem: rejected (BRAIN_NAME)"
     );
     assert_eq!(
         lines[21],
-        "and 10 more: `amemctl brain ls --rejected` has all"
+        "and 10 more: `amemctl brain ls --rejected` lists all"
     );
 }
 

@@ -131,7 +131,7 @@ fn a_file_that_does_not_do_is_refused_and_nothing_of_it_is_shown() {
         (
             format!("{good}{}", good.replace("\"a\"", "\"b\"")),
             0o600,
-            "are one token",
+            "have the same hash",
         ),
         (
             entry("a", "king", &format!("sha256:{}", hash("1"))),
