@@ -88,3 +88,27 @@ impl Checks for VisibleHealth {
         self.0.watch(restrict(request)).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
+    use crate::ingress::methods;
+
+    #[test]
+    fn every_call_of_health_is_measured_as_its_descriptor_says() {
+        let methods = methods::all();
+        let health = FileDescriptorSet::decode(tonic_health::pb::FILE_DESCRIPTOR_SET).unwrap();
+        let health = health.file.iter().flat_map(|file| &file.service);
+        for method in health.flat_map(|service| &service.method) {
+            let path = format!("/grpc.health.v1.Health/{}", method.name());
+            let measured = methods.iter().find(|method| method.path == path);
+            assert_eq!(
+                measured.unwrap().streams,
+                method.server_streaming(),
+                "{path}"
+            );
+        }
+    }
+}

@@ -41,9 +41,6 @@ pub(crate) fn is_measured(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use prost::Message;
-    use prost_types::FileDescriptorSet;
-
     use super::*;
 
     #[test]
@@ -64,16 +61,6 @@ mod tests {
             ("/grpc.health.v1.Health/Watch", true),
         ];
         assert_eq!(endless, expected);
-        let health = FileDescriptorSet::decode(tonic_health::pb::FILE_DESCRIPTOR_SET).unwrap();
-        let health = health.file.iter().flat_map(|file| &file.service);
-        for method in health.flat_map(|service| &service.method) {
-            let path = format!("/grpc.health.v1.Health/{}", method.name());
-            assert_eq!(
-                find(&path).unwrap().streams,
-                method.server_streaming(),
-                "{path}"
-            );
-        }
         assert!(methods.len() > 30, "{}", methods.len());
     }
 }

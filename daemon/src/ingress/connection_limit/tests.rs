@@ -229,7 +229,7 @@ fn who_is_let_in_no_more_makes_way_and_who_still_is_does_not() {
         limit.acquire(far(1), &after).unwrap_err(),
         ConnectionRefusal::Peer(2)
     );
-    // Of who is let in no more, a call of somebody else is let in: that keeps the slot.
+    // On a connection whose caller lost its rights, another caller is admitted: that keeps the slot.
     let last = next(&after);
     assert!(!stays.session().is_authorized(&last));
     authorize(&stays, &last, u64::MAX);

@@ -76,7 +76,7 @@ fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
         (Code::NotFound, "UNKNOWN_TOKEN")
     );
     assert_eq!(fs::read(&path).unwrap(), before);
-    // What somebody did by hand meanwhile stays.
+    // A change by hand meanwhile stays.
     let by_hand = String::from_utf8(before).unwrap().replace("\"a\"", "\"b\"");
     fs::write(&path, by_hand).unwrap();
     let (tokens, _) = tokens.create("c", Role::Read, &[]).unwrap();
