@@ -196,7 +196,7 @@ mod tests {
                 vec!["/f.toml:2", "tcp.lissen", "tcp.listen"],
             ),
             ("[tpc]\nlisten = 1", vec!["/f.toml:1", "\"tpc\""]),
-            ("[folder]\nx = 1", vec!["/f.toml:1", "quotes"]),
+            ("[folder]\nx = 1", vec!["/f.toml:1", "quoted"]),
             ("folder = [1]", vec!["/f.toml:1", "folder"]),
             ("\n\nfolder = ", vec!["/f.toml:3"]),
             ("folder = \"/a\"\nfolder = \"/b\"", vec!["/f.toml:2"]),

@@ -107,7 +107,7 @@ fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     assert_eq!(refusal.code, Code::ResourceExhausted);
     file::write(&path, &many(TOKENS_MAX + 1)).unwrap();
     let error = Tokens::load(&path).unwrap_err().to_string();
-    assert!(error.contains("at most 256"), "{error}");
+    assert!(error.contains("the limit is 256"), "{error}");
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_file_that_does_not_do_is_refused_and_nothing_of_it_is_shown() {
         (
             format!("{good}{}", good.replace(&hash("1"), &hash("2"))),
             0o600,
-            "two tokens \"a\"",
+            "two tokens are named \"a\"",
         ),
         (
             format!("{good}{}", good.replace("\"a\"", "\"b\"")),
