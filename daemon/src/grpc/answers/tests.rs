@@ -153,7 +153,10 @@ async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_ear
     first.answers.check(began + UNREAD_AFTER_WHEN_MANY);
     assert_eq!(first.under_way(), 4);
     let status = first.next().await.unwrap().unwrap_err();
-    assert!(status.message().contains("not read the answer for 5 s"), "{status}");
+    assert!(
+        status.message().contains("not read the answer for 5 s"),
+        "{status}"
+    );
     for sent in &mut all {
         assert_eq!(sent.data().await, ANSWER_PART_BYTES);
     }
