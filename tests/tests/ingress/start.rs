@@ -84,7 +84,12 @@ fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
             "holds",
             75,
         ),
-        (first.place.path("other"), socket.clone(), "listens on", 75),
+        (
+            first.place.path("other"),
+            socket.clone(),
+            "another daemon listens on",
+            75,
+        ),
         (
             first.place.path("other"),
             socket.with_file_name("s".repeat(108)),
