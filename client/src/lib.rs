@@ -21,7 +21,7 @@ pub mod limits;
 mod remote;
 
 #[cfg(feature = "grpc")]
-pub use amem_proto::answer::{Question, Refusal, Result};
+pub use amem_proto::answer::{Code, Question, Refusal, Result};
 #[cfg(feature = "grpc")]
 pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]

@@ -3,10 +3,10 @@
 //! The first event of the text is searched in its session. The daemon remembers requests for 24 hours; whether it
 //! remembers a run's first batch shows when an invalid request is sent under the same id.
 
+use amem_client::Code;
 use amem_client::v1;
 use amem_format::Micros;
 use serde_json::json;
-use tonic::Code;
 use uuid::Uuid;
 
 use super::run::RunId;

@@ -30,7 +30,7 @@ impl RemoteError {
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Unreachable { .. } => Code::Unavailable,
-            Self::Refused(refusal) => refusal.code,
+            Self::Refused(refusal) => refusal.code.into(),
             Self::Runtime(_) => Code::Internal,
             Self::Invalid(_) => Code::InvalidArgument,
         }

@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use amem_format::reader::Reader;
 use amem_format::view::View;
-use amem_proto::answer::{AnswerWithTouches, Question, Refusal, Result};
+use amem_proto::answer::{AnswerWithTouches, Code, Question, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;
 use tokio::time::timeout;
-use tonic::Code;
 
 use super::client::Client;
 use super::file::{LocalFile, aside};

@@ -2,13 +2,13 @@
 
 use std::error::Error;
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Code, Request, Status};
+use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 use uuid::Uuid;
 

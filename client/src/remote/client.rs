@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_format::reader::Reader;
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::admin_service_client::AdminServiceClient;
 use amem_proto::v1::brain_service_client::BrainServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
@@ -178,8 +178,8 @@ impl Client {
 impl From<ConnectError> for Refusal {
     fn from(error: ConnectError) -> Self {
         let code = match error {
-            ConnectError::Unreachable { .. } => tonic::Code::Unavailable,
-            ConnectError::Invalid { .. } => tonic::Code::InvalidArgument,
+            ConnectError::Unreachable { .. } => Code::Unavailable,
+            ConnectError::Invalid { .. } => Code::InvalidArgument,
         };
         Self::new(code, "CONNECT", error.to_string())
     }

@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 use amem_format::Error;
 use amem_format::reader::Reader;
 use amem_format::view::View;
-use amem_proto::answer::{Refusal, Result};
-use tonic::Code;
+use amem_proto::answer::{Code, Refusal, Result};
 use uuid::Uuid;
 
 use super::position::BrainPosition;

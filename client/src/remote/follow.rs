@@ -3,9 +3,9 @@
 //! Promises: every commit comes once, complete and in order, from where following began; after a lost connection, a
 //! restart of the daemon or a pause of the reader it continues after the last complete commit.
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1;
-use tonic::{Code, Streaming};
+use tonic::Streaming;
 
 use super::brain::Brain;
 use super::call::refused;

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use tokio::time::Instant;
-use tonic::Code;
 use uuid::Uuid;
 
 use crate::limits::{RETRY_FIRST, RETRY_FOR, RETRY_PAUSE_MAX};

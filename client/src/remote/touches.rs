@@ -8,11 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_format::NodeId;
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
-use tonic::Code;
 
 use super::call::identify;
 use super::client::Client;

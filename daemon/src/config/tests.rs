@@ -225,7 +225,7 @@ fn tcp_is_safe_or_it_is_no_configuration() {
         ),
         (
             vec!["tcp.listen=127.0.0.1:1", "tcp.tls_client_ca=/a"],
-            "by TLS only",
+            "need TLS",
         ),
     ] {
         let error = set(&pairs).unwrap_err().to_string();

@@ -4,8 +4,8 @@ use amem_format::view::{Direction, Node, View};
 use amem_format::{Edge, Flags, NodeId};
 use amem_query::graph::TreeStep;
 use amem_query::planner::{Sight, Visibility};
-use tonic::Code;
 
+use super::code::Code;
 use super::refusal::{Refusal, Result};
 use super::word::{timestamp, type_number};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_EDGES_MAX};

@@ -7,6 +7,7 @@
 //! request and view (P7), and never larger than `limits::ANSWER_BYTES_MAX`. Not here: the meaning of queries
 //! (`amem_query`), permissions and admission (`amemd`).
 
+mod code;
 mod question;
 mod refusal;
 
@@ -23,9 +24,7 @@ mod event;
 mod selection;
 mod word;
 
-/// The status codes of google.rpc, which gRPC and REST share.
-pub use tonic::Code;
-
+pub use code::Code;
 pub use question::{AnswerWithTouches, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{

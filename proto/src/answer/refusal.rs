@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use amem_format::Error;
-use tonic::{Code, Status};
+use tonic::Status;
 use tonic_types::{ErrorDetails, StatusExt};
 
+use super::code::Code;
 use crate::limits::REFUSAL_BYTES_MAX;
 use crate::v1;
 
@@ -110,14 +111,14 @@ impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
         if refusal.reason.is_empty() {
             // A status of gRPC itself goes on as it came, without our details.
-            return Self::new(refusal.code, clipped(refusal.message));
+            return Self::new(refusal.code.into(), clipped(refusal.message));
         }
         let metadata = refusal.metadata.into_iter();
         let metadata: HashMap<_, _> = metadata
             .map(|(name, value)| (name, clipped(value)))
             .collect();
         let details = ErrorDetails::with_error_info(refusal.reason, DOMAIN, metadata);
-        Self::with_error_details(refusal.code, clipped(refusal.message), details)
+        Self::with_error_details(refusal.code.into(), clipped(refusal.message), details)
     }
 }
 
@@ -152,7 +153,7 @@ impl From<Status> for Refusal {
             None => (Cow::Borrowed(""), BTreeMap::new()),
         };
         Self {
-            code: status.code(),
+            code: status.code().into(),
             reason,
             message: status.message().to_owned(),
             metadata,

@@ -1,7 +1,7 @@
 //! grpc.health.v1 for the daemon and for every brain: the service `brain/NAME`.
 //!
-//! Promises: a brain that can't be opened or is being recovered is not serving, and the daemon still is; a caller is
-//! told of the brains that it sees, and of others as if they were not there.
+//! Promises: a brain that cannot be opened or is being recovered is not serving, and the daemon still is; for a caller,
+//! brains that it does not see do not exist.
 
 use amem_engine::{BrainHealth, HealthFuture};
 use tonic::{Request, Response, Status};
@@ -10,9 +10,9 @@ use tonic_health::pb::health_server::{Health as Checks, HealthServer};
 use tonic_health::pb::{HealthCheckRequest, HealthCheckResponse};
 use tonic_health::server::{HealthReporter, HealthService};
 
-use crate::access::Caller;
+use crate::auth::Caller;
 
-/// Where states of health are told.
+/// The health of the daemon and of every brain.
 #[derive(Debug, Clone)]
 pub(crate) struct Health(HealthReporter);
 
@@ -21,9 +21,10 @@ impl Health {
         Self(HealthReporter::new())
     }
 
-    /// The service that tells them.
-    pub(crate) fn service(&self) -> HealthServer<Told> {
-        HealthServer::new(Told(HealthService::from_health_reporter(self.0.clone())))
+    pub(crate) fn service(&self) -> HealthServer<VisibleHealth> {
+        HealthServer::new(VisibleHealth(HealthService::from_health_reporter(
+            self.0.clone(),
+        )))
     }
 
     /// The daemon, and its services by name.
@@ -47,19 +48,19 @@ impl BrainHealth for Health {
     }
 }
 
-/// How the services of brains begin.
+/// The prefix of the services of brains.
 const BRAIN: &str = "brain/";
 
 fn service(name: &str) -> String {
     format!("{BRAIN}{name}")
 }
 
-/// The service, as each caller sees it.
+/// The service of health, restricted to what each caller sees.
 #[derive(Debug)]
-pub(crate) struct Told(HealthService);
+pub(crate) struct VisibleHealth(HealthService);
 
-/// A brain that the caller does not see is asked for by a name that none has.
-fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
+/// Replaces the name of a brain that the caller does not see by one that no brain has.
+fn restrict(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest> {
     let caller = request.extensions().get::<Caller>();
     let sees = |name| caller.is_some_and(|caller| caller.sees(name));
     let asked = &request.get_ref().service;
@@ -70,20 +71,44 @@ fn seen(mut request: Request<HealthCheckRequest>) -> Request<HealthCheckRequest>
 }
 
 #[tonic::async_trait]
-impl Checks for Told {
+impl Checks for VisibleHealth {
     type WatchStream = <HealthService as Checks>::WatchStream;
 
     async fn check(
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<HealthCheckResponse>, Status> {
-        self.0.check(seen(request)).await
+        self.0.check(restrict(request)).await
     }
 
     async fn watch(
         &self,
         request: Request<HealthCheckRequest>,
     ) -> Result<Response<Self::WatchStream>, Status> {
-        self.0.watch(seen(request)).await
+        self.0.watch(restrict(request)).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::Message;
+    use prost_types::FileDescriptorSet;
+
+    use crate::ingress::methods;
+
+    #[test]
+    fn every_call_of_health_is_measured_as_its_descriptor_says() {
+        let methods = methods::all();
+        let health = FileDescriptorSet::decode(tonic_health::pb::FILE_DESCRIPTOR_SET).unwrap();
+        let health = health.file.iter().flat_map(|file| &file.service);
+        for method in health.flat_map(|service| &service.method) {
+            let path = format!("/grpc.health.v1.Health/{}", method.name());
+            let measured = methods.iter().find(|method| method.path == path);
+            assert_eq!(
+                measured.unwrap().streams,
+                method.server_streaming(),
+                "{path}"
+            );
+        }
     }
 }

@@ -1,6 +1,4 @@
-//! What the operating system knows of this process.
-//!
-//! Where the system does not tell something, it is 0.
+//! The resources of this process; a value that the operating system does not report is 0.
 
 use std::fs;
 use std::time::Duration;
@@ -8,25 +6,24 @@ use std::time::Duration;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// This process at a moment.
+/// The resources of this process at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Process {
-    /// Bytes of memory that are its own: not those of files that it maps, which the system takes back when it needs to.
+    /// Bytes of private memory. Pages of mapped files are not included: the system reclaims them at need.
     pub(crate) memory_bytes: u64,
-    /// Bytes of mapped files that are in memory.
+    /// Resident bytes of mapped files.
     pub(crate) mapped_bytes: u64,
     /// Open descriptors.
     pub(crate) descriptors: u64,
-    /// The most that there may be; 0 without a limit.
+    /// Their limit; 0 without one.
     pub(crate) descriptors_max: u64,
-    /// Threads.
     pub(crate) threads: u64,
     /// Processor time of all threads.
     pub(crate) cpu: Duration,
 }
 
 impl Process {
-    /// As it is now. Reads two files of the system: not for every call.
+    /// Reads two files of `/proc`: too slow for every call.
     pub(crate) fn now() -> Self {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let descriptors = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
@@ -39,7 +36,7 @@ impl Process {
         }
     }
 
-    /// What stands in /proc/self/status, see proc_pid_status(5).
+    /// Parses /proc/self/status, see proc_pid_status(5).
     fn of_status(status: &str) -> Self {
         let number = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));
@@ -49,7 +46,7 @@ impl Process {
         let bytes = |name| number(name) * 1024;
         Self {
             memory_bytes: bytes("RssAnon"),
-            // The page cache of files, and what is shared without one.
+            // Files, and shared memory.
             mapped_bytes: bytes("RssFile") + bytes("RssShmem"),
             threads: number("Threads"),
             ..Self::default()

@@ -1,4 +1,4 @@
-//! What is counted of the daemon as a whole.
+//! The metrics of the daemon as a whole.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -6,39 +6,38 @@ use std::time::{Duration, Instant};
 
 use amem_engine::Metric;
 
-/// What is counted of the daemon. All clones are the same.
+/// The metrics of the daemon; all clones count together.
 #[derive(Debug, Clone)]
-pub(crate) struct Figures(Arc<Inner>);
+pub(crate) struct DaemonMetrics(Arc<DaemonCounts>);
 
 #[derive(Debug)]
-struct Inner {
+struct DaemonCounts {
     started: Instant,
     phase: AtomicU8,
     connections: Metric,
     turned_away: Metric,
 }
 
-/// What the daemon is about.
+/// The phase of the daemon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// It recovers its brains.
     Starting = 0,
     /// It serves.
     Ready = 1,
-    /// It ends the calls that are under way.
+    /// It waits for the calls in progress.
     Stopping = 2,
 }
 
-impl Default for Figures {
+impl Default for DaemonMetrics {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Figures {
-    /// Of a daemon that starts now.
+impl DaemonMetrics {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(DaemonCounts {
             started: Instant::now(),
             phase: AtomicU8::new(Phase::Starting as u8),
             connections: Metric::default(),
@@ -46,17 +45,14 @@ impl Figures {
         }))
     }
 
-    /// How long the daemon has been running.
     pub(crate) fn uptime(&self) -> Duration {
         self.0.started.elapsed()
     }
 
-    /// What the daemon is about from now on.
     pub(crate) fn enter(&self, phase: Phase) {
         self.0.phase.store(phase as u8, Ordering::Release);
     }
 
-    /// What the daemon is about.
     pub(crate) fn phase(&self) -> Phase {
         match self.0.phase.load(Ordering::Acquire) {
             0 => Phase::Starting,
@@ -65,12 +61,12 @@ impl Figures {
         }
     }
 
-    /// Connections that have a place.
+    /// Connections that have a slot.
     pub(crate) fn connections(&self) -> &Metric {
         &self.0.connections
     }
 
-    /// Connections that were turned away.
+    /// Connections that were refused.
     pub(crate) fn turned_away(&self) -> &Metric {
         &self.0.turned_away
     }
@@ -82,11 +78,11 @@ mod tests {
 
     #[test]
     fn a_daemon_is_ready_between_its_start_and_its_end() {
-        let figures = Figures::new();
-        assert_eq!(figures.phase(), Phase::Starting);
+        let metrics = DaemonMetrics::new();
+        assert_eq!(metrics.phase(), Phase::Starting);
         for phase in [Phase::Ready, Phase::Stopping] {
-            figures.clone().enter(phase);
-            assert_eq!(figures.phase(), phase);
+            metrics.clone().enter(phase);
+            assert_eq!(metrics.phase(), phase);
         }
     }
 }

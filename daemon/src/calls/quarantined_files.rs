@@ -1,6 +1,6 @@
-//! Files that the daemon quarantined: lists them, and ends one by discarding it or making a brain of it.
+//! Files that the daemon quarantined: lists them, discards one, or makes a brain of it.
 //!
-//! Promises: a file is taken away only when what is made of it is there.
+//! Promises: a file is removed only once the brain that is made of it exists.
 
 use std::sync::Arc;
 
@@ -11,21 +11,22 @@ use amem_store::Error as Store;
 use amem_store::quarantine::{self, QuarantineReason, QuarantinedFile};
 
 use super::brain;
-use super::daemon::{Daemon, page_size};
-use crate::access::{Caller, Role};
+use super::gateway::{Gateway, page_size};
+use super::validate::Validate;
+use crate::auth::{Caller, Role};
 use crate::brains::to_its_end;
 use crate::refusal::{Refusal, Result};
 
-/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller may
-/// not know of that brain.
+/// A quarantined file, if the caller has this role for the brain whose name it had. NOT_FOUND also if the caller does
+/// not see that brain.
 pub(super) async fn find(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     file: &str,
     role: Role,
 ) -> Result<QuarantinedFile> {
-    let (folder, name) = (daemon.brains.folder().clone(), file.to_owned());
-    let known = daemon
+    let (folder, name) = (gateway.brains.folder().clone(), file.to_owned());
+    let known = gateway
         .scans
         .of(&caller.principal)
         .run(move || Ok(quarantine::find(&folder, &name)?))
@@ -37,14 +38,14 @@ pub(super) async fn find(
     Ok(known)
 }
 
-/// Those of brains that the caller may know of, by name.
+/// Lists the files of brains that the caller sees, by name.
 pub(super) async fn list(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::ListKeptFilesRequest,
 ) -> Result<v1::ListKeptFilesResponse> {
-    let folder = daemon.brains.folder().clone();
-    let scans = daemon.scans.of(&caller.principal);
+    let folder = gateway.brains.folder().clone();
+    let scans = gateway.scans.of(&caller.principal);
     let mut files = scans.run(move || Ok(quarantine::list(&folder)?)).await?;
     // A token is the last name of its page.
     files.retain(|kept| kept.file > request.page_token && caller.sees(&kept.brain));
@@ -81,28 +82,55 @@ fn file(kept: QuarantinedFile) -> v1::KeptFile {
     }
 }
 
+/// What becomes of a quarantined file.
+pub enum Resolution {
+    Discard,
+    /// It takes the place of its brain.
+    ReplaceBrain,
+    /// A brain of this name is made of it.
+    RestoreAs(String),
+}
+
+impl Validate for v1::ResolveKeptFileRequest {
+    /// The file's name, and what becomes of it.
+    type Valid = (String, Resolution);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let resolution = match self.action {
+            Some(Action::Discard(true)) => Resolution::Discard,
+            Some(Action::Take(true)) => Resolution::ReplaceBrain,
+            Some(Action::RestoreAs(name)) => Resolution::RestoreAs(name),
+            _ => {
+                let why = "set discard, take or restore_as";
+                return Err(Refusal::invalid("action", why));
+            }
+        };
+        Ok((self.file, resolution))
+    }
+}
+
 /// Discards a file, puts it in place of its brain, or makes another brain of it.
 pub(super) async fn resolve(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
-    request: v1::ResolveKeptFileRequest,
+    (file, resolution): (String, Resolution),
 ) -> Result<v1::ResolveKeptFileResponse> {
-    let (file, brains) = (request.file, daemon.brains.clone());
+    let brains = gateway.brains.clone();
     let folder = brains.folder().clone();
-    let known = find(&daemon, &caller, &file, caller.needs).await?;
-    let (name, imported, before) = match request.action {
-        Some(Action::Discard(true)) => {
-            daemon
+    let known = find(&gateway, &caller, &file, caller.needs).await?;
+    let (name, imported, before) = match resolution {
+        Resolution::Discard => {
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::discard(&folder, &file)?))
                 .await?;
             return Ok(v1::ResolveKeptFileResponse::default());
         }
-        Some(Action::Take(true)) => {
-            // What can't be read replaces nothing.
+        Resolution::ReplaceBrain => {
+            // A file that cannot be read replaces nothing.
             let of = file.clone();
-            daemon
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::read(&folder, &of)?))
@@ -113,20 +141,14 @@ pub(super) async fn resolve(
             let (imported, before) = taken?;
             (known.brain, imported, before)
         }
-        Some(Action::RestoreAs(name)) => {
+        Resolution::RestoreAs(name) => {
             caller.check_all(caller.needs)?;
             let (of, principal) = (name.clone(), caller.principal.clone());
             let made = to_its_end(async move {
                 let made = move || Ok(quarantine::restore(&folder, &file, &of, true)?);
-                daemon.scans.of(&principal).run(made).await
+                gateway.scans.of(&principal).run(made).await
             });
             (name, made.await?, None)
-        }
-        _ => {
-            return Err(Refusal::invalid(
-                "action",
-                "say discard, take or restore_as",
-            ));
         }
     };
     let brain = brains.get(&caller, &name).await?;

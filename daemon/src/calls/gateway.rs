@@ -1,4 +1,4 @@
-//! What all calls share, and the ways in: `ask_as`, `write_as`, `call_as`.
+//! The gateway: what all calls share, and their entry points `ask_as`, `call_as` and, in `memory`, `write_as`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,23 +6,24 @@ use std::sync::Arc;
 use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
 
-use super::memory::Write;
 use super::validate::Validate;
-use crate::access::{Caller, Role};
+use crate::auth::{Caller, Role};
 use crate::brains::Brains;
 use crate::call_pool::CallPool;
 use crate::config::READERS;
-use crate::control::{Control, Reloaded};
+use crate::control::{Control, ReloadOutcome};
 use crate::ingress::latency::Latencies;
 use crate::ingress::quota::Quota;
-use crate::limits::{FOLLOWING_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX};
+use crate::limits::{
+    LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX, SUBSCRIPTION_READS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 
-/// What all calls have in common.
+/// What all calls share.
 #[derive(Debug)]
-pub(crate) struct Daemon {
+pub(crate) struct Gateway {
     pub(crate) brains: Brains,
     pub(crate) socket: PathBuf,
     /// Reloads the configuration, and ends the daemon.
@@ -31,9 +32,9 @@ pub(crate) struct Daemon {
     reads: CallPool,
     /// Work that reads a whole file.
     pub(super) scans: CallPool,
-    /// Jobs that follow the clock.
+    /// Jobs that run on a schedule.
     pub(crate) schedules: Schedules,
-    /// Exports under way, by caller.
+    /// Exports in progress, by caller.
     pub(super) exports: Quota,
     /// Streams of batches that are open, by caller.
     pub(super) streams: Quota,
@@ -44,7 +45,7 @@ pub(crate) struct Daemon {
     pub(super) latencies: Latencies,
 }
 
-impl Daemon {
+impl Gateway {
     pub(crate) fn new(
         brains: Brains,
         socket: PathBuf,
@@ -65,16 +66,16 @@ impl Daemon {
             scans: CallPool(scans),
             exports: Quota::default(),
             streams: Quota::default(),
-            follows: Arc::new(Semaphore::new(FOLLOWING_MAX)),
+            follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
             stop,
             latencies,
         })
     }
 
     /// Reads the configuration again and puts it into force.
-    pub(crate) async fn reload(&self) -> Result<Reloaded> {
+    pub(crate) async fn reload(&self) -> Result<ReloadOutcome> {
         let reloaded = self.control.reload().map_err(|error| {
-            let message = format!("nothing was changed: {error}");
+            let message = format!("the configuration did not change: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;
         if reloaded.changed.iter().any(|key| key == READERS) {
@@ -84,7 +85,7 @@ impl Daemon {
         Ok(reloaded)
     }
 
-    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
+    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
     /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
     pub(crate) async fn ask_as<Q: Question>(
         &self,
@@ -106,12 +107,7 @@ impl Daemon {
         Ok(answered.answer)
     }
 
-    /// Has a change executed, and answers once it is durable.
-    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
-        change.write(self, caller).await
-    }
-
-    /// Does what any other request asks for.
+    /// Executes any other request.
     pub(crate) async fn call_as<C: Handle>(
         self: &Arc<Self>,
         caller: &Caller,
@@ -126,15 +122,15 @@ pub(crate) trait Handle: Validate {
     /// The message that answers it.
     type Response;
 
-    /// Does what a valid request asks for.
+    /// Executes a valid request.
     fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> impl Future<Output = Result<Self::Response>> + Send;
 }
 
-/// How many rows a page of a list has if so many are asked for; 0 asks for the most.
+/// The rows of a page for which a request asks; 0 asks for the maximum.
 pub(super) fn page_size(asked: u32) -> usize {
     match asked as usize {
         0 => LIST_PAGE_MAX,
