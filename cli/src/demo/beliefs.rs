@@ -13,7 +13,7 @@ use amem_format::{EdgeType, EventType, Lsn, Micros, NodeId};
 use amem_query::{Why, time};
 
 use super::sandbox::BRAIN;
-use super::stage::{Stage, wrong};
+use super::transcript::{Stage, wrong};
 use super::state::{Correction, Demo};
 use crate::failure::Failure;
 use crate::when::clock;

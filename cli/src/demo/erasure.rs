@@ -10,7 +10,7 @@ use amem_client::{Reader, v1};
 use amem_format::NodeId;
 
 use super::sandbox::{BRAIN, PATIENCE, POLL_EVERY};
-use super::stage::{Stage, wrong};
+use super::transcript::{Stage, wrong};
 use super::state::Demo;
 use crate::failure::Failure;
 use crate::render::{bytes, plural};

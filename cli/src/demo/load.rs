@@ -11,7 +11,7 @@ use amem_format::NodeId;
 use amem_format::view::View;
 
 use super::sandbox::{BRAIN, PATIENCE};
-use super::stage::wrong;
+use super::transcript::wrong;
 use crate::connection::remote::{Remote, RemoteError};
 use crate::failure::Failure;
 

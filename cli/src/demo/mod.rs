@@ -18,16 +18,16 @@ mod erasure;
 mod load;
 mod reading;
 mod sandbox;
-mod stage;
 mod state;
 mod survival;
+mod transcript;
 
 use std::io::Write;
 
 use crate::failure::Failure;
 use crate::render::Style;
 use sandbox::Sandbox;
-use stage::{Stage, Story};
+use transcript::{Stage, Story};
 use state::Demo;
 
 const INTRODUCTION: &str = "\

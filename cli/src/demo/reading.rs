@@ -9,7 +9,7 @@ use amem_format::NodeId;
 
 use super::beliefs::BERTHS;
 use super::sandbox::{BRAIN, PATIENCE};
-use super::stage::{Stage, wrong};
+use super::transcript::{Stage, wrong};
 use super::state::Demo;
 use crate::connection::remote::Remote;
 use crate::failure::Failure;

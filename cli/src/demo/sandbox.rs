@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::stage::wrong;
+use super::transcript::wrong;
 use crate::connection::autostart;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::load::Load;
 use super::sandbox::{BRAIN, Daemon, Sandbox};
-use super::stage::{Stage, wrong};
+use super::transcript::{Stage, wrong};
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
 

@@ -11,7 +11,7 @@ use amem_format::{Lsn, NodeId};
 use super::beliefs::{BACKUP, CORRECTION};
 use super::load::{Load, count_held};
 use super::sandbox::{BRAIN, Daemon, PATIENCE};
-use super::stage::{Stage, wrong};
+use super::transcript::{Stage, wrong};
 use super::state::Demo;
 use crate::failure::Failure;
 
