@@ -1,8 +1,7 @@
-//! What the demo prints: numbered steps, what is seen in each, and what was checked.
+//! Prints the demo: numbered steps, what each shows, and what it has checked.
 //!
-//! Promises: no line is wider than `COLUMNS` (a longer one is wrapped, a row is clipped), unless a single word is; the
-//! JSON has all of it.
-//! Not here: what the steps are.
+//! Promises: no line is wider than `COLUMNS`, unless a single word is. Longer text is wrapped, a longer row is cut off;
+//! the report has all of it.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -14,189 +13,154 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::{Style, clipped, printable};
 
-/// Columns of a line, whatever the terminal has.
+/// The width of the output, whatever the terminal has.
 const COLUMNS: usize = 100;
-/// Where the words of a step begin.
-const INDENT: usize = 16;
-/// Where what is seen begins.
-const SEEN: usize = 6;
+/// The column of a step's summary.
+const SUMMARY: usize = 16;
+/// The column of what a step shows.
+const SHOWN: usize = 6;
 /// The code of a claim that does not hold.
 const WRONG: &str = "demo";
 
-/// A claim that does not hold; the stage says in which step.
+/// The failure of a claim that does not hold.
 pub(super) fn wrong(claim: impl Into<String>) -> Failure {
-    Failure::new(
-        Exit::Findings,
-        WRONG,
-        claim,
-        "report it, with what was shown before",
-    )
+    let remedy = "report it, with the output above";
+    Failure::new(Exit::Findings, WRONG, claim, remedy)
 }
 
-/// What was shown, for programs.
+/// The demo as JSON.
 #[derive(Debug, Default, Serialize)]
-pub(crate) struct Story {
-    steps: Vec<StepStory>,
+pub(crate) struct DemoReport {
+    steps: Vec<StepReport>,
     /// All of them held.
     checks: usize,
     seconds: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct StepStory {
+#[derive(Debug, Default, Serialize)]
+struct StepReport {
     name: String,
     line: String,
     seen: Vec<String>,
     checked: Vec<String>,
 }
 
-/// Where the steps are shown.
-pub(super) struct Stage<'o> {
+pub(super) struct Transcript<'o> {
     out: &'o mut dyn Write,
     style: Style,
     began: Instant,
-    story: Story,
+    report: DemoReport,
 }
 
-impl<'o> Stage<'o> {
+impl<'o> Transcript<'o> {
     pub(super) fn new(out: &'o mut dyn Write, style: Style) -> Self {
         Self {
             out,
             style,
             began: Instant::now(),
-            story: Story::default(),
+            report: DemoReport::default(),
         }
     }
 
-    pub(super) fn introduce(&mut self, words: &str) -> Result<(), Failure> {
-        for line in wrapped(words, COLUMNS) {
-            self.print(line)?;
-        }
-        Ok(())
+    pub(super) fn introduce(&mut self, text: &str) -> Result<(), Failure> {
+        self.print("", 0, &wrapped(text, COLUMNS))
     }
 
-    /// Begins a step: its name, and one line about what happens in it.
     pub(super) fn step(&mut self, name: &str, line: &str) -> Result<(), Failure> {
-        self.story.steps.push(StepStory {
-            name: name.into(),
-            line: line.into(),
-            seen: Vec::new(),
-            checked: Vec::new(),
+        let title = format!("\n{:>2}  {name:<12}", self.report.steps.len() + 1);
+        let title = self.style.strong(&title);
+        self.print(&title, SUMMARY, &wrapped(line, COLUMNS - SUMMARY))?;
+        self.report.steps.push(StepReport {
+            name: name.to_owned(),
+            line: line.to_owned(),
+            ..StepReport::default()
         });
-        let number = self.story.steps.len();
-        let mut first = self
-            .style
-            .strong(&format!("{number:>2}  {name:<width$}", width = INDENT - 4));
-        self.print("")?;
-        for words in wrapped(line, COLUMNS - INDENT) {
-            self.print(format_args!("{first}{words}"))?;
-            first = " ".repeat(INDENT);
+        Ok(())
+    }
+
+    /// Shows text, wrapped.
+    pub(super) fn show(&mut self, text: impl Display) -> Result<(), Failure> {
+        let text = printable(&text.to_string());
+        let lines = wrapped(&text, COLUMNS - SHOWN);
+        self.show_lines(text, &lines)
+    }
+
+    /// Shows one line, cut off at the right edge.
+    pub(super) fn row(&mut self, text: impl Display) -> Result<(), Failure> {
+        let text = printable(&text.to_string());
+        let line = clipped(&text, COLUMNS - SHOWN);
+        self.show_lines(text, &[line])
+    }
+
+    fn show_lines(&mut self, text: String, lines: &[String]) -> Result<(), Failure> {
+        self.print(&" ".repeat(SHOWN), SHOWN, lines)?;
+        if let Some(step) = self.report.steps.last_mut() {
+            step.seen.push(text);
         }
         Ok(())
     }
 
-    /// Shows what is seen in the step.
-    pub(super) fn show(&mut self, line: impl Display) -> Result<(), Failure> {
-        let line = printable(&line.to_string());
-        for words in wrapped(&line, COLUMNS - SEEN) {
-            self.print(format_args!("{:SEEN$}{words}", ""))?;
-        }
-        self.saw(line);
-        Ok(())
-    }
-
-    /// Shows one row of several, of which the end matters least.
-    pub(super) fn row(&mut self, line: impl Display) -> Result<(), Failure> {
-        let line = printable(&line.to_string());
-        self.print(format_args!(
-            "{:SEEN$}{}",
-            "",
-            clipped(&line, COLUMNS - SEEN)
-        ))?;
-        self.saw(line);
-        Ok(())
-    }
-
-    fn saw(&mut self, line: String) {
-        if let Some(step) = self.story.steps.last_mut() {
-            step.seen.push(line);
-        }
-    }
-
-    /// Goes on if `holds`; ends the demo if not.
+    /// Fails if the claim does not hold.
     pub(super) fn check(&mut self, claim: impl Display, holds: bool) -> Result<(), Failure> {
         let claim = claim.to_string();
         if !holds {
             return Err(wrong(claim));
         }
-        let mut mark = format!("    {} ", self.style.strong("✓"));
-        for words in wrapped(&claim, COLUMNS - SEEN) {
-            self.print(format_args!("{mark}{words}"))?;
-            mark = " ".repeat(SEEN);
-        }
-        self.story.checks += 1;
-        if let Some(step) = self.story.steps.last_mut() {
+        let mark = format!("    {} ", self.style.strong("✓"));
+        self.print(&mark, SHOWN, &wrapped(&claim, COLUMNS - SHOWN))?;
+        self.report.checks += 1;
+        if let Some(step) = self.report.steps.last_mut() {
             step.checked.push(claim);
         }
         Ok(())
     }
 
-    /// Says in which step a claim does not hold.
-    pub(super) fn failed(&self, failure: Failure) -> Failure {
-        let number = self.story.steps.len();
-        let name = self.story.steps.last().map_or("", |step| &step.name);
-        let message = match failure.code {
-            WRONG => format!(
-                "this should hold and does not: step {number}, {name}: {}",
-                failure.message
-            ),
-            _ => failure.message,
-        };
-        Failure { message, ..failure }
+    /// Adds the step to the failure of a claim.
+    pub(super) fn failed(&self, mut failure: Failure) -> Failure {
+        let (number, last) = (self.report.steps.len(), self.report.steps.last());
+        if failure.code == WRONG {
+            let (name, claim) = (last.map_or("", |step| &step.name), failure.message);
+            failure.message =
+                format!("this should hold and does not: step {number}, {name}: {claim}");
+        }
+        failure
     }
 
-    /// The last line, and all that was shown.
-    pub(super) fn end(mut self) -> Result<Story, Failure> {
-        self.story.seconds = self.began.elapsed().as_secs_f64();
-        let (steps, checks) = (self.story.steps.len(), self.story.checks);
-        let seconds = self.story.seconds;
-        let last = format!(
-            "{steps} steps, {checks} checks, all true, in {seconds:.1} s. Nothing was left behind."
-        );
-        let last = self.style.strong(&last);
-        self.print(format_args!("\n{last}"))?;
-        Ok(self.story)
+    /// Prints the last line.
+    pub(super) fn end(mut self) -> Result<DemoReport, Failure> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let (steps, checks) = (self.report.steps.len(), self.report.checks);
+        let last = format!("{steps} steps, {checks} checks, all true, in {seconds:.1} s.");
+        let last = self.style.strong(&(last + " Nothing was left behind."));
+        self.print("", 0, &[String::new(), last])?;
+        self.report.seconds = seconds;
+        Ok(self.report)
     }
 
-    fn print(&mut self, line: impl Display) -> Result<(), Failure> {
-        writeln!(self.out, "{line}")
-            .and_then(|()| self.out.flush())
-            .map_err(|e| Failure::output(&e))
+    /// Prints lines: the first behind `mark`, the others behind `indent` spaces.
+    fn print(&mut self, mark: &str, indent: usize, lines: &[String]) -> Result<(), Failure> {
+        let indent = " ".repeat(indent);
+        for (at, line) in lines.iter().enumerate() {
+            let before = if at == 0 { mark } else { &indent };
+            writeln!(self.out, "{before}{line}").map_err(|e| Failure::output(&e))?;
+        }
+        self.out.flush().map_err(|e| Failure::output(&e))
     }
 }
 
-/// Wraps text between words. Its leading spaces stand before every line.
+/// Wraps text between words. Its leading spaces begin every line.
 fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let words = text.trim_start_matches(' ');
     let indent = &text[..text.len() - words.len()];
-    let mut lines = vec![indent.to_owned()];
-    let mut used = indent.len();
+    let mut lines: Vec<String> = Vec::new();
     for word in words.split(' ') {
-        let width = word.chars().count();
-        let begins = used == indent.len();
-        if !begins && used + 1 + width > columns {
-            lines.push(indent.to_owned());
-            used = indent.len();
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("{indent}{word}")),
         }
-        let Some(line) = lines.last_mut() else {
-            continue;
-        };
-        if used > indent.len() {
-            line.push(' ');
-            used += 1;
-        }
-        line.push_str(word);
-        used += width;
     }
     lines
 }
@@ -206,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_broken_between_words_and_nothing_of_it_is_lost() {
+    fn text_is_wrapped_between_words_and_no_word_is_lost() {
         let text = "  three short words and onethatistoolong é";
         let lines = wrapped(text, 12);
         let expected = [
@@ -222,31 +186,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_fits_and_a_story_has_all_of_it() {
+    fn printed_lines_fit_and_the_report_has_the_whole_text() {
         let mut out = Vec::new();
-        let mut stage = Stage::new(&mut out, Style::of(false));
+        let mut page = Transcript::new(&mut out, Style::of(false));
         let long = "a word ".repeat(50);
-        stage.introduce(&long).unwrap();
-        stage.step("begin", &long).unwrap();
-        stage.show(&long).unwrap();
-        stage.row(&long).unwrap();
-        stage.check(&long, true).unwrap();
-        let story = stage.end().unwrap();
-        let step = &story.steps[0];
+        page.introduce(&long).unwrap();
+        page.step("begin", &long).unwrap();
+        page.show(&long).unwrap();
+        page.row(&long).unwrap();
+        page.check(&long, true).unwrap();
+        let report = page.end().unwrap();
+        let step = &report.steps[0];
         assert_eq!((&step.line, &step.checked[0]), (&long, &long));
         assert_eq!(step.seen, [long.clone(), long]);
-        let told = String::from_utf8(out).unwrap();
-        let widest = told.lines().map(|line| line.chars().count()).max();
-        assert!(widest <= Some(COLUMNS), "{told}");
+        let printed = String::from_utf8(out).unwrap();
+        let widest = printed.lines().map(|line| line.chars().count()).max();
+        assert!(widest <= Some(COLUMNS), "{printed}");
     }
 
     #[test]
-    fn a_claim_that_does_not_hold_ends_the_demo_and_is_not_told_as_one_that_does() {
+    fn a_claim_that_does_not_hold_ends_the_demo_and_is_not_printed() {
         let mut out = Vec::new();
-        let mut stage = Stage::new(&mut out, Style::of(false));
-        stage.step("begin", "It begins.").unwrap();
-        let failure = stage.check("the moon is full", false).unwrap_err();
-        let message = stage.failed(failure).message;
+        let mut page = Transcript::new(&mut out, Style::of(false));
+        page.step("begin", "It begins.").unwrap();
+        let failure = page.check("the moon is full", false).unwrap_err();
+        let message = page.failed(failure).message;
         assert_eq!(
             message,
             "this should hold and does not: step 1, begin: the moon is full"
