@@ -48,7 +48,7 @@ use arguments::Arguments;
 use connection::flags::{ConnectionArgs, FlagsOnLine};
 use exit::Exit;
 use failure::Failure;
-use output::context::Context;
+use output::context::CommandContext;
 
 /// Runs amemctl as this process. Exit codes are those of `amemctl --help`.
 pub fn main() -> ExitCode {
@@ -74,7 +74,7 @@ pub fn main() -> ExitCode {
         connection,
         command,
     } = arguments;
-    let mut cx = Context::new(json, quiet, name, connection);
+    let mut cx = CommandContext::new(json, quiet, name, connection);
     let done = command
         .run(&mut cx, help::command)
         .and_then(|exit| cx.finish().map(|()| exit));
@@ -111,7 +111,7 @@ fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let command = help::named_in(std::env::args().skip(1));
-        return Context::new(true, false, command, ConnectionArgs::default())
+        return CommandContext::new(true, false, command, ConnectionArgs::default())
             .fail(&Failure::usage(error));
     }
     // Nothing is left to report a failed print to.

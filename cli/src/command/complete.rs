@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -33,7 +33,7 @@ pub(crate) struct ManArgs {
 }
 
 impl CompletionsArgs {
-    pub(crate) fn run(&self, cx: &mut Context, mut whole: Command) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext, mut whole: Command) -> Result<Exit, Failure> {
         let mut out = Vec::new();
         clap_complete::generate(self.shell, &mut whole, "amemctl", &mut out);
         cx.stream()
@@ -44,7 +44,7 @@ impl CompletionsArgs {
 }
 
 impl ManArgs {
-    pub(crate) fn run(&self, cx: &mut Context, whole: Command) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext, whole: Command) -> Result<Exit, Failure> {
         let command = unabridged(whole);
         let Some(folder) = &self.folder else {
             let mut out = Vec::new();

@@ -54,7 +54,7 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use mark::MarkAction;
 
 #[derive(Debug, Subcommand)]
@@ -65,7 +65,7 @@ pub(crate) enum CliCommand {
     Info(info::InfoArgs),
     /// Adds an event to a brain.
     Add(add::AddArgs),
-    /// Replaces a belief by a new one; both are kept.
+    /// Replaces a belief by a new one; the old one stays as history.
     Correct(correct::CorrectArgs),
     /// Adds an edge between two events.
     Link(link::LinkArgs),
@@ -159,7 +159,7 @@ impl CliCommand {
     /// `whole` makes the whole command line, for completions and manual pages.
     pub(crate) fn run(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         whole: fn() -> clap::Command,
     ) -> Result<Exit, Failure> {
         match self {
