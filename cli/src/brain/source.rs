@@ -22,7 +22,7 @@ use crate::json::brain::{BrainName, layout_name};
 use crate::render::{TextPage, plural, printable};
 
 #[derive(Debug)]
-pub(crate) struct BrainFile {
+pub(crate) struct BrainSource {
     pub(crate) named: BrainName,
     pub(crate) view: View,
     pub(crate) layout: Layout,
@@ -30,7 +30,7 @@ pub(crate) struct BrainFile {
     pub(crate) torn: Option<String>,
 }
 
-impl BrainFile {
+impl BrainSource {
     /// Opens any layout.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         check_file(path)?;

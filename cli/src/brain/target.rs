@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum BrainTarget {
     Name(String),
     Path(PathBuf),
 }
@@ -20,7 +20,7 @@ pub(crate) const HELP: &str =
 /// Where files are refused.
 pub(crate) const NAME_HELP: &str = "A brain of amemd, by its name (`amemctl brain ls` lists them)";
 
-impl FromStr for Target {
+impl FromStr for BrainTarget {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -32,7 +32,7 @@ impl FromStr for Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for BrainTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -41,7 +41,7 @@ impl fmt::Display for Target {
     }
 }
 
-impl Target {
+impl BrainTarget {
     /// Whether a file of that name exists: it was probably meant.
     pub(crate) fn hides_a_file(name: &str) -> bool {
         Path::new(name).is_file()
@@ -54,12 +54,12 @@ mod tests {
 
     #[test]
     fn names_have_neither_slash_nor_dot_and_paths_have_one() {
-        let of = |text: &str| text.parse::<Target>().unwrap();
+        let of = |text: &str| text.parse::<BrainTarget>().unwrap();
         for name in ["work", "conv-26", "a_b", "7"] {
-            assert_eq!(of(name), Target::Name(name.into()));
+            assert_eq!(of(name), BrainTarget::Name(name.into()));
         }
         for path in ["work.amem", "./work", "/brains/work", "a/b", ""] {
-            assert_eq!(of(path), Target::Path(path.into()));
+            assert_eq!(of(path), BrainTarget::Path(path.into()));
         }
     }
 }

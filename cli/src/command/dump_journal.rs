@@ -10,12 +10,12 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{Time, flag_names, number};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, float, printable};
 use crate::when::exact as time;
 
@@ -28,7 +28,7 @@ use crate::when::exact as time;
   amemctl dump-journal work.amem --kept          with earlier frames that the base holds")]
 pub(crate) struct DumpJournalArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Only commits after this LSN.
     #[arg(long, value_name = "LSN")]
     since: Option<u64>,
@@ -55,8 +55,8 @@ struct FrameLine<'a> {
 }
 
 impl DumpJournalArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let source = opened.into_file("the journal")?;
         if source.layout != Layout::Native {
             return Err(Failure::refused(
@@ -97,7 +97,7 @@ impl DumpJournalArgs {
 
     fn frame(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         view: &View,
         header: &Header,
         position: Option<u64>,

@@ -13,13 +13,13 @@ use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
 use crate::listing;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, clipped, float, printable};
 use crate::when::{at, long as shown_time};
 
@@ -36,7 +36,7 @@ const REMINDED_AT_ONCE: usize = 1_000;
   amemctl get work.amem 12 --as-of 2026-05-01T12:00:00Z")]
 pub(crate) struct GetArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventId>,
@@ -90,8 +90,8 @@ struct ChangeJson {
 }
 
 impl GetArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let request = v1::GetEventsRequest {
             event_ids: EventId::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
@@ -170,8 +170,8 @@ impl GetArgs {
     /// The beginnings of the texts at the other ends of edges.
     fn reminders(
         &self,
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
         output: &GetOutput,
     ) -> Result<BTreeMap<u64, String>, Failure> {
         let edges = output

@@ -16,13 +16,13 @@ use uuid::Uuid;
 use crate::brain::convert::{self, NamedSession};
 use crate::brain::new_file::publish_brain;
 use crate::brain::source::{self, in_file};
-use crate::entries::Input;
+use crate::entries::ImportInput;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::{BrainName, layout_name};
 use crate::json::event::EdgeJson;
 use crate::jsonl;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when::now;
 
@@ -58,7 +58,7 @@ pub(super) struct ImportOutput {
 }
 
 impl ImportedGraph {
-    pub(super) fn of_lines(input: &Input) -> Result<Self, Failure> {
+    pub(super) fn of_lines(input: &ImportInput) -> Result<Self, Failure> {
         let lines = jsonl::read(&mut input.reader()?, now(), |e| input.failed(e))?;
         let (graph, report) = to_dense(&lines.graph)?;
         Ok(Self {
@@ -138,7 +138,7 @@ impl ImportedGraph {
 }
 
 pub(super) fn tell(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     named: &BrainName,
     output: &ImportOutput,
 ) -> Result<Exit, Failure> {

@@ -24,7 +24,7 @@ use crate::brain::source::{self, in_file};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, plural, printable};
 use crate::when::now;
 
@@ -54,7 +54,7 @@ struct RepairOutput {
 }
 
 impl RepairArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
         let (view, options, report) = saved(&damaged)?;

@@ -71,9 +71,12 @@ impl From<RemoteError> for Failure {
                 Self::new(Exit::Unavailable, "no_daemon", message, remedy)
             }
             RemoteError::Refused(refusal) => (*refusal).into(),
-            RemoteError::Runtime(_) => {
-                Self::new(Exit::Io, "io", message, "see what the system says of it")
-            }
+            RemoteError::Runtime(_) => Self::new(
+                Exit::Io,
+                "io",
+                message,
+                "correct the cause that the system reports",
+            ),
             RemoteError::Invalid(_) => Self::argument(message, "see `amemctl --help`"),
         }
     }

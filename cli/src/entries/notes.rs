@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::blocks::{self, TextBlock};
 use super::entry::{EntryEdge, TextEntry};
 use super::front;
-use super::input::Input;
+use super::input::ImportInput;
 use super::turns::at_most;
 use crate::failure::Failure;
 use crate::when::timestamp;
@@ -34,7 +34,10 @@ struct NoteDefaults {
     day: Option<Micros>,
 }
 
-pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEntry>, Failure> {
+pub(super) fn entries(
+    input: &ImportInput,
+    session: Option<&str>,
+) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
     let lines = LineStarts::of(&text);
     let bad = |line: u64, why: &str| {
@@ -58,7 +61,7 @@ pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEn
     Ok(entries)
 }
 
-fn text(input: &Input) -> Result<String, Failure> {
+fn text(input: &ImportInput) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let mut bounded = input.reader()?.take(DOCUMENT_BYTES_MAX + 1);
     bounded
@@ -87,7 +90,7 @@ fn text(input: &Input) -> Result<String, Failure> {
     })
 }
 
-fn session_of(input: &Input, given: Option<&str>) -> Result<String, Failure> {
+fn session_of(input: &ImportInput, given: Option<&str>) -> Result<String, Failure> {
     let key = match given {
         Some(key) => key.to_owned(),
         None if input.path() == Path::new("stdin") => {
@@ -209,7 +212,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        entries(&Input::open(&path)?, None)
+        entries(&ImportInput::open(&path)?, None)
     }
 
     fn attribute(entry: &TextEntry, name: &str) -> Value {

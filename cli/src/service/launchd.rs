@@ -68,7 +68,7 @@ fn domain() -> String {
 fn string(path: &Path) -> Result<String, Failure> {
     let wrong = || {
         Failure::argument(
-            format!("{} can't stand in a property list", path.display()),
+            format!("{} cannot be written in a property list", path.display()),
             "install amemd and amemctl in a folder whose path is plain text",
         )
     };

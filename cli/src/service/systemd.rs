@@ -35,8 +35,8 @@ impl Systemd {
             .run();
         let said = said.map_err(|failure| {
             let whose = match self.0 {
-                ServiceScope::User => "no systemd looks after this user's services",
-                ServiceScope::System => "no systemd looks after this machine's services",
+                ServiceScope::User => "systemd does not manage the services of this user",
+                ServiceScope::System => "systemd does not manage the services of this machine",
             };
             Failure::refused(
                 "no_service_manager",
