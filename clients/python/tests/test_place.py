@@ -399,7 +399,7 @@ class Real(Contact):
                 brain.add_fact("it moved")
                 late.join()
                 self.assertEqual(made.target, f"unix:{moved}")
-                self.assertEqual(next(commits).changes[0].event_id, 0)
+                self.assertEqual(next(commits).changes[0].event.text, "it moved")
 
     def test_nothing_is_started_in_the_middle(self):
         self.start(self.socket)
