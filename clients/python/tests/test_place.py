@@ -53,7 +53,8 @@ class Contact(unittest.TestCase):
         self.bin.mkdir()
         self.log = self.home / ".local/state/amem/amemd.log"
         self.socket = self.home / ".local/share/amem/run/amemd.sock"
-        variables = {"HOME": str(self.home), "XDG_RUNTIME_DIR": str(self.root / "run"), "PATH": f"{self.bin}:/usr/bin:/bin"}
+        variables = {"HOME": str(self.home), "PATH": f"{self.bin}:/usr/bin:/bin"}
+        variables["XDG_RUNTIME_DIR"] = str(self.root / "run")
         self.variables = mock.patch.dict(os.environ, variables, clear=True)
         self.variables.start()
         self.addCleanup(self.variables.stop)
@@ -202,7 +203,7 @@ class Start(Contact):
 
     def test_the_variable_names_the_program(self):
         about = self.listening()
-        os.environ["AMEMD"] = str(self.amemd(LISTENS.format(python=sys.executable, about=about)).rename(self.root / "other"))
+        os.environ["AMEMD"] = str((self.bin / "amemd").rename(self.root / "other"))
         amemd.connect().close()
         os.kill(json.loads(about.read_text())["pid"], signal.SIGKILL)
 
@@ -325,7 +326,7 @@ class Silence(Contact):
             with self.assertRaises(amemd.Unavailable) as caught:
                 made.version()
         message = self.said(caught.exception)
-        for words in (f"the daemon at unix:{self.socket} does not answer", "times in 0.", "connection refused", "connect"):
+        for words in (f"the daemon at unix:{self.socket} does not answer", "times in 0.", "refused; start it"):
             self.assertIn(words, message)
 
     def test_a_wrong_certificate_is_said_soon(self):
@@ -380,10 +381,8 @@ class Real(Contact):
     def test_many_at_once_find_one_daemon(self):
         code = "import amemd; from amemd import _meet; _meet.PATIENCE = 20; print(amemd.connect().version())"
         path = os.pathsep.join(filter(None, sys.path))
-        begun = [
-            subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE)
-            for _ in range(4)
-        ]
+        command, variables = [sys.executable, "-c", code], {**os.environ, "PYTHONPATH": path}
+        begun = [subprocess.Popen(command, env=variables, stdout=subprocess.PIPE) for _ in range(4)]
         said = [one.communicate()[0] for one in begun]
         self.assertEqual((len(set(said)), bool(said[0])), (1, True))
 

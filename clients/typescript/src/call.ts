@@ -1,8 +1,8 @@
 // One call with its retries, and its refusal as an error.
 //
 // Temporary failures are retried: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost),
-// and a full queue. Reads change nothing, and writes carry a request id, so a retry never applies a change twice. Before
-// a retry after a lost connection, the client finds the daemon again, which may listen elsewhere now.
+// and a full queue. Reads change nothing, and writes carry a request id, so a retry never applies a change twice.
+// Before a retry after a lost connection, the client finds the daemon again, which may listen elsewhere now.
 // Promises: no attempt begins later than `retryFor` milliseconds after the first failure; if no daemon answers, the
 // error says so in the words of this package, not in gRPC's.
 

@@ -76,7 +76,10 @@ export function usualSockets(variables: Variables): string[] {
   return new Places(variables).sockets();
 }
 
-/** AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket that accepts a connection, else the first one. Starts no daemon. */
+/**
+ * AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket that accepts a connection, else the first one. Starts no
+ * daemon.
+ */
 export async function defaultTarget(variables: Variables = process.env): Promise<string> {
   const named = namedTarget(variables);
   if (named !== undefined) return named;
@@ -115,11 +118,12 @@ function secret(file: string): string {
 }
 
 /**
- * A client of a daemon: the one at `target`, else the one that AMEMD_SOCKET or AMEMD_ADDRESS names, else the user's, else
- * the machine's.
+ * A client of a daemon: the one at `target`, else the one that AMEMD_SOCKET or AMEMD_ADDRESS names, else the user's,
+ * else the machine's.
  *
- * Starts amemd if no daemon answers, unless the target is an address, `autostart` is false, or AMEM_NO_AUTOSTART is set.
- * Throws Unavailable within two seconds if none can be had. A token goes to another machine by TLS or not at all.
+ * Starts amemd if no daemon answers, unless the target is an address, `autostart` is false, or AMEM_NO_AUTOSTART is
+ * set. Throws Unavailable within two seconds if none can be had. A token goes to another machine by TLS or not at all.
+ * Later failures that are temporary, such as a restart of the daemon, are retried for `retryFor`; they start no daemon.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
   let { target: given, token } = options;

@@ -64,7 +64,7 @@ function connects(to: net.NetConnectOpts, milliseconds: number): Promise<string 
       const code = first.code ?? (first.errno === undefined ? '' : getSystemErrorName(first.errno));
       // A daemon listens, and its queue is full.
       if (code === 'EAGAIN') done();
-      else if (['ENOTFOUND', 'EAI_AGAIN'].includes(code)) done(`the name ${(to as net.TcpNetConnectOpts).host} is not known`);
+      else if ('host' in to && ['ENOTFOUND', 'EAI_AGAIN'].includes(code)) done(`the name ${to.host} is not known`);
       else done(WORDS[code] ?? (code || first.message));
     });
   });
@@ -154,7 +154,8 @@ export async function meet(meeting: Meeting): Promise<string> {
 }
 
 /** The program to start; throws NotStarted if none may be started. */
-function startable({ given, autostart = true, variables, systemSocket = SYSTEM_SOCKET }: Meeting, tried: Tried): string {
+function startable(meeting: Meeting, tried: Tried): string {
+  const { given, autostart = true, variables, systemSocket = SYSTEM_SOCKET } = meeting;
   if (!autostart) throw new NotStarted('none is started, because autostart is off', 'start it, or allow autostart');
   if (!['', '0'].includes(variables['AMEM_NO_AUTOSTART'] ?? '')) {
     throw new NotStarted('none is started, because AMEM_NO_AUTOSTART is set', 'start it, or unset the variable');
@@ -181,7 +182,8 @@ export async function choosesAgain(target: string): Promise<string> {
 export async function silent(target: string, attempts: number, milliseconds: number): Promise<string> {
   const socket = pathOf(target);
   let why = socket === undefined ? await askAddress(target, 1000) : await ask(socket);
-  let remedy = `start it, or ${socket === undefined ? 'correct the address' : 'call connect, which finds or starts one'}`;
+  const other = socket === undefined ? 'correct the address' : 'call connect, which finds or starts one';
+  let remedy = `start it, or ${other}`;
   if (why === undefined) {
     why = 'it accepts connections, but they end without an answer';
     if (socket === undefined) remedy = 'check tls (authority, name, certificate) and the port';

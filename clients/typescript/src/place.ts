@@ -1,7 +1,7 @@
 // Where a daemon and its clients meet: folders, default socket, and the sockets that a client tries.
 //
-// The rules are those of docs/decisions/0024-one-place-to-meet.md; clients/places.json has the cases for every language.
-// Not here: connecting, and starting a daemon (`meet`, `start`).
+// The rules are those of docs/decisions/0024-one-place-to-meet.md; clients/places.json has the cases for every
+// language. Not here: connecting, and starting a daemon (`meet`, `start`).
 
 import * as fs from 'node:fs';
 import * as os from 'node:os';

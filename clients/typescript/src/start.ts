@@ -76,8 +76,9 @@ export interface Starting {
  * Starts a program and waits until `search` finds a socket, which it returns. Throws NotStarted if the program ends,
  * and at `until`. A program that runs by then goes on.
  */
-export async function start(file: string, { socket, log: logFile, variables, search, until }: Starting): Promise<string> {
-  const log = new Log(logFile);
+export async function start(file: string, starting: Starting): Promise<string> {
+  const { socket, variables, search, until } = starting;
+  const log = new Log(starting.log);
   try {
     const given = socket === undefined ? [] : ['--socket', socket];
     let child: Child | undefined = new Child(file, given, variables, log);

@@ -10,6 +10,9 @@ import * as path from 'node:path';
 import { afterEach, beforeEach, test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import * as grpc from '@grpc/grpc-js';
+
+import { Caller } from '../src/call';
 import * as amemd from '../src/index';
 import { ask, meet, type Meeting } from '../src/meet';
 import { Places, isForeign } from '../src/place';
@@ -292,8 +295,17 @@ test('at the end of the attempts the daemon is named', async (t) => {
   const client = await amemd.connect({ retryFor: 300 });
   server.close();
   const error = await client.version().catch((why: unknown) => why);
-  assert.match(said(error), /^the daemon at unix:.*amemd\.sock does not answer, tried \d+ times in 0\..*no such socket; start it/);
+  const words = /^the daemon at unix:.*amemd\.sock does not answer, tried \d+ times in 0\..*no such socket; start it/;
+  assert.match(said(error), words);
   client.close();
+});
+
+test('a first answer that does not come is said soon', async (t) => {
+  await listen(t, socket);
+  const channelTo = (target: string): grpc.Client => new grpc.Client(target, grpc.credentials.createInsecure());
+  const caller = new Caller(`unix:${socket}`, channelTo, { timeout: 1000, retryFor: 30_000, first: 300 });
+  assert.match(await refused(caller.call('GetStatus', {})), /accepts connections, but they end without an answer/);
+  caller.close();
 });
 
 test('the real daemon is started for a new user, and found after it moved', { skip: !AMEMD }, async () => {

@@ -29,6 +29,8 @@ PATH_BYTES_MAX = 107
 #: A host and a port, after gRPC's optional name of a resolver.
 _ADDRESS = re.compile(r"(?:dns:(?:///)?|ipv4:|ipv6:)?(?:\[([^\[\]/]+)\]|([^\[\]:/,]+))(?::([0-9]+))?", re.ASCII)
 
+_WORDS = {errno.ENOENT: "no such socket", errno.ECONNREFUSED: "connection refused", errno.EACCES: "permission denied"}
+
 #: Sockets with the reason why each was not taken.
 Tried = List[Tuple[str, str]]
 
@@ -60,8 +62,7 @@ def ask(path: str) -> Optional[str]:
 
 def reason(error: Optional[int]) -> str:
     """The words for an error of the system."""
-    words = {errno.ENOENT: "no such socket", errno.ECONNREFUSED: "connection refused", errno.EACCES: "permission denied"}
-    return words.get(error or 0) or os.strerror(error or 0).lower()
+    return _WORDS.get(error or 0) or os.strerror(error or 0).lower()
 
 
 def ask_address(target: str, seconds: float) -> Optional[str]:
@@ -178,7 +179,7 @@ def silent(target: str, attempts: int, seconds: float) -> str:
     """What to say of a daemon that does not answer any more."""
     path = path_of(target)
     why = ask_address(target, 1.0) if path is None else ask(path)
-    remedy = "start it, or correct the address" if path is None else "start it, or call connect, which finds or starts one"
+    remedy = f"start it, or {'correct the address' if path is None else 'call connect, which finds or starts one'}"
     if why is None:
         why = "it accepts connections, but they end without an answer"
         if path is None:

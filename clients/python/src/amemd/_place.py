@@ -32,7 +32,10 @@ class Places:
     """The paths that an environment names. A variable that is no absolute path counts as unset."""
 
     def __init__(
-        self, variables: Mapping[str, str], account: Callable[[], Optional[str]] = account_home, uid: Optional[int] = None
+        self,
+        variables: Mapping[str, str],
+        account: Callable[[], Optional[str]] = account_home,
+        uid: Optional[int] = None,
     ) -> None:
         self._variables = variables
         self._uid = os.getuid() if uid is None else uid

@@ -121,7 +121,8 @@ def _spawn(command: List[str], variables: Mapping[str, str], log: "_Log") -> "su
             start_new_session=True,
         )
     except OSError as error:
-        raise NotStarted(f"{command[0]} cannot be run: {error.strerror}", "correct that, or start amemd yourself") from None
+        why = f"{command[0]} cannot be run: {error.strerror}"
+        raise NotStarted(why, "correct that, or start amemd yourself") from None
 
 
 def environment(variables: Mapping[str, str]) -> Dict[str, str]:
