@@ -26,7 +26,7 @@ AMEMD = os.environ.get("AMEMD")
 CASES = json.loads((Path(__file__).parents[2] / "places.json").read_text(encoding="utf-8"))["cases"]
 #: What gRPC says of a daemon that does not answer.
 WORDS_OF_GRPC = ("failed to connect", "addresses", "ipv4:", "RPC", "channel", "Socket closed")
-#: Writes what it was started with, and listens for a while where it is told to.
+#: Writes what it was started with, and listens for a while at the given or the usual path.
 LISTENS = """#!{python} -SE
 import json, os, socket, sys, time
 where = sys.argv[2] if len(sys.argv) > 1 else os.environ["HOME"] + "/.local/share/amem/run/amemd.sock"

@@ -22,7 +22,7 @@ const AMEMD = process.env['AMEMD'];
 const WORDS_OF_GRPC = ['connection established', 'resolution', 'ipv4:', 'RPC', 'channel', 'ENOENT', 'ECONNREFUSED'];
 /** Milliseconds that a busy machine may take to start a script. */
 const PATIENT = 20_000;
-/** Writes what it was started with, and listens for a while where it is told to. */
+/** Writes what it was started with, and listens for a while at the given or the usual path. */
 const LISTENS = `
 const fs = require('fs'), path = require('path');
 const where = process.argv[3] ?? process.env.HOME + '/.local/share/amem/run/amemd.sock';
