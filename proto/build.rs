@@ -1,5 +1,5 @@
-//! Generates the Rust code of the `.proto` files, without protoc: messages and services, the descriptors for
-//! reflection, and everything that follows from the options of the calls (`build/calls.rs`).
+//! Generates Rust code from the `.proto` files, without protoc: messages, services, descriptors for reflection, and the
+//! code that depends on method options (`build/calls.rs`).
 
 #[path = "build/calls.rs"]
 mod calls;
@@ -24,7 +24,7 @@ const FILES: [&str; 9] = [
     "amem/v1/admin.proto",
 ];
 
-/// Files that only the build reads: neither Rust nor reflection has the options.
+/// Files for the build only: the options are neither in Rust nor in reflection.
 const BUILD_ONLY: [&str; 2] = [FILES[0], "google/protobuf/descriptor.proto"];
 
 fn main() -> Result<(), Box<dyn Error>> {

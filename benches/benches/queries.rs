@@ -20,7 +20,8 @@ use std::hint::black_box;
 use amem_format::view::View;
 use amem_format::{EventType, NodeId};
 use amem_query::{
-    Follow, Get, Like, Order, Pattern, Resolve, Search, Selection, Similar, Text, Traverse, Why,
+    Follow, Get, Order, Pattern, Resolve, Search, Selection, Similar, SimilarityTarget, TextSearch,
+    Traverse, Why,
 };
 use brain::Brain;
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -77,15 +78,15 @@ fn queries(criterion: &mut Criterion) {
     }
     for (name, approximate) in [("similar, exact", false), ("similar, approximate", true)] {
         let similar = Similar {
-            like: Like::Vector(question.vector.clone()),
+            like: SimilarityTarget::Vector(question.vector.clone()),
             approximate,
             ..Similar::default()
         };
         query(name, &|view| Ok(similar.run(view)?.hits.len()));
     }
-    let text = Text {
+    let text = TextSearch {
         question: question.text.clone(),
-        ..Text::default()
+        ..TextSearch::default()
     };
     query("text, 3 words", &|view| Ok(text.run(view)?.hits.len()));
     let search = Search {

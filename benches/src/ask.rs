@@ -14,8 +14,8 @@ use amem_client::{Client, Reader, v1};
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::embed::Embedder;
-use amem_query::similar::Like;
-use amem_query::{Similar, Text};
+use amem_query::nearest::SimilarityTarget;
+use amem_query::{Similar, TextSearch};
 use serde_json::{Value, json};
 
 /// The query that answers.
@@ -77,10 +77,10 @@ async fn search(
 }
 
 fn text(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {
-    let query = Text {
+    let query = TextSearch {
         question: question.into(),
         limit: LIMIT,
-        ..Text::default()
+        ..TextSearch::default()
     };
     Ok(query.run(view)?.hits.into_iter().map(|hit| hit.0).collect())
 }
@@ -90,7 +90,7 @@ fn similar(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {
         return Ok(Vec::new());
     };
     let query = Similar {
-        like: Like::Vector(vector),
+        like: SimilarityTarget::Vector(vector),
         limit: LIMIT,
         ..Similar::default()
     };

@@ -7,8 +7,9 @@ use amem_format::reader::Reader;
 use amem_format::view::{AsOf, View};
 use amem_format::{EventType, Lsn, NodeId};
 use amem_query::{
-    Conflicts, Get, Impact, Like, Order, Path as Shortest, Pattern, Resolve, Search, Selection,
-    Sessions, Similar, Text, Timeline, Traverse, Why, Window,
+    Get, Impact, ListConflicts, ListSessions, Order, Pattern, Resolve, Search, Selection,
+    ShortestPath as Shortest, Similar, SimilarityTarget, TextSearch, Timeline, Traverse, Why,
+    Window,
 };
 use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Folder, Mutation, NewBrain, Request, Store, create};
@@ -238,7 +239,7 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
     })?;
     time("similar, exact, 10", || {
         Ok(Similar {
-            like: Like::Vector(question.vector.clone()),
+            like: SimilarityTarget::Vector(question.vector.clone()),
             ..Similar::default()
         }
         .run(view)?
@@ -247,7 +248,7 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
     })?;
     time("similar, approximate, 10", || {
         Ok(Similar {
-            like: Like::Vector(question.vector.clone()),
+            like: SimilarityTarget::Vector(question.vector.clone()),
             approximate: true,
             ..Similar::default()
         }
@@ -256,9 +257,9 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
         .len())
     })?;
     time("text, 3 words, 10", || {
-        Ok(Text {
+        Ok(TextSearch {
             question: question.text.clone(),
-            ..Text::default()
+            ..TextSearch::default()
         }
         .run(view)?
         .hits
@@ -282,16 +283,16 @@ fn ask(name: &str, view: &View, question: &Question) -> Result<(), Box<dyn std::
         .len())
     })?;
     time("conflicts", || {
-        Ok(Conflicts {
+        Ok(ListConflicts {
             limit: 50,
-            ..Conflicts::default()
+            ..ListConflicts::default()
         }
         .run(view)?
         .conflicts
         .len())
     })?;
     time("sessions", || {
-        Ok(Sessions::default().run(view)?.sessions.len())
+        Ok(ListSessions::default().run(view)?.sessions.len())
     })?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! Promises: an existing file is never replaced; when `publish` returns, the file is durable; after a failure no file
 //! is left behind.
 //!
-//! Not here: what the user is told of a failure (`new_file`).
+//! Not here: how a failure is reported (`new_file`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

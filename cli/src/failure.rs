@@ -104,7 +104,12 @@ impl Failure {
                 message,
                 "write to a file system that is not read-only",
             ),
-            _ => Self::new(Exit::Io, "io", message, "see what the system says of it"),
+            _ => Self::new(
+                Exit::Io,
+                "io",
+                message,
+                "correct the cause that the system reports",
+            ),
         }
     }
 

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use clap::{Arg, Command, CommandFactory};
 
-use crate::{Arguments, EXAMPLES, exit};
+use crate::arguments::{Arguments, EXAMPLES};
+use crate::exit;
 
 /// In the order in which a newcomer needs them.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -84,13 +85,6 @@ pub(crate) fn command() -> Command {
         .help_template(TEMPLATE)
         .after_help(EXAMPLES)
         .after_long_help(format!("{EXAMPLES}\n\n{}", exit::help()))
-}
-
-/// For manual pages: they show options that short help hides.
-pub(crate) fn whole(command: Command) -> Command {
-    command
-        .mut_args(|arg| arg.hide_short_help(false).hide_env_values(false))
-        .mut_subcommands(whole)
 }
 
 /// Parses "-1" as a value, so that the error names the value and not an unknown flag.

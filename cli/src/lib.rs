@@ -17,6 +17,7 @@
 
 mod appending;
 mod args;
+mod arguments;
 pub mod atomic_file;
 mod brain;
 mod command;
@@ -41,48 +42,13 @@ mod when;
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
-use clap::{ArgMatches, FromArgMatches, Parser};
+use clap::{ArgMatches, FromArgMatches};
 
-use command::Command;
+use arguments::Arguments;
 use connection::flags::{ConnectionArgs, FlagsOnLine};
 use exit::Exit;
 use failure::Failure;
-use output::context::Context;
-
-/// The memory of AI agents: stores it in brains of amemd, and queries them, by name or as files.
-#[derive(Debug, Parser)]
-#[command(
-    name = "amemctl",
-    version,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
-struct Arguments {
-    /// Print one JSON object instead of text.
-    #[arg(long, global = true, help_heading = "Output")]
-    json: bool,
-    /// Print only answers and failures: no notes, no progress.
-    #[arg(short, long, global = true, help_heading = "Output")]
-    quiet: bool,
-    /// Read and show times in UTC, not in the local zone (or AMEM_UTC=1).
-    #[arg(long, global = true, help_heading = "Output")]
-    utc: bool,
-    #[command(flatten)]
-    connection: ConnectionArgs,
-    #[command(subcommand)]
-    command: Command,
-}
-
-const EXAMPLES: &str = "Examples:
-  amemctl demo                                  what amemd promises, shown and checked
-  amemctl brain create work                     a new brain; starts amemd if none runs
-  amemctl add work \"backups take 4 hours\"       something to remember
-  amemctl search work how long do backups take  the answers to a question
-  amemctl why work 12                           what event 12 rests on
-  amemctl ls work --type decision               its decisions, newest first
-  amemctl why work.amem 12                      the same from a file, without a daemon
-
-`amemctl COMMAND --help` shows options and examples.";
+use output::context::CommandContext;
 
 /// Runs amemctl as this process. Exit codes are those of `amemctl --help`.
 pub fn main() -> ExitCode {
@@ -114,9 +80,9 @@ pub fn main() -> ExitCode {
         connection,
         command,
     } = arguments;
-    let mut cx = Context::new(json, quiet, name, connection);
+    let mut cx = CommandContext::new(json, quiet, name, connection);
     let done = command
-        .run(&mut cx)
+        .run(&mut cx, help::command)
         .and_then(|exit| cx.finish().map(|()| exit));
     match done {
         Ok(exit) => exit,
@@ -151,7 +117,7 @@ fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
     if error.use_stderr() && wants_json {
         let command = help::named_in(std::env::args().skip(1));
-        return Context::new(true, false, command, ConnectionArgs::default())
+        return CommandContext::new(true, false, command, ConnectionArgs::default())
             .fail(&Failure::usage(error));
     }
     // Nothing is left to report a failed print to.

@@ -135,18 +135,20 @@ impl ProblemJson {
     /// A label, and the problem in one line.
     pub(crate) fn line(&self) -> (&'static str, String) {
         let (name, why) = (printable(&self.brain), printable(&self.message));
-        match self.rejected {
-            false => ("problem", format!("{name}: {why}")),
-            // Some messages name the file themselves.
-            true if self.message.starts_with(&format!("{}.amem ", self.brain)) => ("rejected", why),
-            true => ("rejected", format!("{name}.amem: {why}")),
+        if !self.rejected {
+            return ("problem", format!("{name}: {why}"));
         }
+        // Some messages name the file themselves.
+        if self.message.starts_with(&format!("{}.amem ", self.brain)) {
+            return ("rejected", why);
+        }
+        ("rejected", format!("{name}.amem: {why}"))
     }
 }
 
 impl Vitals {
     /// Problems that `problems` does not list.
-    pub(crate) fn problems_untold(&self) -> u64 {
+    pub(crate) fn problems_unlisted(&self) -> u64 {
         let all = self.failed_brains + self.rejected_files;
         all.saturating_sub(self.problems.len() as u64)
     }

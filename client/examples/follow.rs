@@ -1,4 +1,4 @@
-//! Follows a brain's file and tells what is new in it: `cargo run -p amem-client --example follow -- FILE [SECONDS]`.
+//! Follows a brain's file and prints new events: `cargo run -p amem-client --example follow -- FILE [SECONDS]`.
 
 use std::time::{Duration, Instant};
 

@@ -21,10 +21,12 @@ pub mod limits;
 mod remote;
 
 #[cfg(feature = "grpc")]
-pub use amem_proto::answer::{Question, Refusal, Result};
+pub use amem_proto::answer::{Code, Question, Refusal, Result};
 #[cfg(feature = "grpc")]
 pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
-pub use amem_proto::{Duration, Timestamp, place, v1};
+pub use amem_proto::{Duration, Timestamp, paths, v1};
 #[cfg(feature = "grpc")]
-pub use remote::{Brain, BrainAccess, Client, Commits, ConnectError, Connection, Retry, Tls};
+pub use remote::{
+    AuthorizedChannel, Brain, BrainAccess, Client, CommitStream, ConnectError, Retry, Tls,
+};

@@ -1,40 +1,40 @@
 //! The engine's brains as their callers see them.
 //!
-//! Promises: a caller gets no brain, nor a word of one, for which it has no role; asked for by name such a brain is
-//! answered as if it did not exist, and nothing is opened, checked or waited for. Every call gets its brains here.
+//! Promises: a caller learns nothing of a brain for which it has no role: a request by its name is refused like that of a
+//! brain that does not exist, and nothing is opened, checked or waited for. Every call gets its brains here.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_engine::{Engine, Jobs, NamedProblem, OpenBrain, ReplacedFiles};
+use amem_engine::{Engine, JobRegistry, NamedProblem, OpenBrain, ReplacedFiles};
+use amem_proto::answer::Code;
 use amem_store::{Folder, ImportReport, IncomingFile, NewBrain};
-use tonic::Code;
 use uuid::Uuid;
 
-use crate::access::{Caller, Role};
-use crate::figures::Figures;
+use crate::auth::{Caller, Role};
+use crate::metrics::DaemonMetrics;
 use crate::refusal::{Refusal, Result};
 
 /// The brains of the folder; all clones are the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Brains {
     engine: Engine,
-    figures: Figures,
+    metrics: DaemonMetrics,
 }
 
 impl Brains {
-    pub(crate) fn new(engine: Engine, figures: Figures) -> Self {
-        Self { engine, figures }
+    pub(crate) fn new(engine: Engine, metrics: DaemonMetrics) -> Self {
+        Self { engine, metrics }
     }
 
-    /// The engine, for what the daemon does by itself: it asks for no rights.
+    /// The engine, for work of the daemon itself: it checks no rights.
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
     }
 
     /// The daemon's own metrics.
-    pub(crate) fn figures(&self) -> &Figures {
-        &self.figures
+    pub(crate) fn metrics(&self) -> &DaemonMetrics {
+        &self.metrics
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -45,7 +45,7 @@ impl Brains {
         self.engine.folder()
     }
 
-    pub(crate) fn jobs(&self) -> &Jobs {
+    pub(crate) fn jobs(&self) -> &JobRegistry {
         self.engine.jobs()
     }
 
@@ -90,7 +90,7 @@ impl Brains {
         Ok(self.engine.remove(brain, instance).await?)
     }
 
-    /// Makes a quarantined file the brain of a name; returns the name of the file that has what that brain was.
+    /// Makes a quarantined file the brain of a name; returns the name of the file that the former brain was quarantined as.
     pub(crate) async fn replace_with_quarantined(
         &self,
         caller: &Caller,
@@ -106,8 +106,8 @@ impl Brains {
         Ok(replaced.await?)
     }
 
-    /// The names of the brains that a caller sees, open or not, in order, and how many files that it sees may yet
-    /// become brains.
+    /// The names of the brains that a caller sees, open or not, in order; and the number of files that it sees and that
+    /// may still be adopted.
     pub(crate) async fn listed_for(&self, caller: &Caller) -> Result<(Vec<String>, u64)> {
         Ok(self.engine.list(|name| caller.sees(name)).await?)
     }
@@ -119,17 +119,17 @@ impl Brains {
         open
     }
 
-    /// Of the names that a caller sees, how many brains can't be opened, and how many files were rejected.
+    /// The numbers of brains that cannot be opened and of rejected files, of those that a caller sees.
     pub(crate) fn problem_counts_for(&self, caller: &Caller) -> (u64, u64) {
         self.engine.problem_counts(|name| caller.sees(name))
     }
 
-    /// The first `most` of them, brains before files.
+    /// The first `most` problems that a caller sees, brains before files.
     pub(crate) fn first_problems_for(&self, caller: &Caller, most: usize) -> Vec<NamedProblem> {
         self.engine.first_problems(most, |name| caller.sees(name))
     }
 
-    /// At most `most` of them whose names follow `after`, and whether there are more.
+    /// At most `most` problems that a caller sees, with names after `after`; true if there are more.
     pub(crate) fn problem_page_for(
         &self,
         caller: &Caller,
@@ -148,7 +148,7 @@ pub(crate) async fn to_its_end<T: Send + 'static>(
     amem_engine::run_to_end(work).await?
 }
 
-/// Runs blocking work beside the calls.
+/// Runs blocking work on a thread of its own.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {

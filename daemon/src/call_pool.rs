@@ -8,12 +8,12 @@ use crate::refusal::Result;
 #[derive(Debug, Clone)]
 pub(crate) struct CallPool(pub(crate) BlockingPool);
 
-/// The same on behalf of one caller.
+/// A blocking pool on behalf of one caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallPoolOf<'a>(CallerPool<'a>);
 
 impl CallPool {
-    /// On behalf of a caller, by its principal.
+    /// The pool on behalf of a caller, by its principal.
     pub(crate) fn of<'a>(&'a self, caller: &'a str) -> CallPoolOf<'a> {
         CallPoolOf(self.0.of(caller))
     }

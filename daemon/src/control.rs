@@ -1,16 +1,16 @@
 //! The configuration in force, its reload, and the shutdown of the daemon.
 //!
 //! Promises: an invalid configuration changes nothing; a valid one is in force as a whole, and the outcome names
-//! settings that need a restart; tasks that wait for a change are woken once it is in force.
+//! settings that need a restart; a task that waits for a change is woken once the change is in force.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
-use tonic::Code;
 
-use crate::auth::{Access, Role, Secrets, Tokens};
+use crate::auth::{AccessControl, Role, Secrets, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
 use crate::log;
@@ -19,10 +19,10 @@ use crate::refusal::{self, Refusal};
 
 /// The part of the configuration that a reload can change.
 #[derive(Debug, Clone)]
-pub(crate) struct Live {
+pub(crate) struct LiveConfig {
     /// Grows by one with every change, from 1.
     pub(crate) change: u64,
-    pub(crate) access: Access,
+    pub(crate) access: AccessControl,
     pub(crate) limits: Limits,
     pub(crate) secrets: Secrets,
     /// The role of callers by TCP that present a certificate and need no token.
@@ -31,7 +31,7 @@ pub(crate) struct Live {
 
 /// The outcome of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Reloaded {
+pub(crate) struct ReloadOutcome {
     /// Settings whose new value is in force.
     pub(crate) changed: Vec<String>,
     /// Settings whose new value needs a restart.
@@ -40,11 +40,11 @@ pub(crate) struct Reloaded {
 
 /// Controls the daemon; all clones control the same one.
 #[derive(Debug, Clone)]
-pub(crate) struct Control(Arc<Inner>);
+pub(crate) struct Control(Arc<ControlState>);
 
 #[derive(Debug)]
-struct Inner {
-    live: ArcSwap<Live>,
+struct ControlState {
+    live: ArcSwap<LiveConfig>,
     running: Mutex<RunningConfig>,
     /// Counts the changes of `live`.
     changes: watch::Sender<u64>,
@@ -62,10 +62,10 @@ fn values(settings: &[Setting]) -> BTreeMap<&'static str, Option<String>> {
     settings.iter().map(|s| (s.key, s.value.clone())).collect()
 }
 
-fn live(config: &Config, secrets: Secrets) -> Live {
-    Live {
+fn live(config: &Config, secrets: Secrets) -> LiveConfig {
+    LiveConfig {
         change: 1,
-        access: Access::new(
+        access: AccessControl::new(
             config.grants.clone(),
             config.brain_grants.clone(),
             config.readers.clone(),
@@ -77,11 +77,11 @@ fn live(config: &Config, secrets: Secrets) -> Live {
 }
 
 #[cfg(test)]
-impl Live {
+impl LiveConfig {
     pub(crate) fn with(limits: Limits) -> Self {
         Self {
             change: 1,
-            access: Access::default(),
+            access: AccessControl::default(),
             limits,
             secrets: Secrets::default(),
             tcp_role: Role::Read,
@@ -99,10 +99,10 @@ fn load(config: &Config) -> Result<Secrets> {
 }
 
 /// The tokens in force; an error if no caller needs one.
-pub(crate) fn tokens(live: &Live) -> refusal::Result<&Tokens> {
+pub(crate) fn tokens(live: &LiveConfig) -> refusal::Result<&Tokens> {
     live.secrets.tokens.as_ref().ok_or_else(|| {
-        let message = "nobody is asked for a token: tokens are for TCP (tcp.listen), and where certificates say who calls \
-                       (tcp.tls_client_ca) only if tcp.tokens_file is set; that needs a restart or a reload";
+        let message = "no caller needs a token: tokens are for TCP (tcp.listen); if certificates identify callers \
+                       (tcp.tls_client_ca), set tcp.tokens_file and restart or reload amemd";
         Refusal::new(Code::FailedPrecondition, "NO_TOKENS", message)
     })
 }
@@ -111,7 +111,7 @@ impl Control {
     /// Puts a configuration in force, and reads the secrets that it names.
     pub(crate) fn new(config: &Config) -> Result<Self> {
         let secrets = load(config)?;
-        Ok(Self(Arc::new(Inner {
+        Ok(Self(Arc::new(ControlState {
             live: ArcSwap::from_pointee(live(config, secrets)),
             running: Mutex::new(RunningConfig {
                 config: config.clone(),
@@ -123,7 +123,7 @@ impl Control {
     }
 
     /// The configuration in force.
-    pub(crate) fn live(&self) -> Arc<Live> {
+    pub(crate) fn live(&self) -> Arc<LiveConfig> {
         self.0.live.load_full()
     }
 
@@ -133,7 +133,7 @@ impl Control {
     }
 
     /// Puts it in force; the caller holds `running`.
-    fn put(&self, mut live: Live) {
+    fn put(&self, mut live: LiveConfig) {
         live.change = self.live().change + 1;
         self.0.live.store(Arc::new(live));
         self.0.changes.send_modify(|count| *count += 1);
@@ -165,7 +165,7 @@ impl Control {
         change: impl FnOnce(&Tokens) -> refusal::Result<(Tokens, T)>,
     ) -> refusal::Result<T> {
         let _one = self.running();
-        let mut next = Live::clone(&self.live());
+        let mut next = LiveConfig::clone(&self.live());
         let (tokens, done) = change(tokens(&next)?)?;
         next.secrets.tokens = Some(tokens);
         self.put(next);
@@ -173,21 +173,23 @@ impl Control {
     }
 
     /// Reads the configuration again and puts it in force; an invalid one changes nothing.
-    pub(crate) fn reload(&self) -> Result<Reloaded> {
+    pub(crate) fn reload(&self) -> Result<ReloadOutcome> {
         notify::reloading();
         let done = self.try_reload();
         notify::reloaded(done.as_ref().err().map(|why| why as _));
         match &done {
-            Ok(Reloaded {
+            Ok(ReloadOutcome {
                 changed,
                 needs_restart,
-            }) => tracing::info!(?changed, ?needs_restart, "read the configuration again"),
-            Err(error) => tracing::error!(%error, "the configuration stays as it was"),
+            }) => tracing::info!(?changed, ?needs_restart, "reloaded the configuration"),
+            Err(error) => {
+                tracing::error!(%error, "cannot reload the configuration: the previous one stays in force")
+            }
         }
         done
     }
 
-    fn try_reload(&self) -> Result<Reloaded> {
+    fn try_reload(&self) -> Result<ReloadOutcome> {
         let mut running = self.running();
         let config = running.config.again()?;
         config.check_readers()?;
@@ -198,7 +200,7 @@ impl Control {
         let address = |values: &BTreeMap<_, Option<String>>| values.get("tcp.listen").cloned();
         let new_values = values(&config.settings);
         let moved = address(&new_values) != address(&running.values);
-        let mut done = Reloaded::default();
+        let mut done = ReloadOutcome::default();
         if moved {
             next.secrets = before.secrets.clone();
             next.tcp_role = before.tcp_role;

@@ -41,8 +41,8 @@ pub enum Error {
     },
     /// The folder is on a file system without reliable locks and syncs.
     #[error(
-        "{} is on {name}, where locks and syncs can't be relied on: use a folder on a disk of this machine, or set \
-         allow_network_folder = true and bear it",
+        "{} is on {name}, where locks and syncs are not reliable: use a folder on a local disk, or set \
+         allow_network_folder = true and accept the risk",
         path.display()
     )]
     NetworkFolder {
@@ -57,7 +57,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The service manager forbids the daemon such sockets.
-    #[error("cannot listen on {address}: this service may not make TCP sockets: {remedy}")]
+    #[error("cannot listen on {address}: this service may not create TCP sockets: {remedy}")]
     AddressForbidden {
         address: SocketAddr,
         /// What to do.
@@ -74,7 +74,7 @@ pub enum Error {
         why: String,
     },
     /// The log cannot be installed.
-    #[error("cannot write a log: {0}")]
+    #[error("cannot install the log: {0}")]
     Log(String),
     /// The exporter of traces cannot start.
     #[error("cannot export spans to traces.otlp: {0}")]
@@ -94,16 +94,16 @@ pub enum Error {
         why: &'static str,
     },
     /// Another daemon listens on the socket.
-    #[error("a daemon is listening on {} already: stop it, or give another --socket", path.display())]
+    #[error("another daemon listens on {}: stop it, or set another --socket", path.display())]
     SocketInUse { path: PathBuf },
     /// The socket's path is too long for an address.
     #[error(
-        "the path of the socket has {len} bytes, at most {max} fit: give a shorter --socket ({})",
+        "the socket path has {len} bytes, the limit is {max}: set a shorter --socket ({})",
         path.display()
     )]
     SocketPath {
         path: PathBuf,
-        /// Bytes of the longest name that the socket has.
+        /// Bytes of the longest name that the socket has, temporarily or in the end.
         len: usize,
         max: usize,
     },
@@ -117,7 +117,7 @@ pub enum Error {
     #[error("cannot listen for signals: {0}")]
     Signals(#[source] io::Error),
     /// The descriptors of the services are invalid.
-    #[error("the services can't be described: {0}")]
+    #[error("cannot describe the services: {0}")]
     Reflection(#[source] tonic_reflection::server::Error),
     /// The server ended.
     #[error("serving failed: {0}")]
@@ -125,7 +125,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// True if another daemon has what this one needs.
+    /// True if another daemon holds the folder or the socket.
     pub fn is_in_use(&self) -> bool {
         matches!(
             self,

@@ -1,9 +1,9 @@
 //! amemd: the daemon that owns a folder of brains and is their one writer.
 //!
 //! Promises: one daemon per folder (P1); an answered write is durable and seen by every view from then on (P3,
-//! P4); a defect in a call or in one brain's writer stops neither the daemon nor another brain; no connection out
-//! that the settings do not name (P9). Not here: what a mutation does and how it lasts (`amem_store`), what a query
-//! means (`amem_format`).
+//! P4); a defect in a call or in one brain's writer stops neither the daemon nor another brain; no outgoing
+//! connection that the configuration does not name (P9). Not here: what a mutation does and how it becomes durable
+//! (`amem_store`), what a query means (`amem_query`).
 
 #![forbid(unsafe_code)]
 
@@ -14,19 +14,16 @@ pub mod process;
 pub mod refusal;
 pub mod traces;
 
-mod access;
 mod auth;
 mod brains;
 mod call_pool;
 mod calls;
 mod control;
-mod figures;
 mod grpc;
-mod health;
 mod http;
 mod ingress;
 mod log;
-mod methods;
+mod metrics;
 mod os;
 
 pub use auth::{Grants, Role, Tokens};

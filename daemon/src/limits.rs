@@ -6,16 +6,16 @@ use std::time::Duration;
 pub const MESSAGE_BYTES_MAX: usize = amem_proto::limits::ANSWER_BYTES_MAX;
 /// Bytes of one batch of `IngestStream`.
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
-/// How many times the bytes of the largest message of its call one may take in memory once it is decoded: an empty part
-/// of one has two bytes on the wire, and some hundred in memory.
+/// A decoded message may take this many times the bytes of the largest message of its call: an empty part has two bytes
+/// on the wire and some hundred in memory.
 pub const DECODED_TIMES_MAX: u64 = 16;
-/// Of a message's bytes in memory one in so many counts as under way, if that is more than it has on the wire.
+/// A message counts with this fraction (one in N) of its decoded size, or with its size on the wire if that is larger.
 pub const DECODED_ONE_IN: u64 = 4;
 /// Batches of one stream that wait for their answers.
 pub const STREAM_BATCHES_MAX: usize = 8;
-/// How long the next batch of a stream is waited for.
+/// How long the daemon waits for the next batch of a stream.
 pub const STREAM_AFTER: Duration = Duration::from_secs(600);
-/// Heavy questions that are worked on at the same time, for each processor, but at least and at most so many.
+/// Heavy questions that run at the same time, for each processor; bounded by `READS_MIN` and `READS_MAX`.
 pub const READS_PER_CPU: usize = 2;
 /// See `READS_PER_CPU`.
 pub const READS_MIN: usize = 4;
@@ -23,135 +23,133 @@ pub const READS_MIN: usize = 4;
 pub const READS_MAX: usize = 64;
 /// Brains in one page of a list.
 pub const LIST_PAGE_MAX: usize = 1000;
-/// Brains and files that are not served, of which a status tells; the others are listed by page.
-pub const PROBLEMS_TOLD_MAX: usize = 20;
+/// Problems that a status lists; ListProblems lists all.
+pub const STATUS_PROBLEMS_MAX: usize = 20;
 /// Streams of one connection at the same time.
 pub const CONNECTION_STREAMS_MAX: u32 = 64;
 /// Bytes of the headers of a request.
 pub const HEADER_BYTES_MAX: u32 = 16 << 10;
-/// How long calls that are under way may take to end when the daemon stops.
+/// How long calls in progress may take to end when the daemon stops.
 pub const DRAIN: Duration = Duration::from_secs(5);
 /// How long writers may take to close when the daemon stops.
 pub const CLOSE: Duration = Duration::from_secs(4);
-/// How long brains may take to be saved when the daemon stops whose files were taken away or pushed aside.
+/// How long saving brains whose files were removed or replaced may take when the daemon stops.
 pub const SAVE: Duration = Duration::from_secs(600);
 /// How long the tasks of a stage may take to end when the daemon stops.
 pub const TASKS_END: Duration = Duration::from_millis(200);
-/// How long work beside the calls is waited for when the process ends; what goes on is cut off, as a crash would.
+/// How long the process waits for background threads when it ends; it cuts off the rest, as a crash would.
 pub const LEAVE: Duration = Duration::from_millis(500);
-/// How long the service manager is asked to wait, again and again, while brains are recovered at the start, or saved at
-/// the end.
+/// How often the daemon asks the service manager for more time while it recovers or saves brains.
 pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
-/// Streams of batches that are open at the same time: each may hold one batch that waits for its brain's queue.
+/// Open streams of batches: each may hold one batch that waits for its brain's queue.
 pub const INGEST_STREAMS_MAX: usize = 32;
-/// Whole files that are gone through at the same time, to verify, import or convert them.
+/// Whole files that are verified, imported or converted at the same time.
 pub const SCANS_MAX: usize = 2;
-/// Brains that are sent as files at the same time.
+/// Brains that are exported at the same time.
 pub const EXPORTS_MAX: usize = 8;
-/// How long an erase waits for readers of earlier files, unless its caller says.
+/// How long an erase waits for readers of earlier files by default.
 pub const READERS_WAIT: Duration = Duration::from_secs(2);
-/// How long it waits for them at most, whatever its caller says.
+/// The longest wait for them that a caller may ask for.
 pub const READERS_WAIT_MAX: Duration = Duration::from_secs(60);
-/// How often brains that are not used are looked for.
+/// How often the daemon looks for idle brains.
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of one part of a file that is sent or received.
 pub const PART_BYTES_MAX: usize = 1 << 20;
-/// Parts of a file that wait to be written or sent.
+/// Parts of a file that wait to be sent.
 pub const PARTS_WAITING_MAX: usize = 4;
-/// How long a part of a file that is received is waited for.
+/// How long the daemon waits for the next part of a file.
 pub const PART_AFTER: Duration = Duration::from_secs(60);
 /// Bytes of one message of a subscription, unless a single change is larger.
 pub const CHANGES_BYTES: usize = 16 << 10;
 /// Messages of a subscription that wait to be sent.
 pub const CHANGES_WAITING_MAX: usize = 1;
-/// How long a message of a stream waits to be read before the stream is ended, unless it is set.
+/// Default of `limits.send_secs`.
 pub const SEND_AFTER: Duration = Duration::from_secs(30);
-/// How long any answer waits to be read before it is given up: longer, so that a stream says itself how to go on.
+/// How long any answer waits to be read before the daemon gives it up; longer than `SEND_AFTER`, so that a stream ends
+/// with its own advice.
 pub const UNREAD_AFTER: Duration = Duration::from_secs(60);
-/// Bytes of an answer that are given to the connection at a time: what waits there can't be taken back.
+/// Bytes of an answer that the connection gets at a time: it cannot return them.
 pub const ANSWER_PART_BYTES: usize = 16 << 10;
-/// Bytes of answers that a connection has and has not sent, from which on it is given no more.
+/// Unsent bytes of a connection from which on it gets no more.
 pub const CONNECTION_UNSENT_BYTES: usize = 256 << 10;
-/// Bytes of answers that wait to be read, of all callers, from which on those that have waited longest are given up
-/// earlier.
+/// Unread bytes of all answers from which on the oldest answers are given up after `UNREAD_AFTER_WHEN_MANY`.
 pub const UNREAD_BYTES: usize = 64 << 20;
-/// How long an answer may wait to be read then.
+/// See `UNREAD_BYTES`.
 pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
-/// Subscriptions that go through commits at the same time: others have their turn after each message.
-pub const FOLLOWING_MAX: usize = 2;
-/// How long a subscription sends nothing before it says where it stands.
+/// Subscriptions that read commits at the same time; they take turns message by message.
+pub const SUBSCRIPTION_READS_MAX: usize = 2;
+/// How long a subscription stays silent before it sends its position.
 pub const HEARTBEAT: Duration = Duration::from_secs(10);
-/// Commits without anything for a subscriber after which it is told how far it is.
-pub const PASSED_OVER_MAX: usize = 256;
-/// Changes that a subscription looks at before others have their turn.
+/// Skipped commits after which a subscription sends its position.
+pub const SKIPPED_COMMITS_MAX: usize = 256;
+/// Changes that a subscription reads before it yields.
 pub const CHANGES_PER_TURN: usize = 256;
 /// Types that one subscription names: as many as there can be.
-pub const FOLLOWED_TYPES_MAX: usize = 256;
+pub const SUBSCRIBED_TYPES_MAX: usize = 256;
 /// Sessions that one subscription names.
-pub const FOLLOWED_SESSIONS_MAX: usize = 10_000;
-/// How long a brain has been asked for nothing before it is closed, unless it is set.
+pub const SUBSCRIBED_SESSIONS_MAX: usize = 10_000;
+/// Default of `limits.idle_close_secs`.
 pub const BRAIN_IDLE_CLOSE: Duration = Duration::from_secs(900);
-/// Connections at the same time, unless it is set.
+/// Default of `limits.connections`.
 pub const CONNECTIONS_MAX: u64 = 256;
-/// Connections of one user or one address at the same time, unless it is set: some are left for others.
+/// Default of `limits.connections_per_user`: it leaves some for others.
 pub const CONNECTIONS_PER_USER_MAX: u64 = 192;
-/// Of so many places for connections one is kept for the Unix socket: who comes by TCP must not lock out who is here.
-pub const UNIX_PLACES_ONE_IN: u64 = 4;
-/// One address has at most one in so many of the places that may be taken by TCP.
-pub const ADDRESS_PLACES_ONE_IN: u64 = 2;
-/// Of so many places one is kept for our own user: whoever fills the daemon must not lock out who can end that.
-pub const OWN_PLACES_ONE_IN: u64 = 8;
-/// How long a connection may be without a call that was let in, from its beginning or from when who called is let in no
-/// more: until then it may be a stranger's.
+/// One connection in this many is reserved for the Unix socket.
+pub const UNIX_SLOTS_ONE_IN: u64 = 4;
+/// One address may take one in this many of the connections by TCP.
+pub const ADDRESS_SLOTS_ONE_IN: u64 = 2;
+/// One connection in this many is reserved for the daemon's own user, who can stop a caller that fills the daemon.
+pub const OWN_SLOTS_ONE_IN: u64 = 8;
+/// How long a connection may stay unauthorized: from its beginning to its first admitted call, or after its caller lost
+/// its rights.
 pub const FIRST_CALL_AFTER: Duration = Duration::from_secs(30);
-/// Calls under way at the same time, unless it is set.
+/// Default of `limits.requests_in_flight`.
 pub const REQUESTS_IN_FLIGHT_MAX: u64 = 1024;
-/// Bytes of requests under way, unless it is set.
+/// Default of `limits.request_bytes_in_flight`.
 pub const REQUEST_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
-/// One caller has at most one in so many of the calls, the bytes and the streams that there may be, unless it may
-/// administer every brain.
+/// One caller may hold one in this many of the calls, bytes and streams, unless it administers every brain.
 pub const CALLER_SHARE_ONE_IN: u64 = 2;
-/// Of so many of them one is kept for callers that may administer every brain.
-pub const KEPT_FOR_ADMINS_ONE_IN: u64 = 4;
-/// How long the next part of a request is waited for, streams apart.
+/// One in this many of them is reserved for callers that administer every brain.
+pub const RESERVED_FOR_ADMINS_ONE_IN: u64 = 4;
+/// How long the daemon waits for the next part of a request that is no stream.
 pub const REQUEST_AFTER: Duration = Duration::from_secs(30);
-/// How long a call may take that does not say it, unless it is set.
+/// Default of `limits.deadline_secs`, in seconds there.
 pub const DEADLINE: Duration = Duration::from_secs(60);
-/// How long a call may take at most, unless it is set.
+/// Default of `limits.deadline_max_secs`, in seconds there.
 pub const DEADLINE_MAX: Duration = Duration::from_secs(3600);
-/// Within which time a new connection must speak HTTP/2, unless it is set.
+/// Default of `limits.preface_millis`, in milliseconds there.
 pub const PREFACE_DEADLINE: Duration = Duration::from_secs(5);
-/// How long a TLS handshake may take, unless it is set.
+/// Default of `limits.handshake_millis`, in milliseconds there.
 pub const HANDSHAKE_DEADLINE: Duration = Duration::from_secs(5);
-/// How often a silent peer is looked at, unless it is set.
+/// Default of `limits.keepalive_secs`, in seconds there.
 pub const KEEPALIVE: Duration = Duration::from_secs(60);
-/// How long a silent peer may take to answer that look, if it is looked at no more often than so.
+/// How long a silent peer may take to answer a ping, unless pings are more frequent.
 pub const KEEPALIVE_ANSWER: Duration = Duration::from_secs(20);
-/// Calls of one caller within a second, unless the settings say.
+/// Default of `limits.calls_per_second`.
 pub const CALLS_PER_SECOND: u64 = 50_000;
-/// New connections of one user, or of one address by TCP, within a second, unless the settings say.
+/// Default of `limits.connections_per_second`.
 pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
-/// Callers and parties of which it is known how much of their share they have used.
-pub const RATES_KEPT_MAX: usize = 4_096;
-/// Connections for metrics at the same time: of more, the oldest is closed.
+/// Keys whose rates are remembered; beyond it, idle ones are dropped.
+pub const RATE_KEYS_MAX: usize = 4_096;
+/// Connections for metrics; one more closes the oldest.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
 /// Bytes of the head of a request for metrics.
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
 /// Headers of a request for metrics.
 pub const METRICS_HEADERS_MAX: usize = 64;
-/// How long after the figures were gathered they are gathered again, at the earliest.
+/// The shortest pause between two collections of metrics.
 pub const METRICS_REST: Duration = Duration::from_millis(100);
-/// How long the head of a request for metrics may take to come.
+/// How long the head of a request for metrics may take to arrive.
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 /// How long a connection for metrics may last.
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
-/// Reasons by which refused calls are counted; calls with further ones are counted together.
+/// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.
 pub const REASONS_MAX: usize = 256;
-/// Bytes of a file of settings.
+/// Bytes of a configuration file.
 pub const CONFIG_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the file of tokens.
 pub const TOKENS_BYTES_MAX: u64 = 4 << 20;
-/// Tokens: every call by TCP is held against all of them.
+/// Tokens: every call by TCP is compared with all of them.
 pub const TOKENS_MAX: usize = 256;
 /// Brains that a token can be for, unless it is for all.
 pub const TOKEN_BRAINS_MAX: usize = 64;
@@ -161,9 +159,9 @@ pub const TOKEN_NAME_BYTES_MAX: usize = 64;
 pub const PEM_BYTES_MAX: u64 = 1 << 20;
 /// Bytes of the name that a caller gives a request.
 pub const REQUEST_NAME_BYTES_MAX: usize = 64;
-/// Bytes of one block of headers that a Unix client may send, packed and unpacked.
+/// Bytes of a header block of a Unix client, encoded and decoded.
 pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
-/// Frames that one block of headers may be cut into.
+/// Frames of a header block.
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
-/// Bytes that are packed anew for the server before it has read them, but for the rest of one block.
+/// Re-encoded bytes that may wait for the server, apart from the rest of one block.
 pub const AHEAD_BYTES: usize = 16 << 10;

@@ -12,12 +12,16 @@ use tracing_subscriber::{Registry, fmt, reload};
 
 use crate::config::LogFormat;
 use crate::config::log_filter::parse;
-use crate::traces::Spans;
+use crate::traces::SpanLayer;
 
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
 /// Writes the log to standard error from now on, and passes spans on to `spans`.
-pub(crate) fn install(filter: &str, format: LogFormat, spans: Option<Spans>) -> Result<(), String> {
+pub(crate) fn install(
+    filter: &str,
+    format: LogFormat,
+    spans: Option<SpanLayer>,
+) -> Result<(), String> {
     let (filter, handle) = reload::Layer::new(parse(filter)?);
     let registry = tracing_subscriber::registry().with(filter).with(spans);
     let colours = io::stderr().is_terminal();

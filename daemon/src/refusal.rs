@@ -1,18 +1,15 @@
-//! Refusals of the daemon, and the one table from errors of the engine and the store to gRPC codes and reasons.
+//! Refusals of the daemon, and the one table from errors of the engine and the store to codes and reasons.
 
 use std::io::ErrorKind;
 use std::ops::Deref;
 
 use amem_engine::Error as Engine;
 use amem_format::Error as Core;
-use amem_proto::{answer, v1};
+use amem_proto::answer::{self, Code};
+use amem_proto::v1;
 use amem_store::Error as Store;
-use http_body::Frame;
-use tonic::codegen::Bytes;
-use tonic::codegen::http::HeaderMap;
-use tonic::{Code, Status};
 
-/// Why a call is refused: errors of the engine, the store and the format become one.
+/// Why a call is refused. Errors of the engine, the store and the format convert to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal(pub answer::Refusal);
 
@@ -28,18 +25,18 @@ impl Deref for Refusal {
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal with a reason for machines and a message for people.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
         Self(answer::Refusal::new(code, reason, message))
     }
 
-    /// The same with a value for machines.
+    /// Adds a value for machines.
     #[must_use]
     pub fn with(self, name: &str, value: impl std::fmt::Display) -> Self {
         Self(self.0.with(name, value))
     }
 
-    /// An argument that makes no sense.
+    /// An invalid argument.
     pub fn invalid(what: &str, why: impl std::fmt::Display) -> Self {
         Self(answer::Refusal::invalid(what, why))
     }
@@ -49,7 +46,7 @@ impl Refusal {
         Engine::outcome_unknown().into()
     }
 
-    /// The caller has gone.
+    /// The caller has left.
     pub fn cancelled() -> Self {
         Engine::Cancelled.into()
     }
@@ -63,12 +60,6 @@ impl Refusal {
 impl From<answer::Refusal> for Refusal {
     fn from(refusal: answer::Refusal) -> Self {
         Self(refusal)
-    }
-}
-
-impl From<Status> for Refusal {
-    fn from(status: Status) -> Self {
-        Self(status.into())
     }
 }
 
@@ -153,23 +144,10 @@ fn of_store(error: &Store) -> (Code, &'static str) {
     }
 }
 
-impl From<Refusal> for Status {
-    fn from(refusal: Refusal) -> Self {
-        refusal.0.into()
-    }
-}
-
 impl From<Refusal> for v1::Failure {
     fn from(refusal: Refusal) -> Self {
         refusal.0.into()
     }
-}
-
-/// The end of an answer of which a part may have been sent.
-pub(crate) fn trailers(status: Status) -> Result<Frame<Bytes>, Status> {
-    let mut headers = HeaderMap::new();
-    status.add_header(&mut headers)?;
-    Ok(Frame::trailers(headers))
 }
 
 #[cfg(test)]
@@ -178,15 +156,14 @@ mod tests {
     use amem_format::NodeId;
 
     #[test]
-    fn what_the_store_says_of_the_core_is_what_the_core_says() {
+    fn an_error_of_the_format_is_the_same_refusal_through_the_store() {
         let error = || Core::UnknownEvent {
             id: NodeId(7),
             count: 3,
         };
         let refusal = Refusal::from(Store::Format(error()));
         assert_eq!(refusal.0, answer::Refusal::from(error()));
-        let status = Status::from(refusal);
-        assert_eq!(status.code(), Code::NotFound);
-        assert!(status.message().contains("event 7"), "{status}");
+        assert_eq!(refusal.code, Code::NotFound);
+        assert!(refusal.message.contains("event 7"), "{}", refusal.message);
     }
 }

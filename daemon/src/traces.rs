@@ -11,13 +11,13 @@ use crate::config::{Config, TRACES};
 use crate::error::{Error, Result};
 
 /// The subscriber below the layer of spans.
-pub type Filtered = Layered<reload::Layer<EnvFilter, Registry>, Registry>;
+pub type FilteredRegistry = Layered<reload::Layer<EnvFilter, Registry>, Registry>;
 /// The layer that exports spans.
-pub type Spans = Box<dyn Layer<Filtered> + Send + Sync>;
+pub type SpanLayer = Box<dyn Layer<FilteredRegistry> + Send + Sync>;
 /// Flushes the last spans within a bounded time; an error says why they were not sent.
-pub type End = Box<dyn FnOnce() -> std::result::Result<(), String> + Send>;
+pub type FlushSpans = Box<dyn FnOnce() -> std::result::Result<(), String> + Send>;
 /// Starts the export to a collector, within a tokio runtime; an error says why it cannot.
-pub type Exporter = fn(SocketAddr) -> std::result::Result<(Spans, End), String>;
+pub type Exporter = fn(SocketAddr) -> std::result::Result<(SpanLayer, FlushSpans), String>;
 
 /// Refuses `traces.otlp` in a build without an exporter.
 pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
@@ -26,7 +26,7 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     }
     Err(config.wrong(
         TRACES,
-        "this amemd was built without it: build it with `cargo build --release -p amemd --features otlp`",
+        "this amemd was built without the exporter: build it with `cargo build --release -p amemd --features otlp`",
     ))
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
 pub(crate) fn start(
     config: &Config,
     exporter: Option<Exporter>,
-) -> Result<(Option<Spans>, Option<End>)> {
+) -> Result<(Option<SpanLayer>, Option<FlushSpans>)> {
     check(config, exporter)?;
     let (Some(collector), Some(start)) = (config.traces, exporter) else {
         return Ok((None, None));
@@ -44,7 +44,7 @@ pub(crate) fn start(
 }
 
 /// Flushes the last spans.
-pub(crate) async fn finish(end: Option<End>) {
+pub(crate) async fn finish(end: Option<FlushSpans>) {
     let Some(end) = end else { return };
     if let Ok(Err(why)) = tokio::task::spawn_blocking(end).await {
         tracing::warn!(%why, "the last spans were not sent");

@@ -1,6 +1,6 @@
-//! The calls of all services with their options, and the code that is generated from them.
+//! Reads the options of all calls and generates code from them.
 //!
-//! `prost_types` drops options that are extensions, so they are read from the compiler's own descriptors.
+//! `prost_types` drops extension options, so they are read from the compiler's descriptors.
 
 use std::fmt::Write;
 
@@ -12,8 +12,8 @@ use protox::prost_reflect::{
 /// The extension of `google.protobuf.MethodOptions`.
 const OPTION: &str = "amem.v1.call";
 
-/// A call and its options; enums by the name of their value in Rust, `Unspecified` if they are not stated.
-pub(crate) struct Call {
+/// A call and its options. Enums are the Rust names of their values, `Unspecified` if absent.
+pub(crate) struct CallOptions {
     service: String,
     method: String,
     request: String,
@@ -31,7 +31,7 @@ pub(crate) struct Call {
     is_endless: bool,
 }
 
-impl Call {
+impl CallOptions {
     fn read(service: &ServiceDescriptor, method: &MethodDescriptor) -> Result<Self, String> {
         let name = method.full_name();
         let missing = || format!("{name} states no `option (call)`: see amem/v1/options.proto");
@@ -156,26 +156,26 @@ fn flag(options: &DynamicMessage, field: &str) -> bool {
 }
 
 /// Every call of `amem.v1`, in the order of the files and of each file.
-pub(crate) fn read(pool: &DescriptorPool) -> Result<Vec<Call>, String> {
+pub(crate) fn read(pool: &DescriptorPool) -> Result<Vec<CallOptions>, String> {
     let services = pool
         .services()
         .filter(|service| service.package_name() == "amem.v1");
     let mut out = Vec::new();
     for service in services {
         for method in service.methods() {
-            out.push(Call::read(&service, &method)?);
+            out.push(CallOptions::read(&service, &method)?);
         }
     }
     Ok(out)
 }
 
 /// The rows of `CALLS`, by path.
-pub(crate) fn table(calls: &[Call]) -> String {
+pub(crate) fn table(calls: &[CallOptions]) -> String {
     let mut calls: Vec<_> = calls.iter().collect();
     calls.sort_by_key(|call| call.path());
     let mut out = String::from("&[\n");
     for call in calls {
-        let Call {
+        let CallOptions {
             service,
             method,
             request,
@@ -203,7 +203,7 @@ pub(crate) fn table(calls: &[Call]) -> String {
             out,
             "Call {{ path: {path:?}, service: {service:?}, method: {method:?}, request: {request:?}, \
              sends_stream: {sends_stream}, answers_stream: {answers_stream}, permission: Permission::{role}, \
-             reach: Reach::{reach}, pace: Pace::{pace}, weight: {weight}, touch: {touch}, \
+             reach: CallReach::{reach}, pace: Pace::{pace}, weight: {weight}, touch: {touch}, \
              is_repeatable: {is_repeatable}, changes_access: {changes_access}, is_endless: {is_endless}, \
              is_batch: {is_batch} }},"
         );
@@ -212,7 +212,7 @@ pub(crate) fn table(calls: &[Call]) -> String {
 }
 
 /// `impl Question` for the request of each call of `QueryService`.
-pub(crate) fn questions(calls: &[Call]) -> String {
+pub(crate) fn questions(calls: &[CallOptions]) -> String {
     let mut out = String::new();
     for call in calls.iter().filter(|call| call.is_question()) {
         let (request, path) = (&call.request, call.path());
@@ -243,7 +243,7 @@ pub(crate) fn questions(calls: &[Call]) -> String {
 }
 
 /// `impl Change` for the request of each call of `MemoryService` without streams.
-pub(crate) fn changes(calls: &[Call]) -> String {
+pub(crate) fn changes(calls: &[CallOptions]) -> String {
     let mut out = String::new();
     for call in calls.iter().filter(|call| call.is_change()) {
         let (request, response, path) = (&call.request, &call.response, call.path());
@@ -263,8 +263,8 @@ pub(crate) fn changes(calls: &[Call]) -> String {
     out
 }
 
-/// Macros that give another macro the calls without streams of one service, or all requests.
-pub(crate) fn lists(calls: &[Call]) -> String {
+/// Macros that pass the unary calls of a service, or all requests, to another macro.
+pub(crate) fn lists(calls: &[CallOptions]) -> String {
     let mut out = String::new();
     let mut services: Vec<_> = calls.iter().map(|call| &call.service).collect();
     services.dedup();

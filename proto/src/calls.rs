@@ -2,16 +2,16 @@
 
 use crate::v1::Permission;
 
-/// For which brains a caller needs a call's role.
+/// The brains for which a caller needs the role of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum CallReach {
     /// For each that the request names or the answer shows.
     Named,
     /// For all, those that do not exist yet included.
     All,
 }
 
-/// How long a call takes by its nature.
+/// The expected duration of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
     /// It is answered soon.
@@ -22,7 +22,7 @@ pub enum Pace {
     Stream,
 }
 
-/// How much processor time a question may take.
+/// The CPU cost of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weight {
     /// Microseconds.
@@ -33,7 +33,7 @@ pub enum Weight {
     ByRequest,
 }
 
-/// When the events that an answer shows count as used.
+/// When the events in an answer count as used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Touch {
     /// If the request sets `touch`.
@@ -60,7 +60,7 @@ pub struct Call {
     /// What the caller must be allowed to do.
     pub permission: Permission,
     /// For which brains.
-    pub reach: Reach,
+    pub reach: CallReach,
     /// How long it takes.
     pub pace: Pace,
     /// Questions only.
@@ -122,7 +122,7 @@ mod tests {
         );
         assert_eq!(
             (get.permission, get.reach, get.pace),
-            (Permission::Read, Reach::Named, Pace::Call)
+            (Permission::Read, CallReach::Named, Pace::Call)
         );
         let erase = call("/amem.v1.MemoryService/Erase").unwrap();
         assert_eq!((erase.weight, erase.touch), (None, None));

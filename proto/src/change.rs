@@ -1,4 +1,4 @@
-//! What all changes have in common: the brain, the options of a write, the call, the commit.
+//! The trait of all changes: brain, write options, call and commit.
 
 use std::fmt::Debug;
 

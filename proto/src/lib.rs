@@ -1,12 +1,12 @@
-//! The amem.v1 interface: messages, clients, servers and the table of calls, generated from `proto/amem/v1/*.proto`
-//! when this crate is built; and `answer`, from a question and a view to the message that answers it.
+//! The amem.v1 interface: messages, clients, servers and the table of calls, generated from `proto/amem/v1/*.proto` by
+//! the build; and `answer`, which computes responses from a request and a view.
 //!
-//! Promises: building needs no protoc; a call is declared in its `.proto` file and nowhere else. Not here: what a
-//! change does to a brain (`amem_store`, `amemd`), what a query means (`amem_format`).
+//! Promises: the build needs no protoc; a call is declared in its `.proto` file only. Not here: the effect of changes
+//! (`amem_store`, `amemd`), the meaning of queries (`amem_query`).
 
 #![forbid(unsafe_code)]
 
-// First, as the macros of the lists are in scope only below.
+// First, because its macros are in scope only below.
 include!(concat!(env!("OUT_DIR"), "/lists.rs"));
 
 pub mod calls;
@@ -14,7 +14,7 @@ pub mod calls;
 pub mod answer;
 pub mod change;
 pub mod limits;
-pub mod place;
+pub mod paths;
 
 /// Package `amem.v1`.
 #[allow(

@@ -167,7 +167,7 @@ fn long(turns: usize) -> String {
 
 /// The event that an event follows.
 fn before(view: &View, id: u64) -> Option<u64> {
-    let ties = view.ties(NodeId(id), Direction::Outgoing).unwrap();
+    let ties = view.edges_of(NodeId(id), Direction::Outgoing).unwrap();
     let mut before = ties
         .iter()
         .filter(|tie| tie.edge_type == EdgeType::TEMPORAL_NEXT);

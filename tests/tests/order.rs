@@ -19,15 +19,15 @@ use std::time::{Duration, Instant};
 /// The sources that are explored.
 const SOURCES: [&str; 11] = [
     "append.rs",
-    "base/learnt.rs",
-    "base/replaced.rs",
+    "base/summary_cache.rs",
+    "base/head_cache.rs",
     "delta/entry.rs",
     "delta/log.rs",
     "delta/postings.rs",
     "delta/skiplist.rs",
     "delta/sparse.rs",
     "delta/terms.rs",
-    "delta/touched.rs",
+    "delta/event_set.rs",
     "publish.rs",
 ];
 

@@ -8,18 +8,18 @@ use std::collections::HashMap;
 use amem_client::v1;
 use serde::Serialize;
 
-use super::batch::{Batch, BatchRequest};
+use super::batch::{AppendBatch, BatchRequest};
 use super::begun::{self, RunLookup};
 use super::contents::Contents;
 use super::run::RunId;
-use crate::brain::target::Target;
+use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
-use crate::entries::{EntrySession, Text, TextEntry, TextFormat};
+use crate::entries::{EntrySession, ImportText, TextEntry, TextFormat};
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::json::commit::CommitJson;
 use crate::json::loss::LossCount;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 
 /// Part of the run id; changes when texts are cut into requests differently.
@@ -28,7 +28,7 @@ const WAY: &str = "1";
 pub(crate) struct TextImport<'a> {
     /// Created if missing.
     pub(crate) brain: &'a str,
-    pub(crate) text: &'a Text,
+    pub(crate) text: &'a ImportText,
     /// The run to repeat; `None` for the run that follows from the text.
     pub(crate) run: Option<RunId>,
 }
@@ -61,7 +61,7 @@ struct Import<'a> {
     brain: Writable,
     agent: String,
     run: RunId,
-    batch: Batch,
+    batch: AppendBatch,
     index: u64,
     done: TextImportOutput,
     pinned: Vec<u64>,
@@ -71,10 +71,13 @@ struct Import<'a> {
 }
 
 impl TextImport<'_> {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<(BrainName, TextImportOutput), Failure> {
+    pub(crate) fn run(
+        &self,
+        cx: &mut CommandContext,
+    ) -> Result<(BrainName, TextImportOutput), Failure> {
         let contents = Contents::of(self.text)?;
         let made = self.make_brain(cx, &contents)?;
-        let brain = Writable::open(cx, &Target::Name(self.brain.to_owned()))?;
+        let brain = Writable::open(cx, &BrainTarget::Name(self.brain.to_owned()))?;
         let agent = cx.reach().agent.clone();
         let run = match self.run {
             Some(run) => run,
@@ -104,7 +107,7 @@ impl TextImport<'_> {
             brain,
             agent,
             run,
-            batch: Batch::default(),
+            batch: AppendBatch::default(),
             index: 0,
             done,
             pinned: Vec::new(),
@@ -115,7 +118,7 @@ impl TextImport<'_> {
         Ok((running.brain.named, running.done))
     }
 
-    fn make_brain(&self, cx: &mut Context, contents: &Contents) -> Result<bool, Failure> {
+    fn make_brain(&self, cx: &mut CommandContext, contents: &Contents) -> Result<bool, Failure> {
         if exists(cx, self.brain)? {
             return Ok(false);
         }
@@ -144,7 +147,7 @@ impl TextImport<'_> {
     /// The run to complete or repeat, or a new one.
     fn own_run(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         contents: &Contents,
         brain: &Writable,
         agent: &str,
@@ -176,7 +179,7 @@ impl TextImport<'_> {
     }
 }
 
-pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
+pub(crate) fn exists(cx: &mut CommandContext, name: &str) -> Result<bool, Failure> {
     let remote = cx.daemon()?;
     let request = v1::OpenBrainRequest { brain: name.into() };
     match remote.call(remote.client.brains().open_brain(request)) {
@@ -187,7 +190,7 @@ pub(crate) fn exists(cx: &mut Context, name: &str) -> Result<bool, Failure> {
 }
 
 impl Import<'_> {
-    fn write(&mut self, cx: &mut Context) -> Result<(), Failure> {
+    fn write(&mut self, cx: &mut CommandContext) -> Result<(), Failure> {
         let mut progress = Progress::new(cx, Unit::Things(self.of.text.form.things().1));
         let all = self.contents.entries;
         let sessions = self.open_sessions(cx)?;
@@ -209,7 +212,10 @@ impl Import<'_> {
         self.mark(cx)
     }
 
-    fn open_sessions(&mut self, cx: &mut Context) -> Result<HashMap<EntrySession, u32>, Failure> {
+    fn open_sessions(
+        &mut self,
+        cx: &mut CommandContext,
+    ) -> Result<HashMap<EntrySession, u32>, Failure> {
         let mut sessions = HashMap::new();
         for session in std::mem::take(&mut self.contents.sessions) {
             let (key, step) = match &session {
@@ -283,7 +289,7 @@ impl Import<'_> {
     }
 
     /// Writes the next batch; false if there is none.
-    fn send(&mut self, cx: &mut Context) -> Result<bool, Failure> {
+    fn send(&mut self, cx: &mut CommandContext) -> Result<bool, Failure> {
         let Some(BatchRequest { request, lines }) = self.batch.next() else {
             return Ok(false);
         };
@@ -320,7 +326,7 @@ impl Import<'_> {
     }
 
     /// At the end, because a forgotten event can neither be corrected nor linked.
-    fn mark(&mut self, cx: &mut Context) -> Result<(), Failure> {
+    fn mark(&mut self, cx: &mut CommandContext) -> Result<(), Failure> {
         for id in std::mem::take(&mut self.pinned) {
             let request = v1::PinRequest {
                 options: Some(self.run.options(&self.agent, &format!("pin {id}"))),

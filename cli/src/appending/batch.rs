@@ -22,7 +22,7 @@ struct PendingEdge {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(super) struct AppendBatch {
     events: Vec<v1::NewEvent>,
     bytes: usize,
     /// First and last.
@@ -45,7 +45,7 @@ pub(super) struct BatchRequest {
     pub(super) lines: Option<(u64, u64)>,
 }
 
-impl Batch {
+impl AppendBatch {
     pub(super) fn has_room(&self) -> bool {
         self.events.len() < EVENTS_MAX && self.bytes < BYTES_MAX && self.ready.len() < LINKS_MAX
     }

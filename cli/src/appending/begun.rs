@@ -3,20 +3,20 @@
 //! The first event of the text is searched in its session. The daemon remembers requests for 24 hours; whether it
 //! remembers a run's first batch shows when an invalid request is sent under the same id.
 
+use amem_client::Code;
 use amem_client::v1;
 use amem_format::Micros;
 use serde_json::json;
-use tonic::Code;
 use uuid::Uuid;
 
 use super::run::RunId;
-use crate::brain::opened::OpenBrain;
+use crate::brain::opened::BrainHandle;
 use crate::connection::remote::RemoteError;
 use crate::entries::{EntrySession, TextEntry};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::when::{long, now};
 
 /// Characters of a text that fit into a filter even if all are escaped.
@@ -34,7 +34,11 @@ pub(super) struct RunLookup<'a> {
 
 impl RunLookup<'_> {
     /// The run to continue, or a new one. Refused if the text was imported by a run that is no longer known.
-    pub(super) fn run(&self, cx: &mut Context, opened: &OpenBrain) -> Result<RunId, Failure> {
+    pub(super) fn run(
+        &self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+    ) -> Result<RunId, Failure> {
         let mut newest = None;
         for event in self.same(cx, opened)? {
             let recorded = Time::of(event.created_at)?.0;
@@ -65,7 +69,11 @@ impl RunLookup<'_> {
     }
 
     /// Events equal to the first one of the text.
-    fn same(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::Event>, Failure> {
+    fn same(
+        &self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+    ) -> Result<Vec<v1::Event>, Failure> {
         let session_ids = match &self.first.session {
             EntrySession::Absent | EntrySession::Unnamed(_) => Vec::new(),
             // A session named by digits is a key here.
@@ -101,7 +109,7 @@ impl RunLookup<'_> {
     }
 
     /// Whether the daemon remembers the first batch of a run.
-    fn is_known(&self, cx: &mut Context, run: RunId) -> Result<bool, Failure> {
+    fn is_known(&self, cx: &mut CommandContext, run: RunId) -> Result<bool, Failure> {
         let agent = cx.reach().agent.clone();
         // An empty batch is always refused, but the daemon looks up the request id first.
         let request = v1::IngestRequest {
@@ -122,7 +130,7 @@ impl RunLookup<'_> {
     }
 }
 
-fn by_key(cx: &mut Context, opened: &OpenBrain, key: &str) -> Result<u32, Failure> {
+fn by_key(cx: &mut CommandContext, opened: &BrainHandle, key: &str) -> Result<u32, Failure> {
     use v1::get_session_request::Session;
     let request = v1::GetSessionRequest {
         session: Some(Session::Key(key.to_owned())),

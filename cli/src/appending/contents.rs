@@ -6,7 +6,7 @@ use amem_format::event::{Edge, MemoryGraph};
 use amem_format::{EdgeType, Micros, NodeId};
 
 use crate::brain::convert;
-use crate::entries::{EntrySession, Text, TextEntry};
+use crate::entries::{EntrySession, ImportText, TextEntry};
 use crate::failure::Failure;
 
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn of(text: &Text) -> Result<Self, Failure> {
+    pub(super) fn of(text: &ImportText) -> Result<Self, Failure> {
         let mut contents = Self::default();
         let mut known = HashSet::new();
         let mut corrections = MemoryGraph::default();

@@ -4,10 +4,10 @@ use std::str::FromStr;
 
 use amem_client::v1;
 
-use crate::brain::opened::OpenBrain;
+use crate::brain::opened::BrainHandle;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventId {
@@ -33,14 +33,18 @@ impl FromStr for EventId {
 }
 
 impl EventId {
-    pub(crate) fn number(self, cx: &mut Context, opened: &OpenBrain) -> Result<u64, Failure> {
+    pub(crate) fn number(
+        self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+    ) -> Result<u64, Failure> {
         self.number_at(cx, opened, None)
     }
 
     pub(crate) fn number_at(
         self,
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
         as_of: Option<v1::AsOf>,
     ) -> Result<u64, Failure> {
         if let Self::Number(number) = self {
@@ -69,8 +73,8 @@ impl EventId {
 
     pub(crate) fn numbers(
         ids: &[Self],
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
         as_of: Option<v1::AsOf>,
     ) -> Result<Vec<u64>, Failure> {
         let number = |id: &Self| id.number_at(cx, opened, as_of);

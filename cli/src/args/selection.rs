@@ -7,11 +7,11 @@ use amem_format::types::EventType;
 use amem_format::view::AsOf;
 use clap::Args;
 
-use crate::brain::opened::OpenBrain;
+use crate::brain::opened::BrainHandle;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::listing::TimeAxis;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::types::{event_type_number, parse_event_type};
 use crate::when::{as_of, parse_moment, parse_time, timestamp};
 
@@ -58,8 +58,8 @@ impl TypeArgs {
 
     pub(crate) fn session_ids(
         &self,
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
     ) -> Result<Vec<u32>, Failure> {
         let names = self.sessions.iter();
         names.map(|name| session_id(cx, opened, name)).collect()
@@ -125,8 +125,8 @@ impl SelectionArgs {
     /// `by` is the time that --since and --until filter.
     pub(crate) fn selection(
         &self,
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
         looking: &MomentArgs,
         by: TimeAxis,
     ) -> Result<v1::Selection, Failure> {
@@ -162,7 +162,7 @@ impl SelectionArgs {
     }
 }
 
-/// A session as it is typed: its number, or its key; `key:7` is the key "7".
+/// A session as typed: its number, or its key; `key:7` is the key "7".
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionName<'n> {
     Number(u32),
@@ -182,7 +182,11 @@ impl<'n> SessionName<'n> {
     }
 }
 
-pub(crate) fn session_id(cx: &mut Context, opened: &OpenBrain, name: &str) -> Result<u32, Failure> {
+pub(crate) fn session_id(
+    cx: &mut CommandContext,
+    opened: &BrainHandle,
+    name: &str,
+) -> Result<u32, Failure> {
     match SessionName::of(name) {
         SessionName::Number(number) => Ok(number),
         SessionName::Key(_) => Ok(session(cx, opened, name)?.id),
@@ -190,8 +194,8 @@ pub(crate) fn session_id(cx: &mut Context, opened: &OpenBrain, name: &str) -> Re
 }
 
 pub(crate) fn session(
-    cx: &mut Context,
-    opened: &OpenBrain,
+    cx: &mut CommandContext,
+    opened: &BrainHandle,
     name: &str,
 ) -> Result<v1::Session, Failure> {
     use v1::get_session_request::Session;

@@ -34,7 +34,7 @@ impl TextArgs {
         Ok(Some(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
 
-    /// Empty if none is given.
+    /// Empty if omitted.
     pub(crate) fn given(&self) -> Result<String, Failure> {
         Ok(self.read()?.unwrap_or_default())
     }

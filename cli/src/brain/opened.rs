@@ -10,19 +10,19 @@ use std::time::Duration;
 use amem_client::core::view::View;
 use amem_client::{Brain, Client, Question, Retry, v1};
 
-use crate::brain::source::BrainFile;
-use crate::brain::target::Target;
+use crate::brain::source::BrainSource;
+use crate::brain::target::BrainTarget;
 use crate::connection::remote::Remote;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::TextPage;
 
 /// How long `watch` waits for a daemon that is away.
 const PATIENCE: Duration = Duration::from_secs(365 * 24 * 3600);
 
-pub(crate) enum OpenBrain {
-    File(Box<BrainFile>),
+pub(crate) enum BrainHandle {
+    File(Box<BrainSource>),
     Served(DaemonBrain),
 }
 
@@ -32,17 +32,17 @@ pub(crate) struct DaemonBrain {
     named: BrainName,
 }
 
-impl OpenBrain {
-    pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
+impl BrainHandle {
+    pub(crate) fn open(cx: &mut CommandContext, target: &BrainTarget) -> Result<Self, Failure> {
         match target {
-            Target::Path(path) => Ok(Self::File(Box::new(BrainFile::open(path)?))),
-            Target::Name(name) => Ok(Self::Served(DaemonBrain::open(cx.daemon()?, name)?)),
+            BrainTarget::Path(path) => Ok(Self::File(Box::new(BrainSource::open(path)?))),
+            BrainTarget::Name(name) => Ok(Self::Served(DaemonBrain::open(cx.daemon()?, name)?)),
         }
     }
 
     pub(crate) fn ask<Q: Question>(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         question: Q,
     ) -> Result<Q::Answer, Failure> {
         match self {
@@ -63,11 +63,11 @@ impl OpenBrain {
     }
 
     /// The file, for what only files have; `what` names that in a refusal.
-    pub(crate) fn into_file(self, what: &str) -> Result<BrainFile, Failure> {
+    pub(crate) fn into_file(self, what: &str) -> Result<BrainSource, Failure> {
         match self {
             Self::File(source) => Ok(*source),
             Self::Served(served) if served.brain.is_direct() => {
-                BrainFile::of_daemon(served.named())
+                BrainSource::of_daemon(served.named())
             }
             Self::Served(served) => Err(served.not_direct(what)),
         }
@@ -100,7 +100,7 @@ impl OpenBrain {
     }
 
     /// Sends counted uses of events. The answer is printed by then: a failure is only noted.
-    pub(crate) fn close(self, cx: &mut Context) {
+    pub(crate) fn close(self, cx: &mut CommandContext) {
         let Self::Served(served) = self else {
             return;
         };
@@ -167,7 +167,7 @@ pub(crate) fn only_amemd(file: impl std::fmt::Display) -> Failure {
 
 /// Suggests the file of that name, if there is one.
 fn or_a_file(mut failure: Failure, name: &str) -> Failure {
-    if failure.code == "unknown_brain" && Target::hides_a_file(name) {
+    if failure.code == "unknown_brain" && BrainTarget::hides_a_file(name) {
         failure.remedy = format!("`./{name}` means the file of that name; {}", failure.remedy);
     }
     failure

@@ -9,7 +9,7 @@ use amem_format::event::Graph;
 use amem_format::reader::Reader;
 use amem_format::view::View;
 use amem_format::{Error, Micros};
-use amem_interop::foreign::{Foreign, Report, to_dense};
+use amem_interop::foreign::{AdoptionReport, Foreign, to_dense};
 use amem_interop::spec1::Spec1;
 use amem_interop::{Layout, detect};
 use uuid::Uuid;
@@ -22,7 +22,7 @@ use crate::json::brain::{BrainName, layout_name};
 use crate::render::{TextPage, plural, printable};
 
 #[derive(Debug)]
-pub(crate) struct BrainFile {
+pub(crate) struct BrainSource {
     pub(crate) named: BrainName,
     pub(crate) view: View,
     pub(crate) layout: Layout,
@@ -30,7 +30,7 @@ pub(crate) struct BrainFile {
     pub(crate) torn: Option<String>,
 }
 
-impl BrainFile {
+impl BrainSource {
     /// Opens any layout.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         check_file(path)?;
@@ -116,7 +116,7 @@ impl BrainFile {
 }
 
 /// Identity and time are constant, so that the same file gives the same view.
-fn view_of(graph: &dyn Graph) -> Result<(View, Report), Failure> {
+fn view_of(graph: &dyn Graph) -> Result<(View, AdoptionReport), Failure> {
     let (dense, report) = to_dense(graph).map_err(in_file)?;
     let newest = dense.events.last().map_or(Micros(1), |e| e.created_at);
     let nil = Uuid::nil();
@@ -125,7 +125,7 @@ fn view_of(graph: &dyn Graph) -> Result<(View, Report), Failure> {
     Ok((made.view, report))
 }
 
-fn conversion_note(layout: Layout, report: &Report) -> String {
+fn conversion_note(layout: Layout, report: &AdoptionReport) -> String {
     let mut text = format!("read through a conversion from {}: ", layout_name(layout));
     text.push_str(&match report.renumbered {
         0 => "ids as in the file".to_owned(),

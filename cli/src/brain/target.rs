@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum BrainTarget {
     Name(String),
     Path(PathBuf),
 }
@@ -20,7 +20,7 @@ pub(crate) const HELP: &str =
 /// Where files are refused.
 pub(crate) const NAME_HELP: &str = "A brain of amemd, by its name (`amemctl brain ls` lists them)";
 
-impl FromStr for Target {
+impl FromStr for BrainTarget {
     type Err = Infallible;
 
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -33,7 +33,7 @@ impl FromStr for Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for BrainTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -42,7 +42,7 @@ impl fmt::Display for Target {
     }
 }
 
-impl Target {
+impl BrainTarget {
     /// Whether a file of that name exists: it was probably meant.
     pub(crate) fn hides_a_file(name: &str) -> bool {
         Path::new(name).is_file()
@@ -55,12 +55,27 @@ mod tests {
 
     #[test]
     fn a_path_has_a_slash_begins_with_a_dot_or_ends_in_amem() {
-        let of = |text: &str| text.parse::<Target>().unwrap();
-        for name in ["work", "conv-26", "a_b", "7", "acme.web", "work.sync-conflict-20260301-101010-ABC"] {
-            assert_eq!(of(name), Target::Name(name.into()));
+        let of = |text: &str| text.parse::<BrainTarget>().unwrap();
+        for name in [
+            "work",
+            "conv-26",
+            "a_b",
+            "7",
+            "acme.web",
+            "work.sync-conflict-20260301-101010-ABC",
+        ] {
+            assert_eq!(of(name), BrainTarget::Name(name.into()));
         }
-        for path in ["work.amem", "./work", "/brains/work", "a/b", ".", ".hidden", ""] {
-            assert_eq!(of(path), Target::Path(path.into()));
+        for path in [
+            "work.amem",
+            "./work",
+            "/brains/work",
+            "a/b",
+            ".",
+            ".hidden",
+            "",
+        ] {
+            assert_eq!(of(path), BrainTarget::Path(path.into()));
         }
     }
 }

@@ -14,7 +14,7 @@ use tonic::{Response, Status};
 
 use crate::connection::remote::RemoteError;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 
 const PART_BYTES: u64 = 1 << 20;
@@ -44,7 +44,7 @@ impl Upload {
     /// Sends the file and waits for the answer; `then` is shown once everything is sent.
     pub(crate) fn send<M, T, F>(
         self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         (first, data): (M, fn(Vec<u8>) -> M),
         then: &str,
         call: impl FnOnce(amem_client::Client, tokio_stream::Iter<UploadParts<M>>) -> F,

@@ -6,13 +6,13 @@
 use amem_client::{Change, v1};
 use clap::Args;
 
-use crate::brain::opened::{DaemonBrain, OpenBrain, only_amemd};
-use crate::brain::target::Target;
+use crate::brain::opened::{BrainHandle, DaemonBrain, only_amemd};
+use crate::brain::target::BrainTarget;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::json::commit::CommitJson;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Writing")]
@@ -26,7 +26,7 @@ pub(crate) struct WriteArgs {
 }
 
 pub(crate) struct Writable {
-    pub(crate) opened: OpenBrain,
+    pub(crate) opened: BrainHandle,
     /// As of the last commit that was answered.
     pub(crate) named: BrainName,
 }
@@ -55,7 +55,7 @@ impl WriteArgs {
         }
     }
 
-    pub(crate) fn options(&self, cx: &Context) -> v1::WriteOptions {
+    pub(crate) fn options(&self, cx: &CommandContext) -> v1::WriteOptions {
         v1::WriteOptions {
             agent: cx.reach().agent.clone(),
             request_id: self.request_id.clone().unwrap_or_default(),
@@ -66,12 +66,12 @@ impl WriteArgs {
 }
 
 impl Writable {
-    pub(crate) fn open(cx: &mut Context, target: &Target) -> Result<Self, Failure> {
-        let Target::Name(name) = target else {
+    pub(crate) fn open(cx: &mut CommandContext, target: &BrainTarget) -> Result<Self, Failure> {
+        let BrainTarget::Name(name) = target else {
             return Err(only_amemd(target));
         };
         let served = DaemonBrain::open(cx.daemon()?, name)?;
-        let opened = OpenBrain::Served(served);
+        let opened = BrainHandle::Served(served);
         Ok(Self {
             named: opened.named(None),
             opened,
@@ -80,7 +80,7 @@ impl Writable {
 
     pub(crate) fn write<C: Change>(
         &mut self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         change: C,
     ) -> Result<(C::Answer, CommitJson), Failure> {
         let served = self.opened.served()?;

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use crate::args::event_id::EventId;
 use crate::args::selection::{self, SessionName};
 use crate::args::text::TextArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::plural;
 use crate::types::{edge_type_number, event_type_number, parse_edge_type, parse_event_type};
 use crate::when::{self, parse_time, timestamp};
@@ -35,7 +35,7 @@ Edges start at the new event: `--link caused-by:9` says that event 9 caused it,
 {}", when::HELP))]
 pub(crate) struct AddArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     #[command(flatten)]
     text: TextArgs,
     /// Its type: fact, decision, inference, correction, skill, episode.
@@ -44,7 +44,7 @@ pub(crate) struct AddArgs {
     /// An edge from the event: a type, a target, and a weight other than 1; may be repeated.
     #[arg(long = "link", value_name = "TYPE:ID[=WEIGHT]", value_parser = parse_link)]
     links: Vec<LinkArg>,
-    /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
+    /// Its session: a number, or a key (key:7 for a key of digits); amemd opens a session for a new key.
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// Link it to the previous event of its session (temporal-next).
@@ -100,7 +100,7 @@ struct AddOutput {
 }
 
 impl AddArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
         let session_id = match &self.session {
@@ -178,7 +178,11 @@ impl AddArgs {
         })
     }
 
-    fn links(&self, cx: &mut Context, opened: &OpenBrain) -> Result<Vec<v1::NewLink>, Failure> {
+    fn links(
+        &self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+    ) -> Result<Vec<v1::NewLink>, Failure> {
         use v1::link_end::End;
         let end = |end| Some(v1::LinkEnd { end: Some(end) });
         let mut links = Vec::new();
@@ -196,7 +200,7 @@ impl AddArgs {
 
 /// A session by number, or the open one of a key; opens one if needed.
 pub(crate) fn session(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     brain: &mut Writable,
     writing: &WriteArgs,
     name: &str,

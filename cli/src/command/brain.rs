@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::json::event::Time;
 use crate::output::confirm::confirm;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, agree, count, plural, printable};
 use crate::vitals;
 use crate::when;
@@ -141,7 +141,7 @@ struct RmOutput {
 }
 
 impl BrainArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
             BrainCommand::Create(create) => create.run(cx),
             BrainCommand::Ls(ls) => ls.run(cx),
@@ -152,7 +152,7 @@ impl BrainArgs {
 }
 
 impl CreateArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         if self.name.contains(['.', '/']) || self.name.starts_with('-') {
             return Err(Failure::refused(
                 "brain_name",
@@ -226,7 +226,7 @@ fn open(remote: &Remote, name: &str) -> Result<v1::OpenBrainResponse, Failure> {
 }
 
 impl LsArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         if self.rejected {
             return rejected(cx);
         }
@@ -262,7 +262,7 @@ impl LsArgs {
     }
 }
 
-fn rejected(cx: &mut Context) -> Result<Exit, Failure> {
+fn rejected(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let remote = cx.daemon()?;
     let output = RejectedFiles {
         rejected: vitals::problems(remote)?,
@@ -372,7 +372,7 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
 }
 
 impl RmArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         // Other programs may have created a name with a dot.
         if self.name.contains('/') || self.name.ends_with(".amem") {
             return Err(Failure::refused(

@@ -4,13 +4,12 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::help;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -34,9 +33,9 @@ pub(crate) struct ManArgs {
 }
 
 impl CompletionsArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext, mut whole: Command) -> Result<Exit, Failure> {
         let mut out = Vec::new();
-        clap_complete::generate(self.shell, &mut help::command(), "amemctl", &mut out);
+        clap_complete::generate(self.shell, &mut whole, "amemctl", &mut out);
         cx.stream()
             .write_all(&out)
             .map_err(|e| Failure::output(&e))?;
@@ -45,8 +44,8 @@ impl CompletionsArgs {
 }
 
 impl ManArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let command = help::whole(help::command());
+    pub(crate) fn run(&self, cx: &mut CommandContext, whole: Command) -> Result<Exit, Failure> {
+        let command = unabridged(whole);
         let Some(folder) = &self.folder else {
             let mut out = Vec::new();
             let rendered = clap_mangen::Man::new(command).render(&mut out);
@@ -60,4 +59,11 @@ impl ManArgs {
             .map_err(|e| Failure::io("write into", folder, &e))?;
         Ok(Exit::Ok)
     }
+}
+
+/// For manual pages: they show options that short help hides.
+fn unabridged(command: Command) -> Command {
+    command
+        .mut_args(|arg| arg.hide_short_help(false).hide_env_values(false))
+        .mut_subcommands(unabridged)
 }

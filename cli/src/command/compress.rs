@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::args::selection::session;
 use crate::args::text::TextArgs;
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::plural;
 
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ decisions and corrections. The events leave default listings and stay in the gra
 `amemctl query work --session standup --compressed` shows them.")]
 pub(crate) struct CompressArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The session: its number or its key.
     session: String,
     #[command(flatten)]
@@ -43,7 +43,7 @@ struct CompressOutput {
 }
 
 impl CompressArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.given()?;
         let mut brain = Writable::open(cx, &self.brain)?;
         let found = session(cx, &brain.opened, &self.session)?;

@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::quarantine::QuarantineArgs;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, line};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Branch, TextPage, plural, tree};
 
 #[derive(Debug, Args)]
@@ -28,7 +28,7 @@ lists quarantined files: files that took the name of a brain, brains that were s
 removed, and originals that a brain does not hold completely.")]
 pub(crate) struct ConflictsArgs {
     #[arg(help = target::HELP, conflicts_with_all = ["keep_ours", "take_theirs", "merge", "restore"])]
-    brain: Option<Target>,
+    brain: Option<BrainTarget>,
     #[command(flatten)]
     resolving: QuarantineArgs,
     /// The name of the brain that --restore creates.
@@ -80,11 +80,11 @@ enum ConflictJson {
 }
 
 impl ConflictsArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let Some(brain) = self.brain.as_ref().filter(|_| !self.resolving.is_asked()) else {
             return self.resolving.run(cx, self.as_name.as_deref(), self.yes);
         };
-        let opened = OpenBrain::open(cx, brain)?;
+        let opened = BrainHandle::open(cx, brain)?;
         let request = v1::ListConflictsRequest {
             include_forgotten: self.looking.include_forgotten,
             page_size: self.limit,

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::listing::TimeAxis;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{count, plural};
 use crate::when;
 
@@ -28,7 +28,7 @@ stdout, for a prompt; a summary goes to stderr.
 {}", when::HELP))]
 pub(crate) struct ContextArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     #[command(flatten)]
     question: TextArgs,
     /// The token budget.
@@ -71,9 +71,9 @@ struct ContextItem {
 }
 
 impl ContextArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = OpenBrain::open(cx, &self.brain)?;
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;

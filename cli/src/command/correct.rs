@@ -8,12 +8,12 @@ use serde::Serialize;
 use super::add::session;
 use crate::args::event_id::EventId;
 use crate::args::text::TextArgs;
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::when::{self, parse_time, timestamp};
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ The old belief stays with confidence 0 (or --target-confidence); `resolve` shows
 {}", when::HELP))]
 pub(crate) struct CorrectArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The event to correct: its id, or "last".
     id: EventId,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub(crate) struct CorrectArgs {
     /// The remaining confidence of the old belief [default: 0]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     target_confidence: Option<f32>,
-    /// Its session: a number, or a key, under which one is opened if there is none (key:7 for a key of digits).
+    /// Its session: a number, or a key (key:7 for a key of digits); amemd opens a session for a new key.
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// When it happened.
@@ -65,7 +65,7 @@ struct CorrectOutput {
 }
 
 impl CorrectArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
         let target_id = self.id.number(cx, &brain.opened)?;

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 /// The daemon drains for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -46,7 +46,7 @@ struct ShutdownOutput {
 }
 
 impl ReloadArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().reload(v1::ReloadRequest {}))?;
         let output = ReloadOutput {
@@ -71,7 +71,7 @@ impl ReloadArgs {
 }
 
 impl ShutdownArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         let status = status(&remote)?;
         remote.call(remote.client.admin().shutdown(v1::ShutdownRequest {}))?;
@@ -100,7 +100,7 @@ impl ShutdownArgs {
 }
 
 /// A daemon on another machine is there if it answers.
-fn is_there(cx: &Context, pid: u32) -> bool {
+fn is_there(cx: &CommandContext, pid: u32) -> bool {
     if cx.reach().is_local() {
         is_running(pid)
     } else {

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::demo;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(
@@ -18,7 +18,7 @@ exit code is 0 if all checks held. Nothing is left behind."
 pub(crate) struct DemoArgs {}
 
 impl DemoArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let style = cx.page().style();
         if cx.is_json() {
             let story = demo::run(&mut io::sink(), style)?;

@@ -1,20 +1,21 @@
 //! `amemctl dump-journal`: every commit since the last checkpoint, operation by operation.
 
-use amem_format::base::commits::Kept;
+use amem_format::base::commits::StoredFrame;
+use amem_format::journal::field::FieldValue;
 use amem_format::journal::frame::Header;
-use amem_format::journal::op::{NewNode, Op, Ops};
+use amem_format::journal::op::{Op, Ops};
 use amem_format::view::View;
 use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{Time, flag_names, number};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, float, printable};
 use crate::when::exact as time;
 
@@ -27,7 +28,7 @@ use crate::when::exact as time;
   amemctl dump-journal work.amem --kept          with earlier frames that the base holds")]
 pub(crate) struct DumpJournalArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Only commits after this LSN.
     #[arg(long, value_name = "LSN")]
     since: Option<u64>,
@@ -54,8 +55,8 @@ struct FrameLine<'a> {
 }
 
 impl DumpJournalArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let source = opened.into_file("the journal")?;
         if source.layout != Layout::Native {
             return Err(Failure::refused(
@@ -69,7 +70,7 @@ impl DumpJournalArgs {
         if self.kept {
             let commits = view.brain().base().commits()?;
             for at in 0..commits.len() {
-                let Kept { header, payload } = commits.at(at)?;
+                let StoredFrame { header, payload } = commits.at(at)?;
                 self.frame(cx, view, &header, None, &payload, &mut left)?;
             }
         }
@@ -96,7 +97,7 @@ impl DumpJournalArgs {
 
     fn frame(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         view: &View,
         header: &Header,
         position: Option<u64>,
@@ -145,85 +146,43 @@ impl DumpJournalArgs {
 }
 
 fn op_json(op: &Op<'_>) -> Value {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match op {
-        Op::Event(node) => event(node),
-        Op::Link {
-            source,
-            target,
-            edge_type,
-            weight,
-            created_at,
-        } => json!({
-            "op": "link", "source": source, "target": target, "type": edge_type,
-            "weight": number(*weight), "created_at": Time(*created_at),
-        }),
-        Op::Unlink {
-            source,
-            target,
-            edge_type,
-        } => json!({"op": "unlink", "source": source, "target": target, "type": edge_type}),
-        Op::Belief {
-            target,
-            confidence,
-            flags,
-            lambda,
-        } => json!({
-            "op": "belief", "target": target, "confidence": number(*confidence),
-            "flags": flag_names(*flags), "lambda": number(*lambda),
-        }),
-        Op::Attributes { target, json } => {
-            json!({"op": "attributes", "target": target, "attributes": parsed(json)})
-        }
-        Op::Vector { target, vector } => {
-            json!({"op": "vector", "target": target, "numbers": vector.len() / 4})
-        }
-        Op::Touch { at, entries } => {
-            let entries: Vec<_> = entries
-                .iter()
-                .map(|(id, times)| json!({"target": id, "times": times}))
-                .collect();
-            json!({"op": "touch", "at": Time(*at), "entries": entries})
-        }
-        Op::Decay { at, rates } => {
-            json!({"op": "decay", "at": Time(*at), "rates": rates.map(number)})
-        }
-        Op::OpenSession {
-            session,
-            key,
-            agent,
-            at,
-        } => json!({
-            "op": "open-session", "session": session, "key": key, "agent": agent, "at": Time(*at),
-        }),
-        Op::CloseSession {
-            session,
-            outcome,
-            at,
-        } => json!({
-            "op": "close-session", "session": session, "outcome": outcome, "at": Time(*at),
-        }),
-        Op::Settings { json } => json!({"op": "settings", "settings": parsed(json)}),
-        Op::Actor {
-            actor,
-            principal,
-            agent,
-        } => json!({"op": "actor", "actor": actor, "principal": principal, "agent": agent}),
-        Op::Request { id, body, answer } => json!({
-            "op": "request", "id": id, "body": format!("{body:032x}"), "answer": text(answer),
-        }),
-        Op::Erase { target } => json!({"op": "erase", "target": target}),
-    }
+    let mut object = Map::new();
+    object.insert("op".into(), op.name().into());
+    op.walk(&mut |name, value| {
+        let (name, value) = field_json(name, value);
+        object.insert(name.into(), value);
+    });
+    Value::Object(object)
 }
 
-fn event(node: &NewNode<'_>) -> Value {
-    json!({
-        "op": "event", "id": node.id, "type": node.event_type, "session": node.session,
-        "created_at": Time(node.created_at), "event_time": node.event_time.map(Time),
-        "confidence": number(node.confidence), "lambda": number(node.lambda), "text": node.text,
-        "attributes": parsed(node.attributes), "numbers": node.vector.len() / 4,
-        "flags": node.carried.map(|carried| flag_names(carried.flags)),
-    })
+/// A field's key and value. Vectors are shown by their length, imported events by their flags.
+fn field_json<'n>(name: &'n str, value: FieldValue<'_>) -> (&'n str, Value) {
+    let json = match value {
+        FieldValue::Event(id) => json!(id),
+        FieldValue::EventType(event_type) => json!(event_type),
+        FieldValue::EdgeType(edge_type) => json!(edge_type),
+        FieldValue::Session(session) => json!(session),
+        FieldValue::Actor(actor) => json!(actor),
+        FieldValue::Time(time) => json!(time.map(Time)),
+        FieldValue::Number(value) => number(value),
+        FieldValue::Rates(rates) => json!(rates.map(number)),
+        FieldValue::Flags(flags) => json!(flag_names(flags)),
+        FieldValue::Text(text) => json!(text),
+        FieldValue::Json(json) => parsed(json),
+        FieldValue::Touches(touches) => touches
+            .iter()
+            .map(|(id, times)| json!({"target": id, "times": times}))
+            .collect(),
+        FieldValue::Uuid(id) => json!(id),
+        FieldValue::Hash(hash) => json!(format!("{hash:032x}")),
+        FieldValue::Bytes(bytes) => json!(String::from_utf8_lossy(bytes)),
+        FieldValue::Vector(vector) => return ("numbers", json!(vector.len() / 4)),
+        FieldValue::ImportedState(carried) => {
+            let flags = carried.map(|carried| flag_names(carried.flags));
+            return ("flags", json!(flags));
+        }
+    };
+    (name, json)
 }
 
 /// JSON text as a value; as a string if it is not JSON; null if it is empty.
@@ -286,12 +245,11 @@ fn write(op: &Op<'_>, page: &mut TextPage) {
             format!("request {id} answered with {} bytes", answer.len())
         }
         other => {
-            let mut value = op_json(other);
-            let name = value["op"].as_str().unwrap_or_default().to_owned();
-            if let Value::Object(fields) = &mut value {
+            let mut fields = op_json(other);
+            if let Value::Object(fields) = &mut fields {
                 fields.shift_remove("op");
             }
-            format!("{name} {value}")
+            format!("{} {fields}", other.name())
         }
     };
     page.line(format!("  {}", printable(&line)));

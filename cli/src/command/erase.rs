@@ -5,7 +5,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::event_id::EventId;
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use crate::json::commit::CommitJson;
 use crate::json::event::{EventJson, Time};
 use crate::listing::line;
 use crate::output::confirm::confirm;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::plural;
 
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ amemd; the record, its edges and times stay, flagged. Copies of the file that yo
 `amemctl forget` hides an event and can be undone; erasing cannot.")]
 pub(crate) struct EraseArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventId>,
@@ -68,7 +68,7 @@ struct HolderJson {
 }
 
 impl EraseArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let ids = EventId::numbers(&self.ids, cx, &brain.opened, None)?;
         let (events, episodes) = touched(cx, &brain, &ids)?;
@@ -120,7 +120,7 @@ impl EraseArgs {
 
     fn show(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         brain: &Writable,
         events: &[EventJson],
         episodes: Vec<u64>,
@@ -178,7 +178,7 @@ impl EraseOutput {
 
 /// The events, and the episodes they are part of.
 fn touched(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     brain: &Writable,
     ids: &[u64],
 ) -> Result<(Vec<EventJson>, Vec<u64>), Failure> {

@@ -21,15 +21,15 @@ use super::receive;
 use crate::args::text::is_dash;
 use crate::brain::convert::{self, NamedSession};
 use crate::brain::new_file::{NewFile, write_brain};
-use crate::brain::opened::{DaemonBrain, OpenBrain};
-use crate::brain::source::BrainFile;
+use crate::brain::opened::{BrainHandle, DaemonBrain};
+use crate::brain::source::BrainSource;
 use crate::brain::subset::Subset;
-use crate::brain::target::Target;
+use crate::brain::target::BrainTarget;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::loss::LossCount;
 use crate::jsonl;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, plural, printable};
 use crate::when::{at, now, parse_moment};
@@ -44,7 +44,7 @@ use crate::when::{at, now, parse_moment};
   amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
 pub(crate) struct ExportArgs {
     /// A brain of amemd, by name, or a file: a brain, one of the reference, or a spec-1 file.
-    brain: Target,
+    brain: BrainTarget,
     /// The format.
     #[arg(long, value_enum, default_value_t = ExportFormat::Jsonl)]
     format: ExportFormat,
@@ -94,7 +94,7 @@ struct ExportOutput {
 }
 
 impl ExportArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let is_stdout = is_dash(&self.output);
         if is_stdout && cx.is_terminal() && self.format != ExportFormat::Jsonl {
             return Err(Failure::argument(
@@ -102,8 +102,8 @@ impl ExportArgs {
                 "name a file: -o OUT",
             ));
         }
-        let opened = OpenBrain::open(cx, &self.brain)?;
-        if let OpenBrain::Served(served) = &opened
+        let opened = BrainHandle::open(cx, &self.brain)?;
+        if let BrainHandle::Served(served) = &opened
             && !served.brain.is_direct()
         {
             return self.receive(cx, served);
@@ -135,7 +135,7 @@ impl ExportArgs {
     }
 
     /// Has the daemon send the file, because it cannot be read from here.
-    fn receive(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
+    fn receive(&self, cx: &mut CommandContext, served: &DaemonBrain) -> Result<Exit, Failure> {
         let form = match self.format {
             ExportFormat::Native => v1::ExportForm::Native,
             ExportFormat::Compatible => v1::ExportForm::Compatible,
@@ -172,9 +172,9 @@ impl ExportArgs {
 
     fn file(
         &self,
-        source: &BrainFile,
+        source: &BrainSource,
         selected: &Subset<'_>,
-        cx: &Context,
+        cx: &CommandContext,
     ) -> Result<ExportOutput, Failure> {
         let mut progress = Progress::new(cx, Unit::Things("events"));
         let mut file = NewFile::create(&self.output)?;
@@ -199,9 +199,9 @@ impl ExportArgs {
 
     fn stream(
         &self,
-        source: &BrainFile,
+        source: &BrainSource,
         selected: &Subset<'_>,
-        cx: &mut Context,
+        cx: &mut CommandContext,
     ) -> Result<ExportOutput, Failure> {
         if self.format == ExportFormat::Native {
             let (view, options) = self.native(source, selected)?;
@@ -300,7 +300,7 @@ impl ExportArgs {
     /// Counts hidden events, and what a part of a brain leaves behind.
     fn native_summary(
         &self,
-        source: &BrainFile,
+        source: &BrainSource,
         made: &View,
         selected: &Subset<'_>,
     ) -> Result<ExportOutput, Failure> {
@@ -314,8 +314,8 @@ impl ExportArgs {
         Ok(output)
     }
 
-    /// Whether the file is to be the whole brain as it is now.
-    fn is_whole(&self, source: &BrainFile, view: &View) -> bool {
+    /// Whether the file will have the whole brain in its current state.
+    fn is_whole(&self, source: &BrainSource, view: &View) -> bool {
         self.format == ExportFormat::Native && source.layout == Layout::Native && !view.is_as_of()
     }
 
@@ -323,7 +323,7 @@ impl ExportArgs {
     /// holds.
     fn native(
         &self,
-        source: &BrainFile,
+        source: &BrainSource,
         selected: &Subset<'_>,
     ) -> Result<(View, Options), Failure> {
         let (view, now) = (selected.view(), now());

@@ -7,13 +7,13 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{float, plural};
 use crate::when::{self, parse_time, timestamp};
 
@@ -27,7 +27,7 @@ Fading events are listed, never deleted. `amemctl pin BRAIN ID` keeps an event f
 resolve, context) slows its fading. Events nearest to the mark come first.")]
 pub(crate) struct FadingArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The strength below which events fade [default: the brain's setting]
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     below: Option<f32>,
@@ -53,8 +53,8 @@ struct FadingOutput {
 }
 
 impl FadingArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let below = match self.below {
             Some(below) => below,
             None => settings(cx, &opened)?.fading_below,
@@ -111,8 +111,8 @@ impl FadingArgs {
     }
 }
 
-fn settings(cx: &mut Context, opened: &OpenBrain) -> Result<Settings, Failure> {
-    let OpenBrain::Served(served) = opened else {
+fn settings(cx: &mut CommandContext, opened: &BrainHandle) -> Result<Settings, Failure> {
+    let BrainHandle::Served(served) = opened else {
         return Ok(opened.view()?.settings()?.into_owned());
     };
     let request = v1::GetBrainRequest {

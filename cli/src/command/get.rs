@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_client::v1;
 use amem_format::NodeId;
-use amem_format::base::history::{Before, Change};
+use amem_format::base::history::{PastChange, PriorValue};
 use amem_format::base_builder;
 use amem_format::view::View;
 use clap::Args;
@@ -12,13 +12,13 @@ use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EdgeJson, EventJson, Time, flag_names, number, whole};
 use crate::listing;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, clipped, float, printable};
 use crate::when::{self, at, long as shown_time};
 
@@ -35,7 +35,7 @@ const REMINDED_AT_ONCE: usize = 1_000;
   amemctl get work.amem 12 --as-of 2026-05-01T12:00:00Z")]
 pub(crate) struct GetArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventId>,
@@ -89,8 +89,8 @@ struct ChangeJson {
 }
 
 impl GetArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let request = v1::GetEventsRequest {
             event_ids: EventId::numbers(&self.ids, cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),
@@ -169,8 +169,8 @@ impl GetArgs {
     /// The beginnings of the texts at the other ends of edges.
     fn reminders(
         &self,
-        cx: &mut Context,
-        opened: &OpenBrain,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
         output: &GetOutput,
     ) -> Result<BTreeMap<u64, String>, Failure> {
         let edges = output
@@ -209,7 +209,12 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
             continue;
         }
         // An erased value is not shown, even if the file still has it.
-        if erased && matches!(change.before, Before::Attributes(_) | Before::Vector(_)) {
+        if erased
+            && matches!(
+                change.before,
+                PriorValue::Attributes(_) | PriorValue::Vector(_)
+            )
+        {
             continue;
         }
         let actor = now.actor(change.actor)?;
@@ -226,23 +231,23 @@ fn history(now: &View, id: NodeId, until: Option<&View>) -> Result<Vec<ChangeJso
     Ok(out)
 }
 
-fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
+fn field_before(change: &PastChange<'_>) -> Result<(&'static str, serde_json::Value), Failure> {
     use serde_json::{Value, json};
     Ok(match &change.before {
-        Before::Confidence(value) => ("confidence", number(*value)),
-        Before::Lambda(value) => ("lambda", number(*value)),
-        Before::Flags(flags) => ("flags", json!(flag_names(*flags))),
-        Before::Attributes(None) | Before::Vector(None) => (name(change), Value::Null),
-        Before::Attributes(Some(text)) => {
+        PriorValue::Confidence(value) => ("confidence", number(*value)),
+        PriorValue::Lambda(value) => ("lambda", number(*value)),
+        PriorValue::Flags(flags) => ("flags", json!(flag_names(*flags))),
+        PriorValue::Attributes(None) | PriorValue::Vector(None) => (name(change), Value::Null),
+        PriorValue::Attributes(Some(text)) => {
             let value = serde_json::from_str(text).map_err(|e| {
                 amem_format::Error::corrupt("history", 0, format!("attributes: {e}"))
             })?;
             (name(change), value)
         }
-        Before::Vector(Some(bytes)) => {
+        PriorValue::Vector(Some(bytes)) => {
             (name(change), json!(format!("{} numbers", bytes.len() / 4)))
         }
-        Before::Edge {
+        PriorValue::Edge {
             target,
             edge_type,
             existed,
@@ -260,9 +265,9 @@ fn field_before(change: &Change<'_>) -> Result<(&'static str, serde_json::Value)
     })
 }
 
-fn name(change: &Change<'_>) -> &'static str {
+fn name(change: &PastChange<'_>) -> &'static str {
     match change.before {
-        Before::Attributes(_) => "attributes",
+        PriorValue::Attributes(_) => "attributes",
         _ => "vector",
     }
 }

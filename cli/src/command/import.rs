@@ -16,12 +16,12 @@ use crate::appending::exists;
 use crate::args::text::is_dash;
 use crate::brain::new_file::check_free;
 use crate::brain::source::{check_file, check_not_cut};
-use crate::brain::target::Target;
-use crate::entries::{self, Input, Text};
+use crate::brain::target::BrainTarget;
+use crate::entries::{self, ImportInput, ImportText};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::layout_name;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -41,7 +41,7 @@ pub(crate) struct ImportArgs {
     file: PathBuf,
     /// The target: the name of a brain of amemd, or a new file, which must not exist.
     #[arg(required_unless_present = "brain_name")]
-    brain: Option<Target>,
+    brain: Option<BrainTarget>,
     /// The format of the file.
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
     format: ImportFormat,
@@ -79,22 +79,22 @@ enum InputKind {
 }
 
 impl ImportArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let by_flag = self.appending.brain_name.clone().map(Target::Name);
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let by_flag = self.appending.brain_name.clone().map(BrainTarget::Name);
         let Some(target) = self.brain.clone().or(by_flag) else {
             return Err(Failure::argument(
                 "the target is missing",
                 "name a brain or a new file",
             ));
         };
-        let input = Input::open(&self.file)?;
+        let input = ImportInput::open(&self.file)?;
         let what = self.what(&input)?;
         match (what, target) {
-            (InputKind::Text(entries::TextFormat::Events), Target::Path(new))
-            | (InputKind::Lines, Target::Path(new)) => {
+            (InputKind::Text(entries::TextFormat::Events), BrainTarget::Path(new))
+            | (InputKind::Lines, BrainTarget::Path(new)) => {
                 self.make(cx, &new, |_| ImportedGraph::of_lines(&input))
             }
-            (InputKind::Text(form), Target::Path(new)) => Err(Failure::argument(
+            (InputKind::Text(form), BrainTarget::Path(new)) => Err(Failure::argument(
                 format!(
                     "{} is imported into a brain of amemd, not into a new file such as {}",
                     form.name(),
@@ -102,22 +102,22 @@ impl ImportArgs {
                 ),
                 "name a brain, without a slash or .amem; `amemctl export BRAIN --format native` writes it to a file",
             )),
-            (InputKind::Text(form), Target::Name(name)) => self.append(cx, input, form, &name),
-            (InputKind::Lines, Target::Name(name)) => {
+            (InputKind::Text(form), BrainTarget::Name(name)) => self.append(cx, input, form, &name),
+            (InputKind::Lines, BrainTarget::Name(name)) => {
                 if self.format == ImportFormat::Auto && exists(cx, &name)? {
                     return self.append(cx, input, entries::TextFormat::Events, &name);
                 }
                 self.send_lines(cx, &input, &name)
             }
-            (InputKind::File(Layout::Native), Target::Path(_)) => Err(Failure::refused(
+            (InputKind::File(Layout::Native), BrainTarget::Path(_)) => Err(Failure::refused(
                 "native",
                 "this is a brain of amemd already",
                 "copy it with `cp`, or make a new base: `amemctl export --format native -o NEW FILE`; a name instead of a path imports it into amemd",
             )),
-            (InputKind::File(layout), Target::Path(new)) => {
+            (InputKind::File(layout), BrainTarget::Path(new)) => {
                 self.make(cx, &new, |path| ImportedGraph::of_file(path, layout))
             }
-            (InputKind::File(layout), Target::Name(name)) => {
+            (InputKind::File(layout), BrainTarget::Name(name)) => {
                 self.check_new()?;
                 self.send(cx, &self.file, layout_name(layout), &name)
             }
@@ -125,7 +125,7 @@ impl ImportArgs {
     }
 
     /// By --format, else by the file.
-    fn what(&self, input: &Input) -> Result<InputKind, Failure> {
+    fn what(&self, input: &ImportInput) -> Result<InputKind, Failure> {
         match self.format {
             ImportFormat::Jsonl => return Ok(InputKind::Lines),
             ImportFormat::Events => return Ok(InputKind::Text(entries::TextFormat::Events)),
@@ -187,8 +187,8 @@ impl ImportArgs {
 
     fn append(
         &self,
-        cx: &mut Context,
-        input: Input,
+        cx: &mut CommandContext,
+        input: ImportInput,
         form: entries::TextFormat,
         name: &str,
     ) -> Result<Exit, Failure> {
@@ -198,7 +198,7 @@ impl ImportArgs {
                 "omit it; or create a brain without vectors first: `amemctl brain create NAME --no-vectors`",
             ));
         }
-        let text = Text {
+        let text = ImportText {
             input,
             form,
             session: self.appending.session.clone(),
@@ -220,7 +220,7 @@ impl ImportArgs {
 
     fn make(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         new: &Path,
         read: impl FnOnce(&Path) -> Result<ImportedGraph, Failure>,
     ) -> Result<Exit, Failure> {
@@ -231,7 +231,12 @@ impl ImportArgs {
     }
 
     /// A file keeps everything that JSON lines say; requests would not.
-    fn send_lines(&self, cx: &mut Context, input: &Input, name: &str) -> Result<Exit, Failure> {
+    fn send_lines(
+        &self,
+        cx: &mut CommandContext,
+        input: &ImportInput,
+        name: &str,
+    ) -> Result<Exit, Failure> {
         self.check_new()?;
         let brought = ImportedGraph::of_lines(input)?;
         let folder = tempfile::tempdir()
@@ -243,7 +248,7 @@ impl ImportArgs {
 
     fn send(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         file: &Path,
         format: &'static str,
         name: &str,

@@ -6,7 +6,7 @@ use amem_format::base::settings::Settings;
 use amem_format::base_builder::new_identity;
 use amem_format::event::MemoryGraph;
 use amem_interop::Layout;
-use amem_interop::foreign::{Foreign, Report, to_dense};
+use amem_interop::foreign::{AdoptionReport, Foreign, to_dense};
 use amem_interop::spec1::Spec1;
 use amem_query::embed;
 use amem_query::embed::Embedder;
@@ -16,20 +16,20 @@ use uuid::Uuid;
 use crate::brain::convert::{self, NamedSession};
 use crate::brain::new_file::publish_brain;
 use crate::brain::source::{self, in_file};
-use crate::entries::Input;
+use crate::entries::ImportInput;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::{BrainName, layout_name};
 use crate::json::event::EdgeJson;
 use crate::jsonl;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when::now;
 
 pub(super) struct ImportedGraph {
     format: &'static str,
     graph: MemoryGraph,
-    report: Report,
+    report: AdoptionReport,
     sessions: Vec<NamedSession>,
     space: Option<Uuid>,
 }
@@ -58,7 +58,7 @@ pub(super) struct ImportOutput {
 }
 
 impl ImportedGraph {
-    pub(super) fn of_lines(input: &Input) -> Result<Self, Failure> {
+    pub(super) fn of_lines(input: &ImportInput) -> Result<Self, Failure> {
         let lines = jsonl::read(&mut input.reader()?, now(), |e| input.failed(e))?;
         let (graph, report) = to_dense(&lines.graph)?;
         Ok(Self {
@@ -138,7 +138,7 @@ impl ImportedGraph {
 }
 
 pub(super) fn tell(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     named: &BrainName,
     output: &ImportOutput,
 ) -> Result<Exit, Failure> {

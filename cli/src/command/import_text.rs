@@ -4,10 +4,10 @@ use clap::Args;
 use uuid::Uuid;
 
 use crate::appending::{RunId, TextImport, TextImportOutput};
-use crate::entries::{Text, TextFormat};
+use crate::entries::{ImportText, TextFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, count, plural, printable};
 
 #[derive(Debug, Args)]
@@ -39,8 +39,8 @@ impl ImportTextArgs {
 
     pub(crate) fn import(
         &self,
-        cx: &mut Context,
-        text: &Text,
+        cx: &mut CommandContext,
+        text: &ImportText,
         brain: &str,
     ) -> Result<Exit, Failure> {
         if self.session.is_some() && text.form != TextFormat::Markdown {

@@ -13,14 +13,14 @@ use clap::Args;
 use serde::Serialize;
 use uuid::Uuid;
 
-use crate::brain::opened::{DaemonBrain, OpenBrain};
-use crate::brain::source::BrainFile;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::{BrainHandle, DaemonBrain};
+use crate::brain::source::BrainSource;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, bytes, count, float, plural, printable};
 use crate::when::long as time;
 
@@ -31,7 +31,7 @@ use crate::when::long as time;
   amemctl info --json old.amem")]
 pub(crate) struct InfoArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Every section of the file with its size.
     #[arg(long)]
     sections: bool,
@@ -94,12 +94,12 @@ struct SectionSize {
 }
 
 impl InfoArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let source = match OpenBrain::open(cx, &self.brain)? {
-            OpenBrain::File(source) => *source,
-            OpenBrain::Served(served) => {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let source = match BrainHandle::open(cx, &self.brain)? {
+            BrainHandle::File(source) => *source,
+            BrainHandle::Served(served) => {
                 if served.brain.is_direct() {
-                    BrainFile::of_daemon(served.named())?
+                    BrainSource::of_daemon(served.named())?
                 } else {
                     return self.of_daemon(cx, &served);
                 }
@@ -116,7 +116,7 @@ impl InfoArgs {
         Ok(Exit::Ok)
     }
 
-    fn of_daemon(&self, cx: &mut Context, served: &DaemonBrain) -> Result<Exit, Failure> {
+    fn of_daemon(&self, cx: &mut CommandContext, served: &DaemonBrain) -> Result<Exit, Failure> {
         if self.sections {
             return Err(served.not_direct("the list of sections"));
         }
@@ -147,7 +147,7 @@ impl InfoArgs {
         Ok(Exit::Ok)
     }
 
-    fn output(&self, source: &BrainFile, len: u64) -> Result<InfoOutput, Failure> {
+    fn output(&self, source: &BrainSource, len: u64) -> Result<InfoOutput, Failure> {
         let view = &source.view;
         let is_native = source.layout == Layout::Native;
         let identity = view.identity();
@@ -191,7 +191,7 @@ impl InfoArgs {
     }
 }
 
-fn journal(view: &View, source: &BrainFile, len: u64) -> Option<JournalSize> {
+fn journal(view: &View, source: &BrainSource, len: u64) -> Option<JournalSize> {
     let brain = view.brain();
     let start = brain.start()?.at;
     let last = view
@@ -224,7 +224,7 @@ fn sections(view: &View) -> Vec<SectionSize> {
     places.chain(journal).collect()
 }
 
-fn write(source: &BrainFile, output: &InfoOutput, page: &mut TextPage) {
+fn write(source: &BrainSource, output: &InfoOutput, page: &mut TextPage) {
     let named = &source.named;
     page.title(printable(named.name.as_deref().unwrap_or(&named.path)));
     if named.name.is_some() {

@@ -8,7 +8,7 @@ use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
@@ -52,7 +52,7 @@ enum JobName {
 }
 
 #[derive(Serialize)]
-struct JobList {
+struct JobsOutput {
     jobs: Vec<JobRow>,
 }
 
@@ -89,14 +89,14 @@ impl JobName {
     }
 }
 
-/// As it is typed.
+/// As typed on the command line.
 pub(super) fn name(kind: v1::JobKind) -> String {
     let name = kind.as_str_name().trim_start_matches("JOB_KIND_");
     name.to_lowercase().replace('_', "-")
 }
 
 impl JobsArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match (&self.brain, self.run) {
             (Some(brain), Some(kind)) => run(cx, brain, kind),
             (brain, _) => list(cx, brain.as_deref().unwrap_or_default()),
@@ -104,7 +104,7 @@ impl JobsArgs {
     }
 }
 
-fn run(cx: &mut Context, brain: &str, kind: JobName) -> Result<Exit, Failure> {
+fn run(cx: &mut CommandContext, brain: &str, kind: JobName) -> Result<Exit, Failure> {
     let request = v1::RunJobRequest {
         brain: brain.to_owned(),
         kind: kind.of().into(),
@@ -120,7 +120,7 @@ fn run(cx: &mut Context, brain: &str, kind: JobName) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn list(cx: &mut Context, brain: &str) -> Result<Exit, Failure> {
+fn list(cx: &mut CommandContext, brain: &str) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     if !brain.is_empty() {
         // The daemon lists only jobs of open brains.
@@ -130,7 +130,7 @@ fn list(cx: &mut Context, brain: &str) -> Result<Exit, Failure> {
         remote.call(remote.client.brains().get_brain(request))?;
     }
     let jobs = jobs(&remote, brain)?;
-    let output = JobList {
+    let output = JobsOutput {
         jobs: jobs.iter().map(row).collect::<Result<_, _>>()?,
     };
     cx.answer(None, &output, |page| write(&output, page))?;
@@ -164,7 +164,7 @@ fn row(job: &v1::ScheduledJob) -> Result<JobRow, Failure> {
     })
 }
 
-fn write(output: &JobList, page: &mut TextPage) {
+fn write(output: &JobsOutput, page: &mut TextPage) {
     let mut table = TextTable::new(&[
         ("brain", Align::Left),
         ("job", Align::Left),

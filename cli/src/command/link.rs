@@ -6,12 +6,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::event_id::EventId;
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::types::{edge_type_number, parse_edge_type};
 
 #[derive(Debug, Args)]
@@ -46,7 +46,7 @@ pub(crate) struct UnlinkArgs {
 #[derive(Debug, Args)]
 struct EdgeArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The source: its id, or "last".
     source: EventId,
     /// The type: caused-by, supports, contradicts, supersedes, related-to, part-of, temporal-next.
@@ -66,7 +66,7 @@ struct LinkOutput {
 }
 
 impl LinkArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let (mut brain, source_id, target_id) = self.edge.open(cx)?;
         let request = v1::LinkRequest {
             options: Some(self.writing.options(cx)),
@@ -83,7 +83,7 @@ impl LinkArgs {
 }
 
 impl UnlinkArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let (mut brain, source_id, target_id) = self.edge.open(cx)?;
         let request = v1::UnlinkRequest {
             options: Some(self.writing.options(cx)),
@@ -99,7 +99,7 @@ impl UnlinkArgs {
 }
 
 impl EdgeArgs {
-    fn open(&self, cx: &mut Context) -> Result<(Writable, u64, u64), Failure> {
+    fn open(&self, cx: &mut CommandContext) -> Result<(Writable, u64, u64), Failure> {
         let brain = Writable::open(cx, &self.brain)?;
         let source = self.source.number(cx, &brain.opened)?;
         let target = self.target.number(cx, &brain.opened)?;
@@ -108,7 +108,7 @@ impl EdgeArgs {
 
     fn tell(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         brain: &Writable,
         (source, target): (u64, u64),
         commit: CommitJson,

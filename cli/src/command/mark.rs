@@ -5,12 +5,12 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::event_id::EventId;
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::{CommitJson, IdCommit};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -23,7 +23,7 @@ use crate::output::context::Context;
 refused, those before it are done.")]
 pub(crate) struct MarkArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Events: ids, or "last".
     #[arg(required = true, value_name = "ID")]
     ids: Vec<EventId>,
@@ -45,7 +45,7 @@ struct MarkOutput {
 }
 
 impl MarkArgs {
-    pub(crate) fn run(&self, cx: &mut Context, act: MarkAction) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext, act: MarkAction) -> Result<Exit, Failure> {
         if self.ids.len() > 1 {
             self.writing.check_once()?;
         }
@@ -84,7 +84,7 @@ impl MarkArgs {
 
     fn one(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         brain: &mut Writable,
         act: MarkAction,
         event_id: u64,

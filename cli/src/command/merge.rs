@@ -8,13 +8,13 @@ use amem_client::v1::merge_options::From;
 use clap::Args;
 use serde::Serialize;
 
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::upload::Upload;
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, plural};
 
 #[derive(Debug, Args)]
@@ -29,9 +29,9 @@ amem.origin of a merged event names its source. Merging again changes nothing; t
 each into the other.")]
 pub(crate) struct MergeArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The other brain: its name at the daemon, or a file (ends in .amem, or has a slash).
-    other: Target,
+    other: BrainTarget,
     /// Change nothing; show what would be done.
     #[arg(short = 'n', long)]
     dry_run: bool,
@@ -63,7 +63,7 @@ pub(super) struct MergeOutput {
 }
 
 impl MergeArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let options = v1::MergeOptions {
             options: Some(self.writing.options(cx)),
@@ -71,8 +71,8 @@ impl MergeArgs {
             ..Default::default()
         };
         let output = match &self.other {
-            Target::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
-            Target::Path(path) => send(cx, &mut brain, options, path)?,
+            BrainTarget::Name(name) => run(cx, &mut brain, options, From::FromBrain(name.clone()))?,
+            BrainTarget::Path(path) => send(cx, &mut brain, options, path)?,
         };
         cx.done(Some(&brain.named), &output, |page| output.write(page))?;
         Ok(Exit::Ok)
@@ -81,7 +81,7 @@ impl MergeArgs {
 
 /// Merges a brain or a quarantined file that the daemon has.
 pub(super) fn run(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     from: From,
@@ -99,7 +99,7 @@ pub(super) fn run(
 }
 
 fn send(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     brain: &mut Writable,
     mut options: v1::MergeOptions,
     path: &Path,

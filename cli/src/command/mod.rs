@@ -54,18 +54,18 @@ use clap::Subcommand;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use mark::MarkAction;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// Creates, lists, shows and removes brains of amemd.
     Brain(brain::BrainArgs),
     /// Shows what a brain is and holds.
     Info(info::InfoArgs),
     /// Adds an event to a brain.
     Add(add::AddArgs),
-    /// Replaces a belief by a new one; both are kept.
+    /// Replaces a belief by a new one; the old one stays as history.
     Correct(correct::CorrectArgs),
     /// Adds an edge between two events.
     Link(link::LinkArgs),
@@ -155,8 +155,13 @@ pub(crate) enum Command {
     StartDaemon(start_daemon::StartDaemonArgs),
 }
 
-impl Command {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+impl CliCommand {
+    /// `whole` makes the whole command line, for completions and manual pages.
+    pub(crate) fn run(
+        &self,
+        cx: &mut CommandContext,
+        whole: fn() -> clap::Command,
+    ) -> Result<Exit, Failure> {
         match self {
             Self::Brain(command) => command.run(cx),
             Self::Info(command) => command.run(cx),
@@ -201,8 +206,8 @@ impl Command {
             Self::Shutdown(command) => command.run(cx),
             Self::Service(command) => command.run(cx),
             Self::Demo(command) => command.run(cx),
-            Self::Completions(command) => command.run(cx),
-            Self::Man(command) => command.run(cx),
+            Self::Completions(command) => command.run(cx, whole()),
+            Self::Man(command) => command.run(cx, whole()),
             Self::StartDaemon(command) => Err(command.run()),
         }
     }

@@ -10,12 +10,12 @@ use super::walk::WalkDirection;
 use super::walk_tree::{self, EdgeArrows};
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::step::{self, StepJson};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::types::{edge_type_numbers, parse_edge_type};
 
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ use crate::types::{edge_type_numbers, parse_edge_type};
 The exit code is 0 with or without a path; see `found` in --json.")]
 pub(crate) struct PathArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The first event.
     from: EventId,
     /// The last event.
@@ -52,8 +52,8 @@ struct PathOutput {
 }
 
 impl PathArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let (from_id, to_id) = (
             self.from.number_at(cx, &opened, self.looking.as_of())?,
             self.to.number_at(cx, &opened, self.looking.as_of())?,

@@ -7,14 +7,14 @@ use clap::Args;
 use serde::Serialize;
 
 use super::merge::{self, MergeOutput};
-use crate::brain::target::Target;
+use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::confirm::confirm;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, plural, printable};
 use crate::when;
 
@@ -107,7 +107,7 @@ impl QuarantineArgs {
     /// Resolves a file, or lists all.
     pub(super) fn run(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         as_name: Option<&str>,
         yes: bool,
     ) -> Result<Exit, Failure> {
@@ -136,7 +136,7 @@ impl QuarantineArgs {
     }
 }
 
-fn list(cx: &mut Context) -> Result<Exit, Failure> {
+fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let files = files(cx.daemon()?)?;
     let files = files.iter().map(row).collect::<Result<_, _>>()?;
     let output = QuarantineList { files };
@@ -187,7 +187,7 @@ fn row(kept: &v1::KeptFile) -> Result<QuarantineRow, Failure> {
 }
 
 /// What would be lost: what the file has and the brain lacks.
-fn stake(cx: &mut Context, kept: &v1::KeptFile) -> Result<String, Failure> {
+fn stake(cx: &mut CommandContext, kept: &v1::KeptFile) -> Result<String, Failure> {
     let row = row(kept)?;
     let more = match compared(cx, kept) {
         Ok(merged) => merged.more(),
@@ -202,8 +202,8 @@ fn stake(cx: &mut Context, kept: &v1::KeptFile) -> Result<String, Failure> {
 }
 
 /// A dry run of the merge.
-fn compared(cx: &mut Context, kept: &v1::KeptFile) -> Result<MergeOutput, Failure> {
-    let mut brain = Writable::open(cx, &Target::Name(kept.brain.clone()))?;
+fn compared(cx: &mut CommandContext, kept: &v1::KeptFile) -> Result<MergeOutput, Failure> {
+    let mut brain = Writable::open(cx, &BrainTarget::Name(kept.brain.clone()))?;
     let options = v1::MergeOptions {
         dry_run: true,
         ..Default::default()
@@ -252,7 +252,7 @@ fn write(output: &QuarantineList, page: &mut TextPage) {
     });
 }
 
-fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure> {
+fn resolve(cx: &mut CommandContext, file: &str, action: Action) -> Result<Exit, Failure> {
     let request = v1::ResolveKeptFileRequest {
         file: file.to_owned(),
         action: Some(action),
@@ -282,9 +282,9 @@ fn resolve(cx: &mut Context, file: &str, action: Action) -> Result<Exit, Failure
     Ok(Exit::Ok)
 }
 
-fn merge(cx: &mut Context, file: &str) -> Result<Exit, Failure> {
+fn merge(cx: &mut CommandContext, file: &str) -> Result<Exit, Failure> {
     let kept = find(cx.daemon()?, file)?;
-    let mut brain = Writable::open(cx, &Target::Name(kept.brain))?;
+    let mut brain = Writable::open(cx, &BrainTarget::Name(kept.brain))?;
     let options = v1::MergeOptions {
         options: Some(v1::WriteOptions {
             agent: cx.reach().agent.clone(),

@@ -5,13 +5,13 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::plural;
 use crate::when;
 
@@ -26,7 +26,7 @@ use crate::when;
 {}", when::HELP))]
 pub(crate) struct QueryArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The time that --since, --until and the order refer to.
     #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
     axis: TimeAxis,
@@ -63,8 +63,8 @@ struct QueryOutput {
 }
 
 impl QueryArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;

@@ -14,7 +14,7 @@ use crate::brain::opened::DaemonBrain;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 use crate::render::{bytes, printable};
 
@@ -26,7 +26,7 @@ struct ReceiveOutput {
 }
 
 pub(super) fn run(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     served: &DaemonBrain,
     form: v1::ExportForm,
     output: &Path,
@@ -61,10 +61,10 @@ pub(super) fn run(
 }
 
 fn take(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     named: &mut BrainName,
     form: v1::ExportForm,
-    mut part: impl FnMut(&mut Context, &[u8]) -> Result<(), Failure>,
+    mut part: impl FnMut(&mut CommandContext, &[u8]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let mut progress = Progress::new(cx, Unit::Bytes);
     let request = v1::ExportBrainRequest {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use amem_doctor::repair;
-use amem_doctor::repair::Report;
+use amem_doctor::repair::RepairReport;
 use amem_doctor::verify::Finding;
 use amem_format::NodeId;
 use amem_format::base::settings::Settings;
@@ -24,7 +24,7 @@ use crate::brain::source::{self, in_file};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, plural, printable};
 use crate::when::now;
 
@@ -54,7 +54,7 @@ struct RepairOutput {
 }
 
 impl RepairArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
         let (view, options, report) = saved(&damaged)?;
@@ -82,7 +82,7 @@ impl RepairArgs {
     }
 }
 
-fn saved(damaged: &[u8]) -> Result<(View, Options, Report), Failure> {
+fn saved(damaged: &[u8]) -> Result<(View, Options, RepairReport), Failure> {
     let error = match repair::repair(damaged, Uuid::new_v4(), now()) {
         Ok(repaired) => return Ok((repaired.view, repaired.options, repaired.report)),
         Err(error) => error,
@@ -105,21 +105,21 @@ fn beyond(failure: Failure) -> Failure {
 }
 
 /// Builds a brain from the readable events of a foreign file.
-fn readable(graph: &dyn Graph) -> Result<(View, Options, Report), Failure> {
+fn readable(graph: &dyn Graph) -> Result<(View, Options, RepairReport), Failure> {
     let (graph, mut lost) = repair::readable(graph);
     let (dense, changed) = to_dense(&graph)?;
     lost.extend(converted(&changed));
     let identity = new_identity(Uuid::new_v4(), Uuid::new_v4(), Uuid::nil(), now());
     let made = convert::brain(&dense, &[], &identity, &Settings::default())?;
-    let report = Report {
+    let report = RepairReport {
         lost,
-        ..Report::default()
+        ..RepairReport::default()
     };
     Ok((made.view, made.options, report))
 }
 
 /// What the conversion left out or changed. Ids are not lost: attributes hold them.
-fn converted(changed: &foreign::Report) -> Vec<Finding> {
+fn converted(changed: &foreign::AdoptionReport) -> Vec<Finding> {
     let mut out = Vec::new();
     let mut tell = |part: &str, why: String| {
         out.push(Finding {
@@ -176,7 +176,7 @@ fn converted(changed: &foreign::Report) -> Vec<Finding> {
     out
 }
 
-fn write(named: &BrainName, output: &RepairOutput, report: &Report, page: &mut TextPage) {
+fn write(named: &BrainName, output: &RepairOutput, report: &RepairReport, page: &mut TextPage) {
     page.title(printable(&named.path));
     page.field(
         "saved",
@@ -268,7 +268,7 @@ mod tests {
             "from event 0 to 0: it ends where it begins",
             "from event 0 to 2: it had a weight",
             "from event 1 to 2: it was made before 1970",
-            "from event 8, which is not there",
+            "from event 8, which does not exist",
             "event 1: its confidence",
             "event 2: it was recorded before 1970",
         ] {

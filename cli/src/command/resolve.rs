@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EventJson, whole};
 use crate::listing::{line, line_or_stub};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Branch, TextPage, count, tree};
 use crate::when;
 
@@ -23,7 +23,7 @@ use crate::when;
   amemctl resolve work.amem 12 --as-of 40")]
 pub(crate) struct ResolveArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The event: its id, or "last".
     id: EventId,
     #[command(flatten)]
@@ -49,8 +49,8 @@ struct ChainLink {
 }
 
 impl ResolveArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let request = v1::ResolveRequest {
             event_id: self.id.number_at(cx, &opened, self.looking.as_of())?,
             as_of: self.looking.as_of(),

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
@@ -30,7 +30,7 @@ replaced it, unless --superseded is given.
 {}", when::HELP))]
 pub(crate) struct SearchArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     #[command(flatten)]
     question: TextArgs,
     /// The time that --since and --until filter.
@@ -80,9 +80,9 @@ struct SearchHitJson {
 }
 
 impl SearchArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.question.required("question")?;
-        let opened = OpenBrain::open(cx, &self.brain)?;
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;

@@ -12,7 +12,7 @@ use crate::brain::upload::Upload;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{agree, bytes, plural, printable};
 
 #[derive(Serialize)]
@@ -35,7 +35,7 @@ pub(super) struct Transfer<'a> {
 }
 
 impl Transfer<'_> {
-    pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let file = Upload::open(self.file)?;
         let file_bytes = file.bytes;
         let made = self.send(cx, file)?;
@@ -84,7 +84,11 @@ impl Transfer<'_> {
         Ok(Exit::Ok)
     }
 
-    fn send(&self, cx: &mut Context, file: Upload) -> Result<v1::ImportBrainResponse, Failure> {
+    fn send(
+        &self,
+        cx: &mut CommandContext,
+        file: Upload,
+    ) -> Result<v1::ImportBrainResponse, Failure> {
         let options = v1::ImportOptions {
             brain: self.brain.to_owned(),
             file_bytes: file.bytes,

@@ -8,7 +8,7 @@ use super::service_status;
 use super::service_uninstall::UninstallArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServiceArgs {
@@ -30,7 +30,7 @@ enum ServiceCommand {
 }
 
 impl ServiceArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
             ServiceCommand::Install(install) => install.run(cx),
             ServiceCommand::Uninstall(uninstall) => uninstall.run(cx),

@@ -9,7 +9,7 @@ use super::service_status;
 use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::service::{FileState, PlannedFile, ServiceScope, Systemd};
 
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(super) struct InstallArgs {
 }
 
 impl InstallArgs {
-    pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         let program = autostart::program()?;
         let program =
@@ -142,7 +142,7 @@ impl InstallArgs {
 
     fn tell(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         manager: ServiceManager,
         done: &ServiceOutput,
     ) -> Result<Exit, Failure> {
@@ -169,7 +169,7 @@ impl InstallArgs {
 }
 
 /// Refuses to start a service while another daemon has its folder.
-fn check_free(cx: &Context, manager: ServiceManager) -> Result<(), Failure> {
+fn check_free(cx: &CommandContext, manager: ServiceManager) -> Result<(), Failure> {
     let condition = manager.condition()?;
     // A connection to the manager's socket would start the service.
     if condition.pid.is_some() || condition.socket_state == "active" {

@@ -13,7 +13,7 @@ use crate::connection::flags::ConnectionArgs;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, printable};
 use crate::service::{FileState, ManagerCommand, ServiceState};
 
@@ -33,7 +33,7 @@ struct InstalledFile {
     state: &'static str,
 }
 
-pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure> {
+pub(super) fn run(which: WhichService, cx: &mut CommandContext) -> Result<Exit, Failure> {
     let manager = which.manager()?;
     let condition = manager.condition().or_else(|failure| match manager {
         // Its error says that there is no systemd.
@@ -72,7 +72,7 @@ pub(super) fn run(which: WhichService, cx: &mut Context) -> Result<Exit, Failure
 }
 
 /// The pid of a daemon of this user that answers. Starts none.
-pub(super) fn own_daemon(cx: &Context) -> Option<u32> {
+pub(super) fn own_daemon(cx: &CommandContext) -> Option<u32> {
     let remote = cx.reach().running().ok()?;
     let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}));
     let pid = status.ok()?.pid;

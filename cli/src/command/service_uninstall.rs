@@ -8,7 +8,7 @@ use super::service_common::{
 use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::service::{FileState, PlannedFile};
 
 #[derive(Debug, Args)]
@@ -29,12 +29,12 @@ pub(super) struct UninstallArgs {
 }
 
 impl UninstallArgs {
-    pub(super) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let manager = self.which.manager()?;
         if !self.print {
             manager.check_rights()?;
         }
-        // Any program does: a line in the files says who wrote them.
+        // The path does not matter: a line in the files identifies their writer.
         let program = autostart::program().unwrap_or_else(|_| "/usr/bin/amemd".into());
         // Without a version the plan has every file that any version may need.
         let plan = match manager {
@@ -90,7 +90,7 @@ impl UninstallArgs {
 
     fn tell(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         manager: ServiceManager,
         done: &ServiceOutput,
     ) -> Result<Exit, Failure> {

@@ -6,15 +6,15 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SessionName, session};
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::IdCommit;
 use crate::json::event::{EventJson, Time};
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, count, plural, printable};
 use crate::when::{self, parse_moment};
 
@@ -50,7 +50,7 @@ enum SessionsCommand {
   amemctl sessions list work --all --json")]
 struct ListArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Only open or only closed sessions.
     #[arg(long, value_enum)]
     state: Option<StateFilter>,
@@ -83,7 +83,7 @@ enum StateFilter {
   amemctl sessions show work 7 --limit 100")]
 struct ShowArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The session: its number or its key.
     session: String,
     /// At most this many events, from the first.
@@ -99,7 +99,7 @@ struct ShowArgs {
   id=$(amemctl -q sessions open work \"$(uuidgen)\")")]
 struct OpenArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The key: any text of yours.
     key: String,
     #[command(flatten)]
@@ -112,7 +112,7 @@ struct OpenArgs {
   amemctl sessions close work 7 --outcome \"deployed\"")]
 struct CloseArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The session: its number or its key.
     session: String,
     /// The outcome.
@@ -152,7 +152,7 @@ struct SessionDetails {
 }
 
 impl SessionsArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
             SessionsCommand::List(list) => list.run(cx),
             SessionsCommand::Show(show) => show.run(cx),
@@ -163,8 +163,8 @@ impl SessionsArgs {
 }
 
 impl ListArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let state = match self.state {
             None => v1::SessionState::Unspecified,
             Some(StateFilter::Open) => v1::SessionState::Open,
@@ -200,8 +200,8 @@ impl ListArgs {
 }
 
 impl ShowArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let found = session(cx, &opened, &self.session)?;
         let request = v1::GetSessionRequest {
             session: Some(v1::get_session_request::Session::SessionId(found.id)),
@@ -240,7 +240,7 @@ impl ShowArgs {
 }
 
 impl OpenArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let key = match SessionName::of(&self.key) {
             SessionName::Key(key) if !key.is_empty() => key,
             SessionName::Key(_) => {
@@ -280,7 +280,7 @@ impl OpenArgs {
 }
 
 impl CloseArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let found = session(cx, &brain.opened, &self.session)?;
         let request = v1::CloseSessionRequest {

@@ -7,10 +7,10 @@ use amem_client::v1;
 use amem_format::EdgeType;
 use serde::Serialize;
 
-use crate::brain::opened::OpenBrain;
+use crate::brain::opened::BrainHandle;
 use crate::failure::Failure;
 use crate::json::step::StepJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 /// Above this, edges are not looked up.
 const STEPS_MAX: usize = 500;
@@ -36,8 +36,8 @@ pub(crate) struct SideEdges {
 /// `is_backwards` if the walk goes against the edges. Empty for long walks, and if the edges exceed one answer: the
 /// tree is complete without them.
 pub(crate) fn look_up(
-    cx: &mut Context,
-    opened: &OpenBrain,
+    cx: &mut CommandContext,
+    opened: &BrainHandle,
     moment: Option<&v1::Moment>,
     steps: &[StepJson],
     types: &[EdgeType],

@@ -10,13 +10,13 @@ use serde::Serialize;
 use crate::args::event_id::EventId;
 use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, float};
 use crate::when;
 
@@ -27,7 +27,7 @@ use crate::when;
   amemctl similar work --vector question.json     a JSON array of numbers, of the brain's own model")]
 pub(crate) struct SimilarArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The event to compare with: its id, or "last".
     #[arg(required_unless_present = "vector", conflicts_with = "vector")]
     id: Option<EventId>,
@@ -67,8 +67,8 @@ struct SimilarHitJson {
 }
 
 impl SimilarArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let like = match (&self.vector, self.id) {
             (Some(path), _) => Like::Vector(v1::Vector {
                 values: text::vector(path)?,

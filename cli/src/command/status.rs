@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{
     Align, TextPage, TextTable, agree, bytes, count, micros, plural, printable, span, spark,
 };
@@ -46,7 +46,7 @@ struct AliveOutput {
 }
 
 impl StatusArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if self.alive {
             return alive(&remote, cx);
@@ -60,7 +60,7 @@ impl StatusArgs {
     }
 }
 
-fn alive(remote: &Remote, cx: &mut Context) -> Result<Exit, Failure> {
+fn alive(remote: &Remote, cx: &mut CommandContext) -> Result<Exit, Failure> {
     // The cheapest call: it reads neither the folder nor a brain.
     let request = v1::ListJobsRequest {
         page_size: 1,
@@ -124,7 +124,7 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
         let (what, line) = problem.line();
         page.field(what, line);
     }
-    match output.problems_untold() {
+    match output.problems_unlisted() {
         0 => {}
         more => page.aside(format!(
             "{} more: `amemctl brain ls --rejected`",

@@ -6,13 +6,13 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::args::selection::{MomentArgs, SelectionArgs};
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EventJson, Time};
 use crate::listing::{self, TimeAxis};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, plural, printable, spark};
 use crate::when;
 
@@ -30,7 +30,7 @@ const SPARK_ENTRIES: usize = 8;
 {}", when::HELP))]
 pub(crate) struct TimelineArgs {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The time to order by.
     #[arg(long, value_enum, default_value_t = TimeAxis::Happened)]
     axis: TimeAxis,
@@ -63,8 +63,8 @@ struct TimelineEntryJson {
 }
 
 impl TimelineArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let selection = self
             .conditions
             .selection(cx, &opened, &self.looking, self.axis)?;

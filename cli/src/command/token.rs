@@ -10,7 +10,7 @@ use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, plural, printable};
 use crate::when;
 
@@ -119,7 +119,7 @@ impl TokenRole {
 }
 
 impl TokenArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
             TokenCommand::Create(create) => create.run(cx),
             TokenCommand::List(_) => list(cx),
@@ -129,7 +129,7 @@ impl TokenArgs {
 }
 
 impl CreateTokenArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let request = v1::CreateTokenRequest {
             name: self.name.clone(),
             permission: self.role.permission().into(),
@@ -155,7 +155,7 @@ impl CreateTokenArgs {
     }
 }
 
-fn list(cx: &mut Context) -> Result<Exit, Failure> {
+fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
     let remote = cx.reach().running()?;
     let rows = tokens(&remote)?.iter().map(row).collect::<Result<_, _>>()?;
     let output = TokenList { tokens: rows };
@@ -216,7 +216,7 @@ fn write(output: &TokenList, page: &mut TextPage) {
 }
 
 impl RevokeArgs {
-    fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let request = v1::RevokeTokenRequest {
             name: self.name.clone(),
         };

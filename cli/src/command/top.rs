@@ -9,8 +9,8 @@ use clap::Args;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::{Frame, Screen};
-use crate::output::context::Context;
+use crate::live::{Screen, ScreenFrame};
+use crate::output::context::CommandContext;
 use crate::vitals::Vitals;
 
 /// The first frame on a terminal comes this soon, whatever the interval.
@@ -57,13 +57,13 @@ impl Sample {
         })
     }
 
-    fn frame(&self, before: &Self) -> Frame {
-        Frame::of(&before.vitals, &self.vitals, self.at - before.at)
+    fn frame(&self, before: &Self) -> ScreenFrame {
+        ScreenFrame::of(&before.vitals, &self.vitals, self.at - before.at)
     }
 }
 
 impl TopArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.reach().running()?;
         if cx.is_terminal() && !cx.is_json() && !self.once {
             return self.watch(cx, &remote);
@@ -89,7 +89,7 @@ impl TopArgs {
     }
 
     /// On the whole screen, until the user quits.
-    fn watch(&self, cx: &mut Context, remote: &Remote) -> Result<Exit, Failure> {
+    fn watch(&self, cx: &mut CommandContext, remote: &Remote) -> Result<Exit, Failure> {
         let mut before = Sample::at(remote)?;
         let mut screen = Screen::enter().map_err(|e| Failure::output(&e))?;
         let mut wait = self.interval.min(FIRST_AFTER);

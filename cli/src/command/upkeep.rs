@@ -4,12 +4,12 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
-use crate::brain::target::{self, Target};
+use crate::brain::target::{self, BrainTarget};
 use crate::brain::writable::{Writable, WriteArgs};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::commit::CommitJson;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -20,7 +20,7 @@ Strength falls with the time since an event was last used: faster for inferences
 skills, not at all for pinned events. Nothing is deleted.")]
 pub(crate) struct DecayArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     #[command(flatten)]
     writing: WriteArgs,
 }
@@ -33,7 +33,7 @@ Makes a new base from the journal: the brain opens faster, and its file is small
 the journal has grown.")]
 pub(crate) struct CheckpointArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
 }
 
 #[derive(Serialize)]
@@ -48,7 +48,7 @@ struct CheckpointOutput {
 }
 
 impl DecayArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let mut brain = Writable::open(cx, &self.brain)?;
         let request = v1::DecayRequest {
             options: Some(self.writing.options(cx)),
@@ -65,7 +65,7 @@ impl DecayArgs {
 }
 
 impl CheckpointArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let brain = Writable::open(cx, &self.brain)?;
         let served = brain.opened.served()?;
         let request = v1::CheckpointBrainRequest {

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use amem_client::v1;
 use amem_doctor::verify;
-use amem_doctor::verify::{Finding, Report};
+use amem_doctor::verify::{Finding, VerifyReport};
 use amem_interop::Layout;
 use clap::Args;
 use serde::Serialize;
 
 use crate::brain::opened::DaemonBrain;
 use crate::brain::source::check_file;
-use crate::brain::target::Target;
+use crate::brain::target::BrainTarget;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 use crate::render::{TextPage, bytes, count, plural, printable};
 
@@ -29,7 +29,7 @@ use crate::render::{TextPage, bytes, count, plural, printable};
 The exit code is 0 if the file is intact, else 1.")]
 pub(crate) struct VerifyArgs {
     /// A brain of amemd, by name, or a file: a brain, live or a copy, one of the reference, or a spec-1 file.
-    brain: Target,
+    brain: BrainTarget,
 }
 
 /// Findings printed as text; `--json` has all.
@@ -84,10 +84,10 @@ impl From<&verify::Tail> for TailJson {
 }
 
 impl VerifyArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let (named, report) = match &self.brain {
-            Target::Path(path) => of_file(cx, path)?,
-            Target::Name(name) => of_daemon(cx, name)?,
+            BrainTarget::Path(path) => of_file(cx, path)?,
+            BrainTarget::Name(name) => of_daemon(cx, name)?,
         };
         let output = VerifyOutput {
             whole: report.is_whole(),
@@ -109,7 +109,7 @@ impl VerifyArgs {
     }
 }
 
-fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
+fn of_file(cx: &CommandContext, path: &Path) -> Result<(BrainName, VerifyReport), Failure> {
     check_file(path)?;
     let mut progress = Progress::new(cx, Unit::Bytes);
     if let Ok(meta) = path.metadata() {
@@ -124,7 +124,7 @@ fn of_file(cx: &Context, path: &Path) -> Result<(BrainName, Report), Failure> {
 }
 
 /// Has the daemon verify its own file.
-fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failure> {
+fn of_daemon(cx: &mut CommandContext, name: &str) -> Result<(BrainName, VerifyReport), Failure> {
     let served = DaemonBrain::open(cx.daemon()?, name)?;
     let mut named = served.named().clone();
     let mut progress = Progress::new(cx, Unit::Bytes);
@@ -147,7 +147,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failur
         offset: found.offset,
         why: found.message,
     };
-    let report = Report {
+    let report = VerifyReport {
         layout: Layout::Native,
         bytes: verified.file_bytes,
         events: status.events,
@@ -162,7 +162,7 @@ fn of_daemon(cx: &mut Context, name: &str) -> Result<(BrainName, Report), Failur
     Ok((named, report))
 }
 
-fn write(named: &BrainName, report: &Report, page: &mut TextPage) {
+fn write(named: &BrainName, report: &VerifyReport, page: &mut TextPage) {
     let (path, is_served) = (&named.path, named.name.is_some());
     page.title(printable(named.name.as_ref().unwrap_or(path)));
     let looked_at = format!(

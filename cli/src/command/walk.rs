@@ -9,12 +9,12 @@ use super::side_edges::{self, SideEdges};
 use super::walk_tree::{self, EdgeArrows};
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
-use crate::brain::opened::OpenBrain;
-use crate::brain::target::{self, Target};
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::step::{self, StepJson};
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::types::{edge_type_numbers, parse_edge_type};
 
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ pub(crate) struct TraverseArgs {
 #[derive(Debug, Args)]
 struct WalkStart {
     #[arg(help = target::HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// The event: its id, or "last".
     id: EventId,
 }
@@ -128,7 +128,7 @@ struct WalkOutput {
 }
 
 impl WhyArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let style = WalkStyle {
             arrows: EdgeArrows::One,
             alone: "it rests on nothing that was recorded",
@@ -148,7 +148,7 @@ impl WhyArgs {
 }
 
 impl ImpactArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let style = WalkStyle {
             arrows: EdgeArrows::One,
             alone: "nothing that was recorded rests on it",
@@ -169,7 +169,7 @@ impl ImpactArgs {
 }
 
 impl TraverseArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let style = WalkStyle {
             arrows: EdgeArrows::Each,
             alone: "no edge leads on from it",
@@ -196,13 +196,13 @@ impl WalkStart {
     /// Asks for a walk and shows its steps.
     fn walk<Q: Question>(
         &self,
-        cx: &mut Context,
+        cx: &mut CommandContext,
         moment: &MomentArgs,
         style: &WalkStyle,
         question: impl FnOnce(u64) -> Q,
         answer: impl FnOnce(Q::Answer) -> WalkAnswer,
     ) -> Result<Exit, Failure> {
-        let opened = OpenBrain::open(cx, &self.brain)?;
+        let opened = BrainHandle::open(cx, &self.brain)?;
         let id = self.id.number_at(cx, &opened, moment.as_of())?;
         let (steps, cut, at) = answer(opened.ask(cx, question(id))?);
         let (steps, at) = (step::steps(&steps)?, at.as_ref());

@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 use super::jobs;
 use super::watch_lines::{kind_of, words};
 use crate::args::selection::{ScopeArgs, TypeArgs};
-use crate::brain::opened::{DaemonBrain, OpenBrain};
-use crate::brain::target::{self, Target};
+use crate::brain::opened::{BrainHandle, DaemonBrain};
+use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{TextPage, clipped, printable};
 use crate::when;
 
@@ -31,7 +31,7 @@ Runs until Ctrl-C, across checkpoints and restarts of amemd, and misses no commi
 changes of the whole brain, such as settings.")]
 pub(crate) struct WatchArgs {
     #[arg(help = target::NAME_HELP)]
-    brain: Target,
+    brain: BrainTarget,
     /// Begin with the commits after this LSN, instead of now.
     #[arg(long, value_name = "LSN")]
     after: Option<u64>,
@@ -70,8 +70,8 @@ struct CommitLine {
 }
 
 impl WatchArgs {
-    pub(crate) fn run(&self, cx: &mut Context) -> Result<Exit, Failure> {
-        let Target::Name(name) = &self.brain else {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let BrainTarget::Name(name) = &self.brain else {
             return Err(Failure::refused(
                 "file",
                 format!(
@@ -81,7 +81,7 @@ impl WatchArgs {
                 "name a brain of amemd; `amemctl dump-journal FILE` shows a file's commits",
             ));
         };
-        let opened = OpenBrain::Served(DaemonBrain::open_for_good(cx.daemon()?, name)?);
+        let opened = BrainHandle::Served(DaemonBrain::open_for_good(cx.daemon()?, name)?);
         let session_ids = self.kinds.session_ids(cx, &opened)?;
         let served = opened.served()?;
         let named = served.named();
@@ -117,7 +117,7 @@ impl WatchArgs {
     }
 }
 
-fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
+fn show(cx: &mut CommandContext, commit: &v1::SubscribeResponse) -> Result<(), Failure> {
     let moment = commit.moment.clone().unwrap_or_default();
     let line = CommitLine {
         lsn: moment.lsn,
@@ -143,7 +143,7 @@ fn show(cx: &mut Context, commit: &v1::SubscribeResponse) -> Result<(), Failure>
     cx.finish()
 }
 
-fn show_job(cx: &mut Context, job: &v1::Job) -> Result<(), Failure> {
+fn show_job(cx: &mut CommandContext, job: &v1::Job) -> Result<(), Failure> {
     let line = JobLine {
         job: jobs::name(job.kind()),
         started: Time::maybe(job.start_time)?,

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use amem_client::place::IN_USE;
+use amem_client::paths::IN_USE;
 use amem_client::v1;
 use rustix::fs::OFlags;
 use tonic::Code;

@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use amem_client::Tls;
-use amem_client::place::{self, Places};
+use amem_client::paths::{self, UserPaths};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
@@ -124,7 +124,7 @@ impl ConnectionArgs {
     }
 
     fn starts(&self) -> bool {
-        let forbidden = env::var_os(place::NO_AUTOSTART);
+        let forbidden = env::var_os(paths::NO_AUTOSTART);
         !self.no_autostart && forbidden.is_none_or(|value| value.is_empty() || value == "0")
     }
 
@@ -152,7 +152,7 @@ impl ConnectionArgs {
         if self.address.is_some() {
             return Err(failure);
         }
-        let system = Path::new(place::SYSTEM_SOCKET);
+        let system = Path::new(paths::SYSTEM_SOCKET);
         let denied = match &self.socket {
             Some(socket) => socket == system || is_denied(socket),
             // If the machine has a daemon for all users, no user starts another.
@@ -181,7 +181,7 @@ impl ConnectionArgs {
         }
         let settings = DaemonSettings::of_process();
         let mut sockets: Vec<PathBuf> = settings.socket.into_iter().collect();
-        sockets.extend(Places::of_process().sockets(settings.folder.as_deref()));
+        sockets.extend(UserPaths::of_process().sockets(settings.folder.as_deref()));
         sockets
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The reason decides if there is one, else the gRPC code. The code of a failure is the reason in lower case.
 
+use amem_client::Code;
 use amem_client::Refusal;
-use tonic::Code;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

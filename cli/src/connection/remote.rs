@@ -30,7 +30,7 @@ impl RemoteError {
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Unreachable { .. } => Code::Unavailable,
-            Self::Refused(refusal) => refusal.code,
+            Self::Refused(refusal) => refusal.code.into(),
             Self::Runtime(_) => Code::Internal,
             Self::Invalid(_) => Code::InvalidArgument,
         }
@@ -71,9 +71,12 @@ impl From<RemoteError> for Failure {
                 Self::new(Exit::Unavailable, "no_daemon", message, remedy)
             }
             RemoteError::Refused(refusal) => (*refusal).into(),
-            RemoteError::Runtime(_) => {
-                Self::new(Exit::Io, "io", message, "see what the system says of it")
-            }
+            RemoteError::Runtime(_) => Self::new(
+                Exit::Io,
+                "io",
+                message,
+                "correct the cause that the system reports",
+            ),
             RemoteError::Invalid(_) => Self::argument(message, "see `amemctl --help`"),
         }
     }

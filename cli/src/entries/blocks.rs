@@ -1,4 +1,4 @@
-//! Markdown as blocks: paragraphs, list items, quotes, code, table rows, HTML, and where each stands.
+//! Markdown as blocks: paragraphs, list items, quotes, code, table rows, HTML, each with its position.
 //!
 //! Text is plain: emphasis is dropped, a link is its text and its address, inline code keeps its backticks.
 
@@ -89,7 +89,7 @@ struct ListItem {
 
 /// Where text events go.
 #[derive(Default, PartialEq)]
-enum Target {
+enum BlockTarget {
     #[default]
     Block,
     Heading(String),
@@ -99,7 +99,7 @@ enum Target {
 #[derive(Default)]
 struct BlockParser {
     document: Document,
-    into: Target,
+    into: BlockTarget,
     open: Option<TextBlock>,
     /// Level and text of the headings above.
     headings: Vec<(usize, String)>,
@@ -115,10 +115,10 @@ struct BlockParser {
 impl BlockParser {
     fn start(&mut self, tag: Tag<'_>, offset: usize) {
         match tag {
-            Tag::MetadataBlock(_) => self.into = Target::Front,
+            Tag::MetadataBlock(_) => self.into = BlockTarget::Front,
             Tag::Heading { .. } => {
                 self.flush();
-                self.into = Target::Heading(String::new());
+                self.into = BlockTarget::Heading(String::new());
             }
             Tag::Paragraph => self.paragraph(offset),
             Tag::BlockQuote(_) => {
@@ -167,9 +167,9 @@ impl BlockParser {
 
     fn end(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::MetadataBlock(_) => self.into = Target::Block,
+            TagEnd::MetadataBlock(_) => self.into = BlockTarget::Block,
             TagEnd::Heading(level) => {
-                if let Target::Heading(text) = std::mem::take(&mut self.into) {
+                if let BlockTarget::Heading(text) = std::mem::take(&mut self.into) {
                     self.headings.retain(|(above, _)| *above < level as usize);
                     self.headings.push((level as usize, text.trim().to_owned()));
                 }
@@ -228,10 +228,10 @@ impl BlockParser {
     }
 
     fn target(&mut self, offset: usize) -> &mut String {
-        if self.into == Target::Front {
+        if self.into == BlockTarget::Front {
             return &mut self.document.front;
         }
-        if matches!(self.into, Target::Block) && self.cells.is_empty() {
+        if matches!(self.into, BlockTarget::Block) && self.cells.is_empty() {
             let kind = if self.items.is_empty() {
                 BlockKind::Paragraph
             } else {
@@ -240,7 +240,7 @@ impl BlockParser {
             return &mut self.begin(kind, offset).text;
         }
         match (&mut self.into, self.cells.last_mut()) {
-            (Target::Heading(text), _) => text,
+            (BlockTarget::Heading(text), _) => text,
             (_, Some(cell)) => cell,
             _ => &mut self.document.front,
         }

@@ -11,7 +11,7 @@ use amem_format::{EventType, Flags};
 use serde_json::Value;
 
 use super::entry::{EntryEdge, EntrySession, TextEntry};
-use super::input::Input;
+use super::input::ImportInput;
 use crate::failure::Failure;
 use crate::jsonl::{EventLine, LINE_BYTES_MAX};
 use crate::lines::{LineError, Lines};
@@ -19,14 +19,14 @@ use crate::types::event_type_number;
 use crate::when::timestamp;
 
 pub(super) struct EventLines<'i> {
-    input: &'i Input,
+    input: &'i ImportInput,
     lines: Lines<BufReader<File>>,
     /// The id of a line without one.
     next: u64,
 }
 
 impl<'i> EventLines<'i> {
-    pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
+    pub(super) fn new(input: &'i ImportInput) -> Result<Self, Failure> {
         Ok(Self {
             input,
             lines: Lines::new(input.reader()?, LINE_BYTES_MAX),
@@ -134,7 +134,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        EventLines::new(&Input::open(file.path())?)?.collect()
+        EventLines::new(&ImportInput::open(file.path())?)?.collect()
     }
 
     #[test]

@@ -13,12 +13,12 @@ use crate::failure::Failure;
 const FRONT_BYTES_MAX: u64 = 64 << 10;
 
 #[derive(Debug)]
-pub(crate) struct Input {
+pub(crate) struct ImportInput {
     path: PathBuf,
     file: File,
 }
 
-impl Input {
+impl ImportInput {
     /// `-` is stdin.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         if path.as_os_str() == "-" {

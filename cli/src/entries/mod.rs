@@ -15,5 +15,5 @@ mod text;
 mod turns;
 
 pub(crate) use entry::{EntryEdge, EntrySession, TextEntry};
-pub(crate) use input::Input;
-pub(crate) use text::{Text, TextFormat};
+pub(crate) use input::ImportInput;
+pub(crate) use text::{ImportText, TextFormat};

@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use super::blocks::{self, TextBlock};
 use super::entry::{EntryEdge, TextEntry};
 use super::front;
-use super::input::Input;
+use super::input::ImportInput;
 use super::turns::at_most;
 use crate::failure::Failure;
 use crate::when::{self, timestamp};
@@ -33,7 +33,10 @@ struct NoteDefaults {
     day: Option<Micros>,
 }
 
-pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEntry>, Failure> {
+pub(super) fn entries(
+    input: &ImportInput,
+    session: Option<&str>,
+) -> Result<Vec<TextEntry>, Failure> {
     let text = text(input)?;
     let lines = LineStarts::of(&text);
     let bad = |line: u64, why: &str| {
@@ -57,7 +60,7 @@ pub(super) fn entries(input: &Input, session: Option<&str>) -> Result<Vec<TextEn
     Ok(entries)
 }
 
-fn text(input: &Input) -> Result<String, Failure> {
+fn text(input: &ImportInput) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     let mut bounded = input.reader()?.take(DOCUMENT_BYTES_MAX + 1);
     bounded
@@ -86,7 +89,7 @@ fn text(input: &Input) -> Result<String, Failure> {
     })
 }
 
-fn session_of(input: &Input, given: Option<&str>) -> Result<String, Failure> {
+fn session_of(input: &ImportInput, given: Option<&str>) -> Result<String, Failure> {
     let key = match given {
         Some(key) => key.to_owned(),
         None if input.path() == Path::new("stdin") => {
@@ -208,7 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        entries(&Input::open(&path)?, None)
+        entries(&ImportInput::open(&path)?, None)
     }
 
     fn attribute(entry: &TextEntry, name: &str) -> Value {

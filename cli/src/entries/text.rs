@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::entry::TextEntry;
 use super::events::EventLines;
-use super::input::Input;
+use super::input::ImportInput;
 use super::notes;
 use super::turns::Turns;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ impl TextFormat {
     }
 
     /// Detects the format by name and first line; `None` for other files.
-    pub(crate) fn detect(input: &Input) -> Result<Option<Self>, Failure> {
+    pub(crate) fn detect(input: &ImportInput) -> Result<Option<Self>, Failure> {
         if is_markdown(input.path()) {
             return Ok(Some(Self::Markdown));
         }
@@ -73,14 +73,14 @@ fn of_line(line: &[u8]) -> Option<TextFormat> {
 }
 
 #[derive(Debug)]
-pub(crate) struct Text {
-    pub(crate) input: Input,
+pub(crate) struct ImportText {
+    pub(crate) input: ImportInput,
     pub(crate) form: TextFormat,
     /// The session of notes, if it is not the name of their file.
     pub(crate) session: Option<String>,
 }
 
-impl Text {
+impl ImportText {
     /// In order.
     pub(crate) fn entries(
         &self,

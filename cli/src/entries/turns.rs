@@ -12,7 +12,7 @@ use amem_format::limits;
 use serde::Deserialize;
 
 use super::entry::TextEntry;
-use super::input::Input;
+use super::input::ImportInput;
 use crate::failure::Failure;
 use crate::lines::{LineError, Lines};
 use crate::when::{self, timestamp};
@@ -32,12 +32,12 @@ struct TurnLine {
 
 /// In order; blank lines are skipped.
 pub(super) struct Turns<'i> {
-    input: &'i Input,
+    input: &'i ImportInput,
     lines: Lines<BufReader<File>>,
 }
 
 impl<'i> Turns<'i> {
-    pub(super) fn new(input: &'i Input) -> Result<Self, Failure> {
+    pub(super) fn new(input: &'i ImportInput) -> Result<Self, Failure> {
         Ok(Self {
             input,
             lines: Lines::new(input.reader()?, LINE_BYTES_MAX),
@@ -132,7 +132,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Turns::new(&Input::open(file.path())?)?.collect()
+        Turns::new(&ImportInput::open(file.path())?)?.collect()
     }
 
     #[test]

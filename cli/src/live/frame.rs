@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::rates::{Rates, text};
+use super::rates::{GrowthRates, text};
 use crate::render::{Align, TextPage, TextTable, bytes, count, micros, plural, printable, span};
 use crate::vitals::{JobJson, ProblemJson, ProcessJson, Vitals};
 
@@ -15,7 +15,7 @@ const PROBLEMS: usize = 5;
 
 /// Rates are per second; times are microseconds.
 #[derive(Debug, Serialize)]
-pub(crate) struct Frame {
+pub(crate) struct ScreenFrame {
     seconds: f64,
     version: String,
     pid: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Frame {
     jobs: Vec<JobJson>,
     problems: Vec<ProblemJson>,
     #[serde(skip)]
-    problems_untold: u64,
+    problems_unlisted: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -76,7 +76,7 @@ struct RefusalRates {
     count: u64,
 }
 
-impl Frame {
+impl ScreenFrame {
     pub(crate) fn of(before: &Vitals, now: &Vitals, between: Duration) -> Self {
         let secs = between.as_secs_f64();
         let cpu = now.process.cpu_secs - before.process.cpu_secs;
@@ -99,7 +99,7 @@ impl Frame {
             refused: refused(before, now, between),
             jobs,
             problems: now.problems.clone(),
-            problems_untold: now.problems_untold(),
+            problems_unlisted: now.problems_unlisted(),
         }
     }
 
@@ -138,7 +138,7 @@ impl Frame {
             let (what, line) = problem.line();
             page.line(format!("{what}: {line}"));
         }
-        let untold = self.problems.len().saturating_sub(PROBLEMS) as u64 + self.problems_untold;
+        let untold = self.problems.len().saturating_sub(PROBLEMS) as u64 + self.problems_unlisted;
         if untold > 0 {
             page.aside(format!(
                 "{} more: `amemctl brain ls --rejected`",
@@ -263,7 +263,7 @@ fn checkpoint(brain: &BrainRates) -> String {
 fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRates> {
     let of = |number: fn(&crate::vitals::BrainStatusJson) -> u64| {
         let brains = before.brains.iter();
-        Rates::since(brains.map(|b| (b.brain.as_str(), number(b))), between)
+        GrowthRates::since(brains.map(|b| (b.brain.as_str(), number(b))), between)
     };
     let (commits, events, requests) = (of(|b| b.commits), of(|b| b.events), of(|b| b.requests));
     let row = |brain: &crate::vitals::BrainStatusJson| BrainRates {
@@ -303,7 +303,7 @@ fn brains(before: &Vitals, now: &Vitals, between: Duration) -> Vec<BrainRates> {
 fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRates> {
     let of = |number: fn(&crate::vitals::LatencyJson) -> u64| {
         let calls = before.latencies.iter();
-        Rates::since(calls.map(|c| (c.rpc.as_str(), number(c))), between)
+        GrowthRates::since(calls.map(|c| (c.rpc.as_str(), number(c))), between)
     };
     let (counts, errors) = (of(|c| c.count), of(|c| c.errors));
     let row = |call: &crate::vitals::LatencyJson| CallRates {
@@ -327,7 +327,7 @@ fn calls(before: &Vitals, now: &Vitals, between: Duration) -> Vec<CallRates> {
 
 fn refused(before: &Vitals, now: &Vitals, between: Duration) -> Vec<RefusalRates> {
     let counts = before.refused_calls.iter();
-    let rates = Rates::since(counts.map(|of| (of.reason.as_str(), of.count)), between);
+    let rates = GrowthRates::since(counts.map(|of| (of.reason.as_str(), of.count)), between);
     let row = |of: &crate::vitals::RefusedCallsJson| RefusalRates {
         reason: of.reason.clone(),
         per_sec: rates.of(&of.reason, of.count),

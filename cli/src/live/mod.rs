@@ -7,5 +7,5 @@ mod frame;
 mod rates;
 mod screen;
 
-pub(crate) use frame::Frame;
+pub(crate) use frame::ScreenFrame;
 pub(crate) use screen::Screen;

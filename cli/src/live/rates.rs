@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-pub(super) struct Rates<'a> {
+pub(super) struct GrowthRates<'a> {
     before: HashMap<&'a str, u64>,
     secs: f64,
 }
 
-impl<'a> Rates<'a> {
+impl<'a> GrowthRates<'a> {
     pub(super) fn since(before: impl Iterator<Item = (&'a str, u64)>, ago: Duration) -> Self {
         Self {
             before: before.collect(),
@@ -42,11 +42,11 @@ mod tests {
 
     #[test]
     fn a_rate_is_what_came_since_divided_by_the_time() {
-        let rates = Rates::since([("a", 10), ("b", 7)].into_iter(), Duration::from_secs(2));
+        let rates = GrowthRates::since([("a", 10), ("b", 7)].into_iter(), Duration::from_secs(2));
         assert_eq!(rates.of("a", 30), 10.0);
         assert_eq!(rates.of("new", 4), 2.0);
         assert_eq!(rates.of("b", 3), 1.5, "another daemon began anew");
-        let at_once = Rates::since(std::iter::empty(), Duration::ZERO);
+        let at_once = GrowthRates::since(std::iter::empty(), Duration::ZERO);
         assert_eq!(at_once.of("a", 30), 0.0);
         assert_eq!(
             [0.0, 0.25, 9.94, 1234.6].map(text),

@@ -4,11 +4,11 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 
 /// Shows what is at stake, and asks; refuses unless the answer is yes. Without a terminal `flag` is required instead.
 pub(crate) fn confirm(
-    cx: &mut Context,
+    cx: &mut CommandContext,
     stake: &str,
     question: &str,
     flag: &str,

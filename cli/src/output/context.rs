@@ -19,7 +19,7 @@ use crate::render::{Style, TextPage};
 const ENVELOPE: u32 = 1;
 
 /// Output and connection of a command.
-pub(crate) struct Context {
+pub(crate) struct CommandContext {
     json: bool,
     command: String,
     out: BufWriter<Stdout>,
@@ -54,7 +54,7 @@ struct ErrorJson<'a> {
     request_id: Option<&'a str>,
 }
 
-impl Context {
+impl CommandContext {
     pub(crate) fn new(json: bool, is_quiet: bool, command: String, reach: ConnectionArgs) -> Self {
         Self {
             json,

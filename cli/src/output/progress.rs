@@ -1,12 +1,12 @@
 //! The progress of a long command: one line on stderr.
 //!
-//! Promises: nothing is written unless stderr is a terminal and progress is wanted (`Context::shows_progress`); the
+//! Promises: nothing is written unless stderr is a terminal and progress is wanted (`CommandContext::shows_progress`); the
 //! line is removed when the command ends.
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
-use crate::output::context::Context;
+use crate::output::context::CommandContext;
 use crate::render::{bytes, count};
 
 const SHOW_EVERY: Duration = Duration::from_millis(100);
@@ -29,7 +29,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(cx: &Context, unit: Unit) -> Self {
+    pub(crate) fn new(cx: &CommandContext, unit: Unit) -> Self {
         Self {
             is_shown: cx.shows_progress(),
             unit,

@@ -1,7 +1,7 @@
 //! Installed files, and what is there already.
 //!
-//! One line says who wrote the file, with a checksum of the other lines: it tells a changed file from one of an older
-//! version. Files of settings have no such line: they belong to the administrator, and stay.
+//! One line names the program that wrote the file, with a checksum of the other lines: it distinguishes a changed file
+//! from one of an older version. Files of settings have no such line: they belong to the administrator, and stay.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -66,7 +66,7 @@ impl PlannedFile {
         }
     }
 
-    /// A file of the administrator, written only if there is none.
+    /// A file of the administrator; an existing one is not replaced.
     pub(crate) fn theirs(path: PathBuf, text: &str) -> Self {
         Self {
             path,
@@ -133,7 +133,7 @@ fn compare(there: &str, wanted: &str) -> FileState {
     FileState::Changed(difference(&body, &wanted_body))
 }
 
-/// The text without the line that says who wrote it, and the checksum in that line.
+/// The text without the line that names its writer, and the checksum in that line.
 fn split(text: &str) -> (String, Option<u64>) {
     let mut checksum = None;
     let mut body = String::with_capacity(text.len());

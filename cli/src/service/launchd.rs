@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use amem_client::place::Places;
+use amem_client::paths::UserPaths;
 
 use super::ServicePlan;
 use super::file::PlannedFile;
@@ -40,7 +40,7 @@ impl Launchd {
             files: vec![PlannedFile::ours(path, &text, ("<!-- ", " -->"))],
             prepare: Vec::new(),
             forget: Vec::new(),
-            brains: Places::of_process().folder(),
+            brains: UserPaths::of_process().folder(),
         })
     }
 
@@ -68,7 +68,7 @@ fn domain() -> String {
 fn string(path: &Path) -> Result<String, Failure> {
     let wrong = || {
         Failure::argument(
-            format!("{} can't stand in a property list", path.display()),
+            format!("{} cannot be written in a property list", path.display()),
             "install amemd and amemctl in a folder whose path is plain text",
         )
     };

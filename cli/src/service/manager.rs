@@ -69,7 +69,7 @@ impl ManagerCommand {
             Exit::Io,
             "service_manager",
             format!("`{self}` failed: {}", why.trim()),
-            "correct what it reports, and repeat this: nothing is done twice",
+            "correct what it reports, then repeat this command; completed steps are not repeated",
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use amem_client::place::Places;
+use amem_client::paths::UserPaths;
 
 use super::ServicePlan;
 use super::file::PlannedFile;
@@ -35,8 +35,8 @@ impl Systemd {
             .run();
         let said = said.map_err(|failure| {
             let whose = match self.0 {
-                ServiceScope::User => "no systemd looks after this user's services",
-                ServiceScope::System => "no systemd looks after this machine's services",
+                ServiceScope::User => "systemd does not manage the services of this user",
+                ServiceScope::System => "systemd does not manage the services of this machine",
             };
             Failure::refused(
                 "no_service_manager",
@@ -108,7 +108,7 @@ impl Systemd {
             ])],
             forget: vec![reload],
             brains: match self.0 {
-                ServiceScope::User => Places::of_process().folder(),
+                ServiceScope::User => UserPaths::of_process().folder(),
                 ServiceScope::System => Some("/var/lib/amemd".into()),
             },
         })

@@ -8,16 +8,15 @@ use std::sync::Arc;
 
 use amem_format::reader::Reader;
 use amem_format::view::View;
-use amem_proto::answer::{Answered, Question, Refusal, Result};
+use amem_proto::answer::{AnswerWithTouches, Code, Question, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;
 use tokio::time::timeout;
-use tonic::Code;
 
 use super::client::Client;
-use super::file::{BrainFile, aside};
+use super::file::{LocalFile, aside};
 use super::position::LatestPosition;
-use super::touches::Touches;
+use super::touches::TouchCollector;
 use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
 /// An open brain. Cloning it is cheap. Uses of events in direct reads are sent when the last clone is dropped, if the
@@ -36,9 +35,9 @@ pub(super) struct BrainShared {
     /// The daemon's answer when it was opened.
     opened: v1::OpenBrainResponse,
     /// `None` if the daemon does not allow direct reads.
-    file: Option<BrainFile>,
+    file: Option<LocalFile>,
     pub(super) seen: Arc<LatestPosition>,
-    touches: Touches,
+    touches: TouchCollector,
 }
 
 impl Brain {
@@ -52,10 +51,10 @@ impl Brain {
         let seen = Arc::new(LatestPosition::default());
         seen.saw_moment(opened.moment.as_ref());
         let file = match path {
-            Some(path) => Some(BrainFile::open(path, seen.get()).await),
+            Some(path) => Some(LocalFile::open(path, seen.get()).await),
             None => None,
         };
-        let touches = Touches::start(client.clone(), name.clone(), seen.clone());
+        let touches = TouchCollector::start(client.clone(), name.clone(), seen.clone());
         let shared = BrainShared {
             client,
             name,
@@ -114,7 +113,7 @@ impl Brain {
                 shared.saw_read(Q::moment(&answered.answer));
                 Ok(answered.answer)
             }
-            // The file was removed, or is not there yet: the daemon knows.
+            // The file was removed or does not exist yet: ask the daemon.
             Ok(None) => shared.by_call(&question).await,
             Err(refusal) if refusal.code == Code::Unavailable => shared.by_call(&question).await,
             Err(refusal) => Err(refusal),
@@ -157,12 +156,12 @@ impl Brain {
         self.shared.touches.flush().await
     }
 
-    /// Sends what is to be sent, and closes the brain.
+    /// Sends pending uses and closes the brain.
     pub async fn close(self) -> Result<()> {
         self.flush().await
     }
 
-    /// Fills in the brain's name; refuses another one.
+    /// Fills in the brain's name; an error if the request names another brain.
     pub(super) fn name_it(&self, name: &mut String) -> Result<()> {
         if name.is_empty() {
             name.clone_from(&self.shared.name);
@@ -200,7 +199,11 @@ impl BrainShared {
     }
 
     /// Answers from a view, on the blocking pool if the query is heavy.
-    async fn answer<Q: Question>(&self, view: View, question: Q) -> Result<Answered<Q::Answer>> {
+    async fn answer<Q: Question>(
+        &self,
+        view: View,
+        question: Q,
+    ) -> Result<AnswerWithTouches<Q::Answer>> {
         if !question.is_heavy() || view.nodes() <= SMALL_BRAIN_EVENTS {
             return question.ask(&view);
         }

@@ -1,14 +1,14 @@
-//! A call by its path, retried while that may help.
+//! Unary calls by path, with retries.
 
 use std::error::Error;
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::v1;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Code, Request, Status};
+use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 use uuid::Uuid;
 
@@ -45,7 +45,7 @@ impl Client {
     }
 }
 
-/// A status with a source was made here, of a broken connection; the daemon's statuses have none.
+/// A status with a source was created locally for a broken connection; statuses from the daemon have none.
 pub(super) fn refused(status: Status) -> Refusal {
     match status.source() {
         Some(source) => lost(source),

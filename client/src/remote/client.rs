@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_format::reader::Reader;
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::admin_service_client::AdminServiceClient;
 use amem_proto::v1::brain_service_client::BrainServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
@@ -25,13 +25,13 @@ use super::tls::Tls;
 use crate::limits::DIRECT_READS_MAX;
 
 /// A connection with the caller's token.
-pub type Connection = InterceptedService<Channel, Authorization>;
+pub type AuthorizedChannel = InterceptedService<Channel, TokenInterceptor>;
 
 /// Adds the token to calls, if there is one.
 #[derive(Debug, Clone)]
-pub struct Authorization(Option<MetadataValue<Ascii>>);
+pub struct TokenInterceptor(Option<MetadataValue<Ascii>>);
 
-impl Interceptor for Authorization {
+impl Interceptor for TokenInterceptor {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(token) = &self.0 {
             request
@@ -46,7 +46,7 @@ impl Interceptor for Authorization {
 #[derive(Debug, Clone)]
 pub struct Client {
     channel: Channel,
-    link: Connection,
+    link: AuthorizedChannel,
     is_local: bool,
     retry: Retry,
     /// Permits of heavy direct reads.
@@ -66,7 +66,7 @@ impl Client {
     /// Connects to a daemon on a Unix socket.
     pub async fn connect_unix(path: impl Into<PathBuf>) -> Result<Self, ConnectError> {
         let channel = connect::unix(&path.into()).await?;
-        Ok(Self::new(channel, Authorization(None), true))
+        Ok(Self::new(channel, TokenInterceptor(None), true))
     }
 
     /// Connects to a daemon on an address such as `127.0.0.1:7420`, with a token, and over TLS if given. A token is not
@@ -88,10 +88,10 @@ impl Client {
         };
         let channel = connect::tcp(address, tls, authorization.is_some()).await?;
         // The address may be another machine, whose paths are not ours.
-        Ok(Self::new(channel, Authorization(authorization), false))
+        Ok(Self::new(channel, TokenInterceptor(authorization), false))
     }
 
-    fn new(channel: Channel, authorization: Authorization, is_local: bool) -> Self {
+    fn new(channel: Channel, authorization: TokenInterceptor, is_local: bool) -> Self {
         Self {
             link: InterceptedService::new(channel.clone(), authorization),
             channel,
@@ -118,27 +118,27 @@ impl Client {
     }
 
     /// Creates, opens, lists brains.
-    pub fn brains(&self) -> BrainServiceClient<Connection> {
+    pub fn brains(&self) -> BrainServiceClient<AuthorizedChannel> {
         BrainServiceClient::new(self.link.clone())
     }
 
     /// Changes brains.
-    pub fn memory(&self) -> MemoryServiceClient<Connection> {
+    pub fn memory(&self) -> MemoryServiceClient<AuthorizedChannel> {
         MemoryServiceClient::new(self.link.clone())
     }
 
     /// Queries brains.
-    pub fn queries(&self) -> QueryServiceClient<Connection> {
+    pub fn queries(&self) -> QueryServiceClient<AuthorizedChannel> {
         QueryServiceClient::new(self.link.clone())
     }
 
     /// Controls the daemon.
-    pub fn admin(&self) -> AdminServiceClient<Connection> {
+    pub fn admin(&self) -> AdminServiceClient<AuthorizedChannel> {
         AdminServiceClient::new(self.link.clone())
     }
 
     /// The connection, for other services such as grpc.health.v1.
-    pub fn link(&self) -> Connection {
+    pub fn link(&self) -> AuthorizedChannel {
         self.link.clone()
     }
 
@@ -178,8 +178,8 @@ impl Client {
 impl From<ConnectError> for Refusal {
     fn from(error: ConnectError) -> Self {
         let code = match error {
-            ConnectError::Unreachable { .. } => tonic::Code::Unavailable,
-            ConnectError::Invalid { .. } => tonic::Code::InvalidArgument,
+            ConnectError::Unreachable { .. } => Code::Unavailable,
+            ConnectError::Invalid { .. } => Code::InvalidArgument,
         };
         Self::new(code, "CONNECT", error.to_string())
     }

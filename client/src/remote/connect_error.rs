@@ -1,4 +1,4 @@
-//! Why there is no connection.
+//! Connection errors.
 
 /// A connection that could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -15,19 +15,18 @@ use std::time::{Duration, Instant};
 use amem_format::Error;
 use amem_format::reader::Reader;
 use amem_format::view::View;
-use amem_proto::answer::{Refusal, Result};
-use tonic::Code;
+use amem_proto::answer::{Code, Refusal, Result};
 use uuid::Uuid;
 
 use super::position::BrainPosition;
 use crate::limits::{FILE_AGAIN_AFTER, FILE_AGAIN_MAX, REPLAY_BYTES_AT_ONCE};
 
 /// Device and inode.
-type FileId = (u64, u64);
+type DeviceInode = (u64, u64);
 
 /// The file at a path, if it is the brain's.
 #[derive(Debug)]
-pub(super) struct BrainFile {
+pub(super) struct LocalFile {
     path: PathBuf,
     state: Mutex<FileStatus>,
     /// Held while the file is opened; other callers ask the daemon meanwhile.
@@ -44,7 +43,7 @@ enum FileStatus {
 #[derive(Debug, Clone, Copy)]
 struct ForeignFile {
     /// `None` if there was no file.
-    id: Option<FileId>,
+    id: Option<DeviceInode>,
     /// The instance that was expected.
     instance: Uuid,
     /// When to open it again if nothing else changes.
@@ -53,7 +52,7 @@ struct ForeignFile {
     pause: Duration,
 }
 
-impl BrainFile {
+impl LocalFile {
     /// The file may be foreign.
     pub(super) async fn open(path: PathBuf, seen: BrainPosition) -> Self {
         let file = Self {
@@ -164,7 +163,7 @@ pub(super) fn open_live(path: &Path) -> Option<(Arc<Reader>, View)> {
     Some((Arc::new(reader), view))
 }
 
-fn id_of(path: &Path) -> Option<FileId> {
+fn id_of(path: &Path) -> Option<DeviceInode> {
     let meta = std::fs::metadata(path).ok()?;
     Some((meta.dev(), meta.ino()))
 }

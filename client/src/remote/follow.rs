@@ -3,9 +3,9 @@
 //! Promises: every commit comes once, complete and in order, from where following began; after a lost connection, a
 //! restart of the daemon or a pause of the reader it continues after the last complete commit.
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1;
-use tonic::{Code, Streaming};
+use tonic::Streaming;
 
 use super::brain::Brain;
 use super::call::refused;
@@ -13,7 +13,7 @@ use super::retry::Attempts;
 
 /// The commits of a brain, in order.
 #[derive(Debug)]
-pub struct Commits {
+pub struct CommitStream {
     brain: Brain,
     /// The next subscription.
     request: v1::SubscribeRequest,
@@ -25,7 +25,7 @@ pub struct Commits {
 impl Brain {
     /// Follows the commits after an LSN of the current instance; 0 is from the first, `None` from now. For an LSN of an
     /// earlier instance use `follow_with`.
-    pub fn follow(&self, after_lsn: Option<u64>) -> Commits {
+    pub fn follow(&self, after_lsn: Option<u64>) -> CommitStream {
         self.follow_with(v1::SubscribeRequest {
             after_lsn,
             instance: self.shared.seen.instance(),
@@ -34,9 +34,9 @@ impl Brain {
     }
 
     /// As `follow`, with a request. The brain in the request is ignored.
-    pub fn follow_with(&self, mut request: v1::SubscribeRequest) -> Commits {
+    pub fn follow_with(&self, mut request: v1::SubscribeRequest) -> CommitStream {
         request.brain.clone_from(&self.shared.name);
-        Commits {
+        CommitStream {
             brain: self.clone(),
             request,
             stream: None,
@@ -45,7 +45,7 @@ impl Brain {
     }
 }
 
-impl Commits {
+impl CommitStream {
     /// The LSN to continue after: of the last commit returned, or up to which there was none. `None` if unknown.
     pub fn after_lsn(&self) -> Option<u64> {
         self.request.after_lsn

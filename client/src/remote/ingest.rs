@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::limits::ANSWER_BYTES_MAX;
 use amem_proto::v1;
 use amem_proto::v1::ingest_stream_response::Result as Outcome;
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Code, Streaming};
+use tonic::Streaming;
 
 use super::brain::Brain;
 use super::call::{identify, refused};

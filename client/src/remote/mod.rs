@@ -1,6 +1,7 @@
 //! The daemon's client: connections, retried calls, brains.
 
 mod brain;
+mod brain_calls;
 mod call;
 mod client;
 mod connect;
@@ -8,15 +9,14 @@ mod connect_error;
 mod file;
 mod follow;
 mod ingest;
-mod named;
 mod position;
 mod retry;
 mod tls;
 mod touches;
 
 pub use brain::Brain;
-pub use client::{BrainAccess, Client, Connection};
+pub use client::{AuthorizedChannel, BrainAccess, Client};
 pub use connect_error::ConnectError;
-pub use follow::Commits;
+pub use follow::CommitStream;
 pub use retry::Retry;
 pub use tls::Tls;

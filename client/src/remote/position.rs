@@ -1,4 +1,4 @@
-//! Which instance answered last, and up to which commit.
+//! The instance and LSN of the newest answer.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,22 +1,21 @@
-//! Retries: which calls, when, how long.
+//! The retry policy.
 
 use std::time::Duration;
 
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use tokio::time::Instant;
-use tonic::Code;
 use uuid::Uuid;
 
 use crate::limits::{RETRY_FIRST, RETRY_FOR, RETRY_PAUSE_MAX};
 
-/// How calls are retried that were refused temporarily, or lost with their connection.
+/// How to retry calls that failed temporarily or whose connection was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry {
     /// No attempt begins later than this after the first failure. Zero: no retries.
     pub until: Duration,
-    /// The first pause at most; each further one is at most twice as long; each is at least half of its maximum.
+    /// Upper bound of the first pause. The bound doubles with each attempt; a pause is at least half of its bound.
     pub first: Duration,
-    /// The longest pause.
+    /// Maximum of that bound.
     pub most: Duration,
 }
 
@@ -30,7 +29,7 @@ impl Default for Retry {
     }
 }
 
-/// Whether the same request may succeed in a moment.
+/// True if the same request may succeed on retry.
 pub(super) fn is_passing(refusal: &Refusal) -> bool {
     match refusal.code {
         Code::Unavailable => true,
@@ -82,7 +81,7 @@ impl Attempts {
     }
 }
 
-/// Half of the pause plus a random part of the other half, so that clients refused together do not return together.
+/// Half of the pause plus a random part of the other half, so that clients that failed together do not retry together.
 fn jittered(pause: Duration) -> Duration {
     let random = Uuid::new_v4().as_u128() as u32;
     pause / 2 + (pause / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))

@@ -1,4 +1,4 @@
-//! TLS to the daemon.
+//! TLS settings of the connection to the daemon.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::connect_error::ConnectError;
 
-/// What a connection trusts, and the client's certificate. PEM.
+/// Trusted certificates and the client's own certificate, in PEM.
 #[derive(Clone, Default)]
 pub struct Tls {
     /// The certificates that sign the daemon's.

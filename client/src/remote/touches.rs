@@ -8,11 +8,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_format::NodeId;
-use amem_proto::answer::{Refusal, Result};
+use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
-use tonic::Code;
 
 use super::call::identify;
 use super::client::Client;
@@ -23,9 +22,9 @@ use crate::limits::{TOUCH_AFTER, TOUCHES_SENT, TOUCHES_WAITING_MAX};
 #[derive(Debug, Default)]
 struct PendingTouches {
     counts: Mutex<HashMap<u64, u32>>,
-    /// Something waits.
+    /// Notified when the first use is added.
     some: Notify,
-    /// Enough waits.
+    /// Notified when a request is full.
     full: Notify,
 }
 
@@ -33,12 +32,12 @@ type FlushAnswer = oneshot::Sender<Result<()>>;
 
 /// Collects uses; a task sends them.
 #[derive(Debug)]
-pub(super) struct Touches {
+pub(super) struct TouchCollector {
     waiting: Arc<PendingTouches>,
     flushes: mpsc::Sender<FlushAnswer>,
 }
 
-impl Touches {
+impl TouchCollector {
     /// The task sends the rest and ends when this is dropped.
     pub(super) fn start(client: Client, brain: String, seen: Arc<LatestPosition>) -> Self {
         let waiting = Arc::new(PendingTouches::default());

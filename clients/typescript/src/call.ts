@@ -2,13 +2,16 @@
 //
 // Temporary failures are retried: UNAVAILABLE (the daemon restarts, a brain is being recovered, a connection was lost),
 // and a full queue. Reads change nothing, and writes carry a request id, so a retry never applies a change twice.
-// Promises: no attempt begins later than `retryFor` milliseconds after the first failure.
+// Before a retry after a lost connection, the client finds the daemon again, which may listen elsewhere now.
+// Promises: no attempt begins later than `retryFor` milliseconds after the first failure; if no daemon answers, the
+// error says so in the words of this package, not in gRPC's.
 
 import { randomBytes } from 'node:crypto';
 
 import * as grpc from '@grpc/grpc-js';
 
-import { Refused, refused } from './errors';
+import { NO_DAEMON, Refused, refused } from './errors';
+import { silent, unavailable } from './meet';
 import { METHODS, errorInfo, type Message, type Reply } from './wire';
 
 /** Maximum of the first pause, in milliseconds; each further one is at most twice as long. */
@@ -35,60 +38,122 @@ export function isPassing(refusal: Refused): boolean {
 export function refusalOf(error: grpc.ServiceError): Refused {
   const details = error.metadata?.get('grpc-status-details-bin')[0];
   const { reason, metadata } = errorInfo(details instanceof Buffer ? details : new Uint8Array());
-  return refused(grpc.status[error.code] ?? 'UNKNOWN', reason, error.details || error.message, metadata);
+  const code = grpc.status[error.code] ?? 'UNKNOWN';
+  // The daemon names a reason; without one it is gRPC's, whose words are for its developers.
+  if (code === 'UNAVAILABLE' && !reason) return unavailable('the daemon does not answer');
+  return refused(code, reason, error.details || error.message, metadata);
 }
 
 /** The attempts of one call, or of one stream. */
 export class Attempts {
-  private until: number | undefined;
+  /** The time of the first failure. */
+  private since: number | undefined;
+  private failed = 0;
   private pause = FIRST_PAUSE;
 
-  constructor(private readonly retryFor: number) {}
+  constructor(private readonly caller: Caller) {}
 
   /** Restarts the time for attempts with the next failure. */
   progress(): void {
-    this.until = undefined;
+    this.since = undefined;
+    this.failed = 0;
     this.pause = FIRST_PAUSE;
   }
 
   /** Waits until the next attempt; throws the refusal if it is final or the time is up. */
   async wait(refusal: Refused): Promise<void> {
     const now = performance.now();
-    this.until ??= now + this.retryFor;
+    this.since ??= now;
+    this.failed += 1;
+    const isSilent = refusal.reason === NO_DAEMON;
+    if (!isSilent) this.caller.answered();
     // Half of the pause is random, so that clients refused together do not retry together.
     const pause = this.pause * (0.5 + Math.random() / 2);
-    if (!isPassing(refusal) || now + pause > this.until) throw refusal;
+    if (!isPassing(refusal)) throw refusal;
+    if (now + pause > this.since + this.caller.patience()) {
+      if (!isSilent) throw refusal;
+      const said = await silent(this.caller.target, this.failed, now - this.since);
+      throw refused(refusal.code, refusal.reason, said, refusal.metadata);
+    }
     this.pause = Math.min(this.pause * 2, LONGEST_PAUSE);
     await new Promise((resolve) => setTimeout(resolve, pause));
+    if (isSilent) await this.caller.chooseAgain();
   }
 }
 
-/** Calls over a channel. Private fields, so that logging an object shows neither the token nor the channel's key. */
+/** How a caller's calls go. */
+export interface CallerOptions {
+  token?: string | undefined;
+  timeout: number;
+  retryFor: number;
+  /** Gives the target after a lost connection; missing for a given target. */
+  again?: ((target: string) => Promise<string>) | undefined;
+  /** Instead of `retryFor` until a daemon has answered. */
+  first?: number | undefined;
+}
+
+/**
+ * Calls over a channel, and over another one if the daemon listens elsewhere after a restart. Private fields, so that
+ * logging an object shows neither the token nor the channel's key.
+ */
 export class Caller {
-  readonly #client: grpc.Client;
+  readonly timeout: number;
   readonly #metadata = new grpc.Metadata();
+  readonly #channelTo: (target: string) => grpc.Client;
+  readonly #options: CallerOptions;
+  #client: grpc.Client;
+  /** Channels that other calls may still use. */
+  readonly #retired: grpc.Client[] = [];
+  #hasAnswered = false;
 
   constructor(
-    client: grpc.Client,
-    token: string | undefined,
-    readonly timeout: number,
-    readonly retryFor: number,
+    /** Where calls go now. */
+    public target: string,
+    channelTo: (target: string) => grpc.Client,
+    options: CallerOptions,
   ) {
-    this.#client = client;
-    if (token) this.#metadata.set('authorization', `Bearer ${token}`);
+    this.#channelTo = channelTo;
+    this.#options = options;
+    this.timeout = options.timeout;
+    this.#client = channelTo(target);
+    if (options.token) this.#metadata.set('authorization', `Bearer ${options.token}`);
+  }
+
+  /** How long attempts are made, in milliseconds. */
+  patience(): number {
+    const { first, retryFor } = this.#options;
+    return this.#hasAnswered || first === undefined ? retryFor : Math.min(first, retryFor);
+  }
+
+  /** A daemon has answered: from now on a silent one is restarting. */
+  answered(): void {
+    this.#hasAnswered = true;
+  }
+
+  /** Changes to the daemon's new socket if its old one is gone. */
+  async chooseAgain(): Promise<void> {
+    const before = this.target;
+    const target = (await this.#options.again?.(before)) ?? before;
+    // Another call may have changed it meanwhile.
+    if (target === before || this.target !== before) return;
+    this.#retired.push(this.#client);
+    this.#client = this.#channelTo(target);
+    this.target = target;
   }
 
   /** Closes the connection. Calls under way fail. */
   close(): void {
-    this.#client.close();
+    for (const client of [...this.#retired, this.#client]) client.close();
   }
 
   /** A unary call, with retries. */
   async call(name: string, request: Message): Promise<Reply> {
-    const attempts = new Attempts(this.retryFor);
+    const attempts = new Attempts(this);
     for (;;) {
       try {
-        return await this.attempt(name, request);
+        const answer = await this.attempt(name, request);
+        this.answered();
+        return answer;
       } catch (error) {
         const refusal = refusalOf(error as grpc.ServiceError);
         const options = request['options'] as { request_id: string } | undefined;

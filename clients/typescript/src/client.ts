@@ -1,8 +1,9 @@
 // A connection to a daemon: its target, its credentials, and its brains.
+//
+// Not here: which sockets are tried (`place`), and the start of a daemon (`meet`, `start`).
 
 import * as fs from 'node:fs';
 import * as net from 'node:net';
-import * as path from 'node:path';
 
 import * as grpc from '@grpc/grpc-js';
 
@@ -10,10 +11,13 @@ import { Brain } from './brain';
 import { Caller } from './call';
 import { AlreadyExists } from './errors';
 import { stringify } from './json';
+import { canAsk, choosesAgain, look, meet, meetAt, pathOf } from './meet';
+import { Places, type Variables } from './place';
 import type { JsonObject } from './types';
 import type { Message } from './wire';
 
-const SYSTEM_SOCKET = '/run/amemd/amemd.sock';
+/** Milliseconds for the first answer by TLS, where a wrong certificate looks like a daemon that restarts. */
+const FIRST_PATIENCE = 5000;
 /** Reconnects soon, but not constantly, to find a restarted daemon. */
 const CHANNEL: grpc.ClientOptions = {
   'grpc.initial_reconnect_backoff_ms': 100,
@@ -41,7 +45,7 @@ export interface Tls {
 
 /** Options of a connection. */
 export interface ConnectOptions {
-  /** `unix:/path`, a path, or `host:port`; default: the same daemon as amemctl's. */
+  /** `unix:/path`, a path, or `host:port`; default: AMEMD_SOCKET or AMEMD_ADDRESS, else the user's or the machine's. */
   target?: string;
   /** Needed over TCP. */
   token?: string;
@@ -52,6 +56,8 @@ export interface ConnectOptions {
   timeout?: number;
   /** How long temporary failures, such as a restart of the daemon, are retried, in milliseconds; default 30 s. */
   retryFor?: number;
+  /** Whether `connect` starts amemd if no daemon answers; default: true. */
+  autostart?: boolean;
 }
 
 /** Options of a new brain. */
@@ -65,47 +71,26 @@ export interface BrainOptions {
   settings?: JsonObject;
 }
 
-type Variables = Readonly<Record<string, string | undefined>>;
-
-/** The default sockets of a daemon: the user's, then the system's. The same list as amemctl's. */
+/** The sockets that `connect` tries if none is given, in order. */
 export function usualSockets(variables: Variables): string[] {
-  // XDG ignores relative paths.
-  const given = (name: string): string | undefined => {
-    const found = variables[name];
-    return found !== undefined && path.isAbsolute(found) ? found : undefined;
-  };
-  const [run, home] = [given('XDG_RUNTIME_DIR'), given('HOME')];
-  const data = given('XDG_DATA_HOME') ?? (home && `${home}/.local/share`);
-  const found = run ? [`${run}/amemd/amemd.sock`] : [];
-  if (data) found.push(`${data}/amem/run/amemd.sock`);
-  if (variables['XDG_RUNTIME_DIR'] === undefined) found.push(`/run/user/${process.getuid?.() ?? 0}/amemd/amemd.sock`);
-  return [...found, SYSTEM_SOCKET];
-}
-
-function answers(socket: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const asked = net.connect(socket, () => {
-      asked.destroy();
-      resolve(true);
-    });
-    asked.on('error', () => resolve(false));
-  });
+  return new Places(variables).sockets();
 }
 
 /**
- * The same daemon as amemctl's: AMEMD_SOCKET or AMEMD_ADDRESS, else the first default socket that accepts a
- * connection, else the first default socket.
+ * AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket that accepts a connection, else the first one. Starts no
+ * daemon.
  */
 export async function defaultTarget(variables: Variables = process.env): Promise<string> {
-  const { AMEMD_SOCKET: socket, AMEMD_ADDRESS: address } = variables;
-  if (socket && address) throw new Error('AMEMD_SOCKET and AMEMD_ADDRESS are both set: unset one of them');
-  if (socket) return `unix:${socket}`;
-  if (address) return address;
+  const named = namedTarget(variables);
+  if (named !== undefined) return named;
   const sockets = usualSockets(variables);
-  for (const one of sockets) {
-    if (await answers(one)) return `unix:${one}`;
-  }
-  return `unix:${sockets[0]}`;
+  return `unix:${(await look(sockets)).found ?? sockets[0]}`;
+}
+
+/** The target that the variables name. */
+function namedTarget({ AMEMD_SOCKET: socket, AMEMD_ADDRESS: address }: Variables): string | undefined {
+  if (socket && address) throw new Error('AMEMD_SOCKET and AMEMD_ADDRESS are both set: unset one of them');
+  return socket ? `unix:${socket}` : address || undefined;
 }
 
 /** True if a target is this machine, without a name lookup. */
@@ -133,18 +118,47 @@ function secret(file: string): string {
 }
 
 /**
- * A client of a daemon. This sends nothing yet, so it fails only if an option is unusable: a token goes to another
- * machine by TLS or not at all.
+ * A client of a daemon: the one at `target`, else the one that AMEMD_SOCKET or AMEMD_ADDRESS names, else the user's,
+ * else the machine's.
+ *
+ * Starts amemd if no daemon answers, unless the target is an address, `autostart` is false, or AMEM_NO_AUTOSTART is
+ * set. Throws Unavailable within two seconds if none can be had. A token goes to another machine by TLS or not at all.
+ * Later failures that are temporary, such as a restart of the daemon, are retried for `retryFor`; they start no daemon.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  let { target, token } = options;
-  if (target === undefined) {
-    target = await defaultTarget();
+  let { target: given, token } = options;
+  if (given === undefined) {
+    given = namedTarget(process.env);
     const file = process.env['AMEMD_TOKEN_FILE'];
-    if (token === undefined && file && !target.startsWith('unix:')) token = secret(file);
+    if (token === undefined && file && given !== undefined && !given.startsWith('unix:')) token = secret(file);
   }
-  if (target.startsWith('/')) target = `unix:${target}`;
-  return new Client(target, { ...options, ...(token === undefined ? {} : { token: token.trim() }) });
+  const all = { ...options, ...(token === undefined ? {} : { token: token.trim() }) };
+  if (given !== undefined && !/^(\/|unix:)/.test(given)) {
+    checkToken(given, all);
+    await meetAt(given);
+    return new Client(given, all);
+  }
+  const socket = given === undefined ? undefined : pathOf(given.startsWith('/') ? `unix:${given}` : given);
+  const found = await meet({ given: socket, autostart: options.autostart ?? true, variables: process.env });
+  return new Client(`unix:${found}`, all, socket === undefined ? choosesAgain : undefined);
+}
+
+function checkToken(target: string, { token, tls }: ConnectOptions): void {
+  if (token && !tls && !isHere(target)) {
+    throw new Error(
+      `${target} is another machine, and a token goes there by TLS only: ` +
+        'pass tls: { authority }, or use a tunnel to this machine',
+    );
+  }
+}
+
+/** Makes channels to targets. */
+function channels(tls: Tls | undefined): (target: string) => grpc.Client {
+  const credentials = tls
+    ? grpc.credentials.createSsl(tls.authority, tls.key ?? null, tls.certificate ?? null)
+    : grpc.credentials.createInsecure();
+  const named = tls?.name ? { 'grpc.ssl_target_name_override': tls.name } : {};
+  return (target) => new grpc.Client(target, credentials, { ...CHANNEL, ...named });
 }
 
 /** A connection to a daemon. */
@@ -153,22 +167,17 @@ export class Client {
   private readonly caller: Caller;
 
   /** Use `connect`, which also finds the target. */
-  constructor(
-    readonly target: string,
-    { token, agent, tls, timeout = 30_000, retryFor = 30_000 }: ConnectOptions,
-  ) {
-    if (token && !tls && !isHere(target)) {
-      throw new Error(
-        `${target} is another machine, and a token goes there by TLS only: ` +
-          'pass tls: { authority }, or use a tunnel to this machine',
-      );
-    }
+  constructor(target: string, options: ConnectOptions, again?: (target: string) => Promise<string>) {
+    checkToken(target, options);
+    const { token, agent, tls, timeout = 30_000, retryFor = 30_000 } = options;
     this.agent = agent ?? (process.env['AMEM_AGENT'] || 'node');
-    const credentials = tls
-      ? grpc.credentials.createSsl(tls.authority, tls.key ?? null, tls.certificate ?? null)
-      : grpc.credentials.createInsecure();
-    const named = tls?.name ? { 'grpc.ssl_target_name_override': tls.name } : {};
-    this.caller = new Caller(new grpc.Client(target, credentials, { ...CHANNEL, ...named }), token, timeout, retryFor);
+    const first = !tls && canAsk(target) ? undefined : FIRST_PATIENCE;
+    this.caller = new Caller(target, channels(tls), { token, timeout, retryFor, again, first });
+  }
+
+  /** Where the daemon is: `unix:/path`, or its address. */
+  get target(): string {
+    return this.caller.target;
   }
 
   /** A brain by its name; NotFound if it does not exist. */
@@ -203,7 +212,7 @@ export class Client {
     await this.caller.call('RemoveBrain', { brain: name, instance });
   }
 
-  /** The daemon's version; Unavailable if no daemon answers. */
+  /** The daemon's version. */
   async version(): Promise<string> {
     return (await this.caller.call('GetStatus', {})).version;
   }

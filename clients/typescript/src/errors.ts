@@ -1,5 +1,8 @@
 // Errors: one class for each way in which a caller can react.
 
+/** The reason if no daemon answers; no daemon sends it. */
+export const NO_DAEMON = 'NO_DAEMON';
+
 /** The base class of this package's errors. */
 export class AmemError extends Error {
   constructor(message: string) {
@@ -35,8 +38,8 @@ export class AlreadyExists extends Refused {}
 export class ConditionFailed extends Refused {}
 
 /**
- * UNAVAILABLE, for longer than the client retries. The outcome of a write is unknown: retry it with the same request
- * id, which is in `metadata.request_id`.
+ * UNAVAILABLE, for longer than the client retries; with the reason NO_DAEMON, no daemon answers. The outcome of a write
+ * is unknown: retry it with the same request id, which is in `metadata.request_id`.
  */
 export class Unavailable extends Refused {}
 

@@ -26,7 +26,7 @@ export class Commits implements AsyncIterableIterator<Commit> {
     /** The request of the next subscription. */
     private readonly request: Message,
   ) {
-    this.attempts = new Attempts(caller.retryFor);
+    this.attempts = new Attempts(caller);
   }
 
   /** The LSN of the last whole commit, where a later subscription resumes. Undefined until the daemon has sent it. */

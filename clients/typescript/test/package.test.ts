@@ -125,14 +125,6 @@ test('only what passes is tried again', () => {
   for (const [code, reason, passes] of rows) assert.equal(isPassing(refused(code, reason, '')), passes, reason);
 });
 
-test('attempts end, and nobody is Unavailable', async () => {
-  const nobody = await amemd.connect({ target: 'unix:/nowhere/s', retryFor: 300 });
-  const began = performance.now();
-  await assert.rejects(nobody.version(), (error) => error instanceof amemd.Unavailable && error.code === 'UNAVAILABLE');
-  assert.ok(performance.now() - began < 5000);
-  nobody.close();
-});
-
 test('an edge out of the batch is refused before anything is sent', async () => {
   const brain = Object.create(amemd.Brain.prototype) as amemd.Brain;
   const other: amemd.New = { type: 'fact', text: 'b' };
@@ -146,52 +138,26 @@ test('request ids are of version 7, of now, and never the same', () => {
   assert.equal(new Set(Array.from({ length: 1000 }, amemd.newRequestId)).size, 1000);
 });
 
-test('the list of sockets is that of amemctl', () => {
-  const own = `/run/user/${process.getuid?.()}/amemd/amemd.sock`;
-  const rows: [Record<string, string>, string[]][] = [
-    [
-      { HOME: '/h', XDG_RUNTIME_DIR: '/run/user/7' },
-      ['/run/user/7/amemd/amemd.sock', '/h/.local/share/amem/run/amemd.sock', '/run/amemd/amemd.sock'],
-    ],
-    [{ HOME: '/h' }, ['/h/.local/share/amem/run/amemd.sock', own, '/run/amemd/amemd.sock']],
-    [
-      { HOME: '/h', XDG_DATA_HOME: '/d', XDG_RUNTIME_DIR: 'relative' },
-      ['/d/amem/run/amemd.sock', '/run/amemd/amemd.sock'],
-    ],
-  ];
-  for (const [variables, expected] of rows) assert.deepEqual(amemd.usualSockets(variables), expected);
-});
-
-test('what is named is asked, else the daemon that answers', async () => {
+test('the default target is the named one', async () => {
   assert.equal(await amemd.defaultTarget({ AMEMD_SOCKET: '/s' }), 'unix:/s');
   assert.equal(await amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '' }), 'h:1');
   await assert.rejects(amemd.defaultTarget({ AMEMD_ADDRESS: 'h:1', AMEMD_SOCKET: '/s' }), /unset one of them/);
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
-  const socket = path.join(folder, 'amem/run/amemd.sock');
-  fs.mkdirSync(path.dirname(socket), { recursive: true });
-  const variables = { XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder };
-  const listening = net.createServer().listen(socket);
-  await new Promise((resolve) => listening.once('listening', resolve));
-  assert.equal(await amemd.defaultTarget(variables), `unix:${socket}`);
-  await new Promise((resolve) => listening.close(resolve));
-  assert.equal(await amemd.defaultTarget(variables), `unix:${folder}/amemd/amemd.sock`);
-  fs.rmSync(folder, { recursive: true });
 });
 
 test('a token goes to another machine by TLS or not at all', async () => {
-  const here = ['/s', 'unix:/s', 'localhost:1', 'LOCALHOST', '127.0.0.1:1', '127.8.9.1', '[::1]:1', 'dns:///localhost:1'];
+  const here = ['unix:/s', 'localhost:1', 'LOCALHOST', '127.0.0.1:1', '127.8.9.1', '[::1]:1', 'dns:///localhost:1'];
   here.push('[::ffff:127.0.0.1]:1', 'ipv4:127.0.0.1:1', 'ipv6:[::1]:1', 'dns:localhost:1');
   const there = [
     ...['h:1', '192.0.2.7:1', '0.0.0.0:1', '[2001:db8::7]:1', 'localhost.h:1', '127.0.0.1.h:1', '127.0.0.999:1'],
     ...['ipv4:127.0.0.1:1,192.0.2.7:1', 'dns://192.0.2.7/localhost:1', 'h:1/localhost', 'xds:localhost:1', '[::g]:1', ''],
     ...['unix-abstract:1', 'dns:h:1', 'localhost@h:1', 'localhost\n', 'ipv4:192.0.2.7:1', '[::ffff:192.0.2.7]:1'],
   ];
-  for (const target of here) (await amemd.connect({ target, token: 'secret' })).close();
+  for (const target of here) new amemd.Client(target, { token: 'secret' }).close();
   for (const target of there)
     await assert.rejects(amemd.connect({ target, token: 'secret' }), /a token goes there by TLS only/, target);
   const tls = { authority: Buffer.from('') };
-  (await amemd.connect({ target: 'h:1', token: 'secret', tls })).close();
-  (await amemd.connect({ target: 'h:1' })).close();
+  new amemd.Client('h:1', { token: 'secret', tls }).close();
+  new amemd.Client('h:1', {}).close();
 });
 
 test('a token of a file that others may read is refused', async () => {
@@ -199,13 +165,17 @@ test('a token of a file that others may read is refused', async () => {
   const file = path.join(folder, 'token');
   fs.writeFileSync(file, 'secret\n', { mode: 0o600 });
   const before = { ...process.env };
-  Object.assign(process.env, { AMEMD_ADDRESS: '127.0.0.1:9', AMEMD_TOKEN_FILE: file, AMEMD_SOCKET: '' });
+  const listening = net.createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => listening.once('listening', resolve));
+  const address = `127.0.0.1:${(listening.address() as net.AddressInfo).port}`;
+  Object.assign(process.env, { AMEMD_ADDRESS: address, AMEMD_TOKEN_FILE: file, AMEMD_SOCKET: '' });
   try {
     (await amemd.connect()).close();
     fs.chmodSync(file, 0o640);
     await assert.rejects(amemd.connect(), /its mode is 0640.*chmod 600/);
   } finally {
     process.env = before;
+    listening.close();
     fs.rmSync(folder, { recursive: true });
   }
 });
@@ -217,9 +187,9 @@ test('a token and a key are in nothing that shows a client or what follows', asy
   );
   const pem = (text: string): Buffer => Buffer.from(text);
   const tls = { authority: pem('authority'), certificate: pem('certificate'), key: pem('hidden-key') };
-  const client = await amemd.connect({ target: 'unix:/nowhere', token: 'hidden-token', tls });
-  const channel = new grpc.Client('unix:/nowhere', grpc.credentials.createInsecure());
-  const caller = new Caller(channel, 'hidden-token', 1000, 0);
+  const client = new amemd.Client('unix:/nowhere', { token: 'hidden-token', tls });
+  const channelTo = (target: string): grpc.Client => new grpc.Client(target, grpc.credentials.createInsecure());
+  const caller = new Caller('unix:/nowhere', channelTo, { token: 'hidden-token', timeout: 1000, retryFor: 0 });
   const commits = new amemd.Commits(caller, { brain: 'b' });
   const begun = commits.begin();
   for (const shown of [client, caller, commits]) {

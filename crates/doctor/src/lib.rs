@@ -1,6 +1,6 @@
-//! Tells what is damaged in the file of a brain, and saves what is whole.
+//! Finds damage in brain files, and repairs them.
 //!
-//! Promises: any bytes are told of or repaired, never trusted (P6); what is repaired says what was lost.
+//! Promises: input bytes are never trusted (P6); a repair reports everything that was lost.
 //! Not here: writing the repaired file (`amem-store`, `amemctl`).
 
 #![forbid(unsafe_code)]
@@ -8,7 +8,7 @@
 pub mod repair;
 pub mod verify;
 
-/// The graph that the tests of the other layouts use, too.
+/// Shared with the tests of the other layouts.
 #[cfg(test)]
 #[path = "../../interop/src/foreign/sample.rs"]
 #[expect(dead_code, reason = "the tests here use a part")]

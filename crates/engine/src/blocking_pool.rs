@@ -1,11 +1,11 @@
-//! The blocking pool: few threads for work that takes its time, such as expensive queries and scans of whole files.
+//! The blocking pool: a few threads for long work, such as expensive queries and scans of whole files.
 //!
 //! The threads are few so that the memory that each retains is bounded, and run at a lower priority: a light call that
 //! arrives while all processors compare vectors does not wait for them.
 //!
 //! Promises: at most `at_once` pieces of one kind run at a time, even if callers stop waiting; callers are served in
 //! rotation, and the daemon's own work counts as a caller's; a panic ends one call.
-//! Not here: whose turn it is (`fair_queue`).
+//! Not here: the order of callers (`fair_queue`).
 
 use std::io;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::error::{Error, Result};
 use crate::fair_queue::FairQueue;
 use crate::tasks::DEFECT;
 
-/// By how much these threads are nicer than others.
+/// Nice value of these threads, relative to others.
 #[cfg(target_os = "linux")]
 const NICER: i32 = 10;
-/// The nicest that a thread can be.
+/// The lowest priority of a thread.
 #[cfg(target_os = "linux")]
 const NICEST: i32 = 19;
 
@@ -66,7 +66,7 @@ impl CallerPool<'_> {
         self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        // The permit ends with the work, not with the caller's patience: the bound holds either way.
+        // The permit is held until the work ends, even if the caller stops waiting.
         let permit = self.pool.queue.acquire(self.caller).await?;
         let (wanted, mut gone) = oneshot::channel::<()>();
         let work = move || {

@@ -1,4 +1,4 @@
-//! What the writer of an open brain shares with its readers: the newest view, and how the brain is.
+//! The state that the writer of an open brain shares with readers: the newest view and the brain's health.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::metrics::BrainMetrics;
 use crate::replaced_files::ReplacedFiles;
-use crate::touches::Touches;
+use crate::touches::TouchQueue;
 
 /// The shared state of one open brain.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct BrainState {
     /// The replaced files of all brains of the folder.
     pub(crate) replaced: Arc<ReplacedFiles>,
     pub(crate) metrics: Arc<BrainMetrics>,
-    pub(crate) touches: Touches,
+    pub(crate) touches: TouchQueue,
     /// Bytes of frames in the journal.
     pub(crate) journal_bytes: AtomicU64,
     /// True while a checkpoint is being built.
@@ -49,7 +49,7 @@ impl BrainState {
             newest: watch::Sender::new(store.view().lsn()),
             replaced,
             metrics,
-            touches: Touches::default(),
+            touches: TouchQueue::default(),
             journal_bytes: AtomicU64::new(store.journal_bytes()),
             checkpointing: AtomicBool::new(false),
         }
@@ -94,7 +94,7 @@ impl BrainState {
             .clone()
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub(crate) fn file(&self) -> FileId {
         self.held().id()
     }

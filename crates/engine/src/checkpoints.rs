@@ -1,4 +1,4 @@
-//! When a brain's journal is checkpointed, what builds the new base, and what waits for it.
+//! Schedules the checkpoints of a brain, builds them, and notifies waiters.
 //!
 //! A checkpoint is due when the journal is larger than a seventh of the base (16 MiB to 1 GiB), or a sixteenth (from
 //! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most about
@@ -24,7 +24,7 @@ use crate::blocking_pool::renice;
 use crate::brain_state::BrainState;
 use crate::commands::{CommitAnswer, Reply, WriterCommand};
 use crate::error::{Error, Result};
-use crate::jobs::{JobKind, Jobs, RunningJob};
+use crate::jobs::{JobKind, JobRegistry, RunningJob};
 use crate::limits::{CARRY_ROUNDS_MAX, CHECKPOINT_AGAIN_AFTER};
 
 /// The result of building a checkpoint.
@@ -73,7 +73,7 @@ pub(crate) struct Checkpoints {
     building: Option<(slot::Receiver<BuiltCheckpoint>, RunningJob)>,
     /// The job of the checkpoint that is being installed.
     job: Option<RunningJob>,
-    jobs: Jobs,
+    jobs: JobRegistry,
     /// Waiters for the one that is being built.
     current: Vec<CheckpointWaiter>,
     /// Waiters for the one after it.
@@ -89,7 +89,7 @@ impl Checkpoints {
     pub(crate) fn new(
         queue: mpsc::WeakSender<WriterCommand>,
         state: &Arc<BrainState>,
-        jobs: &Jobs,
+        jobs: &JobRegistry,
     ) -> Self {
         Self {
             state: state.clone(),

@@ -1,4 +1,4 @@
-//! What a brain's writer is asked to do, and what it answers.
+//! Commands to a brain's writer, and their answers.
 
 use std::time::Instant;
 
@@ -25,12 +25,12 @@ pub(crate) enum WriterCommand {
     /// Look at what waits beside the queue: touches, a checkpoint that was built.
     Wake,
     /// Release the brain; answered with the name of what is quarantined of it.
-    End(Ending, Reply<Option<String>>),
+    End(CloseMode, Reply<Option<String>>),
 }
 
 /// How a writer releases its brain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum CloseMode {
     /// Closes it cleanly: the next opening need not recover it.
     Close,
     /// Removes its file.

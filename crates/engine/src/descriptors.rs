@@ -1,11 +1,10 @@
-//! How many files the process may have open: each connection takes one, and so does each brain, open or held.
+//! The limit of open files: each connection takes one, and so does each brain, open or held.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::limits::HELD_MAX;
 
-/// Raises the limit of open files to what the system allows: the one that a shell gives is for programs that wait with
-/// `select`.
+/// Raises the soft limit of open files to the hard limit: the default soft limit exists for programs that use `select`.
 pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit {

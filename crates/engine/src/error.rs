@@ -1,4 +1,4 @@
-//! What the engine answers when it does not do what it is asked.
+//! Errors of the engine.
 //!
 //! Errors are cloned, because one failure may answer many callers and is listed as a brain's problem as well.
 
@@ -15,7 +15,7 @@ use crate::limits::SUBSCRIBERS_MAX;
 /// The result of an operation of the engine.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why the engine did not do what it was asked: a variant for each thing that the caller can do about it.
+/// An error of the engine: one variant for each thing that the caller can do about it.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -90,7 +90,7 @@ pub enum Error {
     WriterThread {
         /// The brain.
         name: String,
-        /// Why not.
+        /// The cause.
         source: Arc<io::Error>,
     },
     /// The system gives no thread for a checkpoint: retry.

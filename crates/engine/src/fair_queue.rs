@@ -1,10 +1,10 @@
 //! A fair queue: a bounded number of permits for one kind of work, given to callers in rotation.
 //!
-//! A caller that has to wait stands in a queue of its own, and the queues are served in rotation: however much one
-//! caller asks for, another waits for at most one piece of it before each of its own.
+//! Each caller has its own queue, and queues are served in rotation: before each piece of its work, a caller waits for
+//! at most one piece of every other caller.
 //!
 //! Promises: there are never more permits than `at_once`; a permit whose caller stopped waiting goes to the next one;
-//! nothing is kept of a caller for whom nothing waits.
+//! callers without waiting work take no memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

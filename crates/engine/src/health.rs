@@ -1,28 +1,28 @@
-//! Where the engine reports which brains serve: the daemon's health service, or nothing.
+//! The interface through which the engine reports the health of brains.
 
 use std::fmt::Debug;
 use std::future::ready;
 use std::pin::Pin;
 
-/// A report on its way.
-pub type Reported<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+/// The future of a report.
+pub type HealthFuture<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
-/// Takes reports of brains that begin or cease to serve.
+/// Receives reports of brains that start or stop serving.
 pub trait BrainHealth: Debug + Send + Sync {
     /// The brain serves, or can't be opened or is being recovered.
-    fn report<'a>(&'a self, brain: &'a str, is_serving: bool) -> Reported<'a>;
+    fn report<'a>(&'a self, brain: &'a str, is_serving: bool) -> HealthFuture<'a>;
 
     /// There is no such brain any more.
-    fn forget<'a>(&'a self, brain: &'a str) -> Reported<'a>;
+    fn forget<'a>(&'a self, brain: &'a str) -> HealthFuture<'a>;
 }
 
 /// Drops every report.
 impl BrainHealth for () {
-    fn report<'a>(&'a self, _brain: &'a str, _is_serving: bool) -> Reported<'a> {
+    fn report<'a>(&'a self, _brain: &'a str, _is_serving: bool) -> HealthFuture<'a> {
         Box::pin(ready(()))
     }
 
-    fn forget<'a>(&'a self, _brain: &'a str) -> Reported<'a> {
+    fn forget<'a>(&'a self, _brain: &'a str) -> HealthFuture<'a> {
         Box::pin(ready(()))
     }
 }

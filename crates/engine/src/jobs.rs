@@ -1,6 +1,6 @@
-//! Long work: what runs, and what ended lately.
+//! The registry of jobs: running ones and recent results.
 //!
-//! Promises: a job that is dropped without an outcome has failed. Not here: doing the work.
+//! Promises: a job that is dropped without a result counts as failed. Not here: the work itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
@@ -100,10 +100,10 @@ impl JobKind {
 
 /// The jobs of an engine; all clones are the same.
 #[derive(Debug, Clone, Default)]
-pub struct Jobs(Arc<Mutex<JobList>>);
+pub struct JobRegistry(Arc<Mutex<JobTable>>);
 
 #[derive(Debug, Default)]
-struct JobList {
+struct JobTable {
     /// Ascending by id.
     entries: VecDeque<JobEntry>,
     last_id: u64,
@@ -118,9 +118,9 @@ struct JobList {
 pub struct JobEntry {
     /// Ascending in the order of their beginning.
     pub id: u64,
-    /// What it does.
+    /// Its kind.
     pub kind: JobKind,
-    /// To which brain.
+    /// The brain.
     pub brain: String,
     /// When it began.
     pub started: SystemTime,
@@ -144,11 +144,11 @@ pub struct JobCount {
 /// A job that runs.
 #[derive(Debug)]
 pub struct RunningJob {
-    jobs: Jobs,
+    jobs: JobRegistry,
     id: u64,
 }
 
-impl Jobs {
+impl JobRegistry {
     /// Lists a job that begins.
     pub fn begin(&self, kind: JobKind, brain: &str) -> RunningJob {
         let mut list = self.list();
@@ -206,7 +206,7 @@ impl Jobs {
         JobKind::ALL.into_iter().filter_map(count).collect()
     }
 
-    fn list(&self) -> MutexGuard<'_, JobList> {
+    fn list(&self) -> MutexGuard<'_, JobTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn running_jobs_are_kept_and_of_those_that_ended_the_last() {
-        let jobs = Jobs::default();
+        let jobs = JobRegistry::default();
         let running = jobs.begin(JobKind::Import, "long");
         for at in 0..JOBS_KEPT_MAX + 10 {
             jobs.begin(JobKind::Checkpoint, "b").done(at);

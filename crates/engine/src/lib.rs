@@ -43,14 +43,14 @@ pub use commands::CommitAnswer;
 pub use descriptors::raise_descriptor_limit;
 pub use error::{Error, Result};
 pub use file_holders::FileHolder;
-pub use health::{BrainHealth, Reported};
-pub use jobs::{JobCount, JobEntry, JobKind, Jobs, RunningJob};
+pub use health::{BrainHealth, HealthFuture};
+pub use jobs::{JobCount, JobEntry, JobKind, JobRegistry, RunningJob};
 pub use metrics::{
     BrainMetrics, EngineMetrics, Histogram, HistogramSnapshot, Metric, Subscription, TIME_BOUNDS,
 };
 pub use open_brain::{JobReport, OpenBrain};
 pub use replaced_files::{Release, ReplacedFiles};
 pub use schedules::{ScheduledJob, Schedules};
-pub use tasks::{Panicked, blocking, caught, run_to_end};
+pub use tasks::{TaskPanic, blocking, caught, run_to_end};
 pub use text::plural;
 pub use watch::watch;

@@ -14,10 +14,10 @@ use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use tokio::time::timeout;
 
 use crate::brain_state::BrainState;
-use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
+use crate::commands::{CloseMode, CommitAnswer, QueuedCommit, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::health::BrainHealth;
-use crate::jobs::{JobKind, Jobs};
+use crate::jobs::{JobKind, JobRegistry};
 use crate::limits::{
     JOBS_TOLD_MAX, QUEUE_AFTER, QUEUE_BYTES_MAX, QUEUE_REQUESTS_MAX, SUBSCRIBERS_MAX,
 };
@@ -60,7 +60,7 @@ impl OpenBrain {
     pub(crate) fn start(
         store: Store,
         path: PathBuf,
-        jobs: &Jobs,
+        jobs: &JobRegistry,
         health: &Arc<dyn BrainHealth>,
         metrics: Arc<BrainMetrics>,
         replaced: Arc<ReplacedFiles>,
@@ -157,7 +157,7 @@ impl OpenBrain {
         self.state.held()
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub(crate) fn file(&self) -> FileId {
         self.state.file()
     }
@@ -268,21 +268,21 @@ impl OpenBrain {
     /// Closes the brain cleanly, after what waits.
     pub(crate) async fn close(&self) {
         // A failure is in the log: the next opening recovers the brain.
-        drop(self.end(Ending::Close).await);
+        drop(self.end(CloseMode::Close).await);
     }
 
     /// Removes the brain's file, after what waits, and closes the brain.
     pub(crate) async fn remove(&self) -> Result<()> {
-        self.end(Ending::Remove).await.map(drop)
+        self.end(CloseMode::Remove).await.map(drop)
     }
 
     /// Quarantines what is committed, after what waits, removes the brain's file and closes the brain; returns the name
     /// of the quarantined file.
     pub(crate) async fn retire(&self) -> Result<String> {
-        Ok(self.end(Ending::Retire).await?.unwrap_or_default())
+        Ok(self.end(CloseMode::Retire).await?.unwrap_or_default())
     }
 
-    async fn end(&self, ending: Ending) -> Result<Option<String>> {
+    async fn end(&self, ending: CloseMode) -> Result<Option<String>> {
         self.ask(|reply| WriterCommand::End(ending, reply)).await
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Promises: a file that is reported released is neither open nor mapped in any process of this machine. This process
 //! releases a file that no other has open within a second, which frees its space on the disk.
-//! Not here: telling readers that there is a newer file (`amem_store`); files that an earlier daemon replaced.
+//! Not here: notifying readers of a newer file (`amem_store`); files that an earlier process of the daemon replaced.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

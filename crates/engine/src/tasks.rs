@@ -35,15 +35,15 @@ pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stat
 
 /// A future panicked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Panicked;
+pub struct TaskPanic;
 
 /// Polls a future; a panic ends it.
-pub fn caught<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, Panicked>> {
+pub fn caught<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T, TaskPanic>> {
     let mut work = Box::pin(work);
     poll_fn(
         move |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
             Ok(poll) => poll.map(Ok),
-            Err(_) => Poll::Ready(Err(Panicked)),
+            Err(_) => Poll::Ready(Err(TaskPanic)),
         },
     )
 }

@@ -13,12 +13,12 @@ use crate::limits::TOUCHES_WAITING_MAX;
 
 /// Uses that are not committed yet.
 #[derive(Debug, Default)]
-pub(crate) struct Touches {
+pub(crate) struct TouchQueue {
     waiting: Mutex<HashMap<NodeId, u32>>,
     some: AtomicBool,
 }
 
-impl Touches {
+impl TouchQueue {
     /// Adds one use of each event; past the limit, uses of further events are dropped. True if none waited before.
     pub(crate) fn add(&self, ids: impl IntoIterator<Item = NodeId>) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn uses_are_added_up_and_taken_once() {
-        let touches = Touches::default();
+        let touches = TouchQueue::default();
         assert!(touches.is_empty());
         assert!(!touches.add([]));
         assert!(touches.add([NodeId(3), NodeId(1)]));
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn no_more_events_wait_than_may() {
-        let touches = Touches::default();
+        let touches = TouchQueue::default();
         touches.add((0..TOUCHES_WAITING_MAX as u64 + 5).map(NodeId));
         touches.add([NodeId(0)]);
         let taken = touches.take();

@@ -20,10 +20,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::brain_state::BrainState;
 use crate::checkpoints::{self, BuiltCheckpoint, CheckpointWaiter, Checkpoints};
-use crate::commands::{CommitAnswer, Ending, QueuedCommit, Reply, WriterCommand};
+use crate::commands::{CloseMode, CommitAnswer, QueuedCommit, Reply, WriterCommand};
 use crate::error::{Error, Result};
 use crate::health::BrainHealth;
-use crate::jobs::Jobs;
+use crate::jobs::JobRegistry;
 use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, TOUCH_AFTER};
 use crate::metrics::micros;
 
@@ -46,7 +46,7 @@ pub(crate) struct Writer {
     state: Arc<BrainState>,
     queue: mpsc::Receiver<WriterCommand>,
     checkpoints: Checkpoints,
-    jobs: Jobs,
+    jobs: JobRegistry,
     health: Arc<dyn BrainHealth>,
     runtime: Handle,
     recover_at: Instant,
@@ -61,7 +61,7 @@ impl Writer {
         store: Store,
         state: Arc<BrainState>,
         (sender, queue): (mpsc::Sender<WriterCommand>, mpsc::Receiver<WriterCommand>),
-        jobs: Jobs,
+        jobs: JobRegistry,
         health: Arc<dyn BrainHealth>,
     ) -> std::io::Result<()> {
         let mut writer = Self {
@@ -330,7 +330,7 @@ impl Writer {
     }
 
     /// Releases the brain; returns the name of what is quarantined of it.
-    fn end(&mut self, how: Ending) -> Result<Option<String>> {
+    fn end(&mut self, how: CloseMode) -> Result<Option<String>> {
         self.checkpoints.failed(&Error::Closing);
         if self.store.is_none() {
             self.recover_nameless();
@@ -340,12 +340,12 @@ impl Writer {
         };
         let ended = match how {
             // The last chance to save it.
-            Ending::Close if self.is_unsaved => store
+            CloseMode::Close if self.is_unsaved => store
                 .check_path()
                 .and_then(|_| store.close().map(|()| None)),
-            Ending::Close => store.close().map(|()| None),
-            Ending::Remove => store.remove().map(|()| None),
-            Ending::Retire => store.retire().map(|saved| Some(saved.to_string())),
+            CloseMode::Close => store.close().map(|()| None),
+            CloseMode::Remove => store.remove().map(|()| None),
+            CloseMode::Retire => store.retire().map(|saved| Some(saved.to_string())),
         };
         if let Err(error) = &ended {
             tracing::warn!(brain = self.name, %error, "closing");

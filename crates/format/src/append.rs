@@ -1,11 +1,10 @@
 //! Append-only structures for one writer and any number of readers, without locks.
 //!
-//! What is pushed never moves and never changes, so a reader needs no more than a bound: entries past it
-//! are simply not looked at. `AppendVec` is a vector of doubling chunks; `Trie` maps keys to `u32`;
-//! `Link` is a cell of a chain (newest entry first).
+//! Entries never move or change, so a reader needs only a bound and ignores entries past it. `AppendVec` is a vector
+//! of doubling chunks; `Trie` maps keys to `u32`; `AtomicIndex` is a link of a chain (newest entry first).
 //!
-//! Promises: a reader that sees an index sees the entry behind it (release on push, acquire on read).
-//! Pushing from two threads at once loses no memory safety, only order: callers hold the writer's lock.
+//! Promises: a reader that sees an index sees its entry (release on push, acquire on read). Pushes from two threads at
+//! once are memory-safe but may panic: callers hold the writer's lock.
 //! Not here: what the entries mean (`delta`).
 
 use crate::sync::{AtomicU32, OnceLock, Ordering};
@@ -18,7 +17,7 @@ const FIRST_CHUNK: u32 = 32;
 /// Chunks needed for 2³² entries.
 const CHUNKS: usize = 28;
 
-/// A vector that only grows, whose entries never move.
+/// An append-only vector whose entries never move.
 #[derive(Debug)]
 pub struct AppendVec<T> {
     chunks: [OnceLock<Box<[OnceLock<T>]>>; CHUNKS],
@@ -54,7 +53,7 @@ impl<T> AppendVec<T> {
     /// Appends an entry and returns its index.
     ///
     /// # Panics
-    /// At 2³² − 1 entries, which the limits on events and edges keep out of reach.
+    /// At 2³² − 1 entries, which the limits on events and edges prevent.
     pub fn push(&self, value: T) -> u32 {
         let index = self.len.load(Ordering::Relaxed);
         assert!(index < NONE, "an append-only vector is full");
@@ -82,7 +81,7 @@ impl<T> AppendVec<T> {
         (0..self.len()).filter_map(|i| self.get(i))
     }
 
-    /// The first index below `len` for which `before` is false; entries must be ordered by it.
+    /// The first index below `len` for which `before` is false; entries must be partitioned by it.
     pub fn partition_point(&self, len: u32, mut before: impl FnMut(&T) -> bool) -> u32 {
         let (mut from, mut to) = (0, len.min(self.len()));
         while from < to {
@@ -96,7 +95,7 @@ impl<T> AppendVec<T> {
     }
 }
 
-/// The chunk of an index and the place in it.
+/// The chunk of an index, and the index in that chunk.
 #[inline]
 fn locate(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + u64::from(FIRST_CHUNK);
@@ -107,39 +106,39 @@ fn locate(index: u32) -> (usize, usize) {
     )
 }
 
-/// The head of a chain: an index that a writer moves forward and readers follow.
+/// An index that a writer changes and readers follow: the head or a link of a chain.
 #[derive(Debug)]
-pub struct Link(AtomicU32);
+pub struct AtomicIndex(AtomicU32);
 
-impl Default for Link {
+impl Default for AtomicIndex {
     fn default() -> Self {
         Self(AtomicU32::new(NONE))
     }
 }
 
-impl Link {
-    /// A link to `index`.
+impl AtomicIndex {
+    /// Links to `index`.
     pub fn to(index: u32) -> Self {
         Self(AtomicU32::new(index))
     }
 
-    /// The newest entry, or `NONE`.
+    /// The index, or `NONE`.
     #[inline]
     pub fn get(&self) -> u32 {
         self.0.load(Ordering::Acquire)
     }
 
-    /// Makes `index` the newest entry.
+    /// Publishes `index` with release.
     #[inline]
     pub fn set(&self, index: u32) {
         self.0.store(index, Ordering::Release);
     }
 }
 
-/// A map from keys to `u32` that only grows: a hash trie of 16-way nodes.
+/// An append-only map from keys to `u32`: a hash trie of 16-way nodes.
 ///
-/// A lookup follows four bits of the key's hash per level; a leaf holds the whole key. No level is ever
-/// rebuilt, so inserting costs the same in a map of ten as in one of ten million.
+/// A lookup follows four bits of the key's hash per level; a leaf holds the whole key. No level is ever rebuilt, so an
+/// insert costs the same in a map of ten as in one of ten million.
 #[derive(Debug)]
 pub struct Trie<K = u64> {
     nodes: AppendVec<[AtomicU32; 16]>,
@@ -147,24 +146,24 @@ pub struct Trie<K = u64> {
 }
 
 /// A key of a `Trie`.
-pub trait Key: Copy + Eq {
-    /// A hash of the key; a new `round` must give an independent hash.
+pub trait TrieKey: Copy + Eq {
+    /// A hash of the key, independent for each `round`.
     fn hash(&self, round: u64) -> u64;
 }
 
-impl Key for u64 {
+impl TrieKey for u64 {
     fn hash(&self, round: u64) -> u64 {
         mix(*self ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 }
 
-impl Key for u128 {
+impl TrieKey for u128 {
     fn hash(&self, round: u64) -> u64 {
         mix((*self as u64) ^ mix((*self >> 64) as u64 ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 }
 
-impl Key for (u64, u64, u8) {
+impl TrieKey for (u64, u64, u8) {
     fn hash(&self, round: u64) -> u64 {
         mix(self.0
             ^ mix(self.1 ^ mix(u64::from(self.2) ^ round.wrapping_mul(0x9e37_79b9_7f4a_7c15))))
@@ -178,16 +177,16 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// An entry of a trie node: nothing, a leaf, or a deeper node.
+/// An empty entry of a trie node; other entries are an index · 2, plus 1 for a leaf.
 const EMPTY: u32 = 0;
 
-impl<K: Key> Default for Trie<K> {
+impl<K: TrieKey> Default for Trie<K> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<K: Key> Trie<K> {
+impl<K: TrieKey> Trie<K> {
     /// An empty map; allocates nothing.
     pub fn new() -> Self {
         Self {
@@ -210,7 +209,7 @@ impl<K: Key> Trie<K> {
     #[inline]
     pub fn get(&self, key: K) -> Option<u32> {
         let mut node = self.nodes.get(0)?;
-        let mut path = Path::new(&key);
+        let mut path = TriePath::new(&key);
         loop {
             let entry = node[path.next(&key)].load(Ordering::Acquire);
             if entry == EMPTY {
@@ -231,14 +230,14 @@ impl<K: Key> Trie<K> {
             self.nodes.push(Default::default());
         }
         let mut at = 0;
-        let mut path = Path::new(&key);
+        let mut path = TriePath::new(&key);
         loop {
             let Some(cell) = self.nodes.get(at).map(|node| &node[path.next(&key)]) else {
                 return;
             };
             let entry = cell.load(Ordering::Relaxed);
             if entry == EMPTY {
-                // Relaxed: the leaf is found in `leaves`, or not yet, and no other key's way is here.
+                // Relaxed: a reader checks the leaf's key in `leaves`, and no other key's path ends here.
                 cell.store(leaf, Ordering::Relaxed);
                 return;
             }
@@ -246,8 +245,8 @@ impl<K: Key> Trie<K> {
                 at = entry >> 1;
                 continue;
             }
-            // Two keys share this cell: build the levels on which they still agree, then publish them. Until then
-            // nobody sees them, and their own cells need no order.
+            // Two keys share this cell: build the levels on which their hashes agree, then publish them. Until then no
+            // reader sees the new cells, so their stores are relaxed.
             let Some((other, _)) = self.leaves.get(entry >> 1) else {
                 return;
             };
@@ -274,45 +273,45 @@ impl<K: Key> Trie<K> {
     }
 }
 
-/// The way of a key through the trie: four bits of hash a level, rehashed when they are used up.
-struct Path {
+/// The path of a key through the trie: four bits of hash per level, rehashed after sixteen levels.
+struct TriePath {
     bits: u64,
-    left: u32,
+    remaining: u32,
     round: u64,
 }
 
-impl Path {
-    fn new<K: Key>(key: &K) -> Self {
+impl TriePath {
+    fn new<K: TrieKey>(key: &K) -> Self {
         Self {
             bits: key.hash(0),
-            left: 16,
+            remaining: 16,
             round: 0,
         }
     }
 
     #[inline]
-    fn next<K: Key>(&mut self, key: &K) -> usize {
-        if self.left == 0 {
+    fn next<K: TrieKey>(&mut self, key: &K) -> usize {
+        if self.remaining == 0 {
             self.round += 1;
             self.bits = key.hash(self.round);
-            self.left = 16;
+            self.remaining = 16;
         }
         let out = self.bits & 15;
         self.bits >>= 4;
-        self.left -= 1;
+        self.remaining -= 1;
         out as usize
     }
 
     /// The path of another key at the same depth.
-    fn clone_for<K: Key>(&self, key: &K) -> Self {
-        let bits = if self.left == 0 {
+    fn clone_for<K: TrieKey>(&self, key: &K) -> Self {
+        let bits = if self.remaining == 0 {
             0
         } else {
-            key.hash(self.round) >> (4 * (16 - self.left))
+            key.hash(self.round) >> (4 * (16 - self.remaining))
         };
         Self {
             bits,
-            left: self.left,
+            remaining: self.remaining,
             round: self.round,
         }
     }
@@ -323,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_stand_where_they_were_pushed() {
+    fn pushed_entries_keep_their_index() {
         let v = AppendVec::new();
         for i in 0..10_000u32 {
             assert_eq!(v.push(i * 3), i);
@@ -357,9 +356,9 @@ mod tests {
     }
 
     #[derive(Clone, Copy, PartialEq, Eq)]
-    struct Colliding(u32);
+    struct CollidingKey(u32);
 
-    impl Key for Colliding {
+    impl TrieKey for CollidingKey {
         fn hash(&self, round: u64) -> u64 {
             // All keys agree on two whole rounds of hash.
             if round < 2 { 42 } else { u64::from(self.0) }
@@ -370,10 +369,10 @@ mod tests {
     fn colliding_hashes_only_make_the_trie_deeper() {
         let trie = Trie::new();
         for i in 0..50 {
-            trie.insert(Colliding(i), i + 100);
+            trie.insert(CollidingKey(i), i + 100);
         }
-        assert!((0..50).all(|i| trie.get(Colliding(i)) == Some(i + 100)));
-        assert_eq!(trie.get(Colliding(50)), None);
+        assert!((0..50).all(|i| trie.get(CollidingKey(i)) == Some(i + 100)));
+        assert_eq!(trie.get(CollidingKey(50)), None);
     }
 
     #[test]

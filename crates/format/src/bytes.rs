@@ -1,7 +1,7 @@
 //! Little-endian decoding at explicit offsets, with checked arithmetic.
 //!
-//! `Cursor` walks untrusted bytes and names what is missing; the free functions read from slices whose
-//! length was checked before.
+//! `Cursor` reads untrusted bytes and reports what is missing; the free functions read from slices whose length was
+//! checked before.
 
 use crate::error::{Error, Result};
 
@@ -30,13 +30,13 @@ fixed!(get_u64, put_u64, u64);
 fixed!(get_i64, put_i64, i64);
 fixed!(get_f32, put_f32, f32);
 
-/// The next multiple of `align`, a power of two; `None` past the end of numbers.
+/// The next multiple of `align`, a power of two; `None` on overflow.
 pub fn align_up(value: u64, align: u64) -> Option<u64> {
     debug_assert!(align.is_power_of_two());
     Some(value.checked_add(align - 1)? & !(align - 1))
 }
 
-/// Where the last byte is that is not zero; long stretches of zeros cost what comparing memory does.
+/// The index of the last byte that is not zero. Zeros are compared in blocks, at the speed of memory.
 pub fn last_set(bytes: &[u8]) -> Option<usize> {
     const ZEROS: [u8; 4096] = [0; 4096];
     let mut end = bytes.len();
@@ -50,7 +50,7 @@ pub fn last_set(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// The bytes `offset..offset + len`, or which part of the file is missing.
+/// The bytes `offset..offset + len`; `Truncated` names `what` if the file is shorter.
 pub fn slice<'a>(bytes: &'a [u8], offset: u64, len: u64, what: &'static str) -> Result<&'a [u8]> {
     let end = offset
         .checked_add(len)
@@ -63,19 +63,19 @@ pub fn slice<'a>(bytes: &'a [u8], offset: u64, len: u64, what: &'static str) -> 
     Ok(&bytes[offset as usize..end as usize])
 }
 
-/// Walks untrusted bytes.
+/// Reads untrusted bytes from front to back.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// What is decoded, for errors.
+    /// The part of the file, for errors.
     what: &'static str,
-    /// Where `bytes` starts in the file, for errors.
+    /// Offset of `bytes` in the file, for errors.
     base: u64,
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `bytes`, which stand at `base` in the file.
+    /// A cursor at the start of `bytes`, which are at offset `base` of the file.
     pub fn new(bytes: &'a [u8], what: &'static str, base: u64) -> Self {
         Self {
             bytes,
@@ -95,17 +95,17 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// How much is left.
+    /// The number of unread bytes.
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// True at the end.
+    /// True if every byte is read.
     pub fn is_empty(&self) -> bool {
         self.remaining() == 0
     }
 
-    /// An error at the current position.
+    /// `Error::Corrupt` at the current position.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         Error::corrupt(self.what, self.position(), why)
     }
@@ -156,20 +156,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A byte string with its length as u32 in front.
+    /// A byte string after its length as u32.
     pub fn blob(&mut self) -> Result<&'a [u8]> {
         let len = self.u32()? as usize;
         self.take(len)
     }
 
-    /// A UTF-8 string with its length as u32 in front.
+    /// A UTF-8 string after its length as u32.
     pub fn str(&mut self) -> Result<&'a str> {
         let bytes = self.blob()?;
         std::str::from_utf8(bytes).map_err(|e| self.bad(e.to_string()))
     }
 }
 
-/// Appends a byte string with its length as u32 in front.
+/// Appends the length of a byte string as u32, then the bytes.
 pub fn push_blob(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     out.extend_from_slice(bytes);

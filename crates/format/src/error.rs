@@ -1,4 +1,4 @@
-//! What can go wrong when bytes become a graph: one variant per thing the caller can do about it.
+//! Errors of reading a brain: one variant per thing that the caller can do.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,18 +9,18 @@ use uuid::Uuid;
 /// The result of reading a brain.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong when a brain is read.
+/// An error of reading a brain.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// A system call failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// What was tried: "open", "map" …
+        /// The failed operation: "open", "map" …
         action: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
     /// The file does not begin as an `.amem` file does.
@@ -48,7 +48,7 @@ pub enum Error {
         /// What is wrong with it as a spec-1 file.
         spec1: Box<Error>,
     },
-    /// The file was not written by amemd, and what was asked for needs one that was.
+    /// The operation needs a file that amemd wrote, and this one has another origin.
     #[error("this brain was not written by amemd: convert it with `amemctl import`")]
     Foreign,
     /// The file ends too early.
@@ -61,9 +61,9 @@ pub enum Error {
         /// The length of the file.
         len: u64,
     },
-    /// Bytes that can't be right.
+    /// The bytes contradict the format.
     #[error(
-        "damaged {what} at byte {offset}: {why}; `amemctl verify` tells the extent, `amemctl repair` saves what is whole"
+        "damaged {what} at byte {offset}: {why}; run `amemctl verify` for the extent; `amemctl repair` saves what is whole"
     )]
     Corrupt {
         /// The part of the file.
@@ -73,14 +73,14 @@ pub enum Error {
         /// What is wrong.
         why: String,
     },
-    /// A limit was passed.
+    /// A value exceeds a limit.
     #[error("{what} is {value}, more than the limit of {max}")]
     Limit {
         /// What is limited.
         what: &'static str,
         /// The value given.
         value: u64,
-        /// The most that is allowed.
+        /// The limit.
         max: u64,
     },
     /// No such event in this view.
@@ -98,9 +98,9 @@ pub enum Error {
         id: NodeId,
     },
     /// No such session.
-    #[error("session: there is none with {name}")]
+    #[error("there is no session with {name}")]
     UnknownSession {
-        /// How it was named.
+        /// The id or key in the request.
         name: String,
     },
     /// A vector of the wrong length.
@@ -123,15 +123,15 @@ pub enum Error {
         /// The vector's.
         found: Uuid,
     },
-    /// The cursor, or the answer, belongs to another brain.
+    /// The cursor or answer belongs to another brain.
     #[error("this belongs to brain instance {found}, not to {expected}: start the listing again")]
     ForeignInstance {
-        /// The instance that was asked.
+        /// The instance of the brain.
         expected: Uuid,
-        /// The instance that is named.
+        /// The instance in the request.
         found: Uuid,
     },
-    /// A moment that the brain does not reach.
+    /// A moment past the end of the brain.
     #[error("LSN {asked} is not in this view (it reaches from 0 to {last})")]
     UnknownLsn {
         /// The LSN asked for.
@@ -139,17 +139,17 @@ pub enum Error {
         /// The newest in the view.
         last: Lsn,
     },
-    /// Commits that are not held one by one any more.
+    /// Commits that are no longer available one by one.
     #[error(
-        "the commits after LSN {asked} are not held any more, only those after {oldest}: read the brain as it is, then follow it from the LSN that answered"
+        "the commits after LSN {asked} are no longer available, only those after {oldest}: read the brain first, then follow it from the LSN of that answer"
     )]
     CommitsGone {
-        /// After which commits were asked for.
+        /// The LSN in the request.
         asked: Lsn,
-        /// The oldest LSN after which they are held.
+        /// The oldest LSN after which commits are available.
         oldest: Lsn,
     },
-    /// The mapping must not be used any more: an erase replaced the file.
+    /// An erase replaced the file: the mapping must be dropped.
     #[error(
         "generation {generation} was replaced because something in it was erased: take a new view"
     )]
@@ -157,17 +157,17 @@ pub enum Error {
         /// The generation that was mapped.
         generation: Generation,
     },
-    /// The file was replaced, and what replaced it can't be read: a view would lack what was committed since.
+    /// The file was replaced, and its successor cannot be read: a view would miss later commits.
     #[error("{} was replaced by generation {by}, which can't be read there: {why}", path.display())]
     Superseded {
         /// Where the brain was opened.
         path: PathBuf,
         /// The generation that replaced it.
         by: Generation,
-        /// What stands there, or why it can't be read.
+        /// What the path names, or why it cannot be read.
         why: String,
     },
-    /// Something asked for makes no sense.
+    /// An argument is not valid.
     #[error("{what}: {why}")]
     Invalid {
         /// The argument.
@@ -178,7 +178,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Damage at a place in the file.
+    /// `Corrupt` at an offset in the file.
     pub fn corrupt(what: &'static str, offset: u64, why: impl Into<String>) -> Self {
         Self::Corrupt {
             what,
@@ -187,7 +187,7 @@ impl Error {
         }
     }
 
-    /// An argument that makes no sense.
+    /// `Invalid` for an argument.
     pub fn invalid(what: &'static str, why: impl Into<String>) -> Self {
         Self::Invalid {
             what,
@@ -195,7 +195,7 @@ impl Error {
         }
     }
 
-    /// A failed operation on a file.
+    /// `Io` for an operation on a file.
     pub fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io {
             action,

@@ -1,4 +1,4 @@
-//! Events and edges as they travel: owned, complete, independent of any file.
+//! Events and edges as owned values, independent of any file.
 //!
 //! Used by imports, exports and tests. Queries hand out borrowed `view::Node`s instead.
 
@@ -10,10 +10,10 @@ use crate::types::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 /// The attributes of an event: a JSON object.
 pub type Attributes = serde_json::Map<String, serde_json::Value>;
 
-/// One event, whole.
+/// One event with all its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its id; in our files its position.
+    /// In a brain's file, the event's position.
     pub id: NodeId,
     /// Its type.
     pub event_type: EventType,
@@ -21,7 +21,7 @@ pub struct Event {
     pub flags: Flags,
     /// Recorded time.
     pub created_at: Micros,
-    /// When it happened, if that was said.
+    /// When it happened, if the writer gave a time.
     pub event_time: Option<Micros>,
     /// Its session.
     pub session: SessionId,
@@ -59,13 +59,13 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// What makes an edge the same edge: source, target, type. Also the order of edges in a file.
+    /// The key of an edge: source, target, type. Files store edges in this order.
     pub fn key(&self) -> (u64, u64, u8) {
         (self.source.0, self.target.0, self.edge_type.0)
     }
 }
 
-/// Anything that can be walked as a graph of whole events, in order of id.
+/// A graph of whole events in order of id.
 pub trait Graph {
     /// Numbers in a vector; 0 if there are none.
     fn dimension(&self) -> u32;
@@ -75,7 +75,7 @@ pub trait Graph {
     fn event_at(&self, position: u64) -> Result<Event>;
     /// The edges whose source is the event at a position, by target, then type.
     fn edges_at(&self, position: u64) -> Result<Vec<Edge>>;
-    /// The edges whose source is no event, which `edges_at` cannot reach; only foreign files have any.
+    /// Edges whose source is not an event, which `edges_at` cannot return; only foreign files have such edges.
     fn stray_edges(&self) -> Result<Vec<Edge>> {
         Ok(Vec::new())
     }

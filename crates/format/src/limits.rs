@@ -10,7 +10,7 @@ pub const EDGES_MAX: u64 = u32::MAX as u64 - 1;
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 /// Bytes of one event's attributes as JSON.
 pub const ATTRIBUTES_BYTES_MAX: usize = 64 << 10;
-/// Bytes of `amem.origin`, which count beside those of an event's other attributes.
+/// Bytes of `amem.origin`, which do not count towards the limit of the other attributes.
 pub const ORIGIN_BYTES_MAX: usize = 2 << 10;
 /// Depth of nesting of attributes.
 pub const ATTRIBUTES_DEPTH_MAX: usize = 8;
@@ -20,7 +20,7 @@ pub const ATTRIBUTES_KEYS_MAX: usize = 256;
 pub const DIMENSION_MAX: u32 = 4096;
 /// Bytes of a frame: header, payload and padding.
 pub const FRAME_BYTES_MAX: usize = 16 << 20;
-/// Bytes of a transaction in the journal, its frames' headers and padding counted; it is read where it stands.
+/// Bytes of a transaction in the journal, with headers and padding of its frames; readers read it in place.
 pub const TRANSACTION_BYTES_MAX: usize = 2 << 30;
 /// Bytes of a session's key, of an agent's name, of a principal.
 pub const NAME_BYTES_MAX: usize = 256;
@@ -36,13 +36,13 @@ pub const REQUEST_WINDOW_MICROS: i64 = 24 * 3600 * 1_000_000;
 pub const ANSWER_BYTES_MAX: usize = 1 << 20;
 /// Commits kept for subscribers across checkpoints, by count.
 pub const RECENT_COMMITS_MAX: usize = 65_536;
-/// Commits kept for subscribers across checkpoints, by bytes, however small the brain is.
+/// Bytes of commits kept for subscribers across checkpoints, at least, however small the brain is.
 pub const RECENT_COMMITS_BYTES_MIN: usize = 1 << 20;
-/// Commits kept for subscribers across checkpoints, by bytes, however large the brain is.
+/// Bytes of commits kept for subscribers across checkpoints, at most, however large the brain is.
 pub const RECENT_COMMITS_BYTES_MAX: usize = 16 << 20;
-/// Commits kept for subscribers between these bounds: the base's bytes in front of them divided by this.
+/// Between these bounds, commits kept for subscribers take the preceding bytes of the base divided by this.
 pub const RECENT_COMMITS_SHARE: u64 = 128;
 /// Sections in one file.
 pub const SECTIONS_MAX: usize = 256;
-/// Values of one event's attributes that an index tells of; an event with more is always proposed.
+/// Attribute values of one event in the index; an event with more is a candidate of every filter.
 pub const INDEXED_VALUES_MAX: usize = 256;

@@ -1,17 +1,17 @@
-//! Bytes of a file in memory: the one place of this crate with unsafe code besides SIMD.
+//! Memory-mapped files: with `simd`, the only module of this crate with unsafe code.
 //!
-//! A brain's file is mapped read-only and shared, so what its writer adds appears without copying. Part of
-//! such a mapping changes under the reader: the journal past its committed end, and the live page. So a
-//! `Map` never hands out the whole; callers ask for ranges that they know to be immutable (the base, or
-//! frames below `committed`), and read the live page's cells atomically.
+//! A brain's file is mapped read-only and shared, so that the writer's additions appear without copying. Two parts of
+//! such a mapping change while readers use it: the journal past its committed end, and the live page. So a `Map` never
+//! hands out all its bytes: callers ask for ranges that they know to be immutable (the base, or frames below
+//! `committed`), and load the cells of the live page atomically.
 //!
 //! Promises: a range outside the mapping is `None`, never a fault.
-//! Not promised: anyone who *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode
-//! 0400 so that this takes intent; a reader of files it does not trust takes a copy (`Map::owned`).
+//! Not promised: a process that *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode 0400, so
+//! that this takes intent; a reader of untrusted files works on a copy (`Map::owned`).
 
 #![expect(
     unsafe_code,
-    reason = "a mapping lends its bytes, and cells of it are loaded as atomics"
+    reason = "borrows bytes of a mapping, and loads its cells as atomics"
 )]
 
 use std::fs::File;
@@ -28,20 +28,20 @@ use memmap2::{MmapOptions, MmapRaw};
 use crate::append::AppendVec;
 use crate::publish;
 
-/// Address space that is set aside behind a mapped file for what is added to it, at least; as much as the file has if
-/// that is more. It costs addresses, not memory.
+/// Address space reserved behind a mapped file for its growth: at least this, or the length of the file if that is
+/// more. It costs addresses, not memory.
 const RESERVE_MIN: u64 = 64 << 20;
 
-/// The bytes of a file from its start up to a length, which is known to be within the file.
+/// The first bytes of a file, mapped or copied.
 #[derive(Debug)]
-pub struct Map(Kind);
+pub struct Map(Backing);
 
 #[derive(Debug)]
-enum Kind {
-    /// A mapping that may reach past the file's end, and how far the file is known to reach: what is behind that is
-    /// never touched.
+enum Backing {
+    /// A mapping that may extend past the file's end, and the known length of the file; bytes past that are never
+    /// accessed.
     Shared(MmapRaw, AtomicU64),
-    /// Eight-byte words, so that sections keep their alignment; and the length in bytes.
+    /// Eight-byte words, so that sections stay aligned, and the length in bytes.
     Owned(Box<[u64]>, usize),
 }
 
@@ -60,22 +60,22 @@ impl Map {
         Self::with_reserve(bytes, map)
     }
 
-    /// Maps so many bytes, which the file has, and what is set aside behind them.
+    /// Maps `bytes`, which are within the file, and the reserve behind them.
     fn with_reserve(bytes: usize, map: impl Fn(usize) -> io::Result<MmapRaw>) -> io::Result<Self> {
         let len = bytes as u64;
         let reserved = usize::try_from(len.saturating_add(len.max(RESERVE_MIN))).ok();
-        // Addresses may be short, as by `ulimit -v`: then the file is mapped anew when it has grown.
+        // If address space is limited, as by `ulimit -v`, a file that grows is mapped again.
         let mapping = match reserved.and_then(|bytes| map(bytes).ok()) {
             Some(mapping) => mapping,
             None => map(bytes)?,
         };
-        Ok(Self(Kind::Shared(mapping, AtomicU64::new(len))))
+        Ok(Self(Backing::Shared(mapping, AtomicU64::new(len))))
     }
 
-    /// Has the mapping reach `len` bytes, which the file has; false if it can't, and the file must be mapped anew.
+    /// Extends the known length to `len`, which must be within the file; false if the file must be mapped again.
     fn extend(&self, len: u64) -> bool {
         match &self.0 {
-            Kind::Shared(map, known) if len <= map.len() as u64 => {
+            Backing::Shared(map, known) if len <= map.len() as u64 => {
                 known.fetch_max(len, Ordering::Relaxed);
                 true
             }
@@ -87,22 +87,22 @@ impl Map {
     pub fn owned(bytes: &[u8]) -> Self {
         let mut words = vec![0u64; bytes.len().div_ceil(8)].into_boxed_slice();
         bytemuck::cast_slice_mut::<u64, u8>(&mut words)[..bytes.len()].copy_from_slice(bytes);
-        Self(Kind::Owned(words, bytes.len()))
+        Self(Backing::Owned(words, bytes.len()))
     }
 
-    /// The first `len` bytes of these words, which are little-endian; fewer if there are fewer.
+    /// The first `len` bytes of little-endian words; all of them if there are fewer.
     pub fn of_words(words: Box<[u64]>, len: u64) -> Self {
         let len = len.min(8 * words.len() as u64) as usize;
-        Self(Kind::Owned(words, len))
+        Self(Backing::Owned(words, len))
     }
 
     /// The number of bytes.
     #[inline]
     pub fn len(&self) -> u64 {
         match &self.0 {
-            // Whoever asks for bytes that were added has seen what leads to them, which was published after this.
-            Kind::Shared(_, known) => known.load(Ordering::Relaxed),
-            Kind::Owned(_, len) => *len as u64,
+            // Relaxed: a caller that knows of added bytes has seen a publication that followed this store.
+            Backing::Shared(_, known) => known.load(Ordering::Relaxed),
+            Backing::Owned(_, len) => *len as u64,
         }
     }
 
@@ -119,29 +119,29 @@ impl Map {
             return None;
         }
         match &self.0 {
-            Kind::Shared(map, _) => {
+            Backing::Shared(map, _) => {
                 // SAFETY: `offset + len` is within the mapping and the file (checked above), and the mapping lives
                 // as long as `self`. The range is immutable: callers ask only for the base and for committed frames,
-                // which no writer of ours changes (P2), and a foreign truncation is documented above.
+                // which no writer changes (P2). The module's documentation covers truncation by others.
                 Some(unsafe {
                     std::slice::from_raw_parts(map.as_ptr().add(offset as usize), len as usize)
                 })
             }
-            Kind::Owned(words, _) => {
+            Backing::Owned(words, _) => {
                 bytemuck::cast_slice::<u64, u8>(words).get(offset as usize..end as usize)
             }
         }
     }
 
-    /// The 8-byte cell at `offset`, which a writer may change: a relaxed load, then an acquire fence, so that
-    /// what the writer stored before its release store of this cell is visible afterwards.
+    /// The 8-byte cell at `offset`, which a writer may change: loaded with acquire, so that everything the writer stored
+    /// before its release store of the cell is visible.
     #[inline]
     pub fn load(&self, offset: u64) -> Option<u64> {
         if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.len() {
             return None;
         }
         match &self.0 {
-            Kind::Shared(map, _) => {
+            Backing::Shared(map, _) => {
                 // SAFETY: in bounds and aligned (checked above; mappings begin at a page). The memory may be
                 // read-only: Rust allows relaxed atomic loads of at most pointer size there.
                 let cell = unsafe {
@@ -149,19 +149,19 @@ impl Map {
                 };
                 Some(u64::from_le(publish::load(cell)))
             }
-            Kind::Owned(words, _) => Some(u64::from_le(words[offset as usize / 8])),
+            Backing::Owned(words, _) => Some(u64::from_le(words[offset as usize / 8])),
         }
     }
 }
 
-/// True if this descriptor, with what was mapped or duplicated from it, is all that has its file open: in no process is
-/// there another descriptor, or a mapping that was made by one. An error of kind `Unsupported` where no one can tell;
-/// others, as of a file that belongs to another user, are the system's.
+/// True if no process has the file open or mapped, except through this descriptor and its duplicates.
 ///
-/// A write lease is had by that one alone (fcntl(2), `F_SETLEASE`); it is given back at once.
+/// Fails with kind `Unsupported` on file systems without leases, and with the system's error otherwise, for example on a
+/// file of another user. The kernel grants a write lease only on a sole opening (fcntl(2), `F_SETLEASE`); the lease is
+/// released at once.
 #[cfg(target_os = "linux")]
 pub fn is_sole_opening(file: &File) -> io::Result<bool> {
-    /// Of the kernel's asm-generic/fcntl.h, which the processors that we build for follow; libc does not have it.
+    /// From the kernel's asm-generic/fcntl.h, which holds for every supported processor; libc lacks it.
     const F_SETSIG: i32 = 10;
     let call = |command: i32, argument: i32| {
         // SAFETY: the descriptor is open as long as `file` lives, and these commands take an integer: no memory of
@@ -171,7 +171,7 @@ pub fn is_sole_opening(file: &File) -> io::Result<bool> {
             _ => Ok(()),
         }
     };
-    // Whoever opens the file while the lease is held makes the kernel tell us: by what is ignored unless asked for.
+    // The kernel signals the holder of a lease when another process opens the file: SIGURG is ignored by default.
     call(F_SETSIG, libc::SIGURG)?;
     match call(libc::F_SETLEASE, libc::F_WRLCK) {
         Ok(()) => call(libc::F_SETLEASE, libc::F_UNLCK).map(|()| true),
@@ -184,29 +184,29 @@ pub fn is_sole_opening(file: &File) -> io::Result<bool> {
     }
 }
 
-/// True if this descriptor is all that has its file open; only Linux can tell.
+/// Always `Unsupported`: only Linux can answer.
 #[cfg(not(target_os = "linux"))]
 pub fn is_sole_opening(_file: &File) -> io::Result<bool> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The successive mappings of one growing file, each from its start and twice as long.
+/// The successive mappings of one growing file, each from its start and longer than the previous one.
 ///
-/// A slice handed out from an earlier, shorter mapping stays valid: none is dropped before all are.
+/// Slices of earlier mappings stay valid: mappings are dropped together.
 #[derive(Debug, Default)]
-pub struct Growing(AppendVec<Arc<Map>>);
+pub struct GrowingMap(AppendVec<Arc<Map>>);
 
-impl Growing {
-    /// A file mapped once.
+impl GrowingMap {
+    /// Starts with one mapping.
     pub fn new(map: Arc<Map>) -> Self {
         let maps = AppendVec::new();
         maps.push(map);
         Self(maps)
     }
 
-    /// Has the newest mapping reach `len` bytes, which the file has: where it can't, the file is mapped anew.
+    /// Makes `len` bytes available, which must be within the file; calls `map` if the newest mapping is too short.
     ///
-    /// Mappings of a file that grows are doubled, so that they are few whatever the number of steps.
+    /// Each mapping reserves twice the file's length, so that few are made, however many steps the file grows in.
     pub fn reach(&self, len: u64, map: impl FnOnce() -> io::Result<Map>) -> io::Result<()> {
         if !self.newest().is_some_and(|newest| newest.extend(len)) {
             self.0.push(Arc::new(map()?));
@@ -220,7 +220,7 @@ impl Growing {
         self.0.get(self.0.len().wrapping_sub(1)).map(Arc::as_ref)
     }
 
-    /// The bytes mapped.
+    /// The known length of the file.
     pub fn len(&self) -> u64 {
         self.newest().map_or(0, Map::len)
     }
@@ -243,7 +243,7 @@ impl Growing {
     }
 }
 
-/// One page of a file, mapped for its writer: the cells that readers watch.
+/// One page of a file, mapped writable: the cells that readers load.
 #[derive(Debug)]
 pub struct Cells(MmapRaw);
 
@@ -255,11 +255,11 @@ impl Cells {
         ))
     }
 
-    /// Stores a cell with release: who loads it sees everything written before. An error if the file system can't take
-    /// it: it is full, and writes to a place of its own what is written again, or it has failed.
+    /// Stores a cell with release. Fails if the file system cannot write the page: it has failed, or it is full and
+    /// writes changed pages to new blocks.
     ///
     /// # Panics
-    /// If `offset` is not aligned or not within the page: both are constants of the format.
+    /// If `offset` is not aligned or outside the page; offsets are constants of the format.
     pub fn store(&self, offset: usize, value: u64) -> io::Result<()> {
         assert!(
             offset.is_multiple_of(8) && offset + 8 <= self.0.len(),
@@ -272,16 +272,17 @@ impl Cells {
         Ok(())
     }
 
-    /// Has the system do now what it else does at a store, where its failure would end the process (SIGBUS): after the
-    /// page went to the medium, a store asks the file system anew (madvise(2), `MADV_POPULATE_WRITE`, Linux 5.14).
+    /// Makes the page writable before the store: after a write-back the next store asks the file system again, and a
+    /// failure there would end the process with SIGBUS (madvise(2), `MADV_POPULATE_WRITE`, Linux 5.14).
     #[cfg(target_os = "linux")]
     fn make_writable(&self) -> io::Result<()> {
         match self.0.advise(Advice::PopulateWrite) {
             Err(e) if e.raw_os_error() == Some(libc::EFAULT) => {
-                let why = "the file system takes no write of a page that it has: it is full, or has failed";
+                let why =
+                    "the file system cannot write a page of the file: it is full or has failed";
                 Err(io::Error::new(io::ErrorKind::StorageFull, why))
             }
-            // An earlier Linux.
+            // Linux before 5.14.
             Err(e) if e.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             done => done,
         }
@@ -333,14 +334,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grows_step_by_step_is_mapped_few_times_and_what_was_lent_stays() -> io::Result<()>
-    {
+    fn a_growing_file_is_mapped_few_times_and_earlier_slices_stay_valid() -> io::Result<()> {
         const STEP: u64 = 1 << 20;
         let file = tempfile::tempfile()?;
         let write = |step: u64| file.write_all_at(&[step as u8; 8], step * STEP);
         write(0)?;
         let map = |len| Map::shared(&file, len);
-        let growing = Growing::new(Arc::new(map(8)?));
+        let growing = GrowingMap::new(Arc::new(map(8)?));
         let first = growing.slice(0, 8);
         for step in 1..=1000 {
             write(step)?;
@@ -369,7 +369,7 @@ mod tests {
             }
             MmapOptions::new().len(bytes).map_raw_read_only(&file)
         };
-        let growing = Growing::new(Arc::new(Map::with_reserve(4096, short)?));
+        let growing = GrowingMap::new(Arc::new(Map::with_reserve(4096, short)?));
         let first = growing.slice(0, 4096);
         file.write_all_at(&[2; 4096], 4096)?;
         growing.reach(8192, || Map::with_reserve(8192, short))?;

@@ -1,12 +1,12 @@
-//! Following a brain's file: always the newest committed view, without asking anyone.
+//! Following a brain's file: the newest committed view, without a call to the daemon.
 //!
-//! A file that a running daemon owns is *live*: its live page names this boot, device and inode, and its
-//! `committed` cell says how far frames are published. Any other file, a copy, is *offline*: the chain of
-//! frames is the truth, up to its first bad frame.
+//! A file that a running daemon owns is *live*: its live page names this boot, device and inode, and its `committed`
+//! cell says how far frames are published. Any other file, a copy, is *offline*: its frames count up to the first bad
+//! one.
 //!
-//! Promises: taking a view costs one atomic load when nothing is new; a view taken after a write was
-//! answered contains it, or is refused; a checkpoint is followed within a second even if its hint was lost.
-//! Not promised: a file truncated by someone else ends the process with SIGBUS (see `mapping`);
+//! Promises: taking a view costs one atomic load if nothing is new; a view taken after the answer to a write contains
+//! the write, or fails; the reader follows a checkpoint within a second, even if its hint was lost.
+//! Not promised: if another process truncates the file, the reader's process ends with SIGBUS (see `mapping`);
 //! `Reader::open_copy` reads the file into memory instead.
 
 use std::fs::File;
@@ -23,41 +23,41 @@ use crate::error::{Error, Result};
 use crate::journal::live::{LOOK, Owner};
 use crate::journal::scan::Position;
 use crate::mapping::Map;
-use crate::publish::Applied;
+use crate::publish::AppliedMark;
 use crate::simd::ticks;
 use crate::view::View;
 
-/// How often the path is looked at although nothing calls for it.
+/// How often the reader checks the path without a hint.
 pub const PATH_CHECK_EVERY: Duration = Duration::from_secs(1);
 
-/// For so many ticks of the processor the clock is not asked again, which would cost a third of a view: 0.1 ms at
-/// 2.6 GHz, and a millisecond on the slowest machine.
-const TICKS_UNASKED: u64 = 1 << 18;
+/// Processor ticks between two reads of the clock, each of which costs a third of a view: 0.1 ms at 2.6 GHz, 1 ms on
+/// the slowest machine.
+const CLOCK_EVERY_TICKS: u64 = 1 << 18;
 
 /// Follows one brain file. Shared by any number of threads.
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
-    current: ArcSwap<Followed>,
-    /// Held while frames are applied or the file is changed for another.
+    current: ArcSwap<FollowedFile>,
+    /// Held while frames are applied or the file is replaced by its successor.
     applying: Mutex<()>,
     started: Instant,
-    /// Milliseconds after `started` at which the path is looked at next.
-    look_at: AtomicU64,
-    /// The processor's ticks when the clock last said that it is not yet time to look.
-    asked_at: AtomicU64,
+    /// Milliseconds after `started` of the next path check.
+    next_check: AtomicU64,
+    /// Processor ticks of the last read of the clock.
+    clock_ticks: AtomicU64,
 }
 
 /// One generation being followed.
 #[derive(Debug)]
-struct Followed {
+struct FollowedFile {
     brain: Arc<Brain>,
     file: Option<File>,
     identity: Owner,
     /// The `committed` cell up to which frames are applied.
-    applied: Applied,
+    applied: AppliedMark,
     position: Mutex<Position>,
-    /// What stood where the chain ended, if not zeros.
+    /// What follows the last whole transaction, if not zeros.
     torn: Option<String>,
 }
 
@@ -65,19 +65,18 @@ impl Reader {
     /// Opens a brain file: maps it, checks it, replays its journal.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let followed = Followed::open(&path)?;
+        let followed = FollowedFile::open(&path)?;
         Ok(Self {
             path,
             current: ArcSwap::from_pointee(followed),
             applying: Mutex::new(()),
             started: Instant::now(),
-            look_at: AtomicU64::new(PATH_CHECK_EVERY.as_millis() as u64),
-            asked_at: AtomicU64::new(0),
+            next_check: AtomicU64::new(PATH_CHECK_EVERY.as_millis() as u64),
+            clock_ticks: AtomicU64::new(0),
         })
     }
 
-    /// Opens a copy of the file's present bytes in memory: it does not follow, and nothing done to the file
-    /// can hurt it.
+    /// Reads the file into memory: the view does not follow later commits, and changes to the file cannot harm it.
     pub fn open_copy(path: impl AsRef<Path>) -> Result<View> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;
@@ -88,17 +87,17 @@ impl Reader {
         Ok(brain.view())
     }
 
-    /// The file's path.
+    /// The path that the reader was opened with.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// True if a daemon owns the file now, so that views follow its commits.
+    /// True if a daemon owns the file, so that views follow its commits.
     pub fn is_live(&self) -> bool {
         self.current.load().is_live()
     }
 
-    /// What stands behind the last whole transaction of an offline file, if not zeros.
+    /// What follows the last whole transaction of an offline file, if not zeros.
     pub fn torn(&self) -> Option<String> {
         self.current.load().torn.clone()
     }
@@ -109,24 +108,24 @@ impl Reader {
         let current = self.current.load();
         let applied = current.applied.up_to();
         let news = applied.is_some() && current.brain.committed() != applied;
-        if !news && !self.is_time_to_look() {
+        if !news && !self.is_check_due() {
             return Ok(current.brain.view());
         }
         drop(current);
         self.catch_up()
     }
 
-    /// As `view`, if at most so many bytes of frames are to be read for it and no other file is looked at: for who
-    /// must not wait for the disk. None if `view` would do more.
+    /// As `view`, for callers that must not wait for the disk: `None` if `view` would read more than `bytes` of frames
+    /// or check the path.
     pub fn view_within(&self, bytes: u64) -> Option<Result<View>> {
         let current = self.current.load();
         let applied = current.applied.up_to();
-        if self.is_time_to_look() {
+        if self.is_check_due() {
             return None;
         }
         if let Some(applied) = applied {
             let cell = current.brain.committed()?;
-            // The top bit calls for a look at the path.
+            // The top bit asks for a check of the path.
             if cell & LOOK != 0 || cell.saturating_sub(applied) > bytes {
                 return None;
             }
@@ -135,28 +134,28 @@ impl Reader {
         Some(self.view())
     }
 
-    /// Device and inode of the file that is followed.
+    /// Device and inode of the followed file.
     pub fn file_id(&self) -> (u64, u64) {
         let current = self.current.load();
         (current.identity.device, current.identity.inode)
     }
 
     #[inline]
-    fn is_time_to_look(&self) -> bool {
+    fn is_check_due(&self) -> bool {
         let ticks = ticks();
-        let asked = self.asked_at.load(Ordering::Relaxed);
-        if ticks.is_some_and(|ticks| ticks.wrapping_sub(asked) < TICKS_UNASKED) {
+        let read_at = self.clock_ticks.load(Ordering::Relaxed);
+        if ticks.is_some_and(|ticks| ticks.wrapping_sub(read_at) < CLOCK_EVERY_TICKS) {
             return false;
         }
-        self.ask_clock(ticks)
+        self.read_clock(ticks)
     }
 
     #[inline(never)]
-    fn ask_clock(&self, ticks: Option<u64>) -> bool {
+    fn read_clock(&self, ticks: Option<u64>) -> bool {
         let now = self.started.elapsed().as_millis() as u64;
-        let is_time = now >= self.look_at.load(Ordering::Relaxed);
+        let is_time = now >= self.next_check.load(Ordering::Relaxed);
         if let Some(ticks) = ticks.filter(|_| !is_time) {
-            self.asked_at.store(ticks, Ordering::Relaxed);
+            self.clock_ticks.store(ticks, Ordering::Relaxed);
         }
         is_time
     }
@@ -165,19 +164,19 @@ impl Reader {
     fn catch_up(&self) -> Result<View> {
         let _applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
         let mut current = self.current.load_full();
-        // What the live page says means something only while a daemon owns the file.
-        let said = current.brain.live().filter(|_| current.is_live());
-        let must_drop = said.is_some_and(|live| live.must_drop);
-        let superseded_by = said.and_then(|live| live.superseded_by);
-        let look = self.is_time_to_look();
-        if look {
+        // The live page is valid only while a daemon owns the file.
+        let live_page = current.brain.live().filter(|_| current.is_live());
+        let must_drop = live_page.is_some_and(|live| live.must_drop);
+        let superseded_by = live_page.and_then(|live| live.superseded_by);
+        let check = self.is_check_due();
+        if check {
             let next = self.started.elapsed() + PATH_CHECK_EVERY;
-            self.look_at
+            self.next_check
                 .store(next.as_millis() as u64, Ordering::Relaxed);
         }
-        if look || must_drop || superseded_by.is_some() {
+        if check || must_drop || superseded_by.is_some() {
             match (self.successor(&current), superseded_by) {
-                (Found::Later(next), _) => {
+                (Successor::Later(next), _) => {
                     self.current.store(next.clone());
                     current = next;
                 }
@@ -186,35 +185,35 @@ impl Reader {
                         generation: current.brain.base().identity().generation,
                     });
                 }
-                // What is committed since is in a file that we can't find: this view would be an old one.
-                (Found::Nothing(why), Some(by)) => {
+                // Later commits are in a file that cannot be opened: this view would be stale.
+                (Successor::None(why), Some(by)) => {
                     let path = self.path.clone();
                     return Err(Error::Superseded { path, by, why });
                 }
-                // The names are about to be exchanged, it was opened by a name of its own, or whatever stands under
-                // the name now has nothing to do with this brain, which is still whole.
-                (Found::Same | Found::Nothing(_), _) => {}
+                // The writer has yet to exchange the names, the file was opened under another name, or the path now
+                // names an unrelated file: this file is still intact.
+                (Successor::Same | Successor::None(_), _) => {}
             }
         }
         current.follow()?;
         Ok(current.brain.view())
     }
 
-    /// The generation that the path names now, if it is a later one of this instance, or if this file was
-    /// offline and is owned now.
-    fn successor(&self, current: &Followed) -> Found {
-        // Of the file that a link leads to, as it is opened.
+    /// Opens the path's file if it is a later generation of this instance, or if this file was offline and is owned
+    /// now.
+    fn successor(&self, current: &FollowedFile) -> Successor {
+        // Follows symbolic links, as opening does.
         let meta = match std::fs::metadata(&self.path) {
             Ok(meta) => meta,
-            Err(e) => return Found::Nothing(e.to_string()),
+            Err(e) => return Successor::None(e.to_string()),
         };
         let same = (meta.dev(), meta.ino()) == (current.identity.device, current.identity.inode);
         if same && (current.is_live() || !current.is_owned_now()) {
-            return Found::Same;
+            return Successor::Same;
         }
-        let next = match Followed::open(&self.path) {
+        let next = match FollowedFile::open(&self.path) {
             Ok(next) => next,
-            Err(e) => return Found::Nothing(e.to_string()),
+            Err(e) => return Successor::None(e.to_string()),
         };
         let (old, new) = (
             current.brain.base().identity(),
@@ -222,24 +221,24 @@ impl Reader {
         );
         let later = new.generation > old.generation || (same && new.generation == old.generation);
         match (new.instance == old.instance, later) {
-            (true, true) => Found::Later(Arc::new(next)),
-            (true, false) => Found::Nothing(format!("generation {} is there", new.generation)),
-            (false, _) => Found::Nothing("another brain is there".into()),
+            (true, true) => Successor::Later(Arc::new(next)),
+            (true, false) => Successor::None(format!("generation {} is there", new.generation)),
+            (false, _) => Successor::None("another brain is there".into()),
         }
     }
 }
 
-/// What the path of a file that is followed names now.
-enum Found {
-    /// That file.
+/// What the path of a followed file names now.
+enum Successor {
+    /// The same file.
     Same,
-    /// The brain's file that took its place.
-    Later(Arc<Followed>),
-    /// Nothing that continues it, and why.
-    Nothing(String),
+    /// The file that replaced it.
+    Later(Arc<FollowedFile>),
+    /// No successor, and why.
+    None(String),
 }
 
-impl Followed {
+impl FollowedFile {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|e| Error::io("open", path, e))?;
         let meta = file.metadata().map_err(|e| Error::io("look at", path, e))?;
@@ -259,7 +258,7 @@ impl Followed {
         let mut followed = Self {
             file: Some(file),
             identity,
-            applied: Applied::offline(),
+            applied: AppliedMark::offline(),
             position: Mutex::new(Position {
                 at: 0,
                 lsn: crate::types::Lsn(0),
@@ -273,7 +272,7 @@ impl Followed {
         };
         followed.position = Mutex::new(start);
         if followed.is_owned_now() {
-            followed.applied = Applied::nothing();
+            followed.applied = AppliedMark::nothing();
             followed.follow()?;
         } else {
             let replayed = followed.brain.replay(start, u64::MAX)?;
@@ -295,7 +294,7 @@ impl Followed {
         self.applied.is_live()
     }
 
-    /// Applies what was committed since. The caller holds the reader's `applying`, or is alone.
+    /// Applies the frames committed since. The caller holds the reader's `applying`, or owns `self` alone.
     fn follow(&self) -> Result<()> {
         if !self.is_live() {
             return Ok(());
@@ -326,13 +325,13 @@ impl Followed {
                 return Err(Error::corrupt("journal", replayed.position.at, why));
             }
         }
-        // The top bit is left out: as long as it is set, every view looks whether there is a successor.
+        // Without the top bit: while it is set, every view checks for a successor.
         self.applied.reach(committed);
         Ok(())
     }
 }
 
-/// This run of the operating system, from the kernel; zeros where it does not say.
+/// The kernel's id of this boot; zeros if the kernel has none.
 pub fn boot_id() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     match uuid::Uuid::parse_str(text.trim()) {

@@ -1,20 +1,20 @@
-//! The best of a stream of scored events.
+//! The events with the greatest scores, from a stream.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// An event and its score; greater is better, and of equals the newer one.
+/// An event and its score, ordered by score, then by id.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scored {
+pub struct ScoredEvent {
     /// Greater is better.
     pub score: f32,
-    /// The event.
+    /// The event's id.
     pub id: u32,
 }
 
-impl Eq for Scored {}
+impl Eq for ScoredEvent {}
 
-impl Ord for Scored {
+impl Ord for ScoredEvent {
     fn cmp(&self, other: &Self) -> Ordering {
         self.score
             .total_cmp(&other.score)
@@ -22,21 +22,21 @@ impl Ord for Scored {
     }
 }
 
-impl PartialOrd for Scored {
+impl PartialOrd for ScoredEvent {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-/// Keeps the best `limit`.
+/// A bounded heap of the best `limit` events.
 #[derive(Debug, Clone)]
 pub struct Top {
     limit: usize,
-    worst_first: BinaryHeap<Reverse<Scored>>,
+    worst_first: BinaryHeap<Reverse<ScoredEvent>>,
 }
 
 impl Top {
-    /// Keeps none yet, and `limit` at most.
+    /// An empty heap.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -44,19 +44,19 @@ impl Top {
         }
     }
 
-    /// How many are kept.
+    /// The most events that the heap holds.
     #[inline]
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// True if so many are there.
+    /// True if the heap holds `limit` events.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.worst_first.len() == self.limit
     }
 
-    /// What a score must not be below to be kept.
+    /// The least score that may enter; −∞ until the heap is full.
     #[inline]
     pub fn threshold(&self) -> f32 {
         match self.worst_first.peek() {
@@ -65,9 +65,9 @@ impl Top {
         }
     }
 
-    /// True if `push` would keep it.
+    /// True if `push` would add it.
     #[inline]
-    pub fn takes(&self, scored: Scored) -> bool {
+    pub fn takes(&self, scored: ScoredEvent) -> bool {
         self.worst_first.len() < self.limit
             || self
                 .worst_first
@@ -75,8 +75,8 @@ impl Top {
                 .is_some_and(|worst| worst.0 < scored)
     }
 
-    /// Keeps it if it is among the best so far.
-    pub fn push(&mut self, scored: Scored) {
+    /// Adds an event if it is among the best so far.
+    pub fn push(&mut self, scored: ScoredEvent) {
         if !self.takes(scored) {
             return;
         }
@@ -86,7 +86,7 @@ impl Top {
         self.worst_first.push(Reverse(scored));
     }
 
-    /// The best, best first.
+    /// Ids and scores, best first.
     pub fn into_sorted(self) -> impl Iterator<Item = (u32, f32)> {
         let sorted = self.worst_first.into_sorted_vec();
         sorted.into_iter().map(|Reverse(s)| (s.id, s.score))
@@ -101,7 +101,7 @@ mod tests {
     fn the_best_come_first_and_of_equals_the_newest() {
         let mut top = Top::new(3);
         for (id, score) in [(1, 0.5), (2, 2.0), (3, 0.5), (4, 0.25), (5, 0.5), (6, 1.0)] {
-            top.push(Scored { id, score });
+            top.push(ScoredEvent { id, score });
         }
         assert_eq!(top.threshold(), 0.5);
         let best: Vec<_> = top.into_sorted().collect();
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn none_are_kept_where_none_are_wanted() {
         let mut top = Top::new(0);
-        top.push(Scored { id: 1, score: 1.0 });
+        top.push(ScoredEvent { id: 1, score: 1.0 });
         assert_eq!(top.into_sorted().count(), 0);
     }
 }

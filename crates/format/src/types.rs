@@ -1,4 +1,4 @@
-//! The small words: ids, times, types, flags.
+//! Ids, times, types and flags.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ id! {
     NodeId(u64)
 }
 id! {
-    /// A frame's number in the journal; 0 is "before the first frame". A commit is named by its last frame.
+    /// A frame's number in the journal; 0 is "before the first frame". The LSN of a commit is that of its last frame.
     Lsn(u64)
 }
 id! {
@@ -32,11 +32,11 @@ id! {
     SessionId(u32)
 }
 id! {
-    /// An actor of one brain: who committed. 0 is unknown.
+    /// An actor of one brain: the principal and agent of commits. 0 is unknown.
     ActorId(u32)
 }
 id! {
-    /// Counts the bases of one instance, from 1.
+    /// The number of a base of one instance, from 1.
     Generation(u64)
 }
 id! {
@@ -53,7 +53,7 @@ impl Micros {
     pub const DAY: i64 = 24 * 3600 * 1_000_000;
 }
 
-/// What kind of cognitive event a node is. Values above 5 are opaque and kept.
+/// The type of an event. Values above 5 are opaque and preserved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventType(pub u8);
 
@@ -70,7 +70,7 @@ impl EventType {
     pub const SKILL: Self = Self(4);
     /// The summary of a session or an experience.
     pub const EPISODE: Self = Self(5);
-    /// The types with a meaning, by value.
+    /// The types with a defined meaning, by value.
     pub const ALL: [Self; 6] = [
         Self::FACT,
         Self::DECISION,
@@ -88,12 +88,12 @@ impl EventType {
         "episode",
     ];
 
-    /// True if the value has a meaning here.
+    /// True if the value has a defined meaning.
     pub const fn is_known(self) -> bool {
         self.0 < 6
     }
 
-    /// The type of this name, in lower case.
+    /// The type of a name in lower case.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
@@ -117,7 +117,7 @@ impl fmt::Debug for EventType {
     }
 }
 
-/// What kind of tie an edge is, read from source to target. Values above 6 are opaque and kept.
+/// The type of an edge, read from source to target. Values above 6 are opaque and preserved.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EdgeType(pub u8);
 
@@ -136,7 +136,7 @@ impl EdgeType {
     pub const PART_OF: Self = Self(5);
     /// The source follows the target in time.
     pub const TEMPORAL_NEXT: Self = Self(6);
-    /// The types with a meaning, by value.
+    /// The types with a defined meaning, by value.
     pub const ALL: [Self; 7] = [
         Self::CAUSED_BY,
         Self::SUPPORTS,
@@ -156,12 +156,12 @@ impl EdgeType {
         "temporal-next",
     ];
 
-    /// True if the value has a meaning here.
+    /// True if the value has a defined meaning.
     pub const fn is_known(self) -> bool {
         self.0 < 7
     }
 
-    /// The type of this name, in lower case; `_` is taken for `-`.
+    /// The type of a name in lower case; `_` counts as `-`.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.replace('_', "-");
         Self::NAMES
@@ -201,9 +201,9 @@ impl Flags {
     pub const FORGOTTEN: Self = Self(8);
     /// The event is summarised by an episode.
     pub const COMPRESSED: Self = Self(16);
-    /// The event's text, vector and attributes were removed for good.
+    /// The event's text, vector and attributes were erased.
     pub const ERASED: Self = Self(32);
-    /// Every flag with a meaning.
+    /// Every flag with a defined meaning.
     pub const KNOWN: Self = Self(63);
 
     /// True if every flag of `other` is set.

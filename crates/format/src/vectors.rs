@@ -1,32 +1,30 @@
-//! All vectors of a view, in order of id, and how alike two of them are.
+//! The vectors of a view, in order of id, and cosine similarity.
 //!
-//! Vectors of the base are read in place, one after the other; those that the delta changed are taken from
-//! there. Sums are made in a fixed order, so that a vector has the same similarity, to the bit, in base and
-//! delta, on every machine.
+//! Vectors of the base are read in place, those that the delta changed from the delta. Sums have a fixed order, so that
+//! a similarity has the same bits in base and delta, on every machine.
 
 use std::ops::Range;
 
-use crate::base::history::Before;
+use crate::base::history::PriorValue;
 use crate::base::vectors::inverse_length;
-use crate::delta::entry::Held;
+use crate::delta::entry::ValueRef;
 use crate::error::{Error, Result};
 use crate::simd::{Kernels, LINE, prefetch};
 use crate::types::NodeId;
 use crate::view::View;
 
-/// Lengths, and their inverses, for which nothing is lost in 32 bits.
+/// Lengths and inverse lengths for which 32-bit sums neither overflow nor underflow.
 pub const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;
 
-/// What others are compared with.
+/// A vector of length 1, for cosines.
 #[derive(Debug)]
-pub struct Direction {
-    /// Of length 1.
+pub struct UnitVector {
     unit: Vec<f32>,
     kernels: Kernels,
 }
 
-impl Direction {
-    /// The direction of a vector; `None` if it has none.
+impl UnitVector {
+    /// Normalises a vector; `None` for a vector of zeros.
     pub fn of(vector: &[f32]) -> Option<Self> {
         let unit = unit(vector.iter().map(|&x| f64::from(x)))?;
         Some(Self {
@@ -35,18 +33,19 @@ impl Direction {
         })
     }
 
-    /// The vector of length 1.
+    /// The numbers of the vector.
     pub fn unit(&self) -> &[f32] {
         &self.unit
     }
 
-    /// The cosine between this direction and that of a vector whose length is 1 / `inverse_length`; `None`
-    /// if the vector has no direction. A number that is not finite is damage.
+    /// The cosine with a vector whose length is 1 / `inverse_length`; `None` for a vector of zeros. A number that is not
+    /// finite is `Corrupt`.
     #[inline]
     pub fn cosine(&self, vector: &[f32], inverse_length: f32) -> Result<Option<f32>> {
-        let cosine = match SAFE.contains(&inverse_length) {
-            true => self.kernels.dot(&self.unit, vector) * inverse_length,
-            false => f32::NAN,
+        let cosine = if SAFE.contains(&inverse_length) {
+            self.kernels.dot(&self.unit, vector) * inverse_length
+        } else {
+            f32::NAN
         };
         if cosine.is_finite() {
             return Ok(Some(cosine.clamp(-1.0, 1.0)));
@@ -54,7 +53,7 @@ impl Direction {
         self.wide_cosine(vector)
     }
 
-    /// As `cosine`, of vectors so long or so short that 32 bits don't hold the sums.
+    /// `cosine` in 64 bits, for lengths outside `SAFE`.
     #[cold]
     fn wide_cosine(&self, vector: &[f32]) -> Result<Option<f32>> {
         if vector.iter().any(|x| !x.is_finite()) {
@@ -69,14 +68,13 @@ impl Direction {
     }
 }
 
-/// A vector of length 1 in the same direction.
 fn unit(vector: impl Iterator<Item = f64> + Clone) -> Option<Vec<f32>> {
     let square: f64 = vector.clone().map(|x| x * x).sum();
     let length = square.sqrt();
     (length > 0.0).then(|| vector.map(|x| (x / length) as f32).collect())
 }
 
-/// Checks a vector that a request brings.
+/// Checks the vector of a request: its dimension, and that its numbers are finite.
 pub fn check(view: &View, vector: &[f32]) -> Result<()> {
     let expected = view.vector_dimension();
     if vector.len() != expected as usize || expected == 0 {
@@ -92,21 +90,21 @@ pub fn check(view: &View, vector: &[f32]) -> Result<()> {
     Ok(())
 }
 
-/// The vectors of a view.
+/// The vectors of a view, base and delta joined.
 #[derive(Debug)]
 pub struct Vectors<'v> {
     view: &'v View,
     dimension: usize,
     base: &'v [f32],
     inverse_lengths: &'v [f32],
-    /// Events below this are read from the base, unless they are in `changed`.
+    /// Events below this are read from the base, except those in `changed`.
     in_place: u32,
     /// Base events whose vector the delta changed or erased, ascending.
     changed: Vec<u32>,
 }
 
 impl<'v> Vectors<'v> {
-    /// Finds the events whose vector is not the base's.
+    /// Collects the base events whose vector changed.
     pub fn new(view: &'v View) -> Result<Self> {
         let brain = view.brain();
         let first = brain.base().nodes();
@@ -115,14 +113,14 @@ impl<'v> Vectors<'v> {
         let states = &brain.delta().events.states;
         let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());
         for state in (0..until).filter_map(|at| states.get(at)) {
-            if state.node.0 < first && state.vector != Held::Initial {
+            if state.node.0 < first && state.vector != ValueRef::Initial {
                 changed.push(state.node.0 as u32);
             }
         }
         if view.before_base() {
             for change in brain.base().history()?.iter() {
                 let change = change?;
-                if change.lsn > view.moment().0 && matches!(change.before, Before::Vector(_)) {
+                if change.lsn > view.moment().0 && matches!(change.before, PriorValue::Vector(_)) {
                     changed.push(change.target.0 as u32);
                 }
             }
@@ -140,12 +138,13 @@ impl<'v> Vectors<'v> {
         })
     }
 
-    /// Calls `f` with every event that has a vector, in order of id; 1 / length is 0 for a vector of zeros.
+    /// Calls `f` with id, vector and 1 / length of every event that has a vector, in order of id. For a vector of zeros
+    /// 1 / length is 0.
     pub fn for_each(&self, f: impl FnMut(u32, &[f32], f32) -> Result<()>) -> Result<()> {
         self.for_each_of(0..self.view.nodes() as u32, f)
     }
 
-    /// As `for_each`, of these events.
+    /// `for_each` over a range of ids.
     pub fn for_each_of(
         &self,
         ids: Range<u32>,
@@ -171,7 +170,7 @@ impl<'v> Vectors<'v> {
         (self.in_place.max(ids.start)..ids.end).try_for_each(|id| self.look_at(id, &mut f))
     }
 
-    /// Calls `f` with the events that are not read in place: base events whose vector changed, and newer ones.
+    /// `for_each` over the events that are not read in place: changed base events and newer events.
     pub fn for_each_moved(&self, mut f: impl FnMut(u32, &[f32], f32) -> Result<()>) -> Result<()> {
         if self.dimension == 0 {
             return Ok(());
@@ -187,7 +186,7 @@ impl<'v> Vectors<'v> {
             .try_for_each(|id| self.look_at(id, &mut f))
     }
 
-    /// Events below this are read in place, unless they are `changed`.
+    /// Events below this are read in place, except those in `changed`.
     pub fn in_place(&self) -> u32 {
         self.in_place
     }
@@ -197,7 +196,7 @@ impl<'v> Vectors<'v> {
         &self.changed
     }
 
-    /// The vector of an event that is read in place, and 1 / its length; `None` of another.
+    /// The vector of an event that is read in place, and 1 / its length; `None` for other events.
     pub fn placed(&self, id: u32) -> Option<(&'v [f32], f32)> {
         if id >= self.in_place || self.changed.binary_search(&id).is_ok() {
             return None;
@@ -209,7 +208,7 @@ impl<'v> Vectors<'v> {
         Some((vector, *self.inverse_lengths.get(at)?))
     }
 
-    /// Has the vector of an event loaded, if it is one that is read in place.
+    /// Prefetches the vector of an event in the base.
     #[inline]
     pub fn expect(&self, id: u32) {
         let at = id as usize;
@@ -220,7 +219,7 @@ impl<'v> Vectors<'v> {
         }
     }
 
-    /// As `for_each`, of one event.
+    /// `for_each` for one event.
     pub fn look_at(
         &self,
         id: u32,
@@ -255,7 +254,7 @@ mod tests {
             let (wide_a, wide_b) = (wide(&a), wide(&b));
             let expected =
                 dot(&wide_a, &wide_b) / (dot(&wide_a, &wide_a) * dot(&wide_b, &wide_b)).sqrt();
-            let direction = Direction::of(&a).unwrap();
+            let direction = UnitVector::of(&a).unwrap();
             let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
             assert!(
                 (f64::from(found) - expected).abs() < 1e-5,
@@ -268,12 +267,12 @@ mod tests {
     fn very_long_and_very_short_vectors_have_a_direction_too() {
         let (a, b) = (numbers(1, 50), numbers(2, 50));
         let scaled = |v: &[f32], by: f32| v.iter().map(|x| x * by).collect::<Vec<f32>>();
-        let expected = Direction::of(&a).unwrap().cosine(&b, inverse_length(&b));
+        let expected = UnitVector::of(&a).unwrap().cosine(&b, inverse_length(&b));
         let expected = expected.unwrap().unwrap();
         for by in [1e-37, 1e-20, 1e20, 1e37] {
             let b = scaled(&b, by);
             for a in [a.clone(), scaled(&a, by)] {
-                let direction = Direction::of(&a).unwrap();
+                let direction = UnitVector::of(&a).unwrap();
                 let found = direction.cosine(&b, inverse_length(&b)).unwrap().unwrap();
                 assert!((found - expected).abs() < 1e-4, "{by}: {found} {expected}");
             }
@@ -281,9 +280,9 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_direction_is_like_nothing() {
-        assert!(Direction::of(&[0.0, 0.0]).is_none());
-        let direction = Direction::of(&[1.0, 0.0]).unwrap();
+    fn a_vector_of_zeros_has_no_cosine() {
+        assert!(UnitVector::of(&[0.0, 0.0]).is_none());
+        let direction = UnitVector::of(&[1.0, 0.0]).unwrap();
         assert_eq!(direction.cosine(&[0.0, 0.0], 0.0).unwrap(), None);
         assert!(direction.cosine(&[f32::NAN, 0.0], 1.0).is_err());
         assert!(direction.cosine(&[f32::INFINITY, 0.0], 1.0).is_err());

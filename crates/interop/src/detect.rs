@@ -1,9 +1,9 @@
-//! Which layout a file has.
+//! Detects the layout of a file.
 //!
-//! Promises: decided by the header and the sections alone, without a look at the records.
-//! Not here: whether the records are sound; opening the file tells.
+//! Promises: reads header and section table only, no records.
+//! Not here: validity of the records, which opening the file checks.
 
-use crate::foreign::layout::{self, Tables};
+use crate::foreign::layout::{self, ForeignTables};
 use crate::spec1;
 use amem_format::bytes::{get_u16, get_u32};
 use amem_format::error::{Error, Result};
@@ -13,21 +13,23 @@ use amem_format::error::{Error, Result};
 pub enum Layout {
     /// A brain of amemd.
     Native,
-    /// The native layout as the reference writes it, without our sections.
+    /// The native layout as the reference writes it, without the sections of amemd.
     Reference,
-    /// The specification document's layout.
+    /// The layout of the specification.
     Spec1,
 }
 
-/// Tells the layout of a file.
+/// Detects the layout of a file.
 ///
-/// Native has its version as u32 at byte 4; spec-1 has it as u16, with its flags behind, and tables
-/// elsewhere. A file that fits neither is refused with both readings.
+/// The version is a u32 at byte 4 in the native layout, a u16 followed by flags in spec-1.
+///
+/// # Errors
+/// `Magic`, `Version`, or `Neither` with the error of each layout.
 pub fn detect(bytes: &[u8]) -> Result<Layout> {
     layout::check_magic(bytes)?;
     let version = get_u16(bytes, 4);
     if version != 1 {
-        // Behind a version of spec-1 stand flags; anything else there belongs to a native version.
+        // In spec-1, flags follow the version; otherwise these bytes are part of a native version.
         let found = if get_u16(bytes, 6) <= spec1::FLAGS_KNOWN {
             version.into()
         } else {
@@ -35,7 +37,7 @@ pub fn detect(bytes: &[u8]) -> Result<Layout> {
         };
         return Err(Error::Version { found });
     }
-    let native = match Tables::parse(bytes) {
+    let native = match ForeignTables::parse(bytes) {
         Ok(tables) if tables.is_ours => return Ok(Layout::Native),
         Ok(_) => return Ok(Layout::Reference),
         Err(error) => error,

@@ -1,7 +1,7 @@
-//! Other layouts of a brain: files of the reference implementation, and the interchange layout of the specification.
+//! Files in other layouts: the reference implementation's, and the interchange layout of the specification (spec-1).
 //!
-//! [`detect`] tells the layouts apart. Every reader is an [`amem_format::Graph`], so that what adopts a brain does not
-//! ask where it came from.
+//! [`detect`] finds the layout of a file. Every reader implements [`amem_format::Graph`], so that adoption is the same
+//! for all layouts.
 //!
 //! Promises: bytes are untrusted until validated (P6).
 //! Not here: live brains (`amem-format`), writing files (`amem-store`, `amemctl`).

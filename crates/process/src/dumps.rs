@@ -1,6 +1,5 @@
-//! Core dumps: the memory of the process holds tokens, keys and what callers wrote. A dump would be a file of all that,
-//! with the rights of another program. A file that is truncated while it is mapped ends a process by SIGBUS, so a dump
-//! is likely enough.
+//! Core dumps. The memory of the process has tokens, keys and the content of brains, and a dump would write them to a
+//! file with the permissions of another program. A crash is realistic: truncating a mapped file raises SIGBUS.
 
 use std::fs;
 use std::io;

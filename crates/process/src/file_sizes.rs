@@ -1,7 +1,7 @@
 //! The size limit for files (`ulimit -f`, `LimitFSIZE=`).
 //!
-//! By default SIGXFSZ ends a process that writes beyond the limit: one brain that has grown would take the daemon and
-//! all other brains with it, at each start again. With a handler the write fails (EFBIG), as it does on a full disk.
+//! By default, SIGXFSZ kills a process that writes beyond the limit: one large brain would stop the daemon and all
+//! other brains at each start. With a handler, the write fails with EFBIG, as on a full disk.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tokio::runtime::{Builder, Handle};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Has writes beyond the limit fail, from now until the process ends. Within a runtime that one is used.
+/// Makes writes beyond the limit fail, until the process ends. Uses the current tokio runtime, if there is one.
 pub fn fail_writes_beyond_limit() -> io::Result<()> {
     let own = match Handle::try_current() {
         Ok(_) => None,

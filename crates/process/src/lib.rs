@@ -1,5 +1,5 @@
-//! What amemd and amemctl ask of the system for their own process: no core dumps, errors instead of death by SIGXFSZ,
-//! and mutexes that outlive a panic.
+//! Process setup of amemd and amemctl: no core dumps, write errors instead of SIGXFSZ, and mutexes that ignore
+//! poisoning.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What every answer says of itself, and the limit that every request has.
+//! What every answer states about its origin, and the limit that every request has.
 
 use uuid::Uuid;
 
@@ -7,19 +7,19 @@ use amem_format::error::{Error, Result};
 use amem_format::types::Lsn;
 use amem_format::view::View;
 
-/// Which brain answered, and from which of its moments.
+/// The brain that answered, and the moment it answered about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered {
+pub struct AnswerStamp {
     /// The owned file.
     pub instance: Uuid,
-    /// The newest commit that the answer knows of.
+    /// The newest commit that the view has.
     pub lsn: Lsn,
-    /// The moment asked about: the last commit not past it. `lsn` unless the view is an `as_of` view.
+    /// The last commit at or before the moment asked about; equal to `lsn` unless the view is an `as_of` view.
     pub moment: Lsn,
 }
 
-impl Answered {
-    /// What answers from a view say.
+impl AnswerStamp {
+    /// The stamp of answers from a view.
     pub fn by(view: &View) -> Self {
         Self {
             instance: view.instance(),
@@ -29,10 +29,10 @@ impl Answered {
     }
 }
 
-/// Results that a request asks for, checked: 1 to `limits::PAGE_MAX`.
+/// Checks the number of results that a request asks for: 1 to `limits::PAGE_MAX`.
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
     if limit == 0 {
-        let why = format!("no result is asked for: give a number from 1 to {PAGE_MAX}");
+        let why = format!("it is 0: give a number from 1 to {PAGE_MAX}");
         return Err(Error::invalid("limit", why));
     }
     Error::check_limit("the limit of results", limit as u64, PAGE_MAX as u64)

@@ -1,20 +1,20 @@
 //! Times as text: RFC 3339 to and from microseconds.
 //!
-//! The calendar is the proleptic Gregorian one, years 0000 to 9999; outside them RFC 3339 has no words,
-//! so parsing refuses and only `display` writes on, with a sign before the year (ISO 8601).
+//! The calendar is the proleptic Gregorian one, years 0000 to 9999. RFC 3339 covers no other years: `parse` and
+//! `format` reject them, and `display` writes them with a sign (ISO 8601).
 //!
-//! Promises: `parse(format(t))` is `t` for every time in `MIN..=MAX`; no text makes it panic.
-//! Not here: time zones by name, the clock.
+//! Promises: `parse(format(t))` is `t` for every time in `MIN..=MAX`; no text causes a panic.
+//! Not here: named time zones, the clock.
 
 use std::fmt;
 
-use amem_format::attributes::place::shortened;
+use amem_format::attributes::json_path::shortened;
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 
-/// 0000-01-01T00:00:00Z, the first time that can be written.
+/// 0000-01-01T00:00:00Z, the earliest time in RFC 3339.
 pub const MIN: Micros = Micros(-62_167_219_200 * SECOND);
-/// 9999-12-31T23:59:59.999999Z, the last time that can be written.
+/// 9999-12-31T23:59:59.999999Z, the latest time in RFC 3339.
 pub const MAX: Micros = Micros(253_402_300_800 * SECOND - 1);
 
 const SECOND: i64 = 1_000_000;
@@ -24,10 +24,10 @@ const ERA_DAYS: i64 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01. Years are counted from March, so that a leap day is the last.
 const EPOCH_DAYS: i64 = 719_468;
 
-/// Reads an RFC 3339 time, such as `2024-02-29T12:30:00.25+01:00`.
+/// Parses an RFC 3339 time, such as `2024-02-29T12:30:00.25+01:00`.
 ///
-/// `t`, `z` and a space for `T` are taken, as the RFC allows; digits past the microsecond are cut off; a
-/// leap second (`23:59:60` UTC) is the first second of the next day.
+/// Accepts `t`, `z`, and a space for `T`, as the RFC allows. Truncates to microseconds. A leap second (`23:59:60` UTC)
+/// is the first second of the next day.
 pub fn parse(text: &str) -> Result<Micros> {
     read(&mut Scanner(text.as_bytes()))
         .map_err(|why| {
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<Micros> {
         .map(Micros)
 }
 
-/// Writes a time in UTC, with six digits of fraction unless it is zero. Refuses years outside 0000..=9999.
+/// Formats a time in UTC, with six fractional digits unless they are zero. An error for years outside 0000..=9999.
 pub fn format(time: Micros) -> Result<String> {
     if !(MIN..=MAX).contains(&time) {
         return Err(Error::invalid(
@@ -53,14 +53,14 @@ pub fn format(time: Micros) -> Result<String> {
     Ok(display(time).to_string())
 }
 
-/// Writes any time, for people: as `format` does, and years outside 0000..=9999 with a sign.
+/// Formats any time for people: like `format`, and years outside 0000..=9999 with a sign.
 pub fn display(time: Micros) -> impl fmt::Display {
-    Displayed(time)
+    DisplayTime(time)
 }
 
-struct Displayed(Micros);
+struct DisplayTime(Micros);
 
-impl fmt::Display for Displayed {
+impl fmt::Display for DisplayTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, micros) = (self.0.0.div_euclid(SECOND), self.0.0.rem_euclid(SECOND));
         let (year, month, day) = civil(seconds.div_euclid(DAY_SECONDS));
@@ -115,7 +115,7 @@ fn read(scanner: &mut Scanner<'_>) -> Result<i64, &'static str> {
     Ok(time)
 }
 
-/// Takes a text apart, byte by byte.
+/// Reads a text byte by byte.
 struct Scanner<'a>(&'a [u8]);
 
 impl Scanner<'_> {
@@ -186,7 +186,7 @@ fn days_in_month(year: i64, month: i64) -> i64 {
 
 /// Days since 1970-01-01.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // Months from March have 31, 30, 31, 30, 31 days, over and over: 153 days each five of them.
+    // Months from March have 31, 30, 31, 30, 31 days repeatedly: 153 days per five months.
     let months = (month + 9) % 12;
     let year = if month < 3 { year - 1 } else { year };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -197,8 +197,8 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let (era, day) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
-    // Without the leap days before it, each year of the era has 365: they come after 1461 days (and not
-    // after 36525), the last one on the era's last day.
+    // Without earlier leap days, each year of the era has 365 days. A leap day follows 1461 days (not 36525); the last
+    // is the era's last day.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
     let months = (5 * day + 2) / 153;

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use amem_format::base::image::Sink;
-use amem_format::base_builder::{How, Inline, Options, Workers, fold_with};
+use amem_format::base_builder::{BuildMode, Inline, Options, Workers, fold_with};
 use amem_format::view::View;
 
 use crate::disk::{Disk, File};
@@ -25,7 +25,7 @@ pub(crate) fn build(
     } else {
         &ScopedThreads
     };
-    let how = How {
+    let how = BuildMode {
         workers,
         from_scratch: false,
     };
@@ -38,7 +38,7 @@ pub(crate) fn epoch(disk: &dyn Disk) -> u64 {
     (random >> 64) as u64 ^ random as u64
 }
 
-/// Runs one of two tasks on a scoped thread.
+/// Runs two tasks in parallel, one on a scoped thread.
 #[derive(Debug, Clone, Copy)]
 pub struct ScopedThreads;
 
@@ -60,7 +60,7 @@ impl Workers for ScopedThreads {
                 .spawn_scoped(scope, run);
             here();
             if spawned.is_err() {
-                // The system has no thread left.
+                // No thread is available: run both here.
                 run();
             }
         });

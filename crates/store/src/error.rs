@@ -1,4 +1,4 @@
-//! What can go wrong when a brain is written: one variant per thing the caller can do about it.
+//! Errors of the store: one variant for each thing that the caller can do about it.
 
 use std::fmt;
 use std::io;
@@ -23,24 +23,24 @@ impl fmt::Display for SavedFile {
     }
 }
 
-/// The result of writing.
+/// The result of a store operation.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What can go wrong when a brain is written.
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The request or the file is invalid.
     #[error(transparent)]
     Format(#[from] amem_format::Error),
-    /// The disk refused; nothing was changed.
+    /// A disk operation failed; nothing was changed.
     #[error("cannot {action} {name}: {source}")]
     Disk {
-        /// What was tried.
+        /// The operation.
         action: &'static str,
         /// The file, relative to the folder.
         name: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The folder's file system cannot replace a file safely.
@@ -54,7 +54,7 @@ pub enum Error {
     /// Another daemon has the folder.
     #[error("the folder is in use by {holder}: stop it, or use another folder")]
     Locked {
-        /// What the holder says of itself.
+        /// The holder's description of itself.
         holder: String,
     },
     /// A brain of this name exists.
@@ -94,7 +94,7 @@ pub enum Error {
     /// No such file is in quarantine.
     #[error("no file {file:?} is in quarantine: `amemctl conflicts` lists those that are")]
     NotQuarantined {
-        /// What was asked for.
+        /// The requested file.
         file: String,
     },
     /// A brain cannot have this name.

@@ -1,8 +1,7 @@
 //! The single writer of a brain: validation, journal, group commit, checkpoint, recovery.
 //!
-//! Synchronous and deterministic: everything outside, time and chance included, comes through one trait, `disk::Disk`,
-//! so that a test can be the disk and enumerate every crash. (How long a sync took is measured beside it, for metrics;
-//! nothing depends on it.)
+//! Synchronous and deterministic: files, time and randomness come through one trait, `disk::Disk`, so that tests
+//! can simulate the disk and enumerate every crash. (Sync times are measured directly, for metrics only.)
 //!
 //! Modules, from the ground up: `limits`, `error`, `disk`, `base_builder`, `mutation`, `merge` (compares two brains),
 //! `plan` (from a mutation to operations), `names` (whose file has which name), `log` (commits, checkpoints, recovery).

@@ -1,8 +1,8 @@
-//! Calls as spans for an OpenTelemetry collector, by OTLP over gRPC: what amemd links with its feature `otlp`.
+//! Exports calls as spans to an OpenTelemetry collector, by OTLP over gRPC. amemd links it with its feature `otlp`.
 //!
-//! Promises: a collector that is slow or gone holds up no call; what it does not take is dropped, which the log says. A
-//! span has the call's name, its request id, its caller and how long it took, and nothing that is in a brain.
-//! Not here: whether anybody is told, and where (`traces.otlp` of amemd's settings).
+//! Promises: a slow or missing collector delays no call; spans that it does not accept are dropped and logged. A span
+//! has the call's name, request id, caller and duration, and no data of a brain. Not here: the setting of the
+//! collector's address (`traces.otlp` of amemd).
 
 #![forbid(unsafe_code)]
 
@@ -19,18 +19,21 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
-/// What takes spans.
-pub type Spans<S> = Box<dyn Layer<S> + Send + Sync>;
-/// Tells the last spans; waits for them, but not long. An error says what was not taken.
-pub type End = Box<dyn FnOnce() -> Result<(), String> + Send>;
+/// The layer that records spans.
+pub type SpanLayer<S> = Box<dyn Layer<S> + Send + Sync>;
+/// Exports the remaining spans, with a short timeout. The error states what was lost.
+pub type Shutdown = Box<dyn FnOnce() -> Result<(), String> + Send>;
 
-/// What holds a call's name among the attributes of its span.
+/// The span attribute with the name of the call.
 const METHOD: &str = "method";
-/// How long the end waits for the last spans to be taken.
-const LAST: Duration = Duration::from_millis(500);
+/// Timeout of the last export.
+const LAST_EXPORT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Tells a collector from now on. To be called within a tokio runtime.
-pub fn start<S>(collector: SocketAddr) -> Result<(Spans<S>, End), String>
+/// Starts the export to a collector. Call it within a tokio runtime.
+///
+/// # Errors
+/// If the exporter cannot be built.
+pub fn start<S>(collector: SocketAddr) -> Result<(SpanLayer<S>, Shutdown), String>
 where
     S: Subscriber + for<'s> LookupSpan<'s> + Send + Sync,
 {
@@ -41,7 +44,7 @@ where
         .map_err(|e| e.to_string())?;
     let resource = Resource::builder().with_service_name("amemd").build();
     let provider = SdkTracerProvider::builder()
-        .with_batch_exporter(Named(exporter))
+        .with_batch_exporter(NamingExporter(exporter))
         .with_resource(resource)
         .build();
     let spans = tracing_opentelemetry::layer()
@@ -50,20 +53,20 @@ where
         .with_threads(false)
         .with_tracked_inactivity(false)
         .with_target(false)
-        // Of our own code: what tells spans makes none.
+        // Only spans of amemd: the exporter must not trace itself.
         .with_filter(Targets::new().with_target("amemd", tracing::Level::ERROR));
     let end = move || {
-        let ended = provider.shutdown_with_timeout(LAST);
+        let ended = provider.shutdown_with_timeout(LAST_EXPORT_TIMEOUT);
         ended.map_err(|e| e.to_string())
     };
     Ok((spans.boxed(), Box::new(end)))
 }
 
-/// Spans with the names of their calls.
+/// Renames spans after their calls.
 #[derive(Debug)]
-struct Named(Otlp);
+struct NamingExporter(Otlp);
 
-impl SpanExporter for Named {
+impl SpanExporter for NamingExporter {
     async fn export(&self, mut batch: Vec<SpanData>) -> OTelSdkResult {
         for span in &mut batch {
             let method = span.attributes.iter().find(|a| a.key.as_str() == METHOD);

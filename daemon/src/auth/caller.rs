@@ -1,7 +1,7 @@
 //! The caller of a request, and its rights for a brain.
 
+use amem_proto::answer::Code;
 use amem_store::{Error as Store, folder};
-use tonic::Code;
 
 use super::{Rights, Role};
 use crate::refusal::{Refusal, Result};
@@ -14,7 +14,7 @@ pub(crate) struct Caller {
     pub(crate) rights: Rights,
     /// The user and the group at the other end of the Unix socket.
     pub(crate) user: Option<(u32, u32)>,
-    /// The role that the call needs for each brain that it names: the highest, until admission sets it.
+    /// The role that the call needs for each brain that it names; `Admin` until admission sets it.
     pub(crate) needs: Role,
 }
 
@@ -44,8 +44,8 @@ impl Caller {
         self.rights.of_all().is_some()
     }
 
-    /// Refuses a brain for which it has not this role. A brain that it must not see is refused in the words, and in the
-    /// time, of one that does not exist: nothing is looked up.
+    /// Refuses a brain for which the caller lacks a role. A brain that it must not see is refused with the message, and
+    /// in the time, of one that does not exist: nothing is looked up.
     pub(crate) fn check(&self, brain: &str, role: Role) -> Result<()> {
         match self.rights.of(brain) {
             Some(has) if has >= role => Ok(()),
@@ -66,7 +66,7 @@ impl Caller {
         }
     }
 
-    /// Refuses a call that it may make for no brain.
+    /// Refuses a call that needs a role which the caller has for no brain.
     pub(crate) fn check_any(&self, role: Role) -> Result<()> {
         match self.rights.most() {
             Some(has) if has >= role => Ok(()),

@@ -20,7 +20,7 @@ struct BrainGrants {
 
 /// All grants.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Access {
+pub(crate) struct AccessControl {
     granted: Vec<BrainGrants>,
     /// Groups that read files of brains directly.
     readers: Readers,
@@ -57,7 +57,7 @@ impl BrainGrants {
     }
 }
 
-impl Access {
+impl AccessControl {
     /// Looks up the members of the groups in `/etc/passwd` and `/etc/group`.
     pub(crate) fn new(grants: Grants, brains: BTreeMap<String, Grants>, readers: Readers) -> Self {
         let table = |path| fs::read_to_string(path).unwrap_or_default();
@@ -128,10 +128,10 @@ mod tests {
         let ours = rustix::process::geteuid().as_raw();
         let (other, third) = (ours + 1, ours + 2);
         assert_eq!(
-            Access::default().rights(ours, 0),
+            AccessControl::default().rights(ours, 0),
             Rights::with_all(Role::Admin)
         );
-        assert_eq!(Access::default().rights(other, 0), Rights::default());
+        assert_eq!(AccessControl::default().rights(other, 0), Rights::default());
         let grants = Grants {
             users: [(other, Role::Read)].into(),
             groups: [(50, Role::Write)].into(),
@@ -147,7 +147,7 @@ mod tests {
             groups: [(49, Role::Admin)].into(),
         };
         let brains = [("notes".to_owned(), notes)].into();
-        let access = Access::by(grants, brains, readers, groups, &users);
+        let access = AccessControl::by(grants, brains, readers, groups, &users);
         for (uid, gid, all, of_notes) in [
             (other, 1, Some(Role::Read), Some(Role::Write)),
             (other, 50, Some(Role::Write), Some(Role::Write)),

@@ -1,7 +1,7 @@
 //! Authorization data: roles and rights, the grants of the configuration, and the secrets of TCP (tokens, TLS).
 //!
-//! Promises: the daemon's user may do everything, other callers only what the configuration grants them; a brain for
-//! which a caller has no role does not exist for it.
+//! Promises: the daemon's user may do everything, other callers only what the configuration grants; a brain for which a
+//! caller has no role does not exist for that caller.
 //! Not here: how a caller is identified (`ingress::credentials`), and which brains it sees.
 
 mod caller;
@@ -17,7 +17,7 @@ mod digest;
 pub use crate::config::{Grants, Role};
 pub(crate) use caller::Caller;
 pub(crate) use digest::Digest;
-pub(crate) use grants::Access;
+pub(crate) use grants::AccessControl;
 pub(crate) use rights::Rights;
 pub(crate) use secrets::{ClientCa, Secrets, certificate_name};
 pub(crate) use tokens::Token;

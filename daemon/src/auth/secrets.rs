@@ -16,7 +16,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::digest::Digest;
 use super::tokens::Tokens;
-use crate::config::{Config, Tls};
+use crate::config::{Config, TlsFiles};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
 use crate::os::trust::{self, OthersMay};
@@ -33,7 +33,7 @@ impl std::fmt::Debug for ClientCa {
 
 /// The TLS configuration in force.
 #[derive(Clone)]
-pub(crate) struct Keys {
+pub(crate) struct TlsKeys {
     pub(crate) server: Arc<ServerConfig>,
     /// The CA of client certificates, if clients must present one.
     pub(crate) client_ca: Option<ClientCa>,
@@ -46,7 +46,7 @@ pub(crate) struct Keys {
 pub(crate) struct Secrets {
     /// `None` if no token is required.
     pub(crate) tokens: Option<Tokens>,
-    pub(crate) keys: Option<Keys>,
+    pub(crate) keys: Option<TlsKeys>,
 }
 
 impl std::fmt::Debug for Secrets {
@@ -67,11 +67,11 @@ impl Secrets {
         Ok(Self { tokens, keys })
     }
 
-    /// The warning where no caller can connect by TCP, as there is no token yet.
+    /// A warning if no caller can connect by TCP because there is no token.
     pub(crate) fn warning(&self) -> Option<&'static str> {
-        let nobody = self.tokens.as_ref().is_some_and(Tokens::is_empty);
-        nobody.then_some(
-            "TCP is on, and nobody can come in by it: there is no token yet; `amemctl token create NAME` makes one",
+        let is_useless = self.tokens.as_ref().is_some_and(Tokens::is_empty);
+        is_useless.then_some(
+            "no caller can connect by TCP yet: there is no token; `amemctl token create NAME` creates one",
         )
     }
 
@@ -89,7 +89,7 @@ impl Secrets {
     }
 }
 
-fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
+fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
     let provider = Arc::new(ring::default_provider());
     let mut pem = Vec::new();
     let chain = certificates(config, "tcp.tls_certificate", &tls.certificate, &mut pem)?;
@@ -103,7 +103,7 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
     let shown = tls.key.display();
     let wrong = |why: String| config.wrong("tcp.tls_key", why);
     let key = PrivateKeyDer::from_pem_slice(&bytes)
-        .map_err(|e| wrong(format!("{shown} has no key in PEM: {e}")))?;
+        .map_err(|e| wrong(format!("{shown} contains no key in PEM: {e}")))?;
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|e| wrong(e.to_string()))?;
@@ -123,13 +123,13 @@ fn keys(config: &Config, tls: &Tls) -> Result<Keys> {
             builder.with_client_cert_verifier(verifier)
         }
     };
-    // The last file that was read is that of the CA.
+    // The file of the CA was read last.
     let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
-        .map_err(|e| wrong(format!("{shown} does not go with the certificate: {e}")))?;
+        .map_err(|e| wrong(format!("{shown} does not match the certificate: {e}")))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(Keys {
+    Ok(TlsKeys {
         server: Arc::new(server),
         client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
         pem,
@@ -147,7 +147,7 @@ fn certificates(
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
     let found = found.map_err(|e| wrong(format!("is not PEM: {e}")))?;
     if found.is_empty() {
-        return Err(wrong("has no certificate in PEM".into()));
+        return Err(wrong("contains no certificate in PEM".into()));
     }
     Ok(found)
 }
@@ -168,7 +168,7 @@ fn read_pem(
     file.take(PEM_BYTES_MAX + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    // Part of a list of CAs must not pass for the list.
+    // A truncated list of CAs must not pass for the list.
     if bytes.len() as u64 > PEM_BYTES_MAX {
         let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
         return Err(config.wrong(key, why));

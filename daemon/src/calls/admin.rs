@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use amem_proto::v1;
 
-use super::daemon::{Daemon, Handle, page_size};
-use super::validate::Validate;
-use super::{kept_files, status, tokens};
-use crate::access::Caller;
+use super::gateway::{Gateway, Handle, page_size};
+use super::validate::{Validate, unknown_page_token};
+use super::{quarantined_files, status, tokens};
+use crate::auth::Caller;
 use crate::brains::blocking;
-use crate::figures::Process;
-use crate::limits::PROBLEMS_TOLD_MAX;
-use crate::refusal::{Refusal, Result};
+use crate::ingress::methods;
+use crate::limits::STATUS_PROBLEMS_MAX;
+use crate::metrics::Process;
+use crate::refusal::Result;
 use amem_engine::JobKind;
 
 impl Handle for v1::GetStatusRequest {
@@ -19,14 +20,14 @@ impl Handle for v1::GetStatusRequest {
 
     async fn handle(
         _request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brains = &daemon.brains;
-        let figures = brains.figures();
+        let brains = &gateway.brains;
+        let metrics = brains.metrics();
         let (failed_brains, rejected_files) = brains.problem_counts_for(caller);
-        let problems = brains.first_problems_for(caller, PROBLEMS_TOLD_MAX);
-        let refused = daemon.latencies.refused().into_iter();
+        let problems = brains.first_problems_for(caller, STATUS_PROBLEMS_MAX);
+        let refused = gateway.latencies.refused().into_iter();
         let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
         let process = blocking(Process::now).await?;
         // Both are about all brains.
@@ -41,9 +42,9 @@ impl Handle for v1::GetStatusRequest {
         Ok(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
-            uptime: Some(status::duration(figures.uptime())),
+            uptime: Some(status::duration(metrics.uptime())),
             folder: brains.path().display().to_string(),
-            socket: daemon.socket.display().to_string(),
+            socket: gateway.socket.display().to_string(),
             brains: brains
                 .open_for(caller)
                 .iter()
@@ -54,8 +55,8 @@ impl Handle for v1::GetStatusRequest {
             failed_brains,
             rejected_files,
             process: Some(status::process(&process)),
-            connections: figures.connections().get(),
-            connections_turned_away: figures.turned_away().get(),
+            connections: metrics.connections().get(),
+            connections_turned_away: metrics.turned_away().get(),
             refused_calls: refused.collect(),
             jobs: jobs.into_iter().map(status::job_count).collect(),
             files_waiting,
@@ -68,12 +69,12 @@ impl Handle for v1::ListProblemsRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        // A token is the last name of its page: what comes and goes meanwhile disturbs no listing.
+        // A token is the last name of its page: problems that come and go meanwhile do not disturb a listing.
         let size = page_size(request.page_size);
-        let brains = &daemon.brains;
+        let brains = &gateway.brains;
         let (page, more) = brains.problem_page_for(caller, &request.page_token, size);
         Ok(v1::ListProblemsResponse {
             next_page_token: match page.last() {
@@ -85,21 +86,28 @@ impl Handle for v1::ListProblemsRequest {
     }
 }
 
+impl Validate for v1::ListLatenciesRequest {
+    type Valid = Self;
+
+    /// A token is the last path of its page.
+    fn validate(self) -> Result<Self> {
+        if !self.page_token.is_empty() && !methods::is_measured(&self.page_token) {
+            return Err(unknown_page_token(&self.page_token));
+        }
+        Ok(self)
+    }
+}
+
 impl Handle for v1::ListLatenciesRequest {
     type Response = v1::ListLatenciesResponse;
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
         let size = page_size(request.page_size);
-        // A token is the last path of its page.
-        if !request.page_token.is_empty() && !daemon.latencies.knows(&request.page_token) {
-            let why = format!("{:?} is none: take one of an answer", request.page_token);
-            return Err(Refusal::invalid("page_token", why));
-        }
-        let (page, more) = daemon.latencies.page(&request.page_token, size);
+        let (page, more) = gateway.latencies.page(&request.page_token, size);
         Ok(v1::ListLatenciesResponse {
             next_page_token: match page.last() {
                 Some((path, _)) if more => path.clone(),
@@ -120,10 +128,7 @@ impl Validate for v1::ListJobsRequest {
     fn validate(self) -> Result<Self::Valid> {
         let below = match self.page_token.as_str() {
             "" => u64::MAX,
-            token => token.parse().map_err(|_| {
-                let why = format!("{token:?} is none: take one of an answer");
-                Refusal::invalid("page_token", why)
-            })?,
+            token => token.parse().map_err(|_| unknown_page_token(token))?,
         };
         Ok((self, below))
     }
@@ -134,11 +139,11 @@ impl Handle for v1::ListJobsRequest {
 
     async fn handle(
         (request, below): Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
         let size = page_size(request.page_size);
-        let jobs = daemon.brains.jobs();
+        let jobs = gateway.brains.jobs();
         let (page, more) = jobs.page(below, request.running, size, |brain| caller.sees(brain));
         Ok(v1::ListJobsResponse {
             next_page_token: match page.last() {
@@ -155,11 +160,11 @@ impl Handle for v1::ListSchedulesRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let mut jobs = daemon.schedules.list(&request.brain);
-        // A token is the name of the last brain of its page: a brain's jobs stand on one page.
+        let mut jobs = gateway.schedules.list(&request.brain);
+        // A token is the name of the last brain of its page: all jobs of a brain are on one page.
         jobs.retain(|job| job.brain > request.page_token && caller.sees(&job.brain));
         let size = page_size(request.page_size).max(JobKind::SCHEDULED.len());
         let mut until = size.min(jobs.len());
@@ -178,18 +183,27 @@ impl Handle for v1::ListSchedulesRequest {
     }
 }
 
+impl Validate for v1::RunJobRequest {
+    /// The brain's name, and the kind of job.
+    type Valid = (String, JobKind);
+
+    fn validate(self) -> Result<Self::Valid> {
+        let kind = status::job_kind(self.kind())?;
+        Ok((self.brain, kind))
+    }
+}
+
 impl Handle for v1::RunJobRequest {
     type Response = v1::RunJobResponse;
 
     async fn handle(
-        request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        (brain, kind): Self::Valid,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
-        let jobs = &daemon.schedules;
-        let message = jobs.run(&caller.principal, &brain, status::job_kind(request.kind())?);
-        let message = message.await?;
+        let brain = gateway.brains.get(caller, &brain).await?;
+        let run = gateway.schedules.run(&caller.principal, &brain, kind);
+        let message = run.await?;
         Ok(v1::RunJobResponse { message })
     }
 }
@@ -199,10 +213,10 @@ impl Handle for v1::ListKeptFilesRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        kept_files::list(daemon, caller, request).await
+        quarantined_files::list(gateway, caller, request).await
     }
 }
 
@@ -211,10 +225,10 @@ impl Handle for v1::ResolveKeptFileRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        kept_files::resolve(daemon.clone(), caller.clone(), request).await
+        quarantined_files::resolve(gateway.clone(), caller.clone(), request).await
     }
 }
 
@@ -223,10 +237,10 @@ impl Handle for v1::ReloadRequest {
 
     async fn handle(
         _request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        let reloaded = daemon.reload().await?;
+        let reloaded = gateway.reload().await?;
         Ok(v1::ReloadResponse {
             changed: reloaded.changed,
             needs_restart: reloaded.needs_restart,
@@ -239,10 +253,10 @@ impl Handle for v1::CreateTokenRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        tokens::create(&daemon.control, request).await
+        tokens::create(&gateway.control, request).await
     }
 }
 
@@ -251,10 +265,10 @@ impl Handle for v1::ListTokensRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        tokens::list(&daemon.control.live(), &request)
+        tokens::list(&gateway.control.live(), &request)
     }
 }
 
@@ -263,10 +277,10 @@ impl Handle for v1::RevokeTokenRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        tokens::revoke(&daemon.control, request).await?;
+        tokens::revoke(&gateway.control, request).await?;
         Ok(v1::RevokeTokenResponse {})
     }
 }
@@ -276,10 +290,10 @@ impl Handle for v1::ShutdownRequest {
 
     async fn handle(
         _request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        daemon.control.shutdown();
+        gateway.control.shutdown();
         Ok(v1::ShutdownResponse {})
     }
 }

@@ -1,7 +1,7 @@
 //! The answers of a stream on their way to a caller that may read slowly, or not at all.
 //!
 //! Promises: an answer waits at most `limits.send_secs` to be read; there is always room for a refusal at the end, so
-//! that a stream that failed does not end as if it were whole.
+//! that a failed stream never looks complete.
 
 use amem_proto::answer::Code;
 use tokio::sync::mpsc;
@@ -12,16 +12,16 @@ use crate::control::Control;
 use crate::refusal::{Refusal, Result};
 
 /// The answers of a stream as a protocol reads them.
-pub(crate) type Answers<T> = ReceiverStream<Result<T>>;
+pub(crate) type AnswerStream<T> = ReceiverStream<Result<T>>;
 
-/// Where the answers of a stream go.
+/// Sends the answers of a stream.
 #[derive(Debug)]
-pub(super) struct Outgoing<T> {
+pub(super) struct AnswerSender<T> {
     out: mpsc::Sender<Result<T>>,
     control: Control,
 }
 
-impl<T> Clone for Outgoing<T> {
+impl<T> Clone for AnswerSender<T> {
     fn clone(&self) -> Self {
         Self {
             out: self.out.clone(),
@@ -30,25 +30,25 @@ impl<T> Clone for Outgoing<T> {
     }
 }
 
-/// Why an answer was not taken.
+/// Why an answer was not sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gone {
+pub(super) enum SendError {
     /// The caller has ended the stream.
     Closed,
-    /// It has not read for this many seconds.
+    /// The caller has not read for this many seconds.
     Slow(u64),
 }
 
-impl<T: Send + 'static> Outgoing<T> {
+impl<T: Send + 'static> AnswerSender<T> {
     /// A stream in which at most `waiting_max` answers wait.
-    pub(super) fn new(control: &Control, waiting_max: usize) -> (Self, Answers<T>) {
+    pub(super) fn new(control: &Control, waiting_max: usize) -> (Self, AnswerStream<T>) {
         let (out, answers) = mpsc::channel(waiting_max + 1);
         let control = control.clone();
         (Self { out, control }, ReceiverStream::new(answers))
     }
 
-    /// Sends an answer, when there is room.
-    pub(super) async fn send(&self, answer: T) -> Result<(), Gone> {
+    /// Sends an answer once there is room.
+    pub(super) async fn send(&self, answer: T) -> Result<(), SendError> {
         let patience = self.control.live().limits.send_after();
         match timeout(patience, self.out.reserve_many(2)).await {
             Ok(Ok(mut places)) => {
@@ -57,8 +57,8 @@ impl<T: Send + 'static> Outgoing<T> {
                 }
                 Ok(())
             }
-            Ok(Err(_)) => Err(Gone::Closed),
-            Err(_) => Err(Gone::Slow(patience.as_secs())),
+            Ok(Err(_)) => Err(SendError::Closed),
+            Err(_) => Err(SendError::Slow(patience.as_secs())),
         }
     }
 
@@ -78,13 +78,13 @@ impl<T: Send + 'static> Outgoing<T> {
     }
 }
 
-impl Gone {
+impl SendError {
     /// The refusal at the end of the stream. `remedy` says how to go on.
     pub(super) fn refusal(self, reason: &'static str, remedy: &str) -> Refusal {
         match self {
             Self::Closed => Refusal::cancelled(),
             Self::Slow(seconds) => {
-                let message = format!("nothing was read for {seconds} s: {remedy}");
+                let message = format!("the caller did not read for {seconds} s: {remedy}");
                 Refusal::new(Code::Aborted, reason, message)
             }
         }

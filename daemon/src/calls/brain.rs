@@ -1,4 +1,4 @@
-//! Calls that make, describe, check and remove brains.
+//! Calls that create, describe, verify and remove brains.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use amem_query::embed::vector_space;
 use amem_store::{NewBrain, folder};
 use uuid::Uuid;
 
-use super::daemon::{Daemon, Handle, page_size};
+use super::gateway::{Gateway, Handle, page_size};
 use super::status;
 use super::tokens::permission;
-use super::validate::Validate;
-use crate::access::Caller;
+use super::validate::{Validate, unknown_page_token};
+use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::plural;
 
 impl Validate for v1::CreateBrainRequest {
-    /// The name, and how the brain is made.
+    /// The name, and the options of the brain.
     type Valid = (String, NewBrain);
 
     fn validate(self) -> Result<Self::Valid> {
@@ -47,10 +47,10 @@ impl Handle for v1::CreateBrainRequest {
 
     async fn handle(
         (name, options): Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         _caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.create(&name, options).await?;
+        let brain = gateway.brains.create(&name, options).await?;
         let view = brain.view();
         Ok(v1::CreateBrainResponse {
             moment: Some(moment(&view)),
@@ -64,10 +64,10 @@ impl Handle for v1::GetBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let settings = view.settings().map_err(Refusal::from)?;
         Ok(v1::GetBrainResponse {
@@ -82,11 +82,10 @@ impl Handle for v1::GetBrainRequest {
 impl Validate for v1::ListBrainsRequest {
     type Valid = Self;
 
-    /// A token is the last name of its page, so that brains that come and go meanwhile do not disturb a listing.
+    /// A token is the last name of its page: brains that appear or disappear meanwhile do not disturb a listing.
     fn validate(self) -> Result<Self> {
         if !self.page_token.is_empty() && folder::file_name(&self.page_token).is_err() {
-            let why = format!("{:?} is none: take one of an answer", self.page_token);
-            return Err(Refusal::invalid("page_token", why));
+            return Err(unknown_page_token(&self.page_token));
         }
         Ok(self)
     }
@@ -97,12 +96,12 @@ impl Handle for v1::ListBrainsRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let open = daemon.brains.open_for(caller);
-        let which = daemon.brains.engine().identities();
-        let (names, files_waiting) = daemon.brains.listed_for(caller).await?;
+        let open = gateway.brains.open_for(caller);
+        let which = gateway.brains.engine().identities();
+        let (names, files_waiting) = gateway.brains.listed_for(caller).await?;
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
         let page = &names[from..until];
@@ -112,7 +111,7 @@ impl Handle for v1::ListBrainsRequest {
                 brain: name.clone(),
                 open: open.is_some(),
                 moment: open.map(|brain| moment(&brain.view())),
-                problem: daemon
+                problem: gateway
                     .brains
                     .engine()
                     .problem(name)
@@ -131,7 +130,7 @@ impl Handle for v1::ListBrainsRequest {
                 Some(last) if until < names.len() => last.clone(),
                 _ => String::new(),
             },
-            rejected_files: daemon.brains.problem_counts_for(caller).1,
+            rejected_files: gateway.brains.problem_counts_for(caller).1,
             files_waiting,
         })
     }
@@ -142,20 +141,23 @@ impl Handle for v1::OpenBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let path = brain.path.to_str().ok_or_else(|| {
-            Refusal::invalid("the folder of the brains", "its path is not UTF-8: move it")
+            Refusal::invalid(
+                "the folder of the brains",
+                "the path is not UTF-8: rename the folder",
+            )
         })?;
         Ok(v1::OpenBrainResponse {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),
             path: path.to_owned(),
             direct_read: caller.user.is_some_and(|user| {
-                let live = daemon.control.live();
+                let live = gateway.control.live();
                 live.access.may_read_file(user, &brain.name)
             }),
             permission: caller
@@ -173,7 +175,10 @@ impl Validate for v1::RemoveBrainRequest {
 
     fn validate(self) -> Result<Self::Valid> {
         let instance = Uuid::try_parse(&self.instance).map_err(|e| {
-            let why = format!("{:?} is no UUID ({e}): say which is meant", self.instance);
+            let why = format!(
+                "{:?} is not a UUID ({e}): set the instance to remove",
+                self.instance
+            );
             Refusal::invalid("instance", why)
         })?;
         Ok((self.brain, instance))
@@ -185,10 +190,10 @@ impl Handle for v1::RemoveBrainRequest {
 
     async fn handle(
         (name, instance): Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let removed = daemon.brains.remove(caller, &name, instance).await?;
+        let removed = gateway.brains.remove(caller, &name, instance).await?;
         Ok(v1::RemoveBrainResponse {
             moment: Some(moment(&removed.view())),
         })
@@ -200,10 +205,10 @@ impl Handle for v1::CheckpointBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
+        let brain = gateway.brains.get(caller, &request.brain).await?;
         let generation = brain.checkpoint().await?;
         Ok(v1::CheckpointBrainResponse {
             moment: Some(moment(&brain.view())),
@@ -217,14 +222,14 @@ impl Handle for v1::VerifyBrainRequest {
 
     async fn handle(
         request: Self::Valid,
-        daemon: &Arc<Daemon>,
+        gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let brain = daemon.brains.get(caller, &request.brain).await?;
-        let job = daemon.brains.jobs().begin(JobKind::Verify, &brain.name);
-        // All that is in this view is committed, and so looked at.
+        let brain = gateway.brains.get(caller, &request.brain).await?;
+        let job = gateway.brains.jobs().begin(JobKind::Verify, &brain.name);
+        // Everything in this view is committed, and so verified.
         let (view, path) = (brain.view(), brain.path.clone());
-        let scans = daemon.scans.of(&caller.principal);
+        let scans = gateway.scans.of(&caller.principal);
         let report = match scans.run(move || Ok(verify::file(path)?)).await {
             Ok(report) => report,
             Err(refusal) => {
@@ -248,11 +253,11 @@ impl Handle for v1::VerifyBrainRequest {
     }
 }
 
-fn findings(report: verify::Report) -> Vec<v1::Finding> {
+fn findings(report: verify::VerifyReport) -> Vec<v1::Finding> {
     let tail = report.tail.map(|tail| v1::Finding {
         part: "journal".into(),
         offset: Some(tail.offset),
-        message: format!("{} bytes that are no commit: {}", tail.bytes, tail.why),
+        message: format!("{} bytes that are not a commit: {}", tail.bytes, tail.why),
     });
     let findings = report.findings.into_iter().map(|finding| v1::Finding {
         part: finding.part,

@@ -8,21 +8,23 @@ use amem_format::view::View;
 use amem_format::{Error, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_proto::v1;
 use amem_proto::v1::change::Change as ChangeKind;
-use amem_query::{Scope, Seen, Sight};
+use amem_query::Scope;
+use amem_query::planner::{Sight, Visibility};
 use prost::Message;
 
-use crate::limits::{CHANGES_BYTES, CHANGES_PER_TURN, FOLLOWED_SESSIONS_MAX, FOLLOWED_TYPES_MAX};
+use crate::limits::{
+    CHANGES_BYTES, CHANGES_PER_TURN, SUBSCRIBED_SESSIONS_MAX, SUBSCRIBED_TYPES_MAX,
+};
 use crate::refusal::{Refusal, Result};
 use amem_proto::answer::{event_type, timestamp, type_number};
 
-/// What a subscriber asks for.
+/// The options of a subscription.
 #[derive(Debug)]
 pub(crate) struct FeedOptions {
-    /// Whose changes it gets.
     pub(crate) filter: FeedFilter,
-    /// With vectors.
+    /// True to include vectors.
     pub(crate) vectors: bool,
-    /// With the content of events that are forgotten now.
+    /// True to include the content of forgotten events.
     pub(crate) forgotten: bool,
 }
 
@@ -40,9 +42,9 @@ impl FeedFilter {
     pub(crate) fn of(request: &v1::SubscribeRequest) -> Result<Self> {
         let limit =
             |what, count: usize, max: usize| Error::check_limit(what, count as u64, max as u64);
-        limit("types (count)", request.types.len(), FOLLOWED_TYPES_MAX)?;
+        limit("types (count)", request.types.len(), SUBSCRIBED_TYPES_MAX)?;
         let sessions = request.session_ids.len();
-        limit("session_ids (count)", sessions, FOLLOWED_SESSIONS_MAX)?;
+        limit("session_ids (count)", sessions, SUBSCRIBED_SESSIONS_MAX)?;
         let scope = request.scope.clone().unwrap_or_default();
         let everything = request.types.is_empty()
             && request.session_ids.is_empty()
@@ -53,7 +55,7 @@ impl FeedFilter {
             run: scope.run,
         };
         let types = request.types.iter().map(|number| {
-            let unsaid = || Refusal::invalid("types", "one of them is not said");
+            let unsaid = || Refusal::invalid("types", "one of them is not set");
             event_type(*number)?.ok_or_else(unsaid)
         });
         Ok(Self {
@@ -64,12 +66,12 @@ impl FeedFilter {
         })
     }
 
-    /// True if it leaves nothing out.
+    /// True if every event passes.
     pub(crate) fn is_everything(&self) -> bool {
         self.everything
     }
 
-    /// True if it lets an event through. An erased event has no scope any more and passes.
+    /// True if an event passes. An erased event has no scope any more, and passes.
     fn has(&self, view: &View, id: NodeId) -> Result<bool> {
         if self.everything {
             return Ok(true);
@@ -78,7 +80,7 @@ impl FeedFilter {
         Ok(
             (self.types.is_empty() || self.types.contains(&node.event_type()))
                 && self.has_session(node.session())
-                && (node.is_erased() || self.scope.of(&node)? != Seen::Outside),
+                && (node.is_erased() || self.scope.of(&node)? != Visibility::Outside),
         )
     }
 
@@ -123,7 +125,7 @@ pub(crate) struct FeedPart {
     /// The message; `more` says whether the commit goes on.
     pub(crate) message: v1::SubscribeResponse,
     /// Operations that were read for it; a touch counts once for each of its events.
-    pub(crate) looked_at: usize,
+    pub(crate) operations: usize,
 }
 
 /// Encodes the changes of a commit, part by part.
@@ -159,19 +161,19 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
         };
         message.changes.extend(self.waiting.take());
         let mut bytes: usize = message.changes.iter().map(Message::encoded_len).sum();
-        let (mut looked_at, mut passed_over) = (0, 0);
+        let (mut operations, mut skipped) = (0, 0);
         for op in self.ops.by_ref() {
             let op = op?;
             let weight = weight(&op);
-            looked_at += weight;
+            operations += weight;
             let shown = if options.filter.shows(view, &op)? {
                 change(view, &op, options)?
             } else {
                 None
             };
             let Some(change) = shown else {
-                passed_over += weight;
-                if passed_over >= CHANGES_PER_TURN {
+                skipped += weight;
+                if skipped >= CHANGES_PER_TURN {
                     message.more = true;
                     break;
                 }
@@ -188,11 +190,14 @@ impl<'t, 'o, I: Iterator<Item = amem_format::Result<Op<'o>>>> CommitEncoder<'t, 
             }
             message.changes.push(change);
         }
-        Ok(FeedPart { message, looked_at })
+        Ok(FeedPart {
+            message,
+            operations,
+        })
     }
 }
 
-/// Events that are looked up for an operation.
+/// Events that an operation looks up.
 fn weight(op: &Op<'_>) -> usize {
     match op {
         Op::Touch { entries, .. } => entries.iter().count().max(1),
@@ -200,6 +205,7 @@ fn weight(op: &Op<'_>) -> usize {
     }
 }
 
+/// The change that an operation is for subscribers; `None` if they get none.
 fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<ChangeKind>> {
     // Content that is hidden or erased by now is not sent, however old the commit is.
     let is_hidden = |id: NodeId| -> Result<bool> {
@@ -258,50 +264,66 @@ fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<Chan
                 .then(|| self::vector(view, vector))
                 .flatten(),
         }),
-        Op::Touch { at, entries } => {
-            let mut touched = Vec::new();
-            for (id, count) in entries.iter() {
-                if options.filter.has(view, id)? {
-                    let event_id = id.0;
-                    touched.push(v1::Touched { event_id, count });
-                }
-            }
-            if touched.is_empty() {
-                return Ok(None);
-            }
-            ChangeKind::Touch(v1::TouchChange {
-                touched,
-                time: Some(timestamp(*at)),
-            })
-        }
+        Op::Touch { at, entries } => return touch(view, *at, entries.iter(), &options.filter),
         Op::Decay { at, .. } => ChangeKind::Decay(v1::DecayChange {
             time: Some(timestamp(*at)),
         }),
-        Op::OpenSession {
-            session,
-            key,
-            agent,
-            at,
-        } => ChangeKind::SessionOpened(v1::SessionOpened {
-            session_id: session.0,
-            key: (*key).to_owned(),
-            agent: (*agent).to_owned(),
-            time: Some(timestamp(*at)),
-        }),
-        Op::CloseSession {
-            session,
-            outcome,
-            at,
-        } => ChangeKind::SessionClosed(v1::SessionClosed {
-            session_id: session.0,
-            outcome: (*outcome).to_owned(),
-            time: Some(timestamp(*at)),
-        }),
+        Op::OpenSession { .. } | Op::CloseSession { .. } => return Ok(session(op)),
         Op::Settings { json } => ChangeKind::SettingsJson((*json).to_owned()),
         Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
         // The message names the actor; request ids concern only the writer.
         Op::Actor { .. } | Op::Request { .. } => return Ok(None),
     }))
+}
+
+/// The touches of events that pass the filter; `None` if none does.
+fn touch(
+    view: &View,
+    at: Micros,
+    entries: impl Iterator<Item = (NodeId, u32)>,
+    filter: &FeedFilter,
+) -> Result<Option<ChangeKind>> {
+    let mut touched = Vec::new();
+    for (id, count) in entries {
+        if filter.has(view, id)? {
+            let event_id = id.0;
+            touched.push(v1::Touched { event_id, count });
+        }
+    }
+    if touched.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(ChangeKind::Touch(v1::TouchChange {
+        touched,
+        time: Some(timestamp(at)),
+    })))
+}
+
+/// A session that is opened or closed; `None` for any other operation.
+fn session(op: &Op<'_>) -> Option<ChangeKind> {
+    match op {
+        Op::OpenSession {
+            session,
+            key,
+            agent,
+            at,
+        } => Some(ChangeKind::SessionOpened(v1::SessionOpened {
+            session_id: session.0,
+            key: (*key).to_owned(),
+            agent: (*agent).to_owned(),
+            time: Some(timestamp(*at)),
+        })),
+        Op::CloseSession {
+            session,
+            outcome,
+            at,
+        } => Some(ChangeKind::SessionClosed(v1::SessionClosed {
+            session_id: session.0,
+            outcome: (*outcome).to_owned(),
+            time: Some(timestamp(*at)),
+        })),
+        _ => None,
+    }
 }
 
 fn event(

@@ -1,4 +1,5 @@
-//! Erase: content is gone from every file of the daemon's before the answer, or the answer says who still holds it.
+//! Erase: content is gone from every file of the daemon before the answer, or the answer names the processes that still
+//! hold it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -12,10 +13,10 @@ use amem_store::quarantine::{self, QuarantinedFile};
 use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
 
-use super::daemon::Daemon;
-use super::memory::{Command, Committed, Write};
+use super::gateway::Gateway;
+use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::FileHolder;
@@ -34,7 +35,7 @@ impl Validate for v1::EraseRequest {
         let wait = wait.map_err(|e| Refusal::invalid("reader_wait", e.to_string()))?;
         if wait > READERS_WAIT_MAX {
             let why = format!(
-                "{wait:?} is more than {READERS_WAIT_MAX:?}, the most there is: ask again afterwards"
+                "{wait:?} is more than {READERS_WAIT_MAX:?}, the limit: wait less, and erase again"
             );
             return Err(Refusal::invalid("reader_wait", why));
         }
@@ -43,7 +44,7 @@ impl Validate for v1::EraseRequest {
 }
 
 impl Write for v1::EraseRequest {
-    fn answer(done: &Committed) -> v1::EraseResponse {
+    fn answer(done: &CommittedChange) -> v1::EraseResponse {
         v1::EraseResponse {
             commit: done.commit(),
             episode_ids: done.written.answer.related.iter().map(|id| id.0).collect(),
@@ -53,15 +54,15 @@ impl Write for v1::EraseRequest {
     }
 
     /// Erases, and waits for readers that hold the content outside of the brain's file.
-    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
+    async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
         let (change, wait) = self.validate()?;
-        let command = Command::prepare(daemon, caller, change).await?;
-        let done = erase(daemon, caller, command).await?;
+        let command = PendingChange::prepare(gateway, caller, change).await?;
+        let done = erase(gateway, caller, command).await?;
         // An export of the old file ends at its next part.
         drop(done.brain.sending.write().await);
         let mut response = Self::answer(&done);
         let instance = done.brain.view().instance();
-        let replaced = daemon.brains.replaced();
+        let replaced = gateway.brains.replaced();
         match replaced
             .released(instance, done.written.generation, wait)
             .await
@@ -73,7 +74,7 @@ impl Write for v1::EraseRequest {
                 tracing::warn!(
                     brain = done.brain.name,
                     ?processes,
-                    "readers still have a file open with what was erased"
+                    "readers still have a file open that contains erased content"
                 );
             }
             Release::Unknown(why) => response.readers_unknown = why,
@@ -89,14 +90,18 @@ fn holder(holder: FileHolder) -> v1::FileHolder {
     }
 }
 
-/// Refused while a quarantined file has the content as well.
-async fn erase(daemon: &Daemon, caller: &Caller, command: Command) -> Result<Committed> {
+/// Refuses while a quarantined file has the content as well.
+async fn erase(
+    gateway: &Gateway,
+    caller: &Caller,
+    command: PendingChange,
+) -> Result<CommittedChange> {
     let Mutation::Erase(ids) = &command.request.mutation else {
         return command.execute().await;
     };
     let (ids, brain, view) = (ids.clone(), command.brain.clone(), command.brain.view());
-    let refuse = |cleared| refuse_kept(daemon, caller, &brain, view.clone(), &ids, cleared);
-    let cleared = refuse(Cleared::new()).await?;
+    let refuse = |cleared| refuse_kept(gateway, caller, &brain, view.clone(), &ids, cleared);
+    let cleared = refuse(ClearedFiles::new()).await?;
     let id = command.request.request_id;
     let done = command.execute().await?;
     if let (Some(id), true) = (id, done.written.answer.replayed) {
@@ -120,7 +125,7 @@ fn check_erased(brain: &OpenBrain, ids: &[NodeId], id: Uuid, lsn: Lsn) -> Result
 }
 
 /// Quarantined files that do not have the content, with their state when they were read.
-type Cleared = HashSet<(String, Stamp)>;
+type ClearedFiles = HashSet<(String, Stamp)>;
 
 /// The coarsest time stamp of a file system (FAT): two writes within it may have the same time.
 const TICK: Duration = Duration::from_secs(2);
@@ -133,22 +138,22 @@ const TICK: Duration = Duration::from_secs(2);
 /// may have taken the brain's name meanwhile. `before` are the files that the first pass returned: they are read again
 /// only if they were written to.
 async fn refuse_kept(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     view: View,
     ids: &[NodeId],
-    before: Cleared,
-) -> Result<Cleared> {
+    before: ClearedFiles,
+) -> Result<ClearedFiles> {
     // The file that the brain was imported from may still be there: it is removed or quarantined first.
-    daemon.brains.engine().finalise_original(&brain.name).await;
-    let (folder, ids) = (daemon.brains.folder().clone(), ids.to_vec());
+    gateway.brains.engine().finalise_original(&brain.name).await;
+    let (folder, ids) = (gateway.brains.folder().clone(), ids.to_vec());
     let brain_name = brain.name.clone();
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let found = scans.run(move || {
         folder.clear_leftovers(&brain_name)?;
-        let erased = Erased::of(&view, &brain_name, ids);
-        let mut cleared = Cleared::new();
+        let erased = ErasedEvents::of(&view, &brain_name, ids);
+        let mut cleared = ClearedFiles::new();
         let now = Duration::from_micros(folder.disk().now().0.try_into().unwrap_or(0));
         for kept in quarantine::list(&folder)? {
             if erased.ids.is_empty() {
@@ -179,8 +184,8 @@ async fn refuse_kept(
     }
 }
 
-/// The refusal of an erase because of a quarantined file. `why` is set if the file can not be read. A caller that may
-/// not know of the file's brain gets neither its name nor the reason.
+/// The refusal of an erase because of a quarantined file. `why` is set if the file cannot be read. A caller that does
+/// not see the file's brain gets neither its name nor the reason.
 fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> Refusal {
     if !caller.sees(&kept.brain) {
         let message = "a quarantined file of a brain that this caller may not see contains the text too, or cannot be searched: \
@@ -197,7 +202,7 @@ fn hindrance(caller: &Caller, kept: &QuarantinedFile, why: Option<Refusal>) -> R
         kept.file
     );
     match why {
-        // It may be another time.
+        // The file may be readable later.
         Some(mut why) if matches!(why.code, Code::Unavailable | Code::ResourceExhausted) => {
             why.0.message = message;
             why
@@ -214,16 +219,16 @@ fn is_gone(folder: &Folder, kept: &QuarantinedFile) -> bool {
     )
 }
 
-/// Events that are being erased, or were.
-struct Erased<'v> {
+/// Events to erase, or erased.
+struct ErasedEvents<'v> {
     view: &'v View,
     brain: &'v str,
     ids: Vec<NodeId>,
-    /// Those of which there is a text still.
+    /// Those that still have their text.
     whole: Vec<NodeId>,
 }
 
-impl<'v> Erased<'v> {
+impl<'v> ErasedEvents<'v> {
     fn of(view: &'v View, brain: &'v str, mut ids: Vec<NodeId>) -> Self {
         ids.retain(|id| view.node(*id).is_ok());
         let is_whole = |id: &NodeId| view.node(*id).is_ok_and(|node| !node.is_erased());
@@ -236,8 +241,8 @@ impl<'v> Erased<'v> {
         }
     }
 
-    /// True if a kept file has one of them whole, or may, as it can't be read. An error: one of another brain can't be
-    /// read, so that nothing is known of it.
+    /// True if a quarantined file has the text of one of them, or may have it because the file cannot be read. An error
+    /// if a file of another brain cannot be read.
     fn may_be_in(&self, folder: &Folder, kept: &QuarantinedFile) -> Result<bool> {
         let read = || Ok(quarantine::read(folder, &kept.file)?.0);
         let whole_in = |ids: &[NodeId]| {
@@ -248,9 +253,9 @@ impl<'v> Erased<'v> {
         let is_ours = kept.brain == self.brain || kept.base.is_some_and(|(of, _)| of == lineage);
         let has: Result<bool, Store> = match kept.base {
             Some(_) if is_ours => whole_in(&self.ids),
-            // Of another brain, which this one may have been merged with.
+            // A file of another brain may have been merged into this one.
             Some(_) if !self.whole.is_empty() => whole_in(&self.whole),
-            // Of another layout, perhaps what this brain was made of, or damaged: nothing says which events it has.
+            // A foreign or damaged file, perhaps the original of this brain: its events are unknown.
             None if is_ours && !self.whole.is_empty() => {
                 read().and_then(|other| amem_store::has_text_of(self.view, &other, &self.whole))
             }
@@ -261,10 +266,14 @@ impl<'v> Erased<'v> {
             Err(_) if is_gone(folder, kept) => Ok(false),
             Err(_) if is_ours => Ok(true),
             Err(why) => match Refusal::from(why) {
-                // Damage there is no matter of ours.
+                // Damage to a file of another brain does not concern this one.
                 why if why.code == Code::DataLoss => {
                     let (file, why) = (&kept.file, &why.message);
-                    tracing::warn!(file, why, "not looked through for an erase");
+                    tracing::warn!(
+                        file,
+                        why,
+                        "could not search a quarantined file for erased content"
+                    );
                     Ok(false)
                 }
                 why => Err(why),
@@ -301,7 +310,7 @@ mod tests {
         };
         let (ours, _other) = (open("b"), open("other"));
         let view = ours.view();
-        let erased = Erased::of(&view, "b", vec![NodeId(0)]);
+        let erased = ErasedEvents::of(&view, "b", vec![NodeId(0)]);
         // Of this brain, of another, and one that nothing is known of.
         let noise = place.path().join("noise");
         fs::write(&noise, "no brain").unwrap();

@@ -1,6 +1,6 @@
 //! IngestStream: batches go to the writer one after the other while earlier ones become durable; answers are in order.
 //!
-//! Promises: a batch that the writer has is executed, whether or not its answer is read; a stream that ends before
+//! Promises: an enqueued batch is executed, whether or not its answer is read; a stream that ends before
 //! every batch was answered ends with a refusal.
 
 use std::sync::Arc;
@@ -13,31 +13,31 @@ use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::answers::{Answers, Gone, Outgoing};
-use super::daemon::Daemon;
-use super::memory::{Command, Enqueued, Write};
+use super::answers::{AnswerSender, AnswerStream, SendError};
+use super::gateway::Gateway;
+use super::memory::{EnqueuedChange, PendingChange, Write};
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::limits::{INGEST_STREAMS_MAX, STREAM_AFTER, STREAM_BATCHES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// A batch that the writer has, or why it has not.
-type Batch = Result<Enqueued>;
+/// An enqueued batch, or why it is refused.
+type EnqueueResult = Result<EnqueuedChange>;
 
 /// The answers to a stream of batches.
 pub(crate) fn ingest(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin + Send + 'static,
-) -> Result<Answers<v1::IngestStreamResponse>> {
-    let turn = daemon.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
+) -> Result<AnswerStream<v1::IngestStreamResponse>> {
+    let turn = gateway.streams.take(&caller, 1, INGEST_STREAMS_MAX as u64);
     let turn = turn.map_err(|why| {
-        let message = format!("too many streams of batches are open ({why}): wait and retry");
+        let message = format!("too many streams of batches are open ({why}): retry later");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
-    let (answers, out) = Outgoing::new(&daemon.control, STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send_all(daemon, caller, batches, sent).in_current_span());
+    let (answers, out) = AnswerSender::new(&gateway.control, STREAM_BATCHES_MAX);
+    let sending = tokio::spawn(send_all(gateway, caller, batches, sent).in_current_span());
     let answer = async move {
         let _turn = turn;
         let end = match answer_all(&mut waiting, &answers).await {
@@ -47,7 +47,7 @@ pub(crate) fn ingest(
             },
             Err(gone) => {
                 sending.abort();
-                let remedy = "what was sent is executed: send what was not answered again, with its request_id";
+                let remedy = "the daemon executes what it received: send unanswered batches again, with their request_ids";
                 Err(gone.refusal("SLOW_READER", remedy))
             }
         };
@@ -55,7 +55,7 @@ pub(crate) fn ingest(
             answers.fail(refusal);
         }
         drop(answers);
-        // The writer skips a batch whose answer is not waited for.
+        // The writer skips a batch whose answer is dropped.
         while let Some(batch) = waiting.recv().await {
             if let Ok(enqueued) = batch {
                 drop(enqueued.done().await);
@@ -66,14 +66,14 @@ pub(crate) fn ingest(
     Ok(out)
 }
 
-/// Gives batches to the writer, at most as many ahead of their answers as `to` has room for.
+/// Enqueues batches, at most as many ahead of their answers as `to` has room for.
 async fn send_all(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut batches: impl Stream<Item = Result<v1::IngestStreamRequest>> + Unpin,
-    to: mpsc::Sender<Batch>,
+    to: mpsc::Sender<EnqueueResult>,
 ) -> Result<()> {
-    let mut stop = daemon.stop.clone();
+    let mut stop = gateway.stop.clone();
     loop {
         let Ok(place) = to.reserve().await else {
             return Ok(());
@@ -81,14 +81,14 @@ async fn send_all(
         let batch = tokio::select! {
             batch = in_time(batches.try_next()) => batch?,
             _ = stop.wait_for(|stop| *stop) => {
-                let message = "the daemon is stopping: send what was not answered again";
+                let message = "the daemon is stopping: send unanswered batches again";
                 return Err(Refusal::new(Code::Unavailable, "CLOSING", message));
             }
         };
         let Some(batch) = batch else {
             return Ok(());
         };
-        place.send(enqueue(&daemon, &caller, batch).await);
+        place.send(enqueue(&gateway, &caller, batch).await);
     }
 }
 
@@ -98,15 +98,19 @@ async fn in_time<T>(next: impl Future<Output = Result<T>>) -> Result<T> {
         Ok(next) => next,
         Err(_) => {
             let seconds = STREAM_AFTER.as_secs();
-            let message = format!("no batch came for {seconds} s: open a new stream");
+            let message = format!("no batch arrived for {seconds} s: open a new stream");
             Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
 }
 
-async fn enqueue(daemon: &Daemon, caller: &Caller, message: v1::IngestStreamRequest) -> Batch {
+async fn enqueue(
+    gateway: &Gateway,
+    caller: &Caller,
+    message: v1::IngestStreamRequest,
+) -> EnqueueResult {
     let batch = message.validate()?;
-    Command::prepare(daemon, caller, batch)
+    PendingChange::prepare(gateway, caller, batch)
         .await?
         .enqueue()
         .await
@@ -116,16 +120,16 @@ impl Validate for v1::IngestStreamRequest {
     type Valid = v1::IngestRequest;
 
     fn validate(self) -> Result<v1::IngestRequest> {
-        let none = || Refusal::invalid("batch", "a message of the stream has none");
+        let none = || Refusal::invalid("batch", "a message of the stream has no batch");
         self.batch.ok_or_else(none)
     }
 }
 
-/// Answers batches in order, as long as the answers are read.
+/// AnswerStream batches in order, as long as the answers are read.
 async fn answer_all(
-    waiting: &mut mpsc::Receiver<Batch>,
-    answers: &Outgoing<v1::IngestStreamResponse>,
-) -> Result<(), Gone> {
+    waiting: &mut mpsc::Receiver<EnqueueResult>,
+    answers: &AnswerSender<v1::IngestStreamResponse>,
+) -> Result<(), SendError> {
     let mut batch_index = 0;
     while let Some(batch) = waiting.recv().await {
         let committed = match batch {

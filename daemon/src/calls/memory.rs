@@ -1,4 +1,4 @@
-//! Changes: a request becomes a command to the brain's writer, and the commit its answer.
+//! Changes: a request becomes a command for the brain's writer, and the commit its answer.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::command::IntoCommand;
-use super::daemon::Daemon;
-use crate::access::Caller;
+use super::gateway::Gateway;
+use crate::auth::Caller;
 use crate::refusal::{Refusal, Result};
 use amem_engine::CommitAnswer;
 use amem_engine::OpenBrain;
@@ -21,39 +21,46 @@ use amem_engine::OpenBrain;
 /// A change that can be executed and answered.
 pub(crate) trait Write: IntoCommand {
     /// The answer to an executed change.
-    fn answer(done: &Committed) -> Self::Answer;
+    fn answer(done: &CommittedChange) -> Self::Answer;
 
-    /// Has the change executed, and answers once it is durable.
+    /// Executes the change, and answers once it is durable.
     fn write(
         self,
-        daemon: &Daemon,
+        gateway: &Gateway,
         caller: &Caller,
     ) -> impl Future<Output = Result<Self::Answer>> + Send {
         async move {
-            let command = Command::prepare(daemon, caller, self).await?;
+            let command = PendingChange::prepare(gateway, caller, self).await?;
             Ok(Self::answer(&command.execute().await?))
         }
     }
 }
 
+impl Gateway {
+    /// Executes a change, and answers once it is durable.
+    pub(crate) async fn write_as<W: Write>(&self, caller: &Caller, change: W) -> Result<W::Answer> {
+        change.write(self, caller).await
+    }
+}
+
 /// A checked change on its way to the writer of its brain.
-pub(super) struct Command {
+pub(super) struct PendingChange {
     pub(super) brain: Arc<OpenBrain>,
     pub(super) request: Request,
-    /// Of the message; the writer's queue counts them.
+    /// Size of the message, for the queue of the writer.
     bytes: usize,
 }
 
-impl Command {
+impl PendingChange {
     /// Checks a change and opens its brain.
     pub(super) async fn prepare<C: IntoCommand>(
-        daemon: &Daemon,
+        gateway: &Gateway,
         caller: &Caller,
         change: C,
     ) -> Result<Self> {
         let bytes = change.encoded_len();
         let (name, request) = change.into_command(&caller.principal)?;
-        let brain = daemon.brains.get(caller, &name).await?;
+        let brain = gateway.brains.get(caller, &name).await?;
         Ok(Self {
             brain,
             request,
@@ -61,42 +68,42 @@ impl Command {
         })
     }
 
-    /// Waits until it is durable. QUEUE_FULL if the writer has too much to do.
-    pub(super) async fn execute(self) -> Result<Committed> {
+    /// Waits until the change is durable; QUEUE_FULL if the queue of the writer is full.
+    pub(super) async fn execute(self) -> Result<CommittedChange> {
         let written = self.brain.commit(self.request, self.bytes).await?;
-        Ok(Committed {
+        Ok(CommittedChange {
             brain: self.brain,
             written,
         })
     }
 
-    /// Gives it to the writer as soon as the queue has room.
-    pub(super) async fn enqueue(self) -> Result<Enqueued> {
+    /// Enqueues the change as soon as the queue has room.
+    pub(super) async fn enqueue(self) -> Result<EnqueuedChange> {
         let answered = self
             .brain
             .commit_when_free(self.request, self.bytes)
             .await?;
-        Ok(Enqueued {
+        Ok(EnqueuedChange {
             brain: self.brain,
             answered,
         })
     }
 }
 
-/// A change that the writer has and has not answered yet.
-pub(super) struct Enqueued {
+/// A change in the queue of the writer.
+pub(super) struct EnqueuedChange {
     brain: Arc<OpenBrain>,
     answered: oneshot::Receiver<amem_engine::Result<CommitAnswer>>,
 }
 
-impl Enqueued {
+impl EnqueuedChange {
     /// Waits until it is durable.
-    pub(super) async fn done(self) -> Result<Committed> {
+    pub(super) async fn done(self) -> Result<CommittedChange> {
         let written = self
             .answered
             .await
             .unwrap_or_else(|_| Err(amem_engine::Error::outcome_unknown()))?;
-        Ok(Committed {
+        Ok(CommittedChange {
             brain: self.brain,
             written,
         })
@@ -104,12 +111,12 @@ impl Enqueued {
 }
 
 /// An executed change.
-pub(crate) struct Committed {
+pub(crate) struct CommittedChange {
     pub(super) brain: Arc<OpenBrain>,
     pub(super) written: CommitAnswer,
 }
 
-impl Committed {
+impl CommittedChange {
     pub(super) fn commit(&self) -> Option<v1::Commit> {
         Some(commit(self.brain.view().instance(), &self.written.answer))
     }
@@ -131,7 +138,7 @@ pub(super) fn commit(instance: Uuid, answer: &Answer) -> v1::Commit {
 }
 
 impl Write for v1::CompressSessionRequest {
-    fn answer(done: &Committed) -> v1::CompressSessionResponse {
+    fn answer(done: &CommittedChange) -> v1::CompressSessionResponse {
         v1::CompressSessionResponse {
             commit: done.commit(),
             event_id: done.event_id(),
@@ -139,14 +146,14 @@ impl Write for v1::CompressSessionRequest {
         }
     }
 
-    /// Without a text, the daemon makes one of the session's own sentences.
-    async fn write(self, daemon: &Daemon, caller: &Caller) -> Result<Self::Answer> {
-        let mut command = Command::prepare(daemon, caller, self).await?;
+    /// Without a text, the daemon summarises the session by its own sentences.
+    async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
+        let mut command = PendingChange::prepare(gateway, caller, self).await?;
         if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
             && text.trim().is_empty()
         {
-            *text = summarise(daemon, caller, &command.brain, *session).await?;
-            // The session may go on, and a retry have another summary: the request is the same by this.
+            *text = summarise(gateway, caller, &command.brain, *session).await?;
+            // The session may grow before a retry, which then has another summary: this identifies the request.
             command.request.said = Some(format!("a summary of session {session}"));
         }
         Ok(Self::answer(&command.execute().await?))
@@ -154,18 +161,16 @@ impl Write for v1::CompressSessionRequest {
 }
 
 async fn summarise(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     session: SessionId,
 ) -> Result<String> {
     let view = brain.view();
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let made = scans.run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
     made.await?.ok_or_else(|| {
-        let why = format!(
-            "session {session} has no sentence that a summary could be made of: give a text"
-        );
+        let why = format!("session {session} has no sentence for a summary: set the text");
         Refusal::invalid("text", why)
     })
 }

@@ -1,4 +1,4 @@
-//! MergeBrain: brings another brain, or a file, into a brain.
+//! MergeBrain: merges another brain, or a file, into a brain.
 //!
 //! Promises: the other brain is read as of one moment; a dry run commits nothing.
 
@@ -15,117 +15,128 @@ use amem_store::mutation::Request;
 use amem_store::{IncomingFile, LossyConversions, MergeReport, MergeSource, Mutation, quarantine};
 use tokio_stream::Stream;
 
-use super::command::request;
-use super::daemon::Daemon;
-use super::kept_files;
+use super::command::WriteConditions;
+use super::gateway::Gateway;
 use super::memory::commit;
-use super::transfer::{FilePart, options, receive};
+use super::quarantined_files;
+use super::transfer::{FilePart, no_part, options, receive};
 use super::validate::Validate;
-use crate::access::{Caller, Role};
+use crate::auth::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;
 use amem_engine::plural;
 
+/// The options of a merge.
+pub struct MergeRequest {
+    brain: String,
+    source: Source,
+    dry_run: bool,
+    conditions: WriteConditions,
+}
+
 impl Validate for v1::MergeBrainRequest {
-    type Valid = FilePart<v1::MergeOptions>;
+    type Valid = FilePart<MergeRequest>;
 
     fn validate(self) -> Result<Self::Valid> {
         match self.part {
-            Some(Part::Options(options)) => Ok(FilePart::Options(options)),
-            Some(Part::Data(data)) => Ok(FilePart::Data(data)),
-            None => Err(Refusal::invalid("part", "a message has none")),
+            Some(Part::Options(options)) => {
+                let none = || Refusal::invalid("from", "set the brain or file to merge");
+                Ok(FilePart::Options(MergeRequest {
+                    brain: options.brain,
+                    source: options.from.ok_or_else(none)?,
+                    dry_run: options.dry_run,
+                    conditions: WriteConditions::of(options.options)?,
+                }))
+            }
+            Some(Part::Data(data)) => FilePart::data(data),
+            None => Err(no_part()),
         }
     }
 }
 
 /// Merges another brain into one.
 pub(crate) async fn merge(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::MergeBrainRequest>> + Unpin,
 ) -> Result<v1::MergeBrainResponse> {
-    let options = options(&mut parts).await?;
-    let brain = daemon.brains.get(&caller, &options.brain).await?;
-    let dry_run = options.dry_run;
-    let (from, misfits) = source(&daemon, &caller, &brain, options.from.as_ref(), parts).await?;
+    let MergeRequest {
+        brain,
+        source,
+        dry_run,
+        conditions,
+    } = options(&mut parts).await?;
+    let brain = gateway.brains.get(&caller, &brain).await?;
+    let (from, lossy) = read_source(&gateway, &caller, &brain, &source, parts).await?;
     let same_instance = from.instance() == brain.view().instance();
-    let mut request = request(
-        Mutation::Merge(MergeSource::new(from.clone())),
-        options.options,
-        &caller.principal,
-    )?;
-    // The other brain may go on: a retry names the same.
-    request.said = match &options.from {
-        Some(Source::FromBrain(name)) => Some(format!("a merge of brain {name}")),
-        Some(Source::FromKeptFile(file)) => Some(format!("a merge of file {file}")),
-        _ => None,
+    let mutation = Mutation::Merge(MergeSource::new(from.clone()));
+    let mut request = conditions.request(mutation, &caller.principal);
+    // The other brain may change before a retry: the name identifies the request.
+    request.said = match &source {
+        Source::FromBrain(name) => Some(format!("a merge of brain {name}")),
+        Source::FromKeptFile(file) => Some(format!("a merge of file {file}")),
+        Source::FromFileBytes(_) => None,
     };
-    // From here on the merge ends even if the caller gives up.
+    // From here on the merge completes even if the caller leaves.
     let done = to_its_end(async move {
         if dry_run {
-            plan(&daemon, &caller, &brain, &from).await
+            plan(&gateway, &caller, &brain, &from).await
         } else {
-            write(&daemon, &brain, request, &from).await
+            write(&gateway, &brain, request, &from).await
         }
     });
     Ok(v1::MergeBrainResponse {
-        dropped_edges: misfits.dropped_edges,
-        changed_values: misfits.changed,
+        dropped_edges: lossy.dropped_edges,
+        changed_values: lossy.changed,
         same_instance,
         ..done.await?
     })
 }
 
-/// The view that is merged, and what its file has that a brain can't have.
-async fn source(
-    daemon: &Daemon,
+/// The view to merge, and what its file has that a brain cannot hold.
+async fn read_source(
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
-    from: Option<&Source>,
+    source: &Source,
     parts: impl Stream<Item = Result<v1::MergeBrainRequest>> + Unpin,
 ) -> Result<(View, LossyConversions)> {
-    Ok(match from {
-        Some(Source::FromBrain(name)) if *name == brain.name => {
-            let why = "the other brain is this one: name another";
+    Ok(match source {
+        Source::FromBrain(name) if *name == brain.name => {
+            let why = "a brain cannot be merged into itself: name another";
             return Err(Refusal::invalid("from", why));
         }
-        Some(Source::FromBrain(name)) => {
-            let other = daemon.brains.get_as(caller, name, Role::Read).await;
+        Source::FromBrain(name) => {
+            let other = gateway.brains.get_as(caller, name, Role::Read).await;
             let view = other.map_err(|why| of_source(name, why))?.view();
             let of = view.clone();
-            // A file that comes is verified; so is this one.
-            let scans = daemon.scans.of(&caller.principal);
+            // Verified like a file that is received.
+            let scans = gateway.scans.of(&caller.principal);
             scans.run(move || Ok(verify::source(&of)?)).await?;
             (view, LossyConversions::default())
         }
-        Some(Source::FromKeptFile(file)) => {
-            kept_files::find(daemon, caller, file, Role::Read).await?;
-            let (folder, file) = (daemon.brains.folder().clone(), file.clone());
-            daemon
+        Source::FromKeptFile(file) => {
+            quarantined_files::find(gateway, caller, file, Role::Read).await?;
+            let (folder, file) = (gateway.brains.folder().clone(), file.clone());
+            gateway
                 .scans
                 .of(&caller.principal)
                 .run(move || Ok(quarantine::read(&folder, &file)?))
                 .await?
         }
-        Some(Source::FromFileBytes(bytes)) => {
-            let (folder, bytes) = (daemon.brains.folder().clone(), *bytes);
+        Source::FromFileBytes(bytes) => {
+            let (folder, bytes) = (gateway.brains.folder().clone(), *bytes);
             let begun = blocking(move || IncomingFile::read_only(&folder, bytes)).await?;
             let incoming = begun.map_err(Refusal::from)?;
             let incoming = receive(incoming, parts).await?;
-            let scans = daemon.scans.of(&caller.principal);
+            let scans = gateway.scans.of(&caller.principal);
             scans.run(move || Ok(incoming.into_view()?)).await?
-        }
-        None => {
-            return Err(Refusal::invalid(
-                "from",
-                "say which brain or file is merged",
-            ));
         }
     })
 }
 
-/// NOT_FOUND of the other brain advises to create it, which makes no sense here.
+/// The usual message of NOT_FOUND advises to create the brain, which does not help here.
 fn of_source(name: &str, why: Refusal) -> Refusal {
     match why.code {
         Code::NotFound => {
@@ -138,24 +149,24 @@ fn of_source(name: &str, why: Refusal) -> Refusal {
 
 /// What a merge would do now.
 async fn plan(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
     let (view, other) = (brain.view(), MergeSource::new(from.clone()));
-    let scans = daemon.scans.of(&caller.principal);
+    let scans = gateway.scans.of(&caller.principal);
     let merged = scans.run(move || Ok(other.would_do(&view)?)).await?;
     Ok(answer(None, from, &merged))
 }
 
 async fn write(
-    daemon: &Daemon,
+    gateway: &Gateway,
     brain: &OpenBrain,
     request: Request,
     from: &View,
 ) -> Result<v1::MergeBrainResponse> {
-    let job = daemon.brains.jobs().begin(JobKind::Merge, &brain.name);
+    let job = gateway.brains.jobs().begin(JobKind::Merge, &brain.name);
     let written = match brain.commit(request, 0).await {
         Ok(written) => written,
         Err(error) => {

@@ -1,23 +1,24 @@
 //! What the calls of amem.v1 do, in messages of `amem_proto` and for any protocol.
 //!
-//! A protocol finds out who calls (`Caller`), decodes a request, hands it in and encodes the answer or the refusal:
-//! `Daemon::ask_as` answers a question from a view, `Daemon::write_as` has a change executed, `Daemon::call_as` does
-//! everything else that has one request and one answer; streams have a function each.
+//! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the refusal:
+//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::call_as` does
+//! everything else with one request and one answer; each stream has a function of its own.
 //!
-//! Promises: a request is checked once, before any brain is looked at; a refusal says in words what would be right.
-//! Not here: who may call, and how often (`access`, `door`); gRPC (`grpc`); what a question means
+//! Promises: a request is checked once, before a brain is opened; a refusal says what is valid.
+//! Not here: who may call, and how often (`ingress`); codes and frames of a protocol (`grpc`); what a question means
 //! (`amem_proto::answer`); what a mutation does (`amem_store`).
 
-pub(crate) mod daemon;
+pub(crate) mod gateway;
 
+mod changes;
 mod command;
 mod validate;
 
 mod admin;
 mod brain;
 mod erase;
-mod kept_files;
 mod memory;
+mod quarantined_files;
 mod tokens;
 
 mod answers;
@@ -30,5 +31,5 @@ mod change_feed;
 mod status;
 
 pub use command::IntoCommand;
-pub(crate) use daemon::Daemon;
+pub(crate) use gateway::Gateway;
 pub use validate::Validate;

@@ -1,18 +1,17 @@
-//! How brains, calls and jobs are, as messages.
+//! The state of brains, calls and jobs, as messages.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
-use crate::figures::Process;
 use crate::ingress::latency::Rpc;
+use crate::metrics::Process;
 use crate::refusal::{Refusal, Result};
 use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob, base_bytes};
 use amem_engine::{JobReport, OpenBrain};
 use amem_proto::answer::{moment, timestamp};
 
-/// An open brain.
 pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
     let metrics = brain.metrics();
     let (groups, syncs) = (metrics.groups.read(), metrics.syncs.read());
@@ -20,7 +19,7 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
     let last = |span: u64| (metrics.checkpoints.get() > 0).then(|| micros(span));
     let size = |thousandths| u32::try_from(groups.at_most(thousandths)).unwrap_or(u32::MAX);
     let view = brain.view();
-    // A base whose log can't be read has told so when it was opened.
+    // The engine has reported a base whose log cannot be read when it opened the brain.
     let held = view.commits_held_after().unwrap_or(view.lsn());
     v1::BrainStatus {
         brain: brain.name.clone(),
@@ -53,7 +52,7 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
     }
 }
 
-/// A brain that can't be opened, or a file that was not adopted.
+/// A brain that cannot be opened, or a file that was rejected.
 pub(super) fn problem((name, problem): NamedProblem) -> v1::BrainProblem {
     let refusal = Refusal::from(problem.error).0;
     v1::BrainProblem {
@@ -65,7 +64,6 @@ pub(super) fn problem((name, problem): NamedProblem) -> v1::BrainProblem {
     }
 }
 
-/// How long the calls of an RPC took.
 pub(super) fn latency(path: String, rpc: &Rpc) -> v1::RpcLatency {
     let at = |quantile| Some(micros(rpc.micros.value_at_quantile(quantile)));
     v1::RpcLatency {
@@ -82,7 +80,6 @@ pub(super) fn latency(path: String, rpc: &Rpc) -> v1::RpcLatency {
     }
 }
 
-/// The process.
 pub(super) fn process(of: &Process) -> v1::ProcessStatus {
     v1::ProcessStatus {
         memory_bytes: of.memory_bytes,
@@ -94,7 +91,6 @@ pub(super) fn process(of: &Process) -> v1::ProcessStatus {
     }
 }
 
-/// How many jobs of a kind there were.
 pub(super) fn job_count(of: JobCount) -> v1::JobCount {
     v1::JobCount {
         kind: of.kind as i32,
@@ -104,7 +100,6 @@ pub(super) fn job_count(of: JobCount) -> v1::JobCount {
     }
 }
 
-/// A job.
 pub(super) fn job(entry: JobEntry) -> v1::Job {
     let (state, end_time, message) = match entry.ended {
         None => (v1::JobState::Running, None, String::new()),
@@ -122,14 +117,14 @@ pub(super) fn job(entry: JobEntry) -> v1::Job {
     }
 }
 
-/// What came of a scheduled job, as subscribers are told.
-pub(super) fn job_told(brain: &str, told: JobReport) -> v1::Job {
+/// The outcome of a scheduled job, for subscribers.
+pub(super) fn job_outcome(brain: &str, report: JobReport) -> v1::Job {
     job(JobEntry {
         id: 0,
-        kind: told.kind,
+        kind: report.kind,
         brain: brain.to_owned(),
-        started: told.began,
-        ended: Some((told.ended, told.outcome)),
+        started: report.began,
+        ended: Some((report.ended, report.outcome)),
     })
 }
 
@@ -139,7 +134,6 @@ pub(super) fn job_kind(kind: v1::JobKind) -> Result<JobKind> {
     Ok(JobKind::by_name(job).ok_or(amem_engine::Error::NotScheduled { job })?)
 }
 
-/// A job that follows the clock.
 pub(super) fn scheduled(entry: ScheduledJob) -> v1::ScheduledJob {
     let (message, failed) = match entry.outcome {
         None => (String::new(), false),
@@ -159,7 +153,6 @@ pub(super) fn scheduled(entry: ScheduledJob) -> v1::ScheduledJob {
     }
 }
 
-/// A span of time.
 pub(super) fn duration(span: std::time::Duration) -> Duration {
     Duration {
         seconds: i64::try_from(span.as_secs()).unwrap_or(i64::MAX),
@@ -171,7 +164,6 @@ fn micros(micros: u64) -> Duration {
     duration(std::time::Duration::from_micros(micros))
 }
 
-/// A moment.
 pub(super) fn time(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     timestamp(Micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))

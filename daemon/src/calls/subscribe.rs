@@ -1,10 +1,10 @@
 //! Subscribe: the commits of a brain in order, read from the brain itself.
 //!
-//! A subscriber is a position in the log: what it has not read yet waits in the file, except for a few messages. The
-//! slowest subscriber costs a writer nothing; one that does not read for `limits.send_secs` is ended.
+//! A subscriber is a position in the log: unread commits stay in the file, except for a few messages. The slowest
+//! subscriber costs a writer nothing; a subscription that is not read for `limits.send_secs` ends.
 //!
-//! Promises: a subscriber that filters everything out still gets its position now and then; reading commits for it
-//! never holds a thread for longer than a few changes take, and ends with the subscription or the daemon.
+//! Promises: a subscriber whose filter matches nothing still gets its position now and then; reading commits for it
+//! yields its thread after a few changes, and ends with the subscription or the daemon.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,33 +17,33 @@ use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::answers::{Answers, Outgoing};
+use super::answers::{AnswerSender, AnswerStream};
 use super::change_feed::{CommitEncoder, FeedFilter, FeedOptions, position};
-use super::daemon::Daemon;
+use super::gateway::Gateway;
 use super::status;
 use super::validate::Validate;
-use crate::access::Caller;
-use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, PASSED_OVER_MAX};
+use crate::auth::Caller;
+use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, SKIPPED_COMMITS_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::Subscription;
 use amem_engine::{JobReport, OpenBrain};
 
-/// Subscribe: the commits that a request asks for, from its moment on.
+/// The commits that a request asks for, from its moment on.
 pub(crate) async fn follow(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::SubscribeRequest,
-) -> Result<Answers<v1::SubscribeResponse>> {
+) -> Result<AnswerStream<v1::SubscribeResponse>> {
     let (request, instance, filter) = request.validate()?;
-    let brain = daemon.brains.get(caller, &request.brain).await?;
+    let brain = gateway.brains.get(caller, &request.brain).await?;
     let view = brain.view();
     check_instance(instance, view.instance())?;
     let from = request.after_lsn.map_or(view.lsn(), Lsn);
-    // Commits that are gone are refused now, and not after a first message.
+    // Commits that no longer exist are refused now, not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
-    let (out, messages) = Outgoing::new(&daemon.control, CHANGES_WAITING_MAX);
-    let following = Following {
+    let (out, messages) = AnswerSender::new(&gateway.control, CHANGES_WAITING_MAX);
+    let following = CommitFeed {
         jobs: request.include_jobs.then(|| brain.subscribe_jobs()),
         brain,
         from,
@@ -56,10 +56,10 @@ pub(crate) async fn follow(
         newest,
         heartbeat: HEARTBEAT,
         sent: Instant::now(),
-        passed_over: 0,
-        looked_at: 0,
-        turns: daemon.follows.clone(),
-        stop: daemon.stop.clone(),
+        skipped: 0,
+        operations: 0,
+        turns: gateway.follows.clone(),
+        stop: gateway.stop.clone(),
         out: out.clone(),
     };
     // Log lines of the subscription carry the span of its call.
@@ -89,7 +89,7 @@ fn check_instance(asked: Option<Uuid>, found: Uuid) -> Result<()> {
 }
 
 impl Validate for v1::SubscribeRequest {
-    /// The request, the instance that its LSN is of, and which changes it asks for.
+    /// The request, the instance of its LSN, and the filter of changes.
     type Valid = (Self, Option<Uuid>, FeedFilter);
 
     fn validate(self) -> Result<Self::Valid> {
@@ -98,56 +98,54 @@ impl Validate for v1::SubscribeRequest {
             ("", None | Some(0)) => None,
             ("", Some(lsn)) => {
                 let why =
-                    format!("say of which instance LSN {lsn} is: the answer that named it says so");
+                    format!("set the instance of LSN {lsn}: the answer that named the LSN has it");
                 return Err(Refusal::invalid("instance", why));
             }
-            _ => {
-                Some(Uuid::try_parse(asked).map_err(|e| {
-                    Refusal::invalid("instance", format!("{asked:?} is no UUID: {e}"))
-                })?)
-            }
+            _ => Some(Uuid::try_parse(asked).map_err(|e| {
+                Refusal::invalid("instance", format!("{asked:?} is not a UUID: {e}"))
+            })?),
         };
         let filter = FeedFilter::of(&self)?;
         Ok((self, instance, filter))
     }
 }
 
-struct Following {
+struct CommitFeed {
     brain: Arc<OpenBrain>,
     /// Everything up to here has been sent.
     from: Lsn,
     follower: Subscription,
     options: Arc<FeedOptions>,
     newest: watch::Receiver<Lsn>,
-    /// After this long without a message it sends its position.
+    /// The longest silence before it sends its position.
     heartbeat: Duration,
     /// When a message was sent last.
     sent: Instant,
     /// Commits since then without a change for this subscriber.
-    passed_over: usize,
+    skipped: usize,
     /// Operations read since it last yielded.
-    looked_at: usize,
-    /// Outcomes of jobs, if they are asked for.
+    operations: usize,
+    /// Outcomes of jobs, if the request includes them.
     jobs: Option<broadcast::Receiver<JobReport>>,
     /// Subscriptions that read commits at the same time.
     turns: Arc<Semaphore>,
     stop: watch::Receiver<bool>,
-    out: Outgoing<v1::SubscribeResponse>,
+    out: AnswerSender<v1::SubscribeResponse>,
 }
 
-impl Following {
+impl CommitFeed {
     async fn run(mut self) -> Result<()> {
         self.send_position().await?;
         loop {
             self.newest.mark_unchanged();
             while self.send_next().await? {}
             let mut job = None;
-            // Counted from the last message: commits that are passed over do not postpone it.
+            // Counted from the last message: skipped commits do not postpone it.
             let silent = tokio::select! {
                 _ = self.newest.changed() => false,
                 () = sleep_until(self.sent + self.heartbeat) => true,
-                told = next_job(&mut self.jobs) => {
-                    job = Some(told);
+                report = next_job(&mut self.jobs) => {
+                    job = Some(report);
                     false
                 }
                 () = self.out.closed() => return Ok(()),
@@ -167,15 +165,15 @@ impl Following {
     }
 
     /// Sends the outcome of a job, after the commits that it made.
-    async fn send_job(&mut self, told: JobReport) -> Result<()> {
+    async fn send_job(&mut self, report: JobReport) -> Result<()> {
         while self.send_next().await? {}
         let mut message = self.position()?;
-        message.job = Some(status::job_told(&self.brain.name, told));
+        message.job = Some(status::job_outcome(&self.brain.name, report));
         self.send(message).await
     }
 
-    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. A
-    /// commit without a change for this subscriber is passed over.
+    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. Skips a
+    /// commit without a change for this subscriber.
     async fn send_next(&mut self) -> Result<bool> {
         let (view, options) = (self.brain.view(), self.options.clone());
         let Some(committed) = view.commit_after(self.from)? else {
@@ -187,18 +185,18 @@ impl Following {
         let mut is_sent = false;
         loop {
             let part = {
-                // Few of many subscribers that catch up compete with light calls.
+                // Only a few subscribers that catch up compete with light calls.
                 let _turn = self.turns.acquire().await.ok();
                 encoder.part()?
             };
             let more = part.message.more;
-            // If a part was sent, so is the last one: it says that the commit is whole.
+            // After a first part, the last one is sent even if it is empty: it completes the commit.
             let is_whole = !more && (is_sent || options.filter.is_everything());
             if !part.message.changes.is_empty() || is_whole {
                 self.send(part.message).await?;
                 is_sent = true;
             }
-            self.yield_after(part.looked_at).await?;
+            self.yield_after(part.operations).await?;
             if !more {
                 break;
             }
@@ -206,22 +204,22 @@ impl Following {
         self.from = commit.lsn;
         self.follower.reached(self.from);
         if !is_sent {
-            self.passed_over += 1;
+            self.skipped += 1;
         }
-        if self.passed_over >= PASSED_OVER_MAX || self.sent.elapsed() >= self.heartbeat {
+        if self.skipped >= SKIPPED_COMMITS_MAX || self.sent.elapsed() >= self.heartbeat {
             self.send_position().await?;
         }
         Ok(true)
     }
 
     /// Yields after `CHANGES_PER_TURN` operations, and checks that the subscription is still wanted.
-    async fn yield_after(&mut self, looked_at: usize) -> Result<()> {
+    async fn yield_after(&mut self, operations: usize) -> Result<()> {
         // Even an empty commit costs something.
-        self.looked_at += looked_at.max(1);
-        if self.looked_at < CHANGES_PER_TURN {
+        self.operations += operations.max(1);
+        if self.operations < CHANGES_PER_TURN {
             return Ok(());
         }
-        self.looked_at = 0;
+        self.operations = 0;
         tokio::task::yield_now().await;
         if self.out.is_closed() {
             return Err(Refusal::cancelled());
@@ -254,7 +252,7 @@ impl Following {
             gone.refusal("SLOW_SUBSCRIBER", &remedy)
                 .with("after_lsn", self.from)
         })?;
-        (self.sent, self.passed_over) = (Instant::now(), 0);
+        (self.sent, self.skipped) = (Instant::now(), 0);
         Ok(())
     }
 
@@ -264,12 +262,12 @@ impl Following {
     }
 }
 
-/// The next job that has ended; never, if jobs are not asked for.
+/// The next job that has ended; pending forever without a receiver.
 async fn next_job(jobs: &mut Option<broadcast::Receiver<JobReport>>) -> JobReport {
-    while let Some(told) = jobs {
-        match told.recv().await {
-            Ok(told) => return told,
-            // Outcomes that it missed are in ListJobs.
+    while let Some(reports) = jobs {
+        match reports.recv().await {
+            Ok(report) => return report,
+            // ListJobs has the outcomes that it missed.
             Err(broadcast::error::RecvError::Lagged(_)) => {}
             Err(broadcast::error::RecvError::Closed) => *jobs = None,
         }

@@ -1,29 +1,29 @@
 //! Tokens of callers over TCP.
 //!
-//! Promises: a token is in the answer to CreateToken and nowhere else, neither in other answers nor in the log.
+//! Promises: a token is in the answer to CreateToken and nowhere else.
 
 use amem_proto::v1;
 
-use super::daemon::page_size;
+use super::gateway::page_size;
 use super::status;
 use super::validate::Validate;
-use crate::access::Role;
+use crate::auth::Role;
 use crate::auth::Token;
 use crate::brains::{blocking, to_its_end};
-use crate::control::{Control, Live, tokens};
+use crate::control::{Control, LiveConfig, tokens};
 use crate::refusal::{Refusal, Result};
 
-/// Makes a token, which is in force at once.
+/// Creates a token, which is in force at once.
 pub(super) async fn create(
     control: &Control,
     (request, role): (v1::CreateTokenRequest, Role),
 ) -> Result<v1::CreateTokenResponse> {
     let (control, name, brains) = (control.clone(), request.name, request.brains);
-    // The token is in force once the file has it, so a caller that gives up does not stop this half way.
+    // The token is in force once the file has it: this completes even if the caller leaves.
     let made = to_its_end(async move {
         blocking(move || {
             let secret = control.create_token(&name, role, &brains)?;
-            tracing::info!(name, %role, ?brains, "made a token");
+            tracing::info!(name, %role, ?brains, "created a token");
             Ok(secret)
         })
         .await?
@@ -45,8 +45,11 @@ pub(super) async fn revoke(control: &Control, request: v1::RevokeTokenRequest) -
     .await
 }
 
-pub(super) fn list(live: &Live, request: &v1::ListTokensRequest) -> Result<v1::ListTokensResponse> {
-    // A page's token is the last name of it.
+pub(super) fn list(
+    live: &LiveConfig,
+    request: &v1::ListTokensRequest,
+) -> Result<v1::ListTokensResponse> {
+    // A token is the last name of its page.
     let all = tokens(live)?.list().iter();
     let mut rest = all.filter(|token| token.name > request.page_token);
     let size = page_size(request.page_size);
@@ -78,7 +81,7 @@ impl Validate for v1::CreateTokenRequest {
             v1::Permission::Write => Role::Write,
             v1::Permission::Admin => Role::Admin,
             v1::Permission::Unspecified => {
-                let why = "say READ, WRITE or ADMIN";
+                let why = "set READ, WRITE or ADMIN";
                 return Err(Refusal::invalid("permission", why));
             }
         };

@@ -21,27 +21,45 @@ use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
 use tracing::Instrument;
 
-use super::answers::{Answers, Outgoing};
+use super::answers::{AnswerSender, AnswerStream};
 use super::brain::info;
-use super::daemon::Daemon;
+use super::gateway::Gateway;
 use super::validate::Validate;
-use crate::access::Caller;
+use crate::auth::Caller;
 use crate::brains::{blocking, to_its_end};
 use crate::call_pool::CallPoolOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;
 use amem_engine::plural;
-use amem_engine::{Panicked, caught};
+use amem_engine::{TaskPanic, caught};
 
-type Sending = Outgoing<v1::ExportBrainResponse>;
+type ExportSender = AnswerSender<v1::ExportBrainResponse>;
 
-/// A message of a stream that brings a file: the options first, then its bytes.
+/// A message of a stream that carries a file: the options first, then its bytes.
 pub enum FilePart<O> {
-    /// What is to be made of the file.
     Options(O),
-    /// Its next bytes.
+    /// The next bytes of the file.
     Data(Vec<u8>),
+}
+
+impl<O> FilePart<O> {
+    /// Bytes of a file, at most `PART_BYTES_MAX`.
+    pub(super) fn data(data: Vec<u8>) -> Result<Self> {
+        if data.len() > PART_BYTES_MAX {
+            let why = format!(
+                "{} bytes, more than the limit of {PART_BYTES_MAX}",
+                data.len()
+            );
+            return Err(Refusal::invalid("data", why));
+        }
+        Ok(Self::Data(data))
+    }
+}
+
+/// The refusal of a message without a part.
+pub(super) fn no_part() -> Refusal {
+    Refusal::invalid("part", "a message has neither options nor data")
 }
 
 impl Validate for v1::ImportBrainRequest {
@@ -50,8 +68,8 @@ impl Validate for v1::ImportBrainRequest {
     fn validate(self) -> Result<Self::Valid> {
         match self.part {
             Some(Part::Options(options)) => Ok(FilePart::Options(options)),
-            Some(Part::Data(data)) => Ok(FilePart::Data(data)),
-            None => Err(Refusal::invalid("part", "a message has none")),
+            Some(Part::Data(data)) => FilePart::data(data),
+            None => Err(no_part()),
         }
     }
 }
@@ -62,20 +80,20 @@ impl Validate for v1::ExportBrainRequest {
 
     fn validate(self) -> Result<Self::Valid> {
         let form = v1::ExportForm::try_from(self.form).map_err(|_| {
-            let why = format!("{} is none: say NATIVE or COMPATIBLE", self.form);
+            let why = format!("{} is unknown: set NATIVE or COMPATIBLE", self.form);
             Refusal::invalid("form", why)
         })?;
         Ok((self.brain, form))
     }
 }
 
-/// ImportBrain: makes a brain of a file that comes in parts.
+/// ImportBrain: makes a brain of a file that arrives in parts.
 pub(crate) async fn import(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
 ) -> Result<v1::ImportBrainResponse> {
-    let (brain, imported) = receive_brain(daemon, caller, parts).await?;
+    let (brain, imported) = receive_brain(gateway, caller, parts).await?;
     let view = brain.view();
     Ok(v1::ImportBrainResponse {
         moment: Some(moment(&view)),
@@ -89,15 +107,15 @@ pub(crate) async fn import(
 }
 
 async fn receive_brain(
-    daemon: Arc<Daemon>,
+    gateway: Arc<Gateway>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
 ) -> Result<(Arc<OpenBrain>, ImportReport)> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
     let embed = !options.no_embed;
-    let job = daemon.brains.jobs().begin(JobKind::Import, &name);
-    let received = match daemon.brains.receive(&name, options.file_bytes).await {
+    let job = gateway.brains.jobs().begin(JobKind::Import, &name);
+    let received = match gateway.brains.receive(&name, options.file_bytes).await {
         Ok(incoming) => receive(incoming, parts).await,
         Err(refusal) => Err(refusal),
     };
@@ -108,12 +126,12 @@ async fn receive_brain(
             return Err(refusal);
         }
     };
-    // From here on the import ends even if the caller gives up.
+    // From here on the import completes even if the caller leaves.
     to_its_end(async move {
-        let scans = daemon.scans.of(&caller.principal);
+        let scans = gateway.scans.of(&caller.principal);
         let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
         let done = match imported {
-            Ok(imported) => daemon
+            Ok(imported) => gateway
                 .brains
                 .get(&caller, &name)
                 .await
@@ -136,7 +154,10 @@ where
 {
     match next_part(parts).await? {
         Some(FilePart::Options(options)) => Ok(options),
-        _ => Err(Refusal::invalid("options", "the first message has them")),
+        _ => Err(Refusal::invalid(
+            "options",
+            "the first message must carry them",
+        )),
     }
 }
 
@@ -152,13 +173,9 @@ where
         let FilePart::Data(data) = part else {
             return Err(Refusal::invalid(
                 "part",
-                "options stand in the first message only",
+                "only the first message may carry options",
             ));
         };
-        if data.len() > PART_BYTES_MAX {
-            let why = format!("{} bytes, at most {PART_BYTES_MAX} may be", data.len());
-            return Err(Refusal::invalid("data", why));
-        }
         incoming = push(incoming, data).await?;
     }
     Ok(incoming)
@@ -180,7 +197,7 @@ async fn next_part<M: Validate>(
         Ok(next) => next?.map(Validate::validate).transpose(),
         Err(_) => {
             let seconds = PART_AFTER.as_secs();
-            let message = format!("no part came for {seconds} s: send the file again");
+            let message = format!("no part arrived for {seconds} s: send the file again");
             Err(Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message))
         }
     }
@@ -188,24 +205,24 @@ async fn next_part<M: Validate>(
 
 /// ExportBrain: sends a brain as a file.
 pub(crate) async fn export(
-    daemon: &Daemon,
+    gateway: &Gateway,
     caller: &Caller,
     request: v1::ExportBrainRequest,
-) -> Result<Answers<v1::ExportBrainResponse>> {
+) -> Result<AnswerStream<v1::ExportBrainResponse>> {
     let (name, form) = request.validate()?;
-    let brain = daemon.brains.get(caller, &name).await?;
-    let turn = daemon.exports.take(caller, 1, EXPORTS_MAX as u64);
+    let brain = gateway.brains.get(caller, &name).await?;
+    let turn = gateway.exports.take(caller, 1, EXPORTS_MAX as u64);
     let turn = turn.map_err(|why| {
-        let message = format!("too many exports are under way ({why}): wait and retry");
+        let message = format!("too many exports are in progress ({why}): retry later");
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
-    let job = daemon.brains.jobs().begin(JobKind::Export, &brain.name);
-    let (parts, out) = Outgoing::new(&daemon.control, PARTS_WAITING_MAX);
-    let (scans, principal) = (daemon.scans.clone(), caller.principal.clone());
+    let job = gateway.brains.jobs().begin(JobKind::Export, &brain.name);
+    let (parts, out) = AnswerSender::new(&gateway.control, PARTS_WAITING_MAX);
+    let (scans, principal) = (gateway.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;
         let sent = async {
-            // While content is being sent, an erase is not answered.
+            // An erase is not answered while content is being sent.
             let _sending = brain.sending.clone().read_owned().await;
             let view = brain.view();
             match form {
@@ -227,14 +244,14 @@ pub(crate) async fn export(
     Ok(out)
 }
 
-/// The bytes that were sent. A defect becomes a refusal: a stream that just ended would pass for a whole file.
+/// The bytes that were sent. A defect becomes a refusal: a stream that merely ends would pass for a whole file.
 async fn whole_or_refused(sending: impl Future<Output = Result<u64>>) -> Result<u64> {
-    let stopped = |Panicked| Err(Refusal::internal("a defect stopped the export"));
+    let stopped = |TaskPanic| Err(Refusal::internal("a defect stopped the export"));
     caught(sending).await.unwrap_or_else(stopped)
 }
 
 /// Base and journal up to the view's last commit, as `cp` would copy them.
-async fn send_native(view: View, to: &Sending) -> Result<u64> {
+async fn send_native(view: View, to: &ExportSender) -> Result<u64> {
     let foreign = || Refusal::from(amem_format::Error::Foreign);
     let start = view.brain().start().ok_or_else(foreign)?;
     let live = view.brain().live_page().ok_or_else(foreign)?;
@@ -244,8 +261,8 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
         .checked_sub(1)
         .and_then(|at| log.get(at));
     let len = newest.map_or(start.at, |entry| entry.end);
-    let mut sender = Sender::new(&view, len, to);
-    // The live page is between a daemon and its readers: a copy has none.
+    let mut sender = PartSender::new(&view, len, to);
+    // The live page is for direct readers: a copy has none.
     for (from, until) in [(0, live), (live + PAGE, len)] {
         let mut at = from;
         while at < until {
@@ -262,13 +279,13 @@ async fn send_native(view: View, to: &Sending) -> Result<u64> {
     Ok(len)
 }
 
-/// A file that the reference implementation opens. It is made in a temporary file first, because its tables come before
-/// the data that they count.
+/// A file for the reference implementation. It is written to a temporary file first, because its tables precede the data
+/// that they count.
 async fn send_compatible(
     view: View,
     beside: &Path,
     scans: CallPoolOf<'_>,
-    to: &Sending,
+    to: &ExportSender,
 ) -> Result<u64> {
     let path = beside.to_owned();
     let failed = move |e| Refusal::from(amem_format::Error::io("write a copy beside", &path, e));
@@ -289,7 +306,7 @@ async fn send_compatible(
         })
         .await?;
     let copy = Arc::new(Mutex::new(copy));
-    let mut sender = Sender::new(&view, bytes, to);
+    let mut sender = PartSender::new(&view, bytes, to);
     loop {
         let (copy, wrong) = (copy.clone(), failed.clone());
         let part = blocking(move || {
@@ -310,16 +327,16 @@ async fn send_compatible(
 }
 
 /// Sends parts, one after the other.
-struct Sender<'a> {
+struct PartSender<'a> {
     view: View,
     moment: v1::Moment,
     file_bytes: u64,
     offset: u64,
-    to: &'a Sending,
+    to: &'a ExportSender,
 }
 
-impl<'a> Sender<'a> {
-    fn new(view: &View, file_bytes: u64, to: &'a Sending) -> Self {
+impl<'a> PartSender<'a> {
+    fn new(view: &View, file_bytes: u64, to: &'a ExportSender) -> Self {
         Self {
             view: view.clone(),
             moment: moment(view),

@@ -1,23 +1,23 @@
-//! Requests checked on their way in, before any brain is looked at.
+//! Requests checked on their way in, before a brain is opened.
 //!
-//! A caller may send anything: what makes no sense is refused in words, and no brain is asked for it. Not here: changes
-//! (`command`) and questions (`amem_proto::answer`), which are checked while they are converted.
+//! Handlers get typed values. Not here: changes (`command`) and questions (`amem_proto::answer`), which are checked while
+//! they are converted.
 
 use amem_proto::v1;
 use prost::Message;
 
-use crate::refusal::Result;
+use crate::refusal::{Refusal, Result};
 
-/// A request that may make no sense, whatever brain it is for.
+/// A request that may be invalid for any brain.
 pub trait Validate: Message + Default {
-    /// The request in our own types.
+    /// The request with typed values.
     type Valid: Send;
 
-    /// Checks and converts it. Errors: INVALID_ARGUMENT, with what would be right.
+    /// Checks and converts it. Errors: INVALID_ARGUMENT, with what is valid.
     fn validate(self) -> Result<Self::Valid>;
 }
 
-/// Requests of names, numbers and flags, which only a running daemon can judge.
+/// Requests of names, numbers and flags that only a running daemon can check.
 macro_rules! valid_as_they_are {
     ($($request:ident)*) => {
         $(impl Validate for v1::$request {
@@ -32,6 +32,11 @@ macro_rules! valid_as_they_are {
 
 valid_as_they_are! {
     GetBrainRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest
-    GetStatusRequest ListProblemsRequest ListLatenciesRequest ListSchedulesRequest RunJobRequest
-    ListKeptFilesRequest ResolveKeptFileRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
+    GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
+}
+
+/// The refusal of a page token that no answer gave.
+pub(super) fn unknown_page_token(token: &str) -> Refusal {
+    let why = format!("{token:?} is unknown: use next_page_token of the previous page");
+    Refusal::invalid("page_token", why)
 }

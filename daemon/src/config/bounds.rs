@@ -1,11 +1,11 @@
 //! The configurable limits: one table declares their names, defaults and ranges, and the type that holds them.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use amem_store::limits::CHECKPOINT_JOURNAL_BYTES_MAX;
 
-use super::keys::Key;
-use super::layers::Layers;
+use super::setting_key::SettingKey;
 use crate::error::Result;
 use crate::limits::{
     BRAIN_IDLE_CLOSE, CALLS_PER_SECOND, CONNECTION_STREAMS_MAX, CONNECTIONS_MAX,
@@ -22,7 +22,7 @@ macro_rules! limits {
             $($(#[doc = $words])* pub $field: u64,)*
         }
 
-        pub(super) const KEYS: &[Key] = &[$(Key {
+        pub(super) const KEYS: &[SettingKey] = &[$(SettingKey {
             name: concat!("limits.", stringify!($field)),
             variable: $variable,
             live: $live,
@@ -35,9 +35,12 @@ macro_rules! limits {
         }
 
         impl Limits {
-            pub(super) fn read(layers: &mut Layers) -> Result<Self> {
+            /// Reads each limit with `whole`, which takes its name, its default and its range.
+            pub(super) fn read(
+                mut whole: impl FnMut(&'static str, u64, RangeInclusive<u64>) -> Result<u64>,
+            ) -> Result<Self> {
                 Ok(Self {
-                    $($field: layers.whole(
+                    $($field: whole(
                         concat!("limits.", stringify!($field)),
                         $default,
                         $least..=$most,

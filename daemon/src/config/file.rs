@@ -7,16 +7,16 @@ use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 use super::keys::{BRAINS, key, nearest};
-use super::source::{RawValue, Source};
+use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
 use crate::os::trust::{self, OthersMay};
 
-type Values = BTreeMap<&'static str, (RawValue, Source)>;
+type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 
 /// Reads a file; `None` if it does not exist.
-pub(super) fn read(path: &Path) -> Result<Option<Values>> {
-    let failed = |e| Error::io("read the settings in", path, e);
+pub(super) fn read(path: &Path) -> Result<Option<FileValues>> {
+    let failed = |e| Error::io("read the configuration in", path, e);
     let file = match std::fs::File::open(path) {
         Ok(file) => file,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -33,7 +33,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
         .map_err(failed)?;
     let origin = path.display().to_string();
     if bytes.len() as u64 > CONFIG_BYTES_MAX {
-        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a file of settings?");
+        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a configuration file?");
         return Err(Error::File { origin, why });
     }
     let text = String::from_utf8(bytes).map_err(|_| Error::File {
@@ -44,23 +44,23 @@ pub(super) fn read(path: &Path) -> Result<Option<Values>> {
 }
 
 /// Parses the text of a file.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Values> {
-    let file = File { path, text };
+pub(super) fn parse(path: &Path, text: &str) -> Result<FileValues> {
+    let file = ConfigText { path, text };
     let table = DeTable::parse(text).map_err(|e| {
         let at = e.span().map_or(0, |span| span.start);
         file.wrong(at, e.message().to_owned())
     })?;
-    let mut values = Values::new();
+    let mut values = FileValues::new();
     file.collect("", table.get_ref(), &mut values)?;
     Ok(values)
 }
 
-struct File<'a> {
+struct ConfigText<'a> {
     path: &'a Path,
     text: &'a str,
 }
 
-impl File<'_> {
+impl ConfigText<'_> {
     fn line(&self, at: usize) -> usize {
         let before = self.text.as_bytes().iter().take(at);
         1 + before.filter(|byte| **byte == b'\n').count()
@@ -71,7 +71,7 @@ impl File<'_> {
         Error::File { origin, why }
     }
 
-    fn collect(&self, section: &str, table: &DeTable<'_>, values: &mut Values) -> Result<()> {
+    fn collect(&self, section: &str, table: &DeTable<'_>, values: &mut FileValues) -> Result<()> {
         for (word, value) in table {
             let at = word.span().start;
             let name = match section {
@@ -85,13 +85,14 @@ impl File<'_> {
                     None
                 }
                 (None, _) => {
-                    let hint = nearest(&name).map(|near| format!("; is it {near} that is meant?"));
-                    let hint = hint.unwrap_or_else(|| "; amemd --check-config lists all".into());
+                    let hint = nearest(&name).map(|near| format!("; did you mean {near}?"));
+                    let hint =
+                        hint.unwrap_or_else(|| "; `amemd --check-config` lists all keys".into());
                     return Err(self.wrong(at, format!("unknown key {name:?}{hint}")));
                 }
             };
             if let Some((name, raw)) = raw {
-                let source = Source::File {
+                let source = SettingSource::File {
                     path: self.path.into(),
                     line: self.line(at),
                 };
@@ -108,18 +109,18 @@ impl File<'_> {
             DeValue::Boolean(switch) => RawValue::Boolean(*switch),
             DeValue::Integer(number) => RawValue::Integer(
                 i64::from_str_radix(number.as_str(), number.radix())
-                    .map_err(|_| wrong("a number that is too large"))?,
+                    .map_err(|_| wrong("the number is too large"))?,
             ),
             DeValue::Table(table) => {
                 let mut words = BTreeMap::new();
-                // Tables of tables are as one table, whose names have the way to each value.
+                // Nested tables become one table, whose keys are the paths of the values.
                 let depth = if name == BRAINS { 2 } else { 0 };
                 if !flatten("", table, depth, &mut words) {
-                    return Err(wrong("each value in it must be a text in quotes"));
+                    return Err(wrong("each value in the table must be a quoted string"));
                 }
                 RawValue::Table(words)
             }
-            _ => return Err(wrong("this kind of value means nothing here")),
+            _ => return Err(wrong("a value of this type is not allowed here")),
         })
     }
 }
@@ -195,7 +196,7 @@ mod tests {
                 vec!["/f.toml:2", "tcp.lissen", "tcp.listen"],
             ),
             ("[tpc]\nlisten = 1", vec!["/f.toml:1", "\"tpc\""]),
-            ("[folder]\nx = 1", vec!["/f.toml:1", "quotes"]),
+            ("[folder]\nx = 1", vec!["/f.toml:1", "quoted"]),
             ("folder = [1]", vec!["/f.toml:1", "folder"]),
             ("\n\nfolder = ", vec!["/f.toml:3"]),
             ("folder = \"/a\"\nfolder = \"/b\"", vec!["/f.toml:2"]),

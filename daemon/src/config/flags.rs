@@ -4,59 +4,58 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::keys::{key, nearest};
-use super::source::{RawValue, Source};
+use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 
 /// The memory daemon for AI agents: it owns a folder of brains and is their one writer.
 ///
-/// A setting is taken from the flags, else from the environment (AMEMD_…), else from the file of settings, else it
-/// has its default. `amemd --check-config` shows them all, each with where it comes from.
+/// A setting comes from the flags, else from the environment (AMEMD_…), else from the configuration file, else it has
+/// its default. `amemd --check-config` prints every setting with its source.
 #[derive(Debug, Clone, Default, clap::Parser)]
 #[command(name = "amemd", version)]
 pub struct Flags {
-    /// The file of settings (or AMEMD_CONFIG) [default: $XDG_CONFIG_HOME/amemd/config.toml; none is
-    /// needed]
+    /// The configuration file (or AMEMD_CONFIG) [default: $XDG_CONFIG_HOME/amemd/config.toml, if it exists]
     #[arg(long, value_name = "PATH")]
     pub config: Option<PathBuf>,
-    /// Shows the settings and where each comes from, checks them, and ends: 0 if all is well, 1 if not
+    /// Prints every setting with its source, checks the configuration, and exits: 0 if it is valid, 1 if not
     #[arg(long)]
     pub check_config: bool,
-    /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, made if missing]
+    /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, created if missing]
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,
     /// The Unix socket to listen on [default: run/amemd.sock beside the default
     /// folder]
     #[arg(long, value_name = "PATH")]
     pub socket: Option<PathBuf>,
-    /// A TCP address to listen on as well, such as 127.0.0.1:7411
+    /// A TCP address to listen on in addition, such as 127.0.0.1:7411
     #[arg(long, value_name = "ADDRESS")]
     pub tcp_listen: Option<String>,
-    /// The file of the tokens of which callers by TCP must show one
+    /// The file of the tokens; callers by TCP must send one of them
     #[arg(long, value_name = "PATH")]
     pub tokens_file: Option<PathBuf>,
-    /// The certificates that are shown to callers by TCP, in PEM
+    /// The certificate chain of the daemon for TCP, in PEM
     #[arg(long, value_name = "PATH")]
     pub tls_certificate: Option<PathBuf>,
     /// The key of the certificate, in PEM
     #[arg(long, value_name = "PATH")]
     pub tls_key: Option<PathBuf>,
-    /// The authority whose certificates callers by TCP must show, in PEM
+    /// The CA that must have signed the certificates of callers by TCP, in PEM
     #[arg(long, value_name = "PATH")]
     pub tls_client_ca: Option<PathBuf>,
-    /// What is logged: debug, info, warn, error, or amemd=trace,info [default: info]
+    /// The log filter: debug, info, warn, error, or such as amemd=trace,info [default: info]
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
-    /// How it is logged: text or json [default: text]
+    /// The log format: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<String>,
-    /// Any setting by its name in the file, such as limits.connections=64
+    /// Any setting by its key in the configuration file, such as limits.connections=64
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
 }
 
 impl Flags {
-    /// The settings among them.
-    pub(super) fn values(&self) -> Result<Vec<(&'static str, RawValue, Source)>> {
+    /// The settings that flags set.
+    pub(super) fn values(&self) -> Result<Vec<(&'static str, RawValue, SettingSource)>> {
         let path = |path: &Option<PathBuf>| path.clone().map(OsString::from);
         let text = |text: &Option<String>| text.clone().map(OsString::from);
         let named = [
@@ -88,17 +87,18 @@ impl Flags {
                 .split_once('=')
                 .ok_or_else(|| wrong(format!("{pair:?} is not KEY=VALUE")))?;
             let known = key(name).ok_or_else(|| {
-                let hint = nearest(name).map(|near| format!("; is it {near} that is meant?"));
+                let hint = nearest(name).map(|near| format!("; did you mean {near}?"));
                 wrong(format!("unknown key {name:?}{}", hint.unwrap_or_default()))
             })?;
             values.push((
                 known.name,
                 RawValue::Text(value.into()),
-                Source::Flag("--set"),
+                SettingSource::Flag("--set"),
             ));
         }
         for (key, flag, value) in named {
-            values.extend(value.map(|value| (key, RawValue::Text(value), Source::Flag(flag))));
+            values
+                .extend(value.map(|value| (key, RawValue::Text(value), SettingSource::Flag(flag))));
         }
         Ok(values)
     }

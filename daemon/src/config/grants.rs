@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::role::Role;
 
-/// The roles of other users than the daemon's own by the Unix socket.
+/// The roles of users other than the daemon's own by the Unix socket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Grants {
     /// By user id.

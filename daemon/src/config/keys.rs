@@ -1,25 +1,17 @@
 //! The table of settings: name, environment variable, and whether a reload applies it.
 
-/// A setting.
-#[derive(Debug)]
-pub(crate) struct Key {
-    /// Section, dot, name.
-    pub(crate) name: &'static str,
-    pub(crate) variable: &'static str,
-    /// True if a reload applies it; false if it needs a restart.
-    pub(crate) live: bool,
-}
+use super::setting_key::SettingKey;
 
-const fn live(name: &'static str, variable: &'static str) -> Key {
-    Key {
+const fn live(name: &'static str, variable: &'static str) -> SettingKey {
+    SettingKey {
         name,
         variable,
         live: true,
     }
 }
 
-const fn fixed(name: &'static str, variable: &'static str) -> Key {
-    Key {
+const fn fixed(name: &'static str, variable: &'static str) -> SettingKey {
+    SettingKey {
         name,
         variable,
         live: false,
@@ -36,7 +28,7 @@ pub(crate) const READERS: &str = "access.readers";
 pub(crate) const TRACES: &str = "traces.otlp";
 
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [Key; 19] = [
+const PLAIN: [SettingKey; 19] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -60,11 +52,11 @@ const PLAIN: [Key; 19] = [
 ];
 
 /// Every setting, in the order of `--check-config`.
-pub(crate) fn keys() -> impl Iterator<Item = &'static Key> {
+pub(crate) fn keys() -> impl Iterator<Item = &'static SettingKey> {
     PLAIN.iter().chain(super::bounds::KEYS.iter())
 }
 
-pub(crate) fn key(name: &str) -> Option<&'static Key> {
+pub(crate) fn key(name: &str) -> Option<&'static SettingKey> {
     keys().find(|key| key.name == name)
 }
 

@@ -11,13 +11,13 @@ use std::str::FromStr;
 
 use amem_store::Readers;
 
+use super::file;
 use super::flags::Flags;
 use super::grants::Grants;
 use super::keys::{key, keys};
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::{RawValue, Source};
-use super::{Setting, file};
+use super::source::{RawValue, Setting, SettingSource};
 use crate::error::{Error, Result};
 
 /// Looks up an environment variable.
@@ -25,17 +25,17 @@ pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 /// The values of all layers.
 pub(super) struct Layers {
-    values: BTreeMap<&'static str, (RawValue, Source)>,
+    values: BTreeMap<&'static str, (RawValue, SettingSource)>,
     /// The file that was read.
     pub(super) file: Option<PathBuf>,
-    /// The settings that were read, in order.
+    /// The settings that were read, in the order of `--check-config`.
     pub(super) shown: Vec<Setting>,
 }
 
 /// Makes errors about one setting.
 pub(super) struct InvalidSetting<'a> {
     name: &'static str,
-    source: &'a Source,
+    source: &'a SettingSource,
 }
 
 impl InvalidSetting<'_> {
@@ -53,7 +53,7 @@ impl Layers {
         let (file, mut values) = read_file(flags, variable)?;
         for key in keys() {
             if let Some(value) = variable(key.variable) {
-                let source = Source::Variable(key.variable);
+                let source = SettingSource::Variable(key.variable);
                 values.insert(key.name, (RawValue::Text(value), source));
             }
         }
@@ -79,11 +79,11 @@ impl Layers {
             Some((raw, source)) => {
                 let wrong = InvalidSetting { name, source };
                 if *raw == RawValue::Text(OsString::new()) {
-                    return Err(wrong.because("it is empty: give a value, or leave it out"));
+                    return Err(wrong.because("the value is empty: set one, or remove the setting"));
                 }
                 (Some(parse(raw, &wrong)?), source.clone())
             }
-            None => (default, Source::Default),
+            None => (default, SettingSource::Default),
         };
         let live = key(name).is_some_and(|key| key.live);
         self.shown.push(Setting {
@@ -103,18 +103,18 @@ impl Layers {
     ) -> Result<Option<PathBuf>> {
         let parse = |raw: &RawValue, wrong: &InvalidSetting<'_>| {
             let RawValue::Text(text) = raw else {
-                return Err(wrong.because("it must be a path in quotes"));
+                return Err(wrong.because("it must be a quoted path"));
             };
             let path = Path::new(text);
             if path.is_absolute() {
                 return Ok(path.into());
             }
             let from_here = match wrong.source {
-                Source::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
+                SettingSource::File { path: file, .. } => file.parent().unwrap_or(file).join(path),
                 _ => path.into(),
             };
             // The working directory must exist only if the path is still relative.
-            std::path::absolute(&from_here).map_err(|e| Error::io("look at", path, e))
+            std::path::absolute(&from_here).map_err(|e| Error::io("resolve", path, e))
         };
         self.read(name, default, parse, |path| path.display().to_string())
     }
@@ -133,12 +133,12 @@ impl Layers {
                     .to_owned(),
                 RawValue::Integer(number) => number.to_string(),
                 RawValue::Boolean(switch) => switch.to_string(),
-                RawValue::Table(_) => return Err(wrong.because("it must be one value")),
+                RawValue::Table(_) => return Err(wrong.because("it must be a single value")),
             };
             let trimmed = text.trim();
             trimmed
                 .parse()
-                .map_err(|e| wrong.because(format_args!("{trimmed:?} does not do: {e}")))
+                .map_err(|e| wrong.because(format_args!("{trimmed:?} is invalid: {e}")))
         };
         self.read(name, default, parse, T::to_string)
     }
@@ -183,9 +183,9 @@ impl Layers {
             let mut out = BTreeMap::new();
             for (id, word) in pairs(raw, wrong, "ids and roles")? {
                 let number = names.id(&id).map_err(|why| wrong.because(why))?;
-                let word = word.parse().map_err(|e| {
-                    wrong.because(format_args!("{word:?} of {id} does not do: {e}"))
-                })?;
+                let word = word
+                    .parse()
+                    .map_err(|e| wrong.because(format_args!("{word:?} of {id} is invalid: {e}")))?;
                 out.insert(number, word);
             }
             Ok(out)
@@ -205,7 +205,7 @@ impl Layers {
                 let (brain, names, id) = granted(&path).map_err(|why| wrong.because(why))?;
                 let id = names.id(id).map_err(|why| wrong.because(why))?;
                 let role = word.parse::<Role>().map_err(|why| {
-                    wrong.because(format_args!("{word:?} of {path} does not do: {why}"))
+                    wrong.because(format_args!("{word:?} of {path} is invalid: {why}"))
                 })?;
                 let grants = out.entry(brain.to_owned()).or_default();
                 let roles = match names {
@@ -253,7 +253,7 @@ impl Layers {
         let source = self.values.get(name).map(|(_, source)| source);
         InvalidSetting {
             name,
-            source: source.unwrap_or(&Source::Default),
+            source: source.unwrap_or(&SettingSource::Default),
         }
     }
 }
@@ -261,15 +261,15 @@ impl Layers {
 /// Splits `work/users/ann` into the brain, the kind of account, and its name.
 fn granted(path: &str) -> Result<(&str, AccountKind, &str), String> {
     let parts: Vec<&str> = path.split('/').collect();
-    let [brain, who, id] = parts[..] else {
-        let form = "each brain has a table `users` or `groups` of names and roles";
-        return Err(format!("{path:?} grants nothing: {form}"));
+    let [brain, kind, id] = parts[..] else {
+        let form = "each brain needs a table `users` or `groups` of names and roles";
+        return Err(format!("{path:?} grants no role: {form}"));
     };
     amem_store::folder::file_name(brain).map_err(|why| why.to_string())?;
-    match who {
+    match kind {
         "users" => Ok((brain, AccountKind::Users, id)),
         "groups" => Ok((brain, AccountKind::Groups, id)),
-        _ => Err(format!("{who:?} of {brain} is neither users nor groups")),
+        _ => Err(format!("{kind:?} of {brain} is neither users nor groups")),
     }
 }
 
@@ -277,8 +277,8 @@ fn granted(path: &str) -> Result<(&str, AccountKind, &str), String> {
 fn show_grants(grants: &BTreeMap<String, Grants>) -> String {
     let mut out = Vec::new();
     for (brain, grants) in grants {
-        for (who, roles) in [("groups", &grants.groups), ("users", &grants.users)] {
-            let pair = |(id, role): (&u32, &Role)| format!("{brain}/{who}/{id}={role}");
+        for (kind, roles) in [("groups", &grants.groups), ("users", &grants.users)] {
+            let pair = |(id, role): (&u32, &Role)| format!("{brain}/{kind}/{id}={role}");
             out.extend(roles.iter().map(pair));
         }
     }
@@ -301,7 +301,7 @@ fn pairs(raw: &RawValue, wrong: &InvalidSetting<'_>, of: &str) -> Result<Vec<(St
     }
 }
 
-/// Reads the file that is named, which must exist, or that of the user, which may be missing.
+/// Reads the named file, which must exist, or the user's, which may be missing.
 #[expect(
     clippy::type_complexity,
     reason = "the path and the values, nothing else"
@@ -309,7 +309,10 @@ fn pairs(raw: &RawValue, wrong: &InvalidSetting<'_>, of: &str) -> Result<Vec<(St
 fn read_file(
     flags: &Flags,
     variable: Lookup<'_>,
-) -> Result<(Option<PathBuf>, BTreeMap<&'static str, (RawValue, Source)>)> {
+) -> Result<(
+    Option<PathBuf>,
+    BTreeMap<&'static str, (RawValue, SettingSource)>,
+)> {
     let named = flags.config.clone();
     let named = named.or_else(|| variable("AMEMD_CONFIG").map(PathBuf::from));
     if let Some(path) = named {
@@ -317,11 +320,11 @@ fn read_file(
             Some(values) => Ok((Some(path), values)),
             None => Err(Error::File {
                 origin: path.display().to_string(),
-                why: "there is no such file of settings: name another, or none".into(),
+                why: "the configuration file does not exist: name another, or none".into(),
             }),
         };
     }
-    // The file of the machine's daemon is not read: it names that daemon's folder and group.
+    // The configuration of the system service is not read: it names that daemon's folder and group.
     let user = config_folder(variable).map(|folder| folder.join("amemd/config.toml"));
     match user {
         Some(path) => Ok(match file::read(&path)? {
@@ -341,7 +344,7 @@ fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
 /// The folder of a user's configuration files.
 pub(super) fn config_folder(variable: Lookup<'_>) -> Option<PathBuf> {
     folder_of(variable, "XDG_CONFIG_HOME").or_else(|| {
-        let home = folder_of(variable, "HOME").or_else(amem_proto::place::password_home);
+        let home = folder_of(variable, "HOME").or_else(amem_proto::paths::password_home);
         Some(home?.join(".config"))
     })
 }

@@ -2,8 +2,8 @@
 
 use tracing_subscriber::filter::EnvFilter;
 
-/// Parses a filter; the error has an example. A directive for `amemd` covers the engine's lines, too: the program is
-/// one, however many crates it has.
+/// Parses a filter; the error has an example. A directive for `amemd` covers the engine's lines, too: to an operator
+/// they are one program.
 pub(crate) fn parse(filter: &str) -> Result<EnvFilter, String> {
     EnvFilter::builder()
         .parse(with_engine(filter))

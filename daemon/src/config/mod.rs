@@ -15,6 +15,7 @@ mod layers;
 pub(crate) mod log_filter;
 mod names;
 mod role;
+mod setting_key;
 mod source;
 
 pub use bounds::Limits;
@@ -22,8 +23,8 @@ pub use flags::Flags;
 pub use grants::Grants;
 pub(crate) use keys::{READERS, TRACES};
 pub use role::Role;
-pub use settings::{Config, Environment, LogFormat, Setting, Tcp, Tls};
-pub use source::Source;
+pub use settings::{Config, Environment, LogFormat, Tcp, TlsFiles};
+pub use source::{Setting, SettingSource};
 
 #[cfg(test)]
 mod tests;

@@ -21,10 +21,10 @@ impl AccountKind {
             Self::Users => ("user", "/etc/passwd"),
             Self::Groups => ("group", "/etc/group"),
         };
-        let table = fs::read_to_string(path).map_err(|e| format!("{path} can't be read: {e}"))?;
+        let table = fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}"))?;
         let found = find(&table, text);
         found.ok_or_else(|| {
-            format!("{text:?} is no numeric id, and {path} has no {kind} of that name")
+            format!("{text:?} is not a numeric id, and {path} has no {kind} of that name")
         })
     }
 }

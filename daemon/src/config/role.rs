@@ -6,7 +6,7 @@ use std::str::FromStr;
 /// A role; it includes the rights of the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// May ask.
+    /// May query brains.
     Read,
     /// May change brains.
     Write,

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use amem_proto::place;
+use amem_proto::paths;
 use amem_store::Readers;
 
 use super::bounds::Limits;
@@ -20,25 +20,12 @@ use super::layers::{Layers, config_folder};
 use super::log_filter;
 use super::names::AccountKind;
 use super::role::Role;
-use super::source::Source;
+use super::source::{Setting, SettingSource};
 use crate::error::{Error, Result};
 use crate::os::users::is_in_group;
 
 /// Looks up an environment variable.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
-
-/// A setting and its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// Its name.
-    pub key: &'static str,
-    /// Its value, if there is any.
-    pub value: Option<String>,
-    /// Where the value comes from.
-    pub source: Source,
-    /// True if a reload applies it.
-    pub live: bool,
-}
 
 /// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,12 +67,12 @@ pub struct Tcp {
     /// The file of tokens; `None` if no token is required.
     pub tokens_file: Option<PathBuf>,
     /// TLS, if it is on.
-    pub tls: Option<Tls>,
+    pub tls: Option<TlsFiles>,
 }
 
 /// Files of TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tls {
+pub struct TlsFiles {
     /// The certificates of the daemon.
     pub certificate: PathBuf,
     /// The key of the first certificate.
@@ -105,7 +92,7 @@ pub struct Config {
     pub allow_network_folder: bool,
     /// The Unix socket.
     pub socket: PathBuf,
-    /// The group that may connect to it beside the daemon's user.
+    /// The group whose members may connect, besides the daemon's user.
     pub socket_group: Option<u32>,
     /// The roles of other users by it, for all brains.
     pub grants: Grants,
@@ -154,7 +141,7 @@ impl Config {
         let default_folder = layers
             .shown
             .last()
-            .is_some_and(|s| s.source == Source::Default);
+            .is_some_and(|s| s.source == SettingSource::Default);
         let allow_network_folder = layers.value("allow_network_folder", Some(false))?;
         let socket = layers
             .path("socket", places.socket())?
@@ -174,7 +161,7 @@ impl Config {
         let log_filter = log_filter.unwrap_or_default();
         log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
         let log_format = layers.value("log.format", Some(LogFormat::Text))?;
-        let limits = Limits::read(&mut layers)?;
+        let limits = Limits::read(|name, default, range| layers.whole(name, default, range))?;
         Ok(Self {
             folder,
             default_folder,
@@ -201,8 +188,8 @@ impl Config {
     /// is one of several, and the machine's has a place that everybody knows.
     pub(crate) fn record_place(&self) -> std::io::Result<()> {
         let folder = self.settings.iter().find(|setting| setting.key == "folder");
-        let is_flag = folder.is_some_and(|folder| matches!(folder.source, Source::Flag(_)));
-        if is_flag || self.socket == Path::new(place::SYSTEM_SOCKET) {
+        let is_flag = folder.is_some_and(|folder| matches!(folder.source, SettingSource::Flag(_)));
+        if is_flag || self.socket == Path::new(paths::SYSTEM_SOCKET) {
             return Ok(());
         }
         places(|name: &str| (self.environment)(name)).record(&self.folder, &self.socket)
@@ -221,8 +208,8 @@ impl Config {
             Some(group) => Err(self.wrong(
                 READERS,
                 format_args!(
-                    "amemd is not in group {group} and can't give files to it: add it to the group \
-                     (SupplementaryGroups= in its unit), and start it again"
+                    "amemd is not a member of group {group} and cannot give files to it: add it to the group \
+                     (SupplementaryGroups= in its unit), and restart it"
                 ),
             )),
         }
@@ -239,9 +226,9 @@ impl Config {
     }
 }
 
-fn places(variable: impl Fn(&str) -> Option<OsString>) -> place::Places {
+fn places(variable: impl Fn(&str) -> Option<OsString>) -> paths::UserPaths {
     let uid = rustix::process::getuid().as_raw();
-    place::Places::new(variable, place::password_home, Some(uid))
+    paths::UserPaths::new(variable, paths::password_home, Some(uid))
 }
 
 fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
@@ -259,8 +246,8 @@ fn grants(layers: &mut Layers, socket_group: Option<u32>) -> Result<Grants> {
 }
 
 /// The error where other users are named but cannot connect.
-const NO_SOCKET_GROUP: &str = "only our own user can connect to the socket: set access.socket_group to the group that \
-     others are in, too";
+const NO_SOCKET_GROUP: &str = "only amemd's own user can connect to the socket: set access.socket_group to a group that the \
+     others are members of";
 
 fn brain_grants(
     layers: &mut Layers,
@@ -273,7 +260,7 @@ fn brain_grants(
     Err(layers.wrong(BRAINS).because(NO_SOCKET_GROUP))
 }
 
-/// TCP is safe, or an error.
+/// Refuses TCP without encryption on other than loopback, and TCP that identifies no caller.
 fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tcp>> {
     let listen: Option<SocketAddr> = layers.value("tcp.listen", None)?;
     let role = layers.value("tcp.role", Some(Role::Write))?;
@@ -282,7 +269,7 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
     let key = layers.path("tcp.tls_key", None)?;
     let client_ca = layers.path("tcp.tls_client_ca", None)?;
     let tls = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some(Tls {
+        (Some(certificate), Some(key)) => Some(TlsFiles {
             certificate,
             key,
             client_ca: client_ca.clone(),
@@ -290,17 +277,16 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
         (None, None) if client_ca.is_none() => None,
         (Some(_), None) => {
             let wrong = layers.wrong("tcp.tls_certificate");
-            return Err(wrong.because("it needs its key: set tcp.tls_key"));
+            return Err(wrong.because("a certificate needs its key: set tcp.tls_key"));
         }
         (None, Some(_)) => {
             let wrong = layers.wrong("tcp.tls_key");
-            return Err(wrong.because("it needs its certificate: set tcp.tls_certificate"));
+            return Err(wrong.because("a key needs its certificate: set tcp.tls_certificate"));
         }
         (None, None) => {
             let wrong = layers.wrong("tcp.tls_client_ca");
-            return Err(wrong.because(
-                "callers show certificates by TLS only: set tcp.tls_certificate and tcp.tls_key",
-            ));
+            return Err(wrong
+                .because("client certificates need TLS: set tcp.tls_certificate and tcp.tls_key"));
         }
     };
     let Some(listen) = listen else {
@@ -308,8 +294,8 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
     };
     if !listen.ip().is_loopback() && tls.is_none() {
         return Err(layers.wrong("tcp.listen").because(format_args!(
-            "{listen} can be reached from other machines, and nothing would be secret: set tcp.tls_certificate and \
-             tcp.tls_key (and tcp.tls_client_ca, or a token is asked for), or listen on 127.0.0.1"
+            "other machines can reach {listen}, and traffic would not be encrypted: set tcp.tls_certificate and \
+             tcp.tls_key (and tcp.tls_client_ca, unless callers use tokens), or listen on 127.0.0.1"
         )));
     }
     // A client certificate identifies the caller; without one a token does.
@@ -335,15 +321,15 @@ fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tc
     }))
 }
 
-/// Metrics identify nobody: they are for this machine only, unless a second setting allows others.
+/// Requests for metrics are anonymous: they come from this machine only, unless a second setting allows others.
 fn metrics(layers: &mut Layers) -> Result<Option<SocketAddr>> {
     let listen: Option<SocketAddr> = layers.value("metrics.listen", None)?;
     let allow_remote = layers.value("metrics.allow_remote", Some(false))?;
     match listen {
         Some(listen) if !listen.ip().is_loopback() && allow_remote != Some(true) => {
             Err(layers.wrong("metrics.listen").because(format_args!(
-                "{listen} can be reached from other machines, and whoever reaches it learns the names of brains and how \
-                 busy they are: listen on 127.0.0.1, or set metrics.allow_remote = true and keep strangers away"
+                "other machines can reach {listen}, and metrics show the names of brains and their load to anyone: \
+                 listen on 127.0.0.1, or set metrics.allow_remote = true and restrict access by a firewall"
             )))
         }
         listen => Ok(listen),
@@ -355,7 +341,7 @@ fn traces(layers: &mut Layers) -> Result<Option<SocketAddr>> {
     let collector: Option<SocketAddr> = layers.value(TRACES, None)?;
     match collector {
         Some(address) if !address.ip().is_loopback() => Err(layers.wrong(TRACES).because(format_args!(
-            "{address} is another machine's, and what is told is not encrypted: run a collector here, which sends it on"
+            "{address} is on another machine, and spans are not encrypted: run a collector here, which forwards them"
         ))),
         collector => Ok(collector),
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingSource {
     /// A flag of the command line.
     Flag(&'static str),
     /// An environment variable.
@@ -23,7 +23,7 @@ pub enum Source {
     Default,
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for SettingSource {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(name) => write!(out, "{name}"),
@@ -32,6 +32,19 @@ impl fmt::Display for Source {
             Self::Default => write!(out, "default"),
         }
     }
+}
+
+/// A setting and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// Its name.
+    pub key: &'static str,
+    /// Its value, if there is any.
+    pub value: Option<String>,
+    /// Where the value comes from.
+    pub source: SettingSource,
+    /// True if a reload applies it.
+    pub live: bool,
 }
 
 /// A value as its source gives it.

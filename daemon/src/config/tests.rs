@@ -137,7 +137,7 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
 
     // Without HOME, the home folder is that of the password database.
     let known =
-        amem_proto::place::password_home().map(|home| home.join(".local/share/amem/brains"));
+        amem_proto::paths::password_home().map(|home| home.join(".local/share/amem/brains"));
     let found = load(Flags::default(), &[]).map(|config| config.folder);
     match known {
         Some(known) => assert_eq!(found.unwrap(), known),
@@ -241,7 +241,7 @@ fn tcp_is_safe_or_it_is_no_configuration() {
         ),
         (
             vec!["tcp.listen=127.0.0.1:1", "tcp.tls_client_ca=/a"],
-            "by TLS only",
+            "need TLS",
         ),
     ] {
         let error = set(&pairs).unwrap_err().to_string();

@@ -26,7 +26,7 @@ fn write(folder: &Path, text: &str) {
 fn what_can_change_changes_and_what_can_not_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let control = start(folder.path(), "");
-    assert_eq!(control.reload().unwrap(), Reloaded::default());
+    assert_eq!(control.reload().unwrap(), ReloadOutcome::default());
     let uid = rustix::process::geteuid().as_raw() + 1;
     assert_eq!(control.live().access.rights(uid, 0).most(), None);
     let next = format!(

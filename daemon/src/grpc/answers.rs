@@ -1,8 +1,7 @@
-//! Answers until they are read: a call holds its slot until its answer has been sent, and an answer that is not read is
-//! given up.
+//! Answers until they are read: a call holds its slot until its answer has been sent; an unread answer is given up.
 //!
 //! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread
-//! answer waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` looks at answers
+//! answer waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` checks answers
 //! from outside, since the server polls a body only when there is room to send.
 
 use std::collections::HashMap;
@@ -13,21 +12,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, interval, sleep_until};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
 use tracing::Span;
 
-use super::unsent::UnsentBytes;
+use super::status::trailers;
+use super::unsent_bytes::UnsentBytes;
 use crate::ingress::deadline::Deadline;
 use crate::ingress::load::CallSlot;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
-use crate::refusal::{Refusal, trailers};
+use crate::refusal::Refusal;
 
-/// How often `watch` looks at the answers.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often `watch` checks the answers.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// The answers that are not sent yet.
 #[derive(Debug, Default)]
@@ -116,13 +117,13 @@ impl PendingAnswers {
 
     /// Gives up answers that are not read, for as long as it is polled.
     pub(super) async fn watch(&self) {
-        let mut look = interval(LOOK_EVERY);
+        let mut ticks = interval(CHECK_EVERY);
         loop {
-            self.look(look.tick().await);
+            self.check(ticks.tick().await);
         }
     }
 
-    fn look(&self, now: Instant) {
+    fn check(&self, now: Instant) {
         let pending: Vec<_> = lock(&self.pending).values().cloned().collect();
         let mut bytes = 0;
         let mut unread = Vec::new();
@@ -150,7 +151,7 @@ impl PendingAnswers {
                 let span = answer.span.clone();
                 drop(answer);
                 drop(held);
-                span.in_scope(|| tracing::debug!("gave up an answer that is not read"));
+                span.in_scope(|| tracing::debug!("gave up an unread answer"));
             }
         }
     }
@@ -174,7 +175,8 @@ impl Drop for AnswerBody {
 
 fn unread(after: Duration) -> Refusal {
     let seconds = after.as_secs();
-    let message = format!("the answer was not read for {seconds} s: call again, and read on");
+    let message =
+        format!("the client did not read the answer for {seconds} s: call again, and keep reading");
     Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
 }
 

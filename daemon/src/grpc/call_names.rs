@@ -1,7 +1,5 @@
-//! The name of a call, in the log and in its answer: the `x-request-id` of the caller, or a fresh one.
+//! The name of a call in the log and in its answer: the caller's `x-request-id`, or a new one.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -12,6 +10,7 @@ use tower::{Layer, Service};
 use tracing::{Instrument, field};
 use uuid::Uuid;
 
+use super::response_future::ResponseFuture;
 use crate::limits::REQUEST_NAME_BYTES_MAX;
 
 const NAME: HeaderName = HeaderName::from_static("x-request-id");
@@ -42,7 +41,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -52,11 +51,11 @@ where
         let name = name(request.headers());
         let method = request.uri().path();
         let request_id = name.to_str().unwrap_or_default();
-        // Admission records the principal. The span has the highest level, so that under every filter a line that is
-        // logged has the name of its call.
+        // Admission records the principal. The span has the highest level, so that every filter keeps the name of the
+        // call.
         let span = tracing::error_span!("call", method, request_id, principal = field::Empty);
         let began = Instant::now();
-        // Work of the service before its future begins belongs to the call, too.
+        // The service may work before its future begins: that belongs to the call, too.
         let answer = span.in_scope(|| self.inner.call(request));
         let answered = async move {
             let mut answer = answer.await?;
@@ -70,7 +69,7 @@ where
     }
 }
 
-/// The caller's name if it is short and printable, else a fresh one.
+/// The caller's name if it is short and printable, else a new one.
 fn name(headers: &HeaderMap) -> HeaderValue {
     let is_valid = |value: &&HeaderValue| {
         let bytes = value.as_bytes();

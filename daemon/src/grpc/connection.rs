@@ -15,14 +15,14 @@ use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
 use super::http2::{Authority, PREFACE};
-use super::unsent::UnsentBytes;
+use super::unsent_bytes::UnsentBytes;
 use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionSlot;
 use crate::ingress::session::SessionState;
-use crate::ingress::stream::Stream;
+use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
 
-/// Bytes that are read at a time for `Rewrite`.
+/// Bytes of one read for `Rewrite`.
 const READ_BYTES: usize = 16 << 10;
 /// Bytes of a frame that pass unchanged are read without a copy from this size on.
 const PASS_BYTES_MIN: usize = 4 << 10;
@@ -50,17 +50,16 @@ impl ConnectionInfo {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    stream: Stream,
+pub(crate) struct GrpcConnection {
+    stream: PeerStream,
     info: ConnectionInfo,
     /// Ready when the first call must have been admitted; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
     slot: ConnectionSlot,
-    /// What the server reads before anything from `stream`.
+    /// Bytes that the server reads before those of `stream`.
     ahead: Vec<u8>,
-    /// How much of `ahead` it has read.
+    /// Bytes of `ahead` that it has read.
     read: usize,
     /// On a Unix socket.
     rewrite: Option<Box<Rewrite>>,
@@ -70,20 +69,20 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 struct Rewrite {
     authority: Authority,
-    /// What was read from the client: `taken..read` is still to be re-encoded.
+    /// Bytes of the client; `taken..read` is to be re-encoded.
     buffer: [u8; READ_BYTES],
     taken: usize,
     read: usize,
 }
 
-impl Connection {
+impl GrpcConnection {
     pub(crate) fn new(
-        stream: Stream,
+        stream: PeerStream,
         peer: Peer,
         slot: ConnectionSlot,
         first_call_after: Duration,
     ) -> Self {
-        let rewrite = matches!(stream, Stream::Unix(_)).then(|| {
+        let rewrite = matches!(stream, PeerStream::Unix(_)).then(|| {
             Box::new(Rewrite {
                 authority: Authority::new(),
                 buffer: [0; READ_BYTES],
@@ -103,7 +102,7 @@ impl Connection {
     }
 }
 
-impl Connection {
+impl GrpcConnection {
     /// An error once no call was admitted in time, or once the connection is evicted; wakes the server at that moment.
     fn check_authorized(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         if self.first_call.is_some() && self.info.session.was_authorized() {
@@ -115,13 +114,13 @@ impl Connection {
             return Ok(());
         }
         let key = self.info.peer.key();
-        let why = "no call was admitted in time, or its caller is no longer accepted";
+        let why = "no call was admitted in time, or the caller lost its rights";
         tracing::debug!(peer = %key, why, "closed a connection");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 }
 
-impl Connected for Connection {
+impl Connected for GrpcConnection {
     type ConnectInfo = ConnectionInfo;
 
     fn connect_info(&self) -> ConnectionInfo {
@@ -129,7 +128,7 @@ impl Connected for Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for GrpcConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -181,7 +180,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for GrpcConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

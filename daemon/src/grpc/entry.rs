@@ -3,15 +3,15 @@
 //! Promises: a call holds its slot until its answer has been sent; a refused call is answered before its body is read.
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::request::Parts;
 use tonic::codegen::http::{Request, Response};
-use tonic::{Code, Status};
 use tower::{Layer, Service};
 
 use super::answers::PendingAnswers;
@@ -19,12 +19,13 @@ use super::connection::ConnectionInfo;
 use super::guarded_body::{guard_answer, guard_request};
 use super::messages::{HEAD_BYTES, Messages};
 use super::request_body::RequestBody;
+use super::response_future::ResponseFuture;
 use super::timeout;
-use super::unsent::UnsentBytes;
-use crate::access::{Pace, needs};
+use super::unsent_bytes::UnsentBytes;
 use crate::control::Control;
-use crate::ingress::admission::{Admission, Admitted, Protocol, Requirement};
+use crate::ingress::admission::{Admission, AdmittedRequest, Protocol};
 use crate::ingress::credentials::unidentified;
+use crate::ingress::requirement::{Pace, Requirement};
 use crate::refusal::{Refusal, Result};
 
 /// gRPC, as admission sees it.
@@ -33,11 +34,10 @@ enum Grpc {}
 impl Protocol for Grpc {
     fn requirement(head: &Parts) -> Result<Requirement> {
         let path = head.uri.path();
-        let needs = needs(path).ok_or_else(|| {
+        let mut requirement = Requirement::of_call(path).ok_or_else(|| {
             let message = format!("there is no call {path:?} here; reflection lists all");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
-        let mut requirement = Requirement::of(needs);
         requirement.request_bytes_max += HEAD_BYTES as u64;
         Ok(requirement)
     }
@@ -94,7 +94,7 @@ impl AdmissionLayer {
 }
 
 struct AdmittedCall {
-    admitted: Admitted,
+    admitted: AdmittedRequest,
     is_stream: bool,
     /// Of its connection.
     unsent: Arc<UnsentBytes>,
@@ -124,7 +124,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Body>, S::Error>> + Send>>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -151,7 +151,7 @@ where
                 Ok(answer) => answer?,
                 Err(refusal) => Status::from(refusal).into_http(),
             };
-            let Admitted {
+            let AdmittedRequest {
                 authorization,
                 deadline,
                 slot,

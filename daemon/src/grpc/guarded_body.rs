@@ -9,22 +9,27 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
 
-use crate::ingress::authorization::Authorization;
-use crate::refusal::{Refusal, trailers};
+use super::status::trailers;
+use crate::ingress::authorization::RequestAuthorization;
+use crate::refusal::Refusal;
 
-/// What the caller sends: it ends in an error.
-pub(super) fn guard_request(inner: Body, authorization: &Authorization) -> Body {
+/// The body of the request: it ends in an error.
+pub(super) fn guard_request(inner: Body, authorization: &RequestAuthorization) -> Body {
     guard(inner, authorization.clone(), Err)
 }
 
-/// What a stream answers: it ends in trailers with the reason.
-pub(super) fn guard_answer(inner: Body, authorization: Authorization) -> Body {
+/// The body of the answer to a stream: it ends in trailers with the reason.
+pub(super) fn guard_answer(inner: Body, authorization: RequestAuthorization) -> Body {
     guard(inner, authorization, trailers)
 }
 
 type FrameResult = Result<Frame<Bytes>, Status>;
 
-fn guard(inner: Body, mut authorization: Authorization, end: fn(Status) -> FrameResult) -> Body {
+fn guard(
+    inner: Body,
+    mut authorization: RequestAuthorization,
+    end: fn(Status) -> FrameResult,
+) -> Body {
     // An answer of headers only is complete.
     if inner.is_end_stream() {
         return inner;
@@ -58,7 +63,7 @@ impl HttpBody for GuardedBody {
         };
         if let Poll::Ready(refusal) = ended.as_mut().poll(cx) {
             this.ended = None;
-            // What produces the body ends as well.
+            // The producer of the body ends as well.
             this.inner = Body::empty();
             return Poll::Ready(Some((this.end)(refusal.into())));
         }

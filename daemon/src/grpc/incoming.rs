@@ -7,23 +7,23 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::connection::Connection;
+use super::connection::GrpcConnection;
 use super::http2::PREFACE;
 use crate::control::Control;
-use crate::ingress::accept::{Accepted, Handler};
-use crate::ingress::stream::Stream;
+use crate::ingress::accept::{AcceptedConnection, Handler};
+use crate::ingress::stream::PeerStream;
 use crate::limits::FIRST_CALL_AFTER;
 
 /// Passes connections to the server once their clients have sent the preface of HTTP/2.
 #[derive(Debug)]
-pub(crate) struct Incoming {
+pub(crate) struct GrpcHandler {
     control: Control,
-    connections: mpsc::Sender<io::Result<Connection>>,
+    connections: mpsc::Sender<io::Result<GrpcConnection>>,
 }
 
-impl Incoming {
+impl GrpcHandler {
     /// The handler of accepted connections, and what the server takes from it.
-    pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<Connection>>) {
+    pub(crate) fn new(control: Control) -> (Self, ReceiverStream<io::Result<GrpcConnection>>) {
         let (connections, incoming) = mpsc::channel(1);
         let handler = Self {
             control,
@@ -33,9 +33,9 @@ impl Incoming {
     }
 }
 
-impl Handler for Incoming {
-    async fn handle(&self, accepted: Accepted) {
-        let Accepted {
+impl Handler for GrpcHandler {
+    async fn handle(&self, accepted: AcceptedConnection) {
+        let AcceptedConnection {
             mut stream,
             peer,
             mut slot,
@@ -45,24 +45,24 @@ impl Handler for Incoming {
         let preface = tokio::select! {
             preface = timeout(within, read_preface(&mut stream)) => preface,
             () = &mut slot => {
-                tracing::debug!(peer = %key, "closed a silent connection: its slot was needed");
+                tracing::debug!(peer = %key, "closed a silent connection: another connection needed its slot");
                 return;
             }
         };
         match preface {
             Ok(Ok(())) => {
-                let connection = Connection::new(stream, peer, slot, FIRST_CALL_AFTER);
+                let connection = GrpcConnection::new(stream, peer, slot, FIRST_CALL_AFTER);
                 drop(self.connections.send(Ok(connection)).await);
             }
             Ok(Err(why)) => {
-                tracing::debug!(peer = %key, %why, "a connection ended before it began")
+                tracing::debug!(peer = %key, %why, "a connection ended before its preface")
             }
             Err(_) => tracing::debug!(peer = %key, "closed a silent connection"),
         }
     }
 }
 
-async fn read_preface(stream: &mut Stream) -> io::Result<()> {
+async fn read_preface(stream: &mut PeerStream) -> io::Result<()> {
     let mut preface = [0; PREFACE.len()];
     stream.read_exact(&mut preface).await?;
     if preface != *PREFACE {

@@ -1,6 +1,5 @@
 //! The layer that measures calls (`ingress::latency`).
 
-use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -12,6 +11,7 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tonic_types::StatusExt;
 use tower::{Layer, Service};
 
+use super::response_future::ResponseFuture;
 use crate::ingress::latency::{CallTimer, Latencies};
 
 /// Wraps every service.
@@ -34,8 +34,6 @@ pub(crate) struct LatencyService<S> {
     latencies: Latencies,
 }
 
-type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
-
 impl<S> Service<Request<Body>> for LatencyService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
@@ -43,7 +41,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Answer<S::Error>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -135,8 +133,8 @@ mod tests {
     use std::convert::Infallible;
 
     use crate::ingress::latency::Rpc;
+    use crate::ingress::methods::Method;
     use crate::limits::REASONS_MAX;
-    use crate::methods::Method;
 
     fn latencies() -> Latencies {
         let method = |path: &str, streams, is_endless| Method {
@@ -202,7 +200,8 @@ mod tests {
     #[test]
     fn failures_are_counted_by_reason_and_of_reasons_there_is_an_end() {
         let latencies = latencies();
-        let refusal = crate::refusal::Refusal::new(tonic::Code::Aborted, "CONDITION", "no");
+        let refusal =
+            crate::refusal::Refusal::new(amem_proto::answer::Code::Aborted, "CONDITION", "no");
         assert_eq!(reason(&refusal.into()), "CONDITION");
         assert_eq!(
             code_name(tonic::Code::DeadlineExceeded),

@@ -1,8 +1,8 @@
 //! The messages of a request's body as they arrive: how much of one has arrived, and its size in memory once decoded.
 
-use tonic::Code;
+use amem_proto::answer::Code;
 
-use super::shapes::{Input, Malformed, Walk};
+use super::shapes::{MalformedMessage, RequestType, SizeCounter};
 use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -12,8 +12,8 @@ pub(super) const HEAD_BYTES: usize = 5;
 /// The position in the messages of a body.
 #[derive(Debug)]
 pub(super) struct Messages {
-    /// The type of the messages, if `amem.v1` has it.
-    input: Option<Input>,
+    /// The type of the messages, if they are of `amem.v1`.
+    input: Option<RequestType>,
     /// Bytes of a message, at most.
     bytes_max: usize,
     head: [u8; HEAD_BYTES],
@@ -22,14 +22,14 @@ pub(super) struct Messages {
     /// Bytes of the message that have arrived, and that are to come.
     arrived: u64,
     left: u64,
-    walk: Option<Walk>,
+    walk: Option<SizeCounter>,
 }
 
 impl Messages {
     /// The messages of a call.
     pub(super) fn of(path: &str, bytes_max: usize) -> Self {
         Self {
-            input: Input::of(path),
+            input: RequestType::of(path),
             bytes_max,
             head: [0; HEAD_BYTES],
             head_bytes: 0,
@@ -68,7 +68,7 @@ impl Messages {
 
     /// Bytes of memory of the newest message once it is decoded, as far as it has arrived.
     pub(super) fn decoded(&self) -> u64 {
-        self.walk.as_ref().map_or(0, Walk::decoded)
+        self.walk.as_ref().map_or(0, SizeCounter::decoded)
     }
 
     fn begin(&mut self) -> Result<()> {
@@ -79,7 +79,7 @@ impl Messages {
         }
         // The server refuses a compressed message: no compression was negotiated.
         let input = self.input.filter(|_| compressed == 0);
-        self.walk = input.map(|input| Walk::new(input, self.left));
+        self.walk = input.map(|input| SizeCounter::new(input, self.left));
         Ok(())
     }
 
@@ -87,8 +87,8 @@ impl Messages {
         let Some(walk) = &mut self.walk else {
             return Ok(());
         };
-        walk.take(part).map_err(|Malformed| {
-            let message = "what was sent is no message of this call, as amem.v1 describes it";
+        walk.take(part).map_err(|MalformedMessage| {
+            let message = "the request is not a message of this call as amem.v1 defines it";
             Refusal::new(Code::InvalidArgument, "INVALID", message)
         })?;
         let decoded_max = self.bytes_max as u64 * DECODED_TIMES_MAX;
@@ -101,15 +101,15 @@ impl Messages {
 
 fn too_large(bytes: u64, bytes_max: usize) -> Refusal {
     let message = format!(
-        "a message has {bytes} bytes, more than the limit of {bytes_max}: send less at a time; events go by IngestStream, \
-         in batches of at most {BATCH_BYTES_MAX}"
+        "a message has {bytes} bytes, more than the limit of {bytes_max}: send less per request; send events by IngestStream, \
+         in batches of at most {BATCH_BYTES_MAX} bytes"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }
 
 fn too_much(decoded_max: u64) -> Refusal {
     let message = format!(
-        "a message would take more than {decoded_max} bytes of memory, the limit: it has too many parts; send fewer at a time"
+        "a message would take more than {decoded_max} bytes of memory, the limit: it has too many parts; send fewer per request"
     );
     Refusal::new(Code::ResourceExhausted, "MESSAGE_SIZE", message)
 }

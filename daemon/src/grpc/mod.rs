@@ -1,16 +1,16 @@
 //! gRPC: the framing of calls around what `ingress` decides.
 //!
-//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), layers of a call from the outside in
-//! (its name, its latency, its admission, its panics), sizes of messages as they arrive, and answers until they are
-//! read.
-//! Promises: only calls in the table of `access` are served; an answer that is not read holds little memory and not for
-//! long.
+//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), the layers around a call from the outside
+//! in (name, latency, admission, panics), sizes of messages as they arrive, and answers until they are read.
+//! Promises: only calls in the table of `ingress::requirement` are served; an unread answer holds little memory, for a short time.
 //! Not here: who may call (`ingress`), what calls do (`calls`).
 
 pub mod http2;
 
 mod connection;
 mod incoming;
+
+mod response_future;
 
 mod call_names;
 mod entry;
@@ -24,14 +24,17 @@ mod request_body;
 mod shapes;
 
 mod answers;
-mod unsent;
+mod unsent_bytes;
 
+mod health;
 mod services;
+mod status;
 
 pub(crate) use call_names::CallNameLayer;
-pub(crate) use connection::Connection;
+pub(crate) use connection::GrpcConnection;
 pub(crate) use entry::AdmissionLayer;
-pub(crate) use incoming::Incoming;
+pub(crate) use health::Health;
+pub(crate) use incoming::GrpcHandler;
 pub(crate) use latency_layer::LatencyLayer;
 pub(crate) use panics::PanicLayer;
 pub(crate) use services::Service;

@@ -12,8 +12,10 @@ use tonic::codegen::{Body as HttpBody, Bytes};
 use tower::{Layer, Service};
 use tracing::Span;
 
-use crate::refusal::{Refusal, trailers};
-use amem_engine::{Panicked, caught};
+use super::response_future::ResponseFuture;
+use super::status::trailers;
+use crate::refusal::Refusal;
+use amem_engine::{TaskPanic, caught};
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]
@@ -33,8 +35,6 @@ pub(crate) struct PanicService<S> {
     inner: S,
 }
 
-type Answer<E> = Pin<Box<dyn Future<Output = Result<Response<Body>, E>> + Send>>;
-
 impl<S> Service<Request<Body>> for PanicService<S>
 where
     S: Service<Request<Body>, Response = Response<Body>>,
@@ -43,7 +43,7 @@ where
 {
     type Response = Response<Body>;
     type Error = S::Error;
-    type Future = Answer<S::Error>;
+    type Future = ResponseFuture<S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -55,7 +55,7 @@ where
         Box::pin(async move {
             match answer.await {
                 Ok(answer) => Ok(answer?.map(|body| PanicBody::wrap(body, path))),
-                Err(Panicked) => Ok(stopped(&path).into_http()),
+                Err(TaskPanic) => Ok(stopped(&path).into_http()),
             }
         })
     }
@@ -64,7 +64,7 @@ where
 /// Logs the panic of a call, and gives its answer.
 fn stopped(path: &str) -> Status {
     tracing::error!(path, "a defect stopped a call");
-    let why = "a defect stopped this call; the daemon's log tells more";
+    let why = "a defect stopped this call; see the log of amemd";
     Refusal::internal(why).into()
 }
 

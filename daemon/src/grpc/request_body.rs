@@ -1,18 +1,18 @@
 //! The body of a request: its bytes are held as they arrive, and it must not stall.
 //!
 //! Promises: a message over the limit of its call is refused by its length, before it arrives; a unary request holds
-//! its bytes until its answer has been sent, a stream those of the message that is arriving: the queues count the
-//! others.
+//! its bytes until its answer has been sent, a stream those of the message that is arriving: queues count the others.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use tokio::time::{Sleep, sleep};
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic::{Code, Status};
 
 use super::messages::Messages;
 use crate::ingress::load::HeldBytes;
@@ -21,7 +21,7 @@ use crate::refusal::{Refusal, Result};
 
 fn too_slow() -> Refusal {
     let message = format!(
-        "nothing of the request came for {} s: send it again",
+        "no part of the request arrived for {} s: send it again",
         REQUEST_AFTER.as_secs()
     );
     Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
@@ -32,7 +32,7 @@ pub(super) struct RequestBody {
     inner: Body,
     held: Arc<HeldBytes>,
     received: u64,
-    /// How long the body may stall; `None` for a stream, of which each message counts by itself.
+    /// How long the body may stall; `None` for a stream, whose messages count one by one.
     stall_max: Option<Duration>,
     messages: Messages,
     stalled: Option<Pin<Box<Sleep>>>,
@@ -133,7 +133,7 @@ impl HttpBody for RequestBody {
 mod tests {
     use super::*;
     use crate::config::Limits;
-    use crate::ingress::load::Load;
+    use crate::ingress::load::LoadLimits;
     use crate::limits::BATCH_BYTES_MAX;
     use std::future::poll_fn;
     use tokio::time::{Instant, timeout};
@@ -149,7 +149,7 @@ mod tests {
 
     #[tokio::test]
     async fn bytes_that_nobody_announced_are_held_until_the_call_and_its_body_end() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let slot = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
@@ -174,14 +174,14 @@ mod tests {
         );
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::ResourceExhausted);
+        assert_eq!(status.code(), tonic::Code::ResourceExhausted);
         drop((body, slot));
         assert_eq!(load.bytes_held(), 1);
     }
 
     #[tokio::test]
     async fn a_request_that_does_not_come_is_given_up_and_one_that_comes_slowly_is_not() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let begun = Instant::now();
         let wrap = |body, after| {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits(9, 100));
@@ -196,7 +196,7 @@ mod tests {
         }
         let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
         let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), Code::DeadlineExceeded);
+        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
         assert!(begun.elapsed() >= 5 * Slow::STEP + after);
         let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
         assert!(end.is_none());
@@ -250,7 +250,7 @@ mod tests {
         let bytes = v1::IngestStreamRequest { batch: Some(batch) }.encode_to_vec();
         let head = [&[0][..], &(bytes.len() as u32).to_be_bytes()].concat();
         let whole = [head, bytes].concat();
-        let load = Load::default();
+        let load = LoadLimits::default();
         let limits = limits(9, 1 << 30);
         for (sent, holds) in [(whole.len() - 1, true), (whole.len(), false)] {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits);

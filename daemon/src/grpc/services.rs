@@ -1,4 +1,4 @@
-//! The services of amem.v1: each RPC is handed to `calls`, and each refusal becomes a status.
+//! The services of amem.v1: each RPC goes to `calls`, and each refusal becomes a status.
 //!
 //! RPCs without streams are listed by `amem_proto`, from the `.proto` files. Not here: what a call does (`calls`).
 
@@ -15,13 +15,13 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::access::Caller;
-use crate::calls::{Daemon, ingest_stream, merge, subscribe, transfer};
+use crate::auth::Caller;
+use crate::calls::{Gateway, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
 #[derive(Debug, Clone)]
-pub(crate) struct Service(pub(crate) Arc<Daemon>);
+pub(crate) struct Service(pub(crate) Arc<Gateway>);
 
 /// Answers of a stream, with refusals as statuses.
 pub(crate) struct StatusStream<T>(ReceiverStream<Result<T>>);
@@ -38,11 +38,11 @@ impl<T> Stream for StatusStream<T> {
 /// The caller and its request. Ingress gives every request its caller.
 fn parts<T>(request: Request<T>) -> Result<(Caller, T)> {
     let caller = request.extensions().get::<Caller>().cloned();
-    let caller = caller.ok_or_else(|| Refusal::internal("a call has passed no ingress"))?;
+    let caller = caller.ok_or_else(|| Refusal::internal("the call did not pass ingress"))?;
     Ok((caller, request.into_inner()))
 }
 
-/// The caller and its stream of requests; a message that can't be decoded is a refusal.
+/// The caller and its stream of requests; a message that cannot be decoded is a refusal.
 fn streaming_parts<T>(
     request: Request<Streaming<T>>,
 ) -> Result<(
@@ -57,7 +57,7 @@ where
     Ok((caller, requests))
 }
 
-/// Implements a service: its RPCs without streams by one of the ways into `calls`, the others as they stand.
+/// Implements a service: its RPCs without streams by a method of `Gateway`, the others as given.
 macro_rules! service {
     ($service:ident by $way:ident { $($streams:tt)* }
         $($method:ident $request:ident $response:ident;)*) => {

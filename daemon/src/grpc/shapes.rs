@@ -11,7 +11,7 @@ use prost::Message;
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FileDescriptorSet};
 
-/// Overhead of an allocation, about.
+/// Approximate overhead of an allocation.
 const BLOCK: u64 = 16;
 /// A growing vector has up to twice the capacity that it needs.
 const GROWTH: u64 = 2;
@@ -23,20 +23,21 @@ const NUMBER: u64 = 8;
 const PRESENCE: u64 = 8;
 
 /// The messages of all services.
-static SHAPES: LazyLock<Shapes> = LazyLock::new(|| Shapes::read(amem_proto::v1::DESCRIPTORS));
+static SHAPES: LazyLock<MessageShapes> =
+    LazyLock::new(|| MessageShapes::read(amem_proto::v1::DESCRIPTORS));
 
 /// The fields of a message type.
 #[derive(Debug, Default)]
-struct Shape {
+struct MessageShape {
     /// By field number.
-    fields: Vec<(u32, Field)>,
+    fields: Vec<(u32, FieldCost)>,
     /// Bytes of the struct, without what it points to.
     size: u64,
 }
 
 /// The cost of one occurrence of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum FieldCost {
     /// A message, and its bytes in a vector; 0 if it lies in its parent.
     Message { of: usize, each: u64 },
     /// Text or bytes, and their overhead.
@@ -46,15 +47,15 @@ enum Field {
 }
 
 #[derive(Debug, Default)]
-struct Shapes {
-    all: Vec<Shape>,
+struct MessageShapes {
+    all: Vec<MessageShape>,
     /// The request type of each call.
     inputs: HashMap<String, usize>,
     /// All types by name.
     names: HashMap<String, usize>,
 }
 
-impl Shapes {
+impl MessageShapes {
     fn read(descriptors: &[u8]) -> Self {
         let files = FileDescriptorSet::decode(descriptors).unwrap_or_default();
         assert!(!files.file.is_empty(), "the build makes descriptors");
@@ -65,7 +66,7 @@ impl Shapes {
             name_all(&prefix, &file.message_type, &mut names, &mut messages);
         }
         let mut shapes = Self {
-            all: messages.iter().map(|_| Shape::default()).collect(),
+            all: messages.iter().map(|_| MessageShape::default()).collect(),
             ..Self::default()
         };
         for at in 0..messages.len() {
@@ -126,29 +127,33 @@ impl Shapes {
         self.all[at].size
     }
 
-    fn field(&self, field: &FieldDescriptorProto, names: &HashMap<String, usize>) -> (u32, Field) {
+    fn field(
+        &self,
+        field: &FieldDescriptorProto,
+        names: &HashMap<String, usize>,
+    ) -> (u32, FieldCost) {
         let is_repeated = field.label() == Label::Repeated;
         let each = |size: u64| if is_repeated { size * GROWTH } else { 0 };
         let kind = match field.r#type() {
             Type::Message => match names.get(field.type_name()) {
-                Some(&of) => Field::Message {
+                Some(&of) => FieldCost::Message {
                     of,
                     each: each(self.all[of].size),
                 },
-                None => Field::Bytes { each: BLOCK },
+                None => FieldCost::Bytes { each: BLOCK },
             },
-            Type::String | Type::Bytes => Field::Bytes {
+            Type::String | Type::Bytes => FieldCost::Bytes {
                 each: each(OWNED) + BLOCK,
             },
-            Type::Float | Type::Fixed32 | Type::Sfixed32 => Field::Number {
+            Type::Float | Type::Fixed32 | Type::Sfixed32 => FieldCost::Number {
                 each: each(NUMBER / 2),
                 least: 4,
             },
-            Type::Double | Type::Fixed64 | Type::Sfixed64 => Field::Number {
+            Type::Double | Type::Fixed64 | Type::Sfixed64 => FieldCost::Number {
                 each: each(NUMBER),
                 least: 8,
             },
-            _ => Field::Number {
+            _ => FieldCost::Number {
                 each: each(NUMBER),
                 least: 1,
             },
@@ -172,30 +177,30 @@ fn name_all<'a>(
     }
 }
 
-/// What the next byte belongs to.
+/// The part of the wire format that the next byte belongs to.
 #[derive(Debug, Clone, Copy)]
-enum Next {
+enum WireState {
     /// A field's number and its wire type.
     Key,
     /// A varint whose value does not matter.
     Value,
     /// A length.
-    Length(Option<Field>),
+    Length(Option<FieldCost>),
     /// This many bytes to skip.
     Skip(u64),
 }
 
-/// The bytes are no message of amem.v1.
+/// The bytes are not a message of amem.v1.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+pub(super) struct MalformedMessage;
 
 /// The position in a message.
 #[derive(Debug)]
-pub(super) struct Walk {
+pub(super) struct SizeCounter {
     /// The current message and those around it, with the end of each.
     within: Vec<(usize, u64)>,
     at: u64,
-    next: Next,
+    next: WireState,
     /// A partial varint, and how many bits of it have arrived.
     number: (u64, u32),
     decoded: u64,
@@ -204,53 +209,53 @@ pub(super) struct Walk {
 /// The approximate bytes in memory of a decoded message of amem.v1; `None` if it is malformed, or has groups.
 pub fn decoded_bytes(message: &str, bytes: &[u8]) -> Option<u64> {
     let input = *SHAPES.names.get(&format!(".amem.v1.{message}"))?;
-    let mut walk = Walk::new(Input(input), bytes.len() as u64);
+    let mut walk = SizeCounter::new(RequestType(input), bytes.len() as u64);
     walk.take(bytes).ok()?;
     Some(walk.decoded())
 }
 
 /// The request type of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Input(usize);
+pub(super) struct RequestType(usize);
 
-impl Input {
+impl RequestType {
     /// `None` if the call is not of amem.v1.
     pub(super) fn of(path: &str) -> Option<Self> {
         SHAPES.inputs.get(path).copied().map(Self)
     }
 }
 
-impl Walk {
+impl SizeCounter {
     /// The beginning of a message of `bytes`.
-    pub(super) fn new(Input(input): Input, bytes: u64) -> Self {
+    pub(super) fn new(RequestType(input): RequestType, bytes: u64) -> Self {
         Self {
             within: vec![(input, bytes)],
             at: 0,
-            next: Next::Key,
+            next: WireState::Key,
             number: (0, 0),
             decoded: SHAPES.all.get(input).map_or(0, |shape| shape.size),
         }
     }
 
-    /// Bytes in memory of what has arrived.
+    /// Bytes in memory of the part that has arrived.
     pub(super) fn decoded(&self) -> u64 {
         self.decoded
     }
 
     /// Advances by bytes of the message.
-    pub(super) fn take(&mut self, mut data: &[u8]) -> Result<(), Malformed> {
+    pub(super) fn take(&mut self, mut data: &[u8]) -> Result<(), MalformedMessage> {
         while let Some((&byte, rest)) = data.split_first() {
-            if let Next::Skip(left) = self.next {
+            if let WireState::Skip(left) = self.next {
                 let part = usize::try_from(left).map_or(data.len(), |left| left.min(data.len()));
                 data = &data[part..];
                 self.at += part as u64;
-                self.next = Next::Skip(left - part as u64);
+                self.next = WireState::Skip(left - part as u64);
             } else {
                 data = rest;
                 self.at += 1;
                 let (value, bits) = self.number;
                 if bits > 63 {
-                    return Err(Malformed);
+                    return Err(MalformedMessage);
                 }
                 self.number = (value | u64::from(byte & 0x7f) << bits, bits + 7);
                 if byte & 0x80 == 0 {
@@ -264,30 +269,30 @@ impl Walk {
     }
 
     /// Handles a complete varint.
-    fn after(&mut self, number: u64) -> Result<Next, Malformed> {
+    fn after(&mut self, number: u64) -> Result<WireState, MalformedMessage> {
         let end = self.within.last().map_or(0, |(_, end)| *end);
         match self.next {
-            Next::Key => {
-                let field = u32::try_from(number >> 3).map_err(|_| Malformed)?;
+            WireState::Key => {
+                let field = u32::try_from(number >> 3).map_err(|_| MalformedMessage)?;
                 let field = self.field(field);
                 match number & 7 {
-                    0 => Ok(self.single(field, Next::Value)),
-                    1 => Ok(self.single(field, Next::Skip(8))),
-                    2 => Ok(Next::Length(field)),
-                    5 => Ok(self.single(field, Next::Skip(4))),
+                    0 => Ok(self.single(field, WireState::Value)),
+                    1 => Ok(self.single(field, WireState::Skip(8))),
+                    2 => Ok(WireState::Length(field)),
+                    5 => Ok(self.single(field, WireState::Skip(4))),
                     // Groups are obsolete: no type of amem.v1 has one.
-                    _ => Err(Malformed),
+                    _ => Err(MalformedMessage),
                 }
             }
-            Next::Length(field) => {
+            WireState::Length(field) => {
                 let stop = self.at.checked_add(number).filter(|stop| *stop <= end);
-                Ok(self.enter(field, number, stop.ok_or(Malformed)?))
+                Ok(self.enter(field, number, stop.ok_or(MalformedMessage)?))
             }
-            Next::Value | Next::Skip(_) => Ok(Next::Key),
+            WireState::Value | WireState::Skip(_) => Ok(WireState::Key),
         }
     }
 
-    fn field(&self, number: u32) -> Option<Field> {
+    fn field(&self, number: u32) -> Option<FieldCost> {
         let (of, _) = self.within.last()?;
         let fields = &SHAPES.all.get(*of)?.fields;
         let at = fields.binary_search_by_key(&number, |(number, _)| *number);
@@ -299,43 +304,45 @@ impl Walk {
     }
 
     /// Counts a number that is a value.
-    fn single(&mut self, field: Option<Field>, next: Next) -> Next {
-        if let Some(Field::Number { each, .. }) = field {
+    fn single(&mut self, field: Option<FieldCost>, next: WireState) -> WireState {
+        if let Some(FieldCost::Number { each, .. }) = field {
             self.count(each);
         }
         next
     }
 
     /// Enters a field of `bytes`.
-    fn enter(&mut self, field: Option<Field>, bytes: u64, stop: u64) -> Next {
+    fn enter(&mut self, field: Option<FieldCost>, bytes: u64, stop: u64) -> WireState {
         match field {
-            Some(Field::Message { of, each }) => {
+            Some(FieldCost::Message { of, each }) => {
                 self.count(each);
                 self.within.push((of, stop));
-                return Next::Key;
+                return WireState::Key;
             }
-            Some(Field::Bytes { each }) => self.count(each.saturating_add(bytes)),
+            Some(FieldCost::Bytes { each }) => self.count(each.saturating_add(bytes)),
             // Packed numbers.
-            Some(Field::Number { each, least }) => self.count(each.saturating_mul(bytes / least)),
+            Some(FieldCost::Number { each, least }) => {
+                self.count(each.saturating_mul(bytes / least))
+            }
             None => {}
         }
-        Next::Skip(bytes)
+        WireState::Skip(bytes)
     }
 
     /// Leaves the messages that end here.
-    fn leave(&mut self) -> Result<(), Malformed> {
-        if let Next::Skip(0) = self.next {
-            self.next = Next::Key;
+    fn leave(&mut self) -> Result<(), MalformedMessage> {
+        if let WireState::Skip(0) = self.next {
+            self.next = WireState::Key;
         }
         while let Some((_, end)) = self.within.last() {
-            let is_between = matches!(self.next, Next::Key) && self.number.1 == 0;
+            let is_between = matches!(self.next, WireState::Key) && self.number.1 == 0;
             match self.at.cmp(end) {
                 std::cmp::Ordering::Less => break,
                 std::cmp::Ordering::Equal if is_between => {
                     self.within.pop();
                 }
                 // A field extends past the end of its message.
-                _ => return Err(Malformed),
+                _ => return Err(MalformedMessage),
             }
         }
         Ok(())
@@ -352,8 +359,8 @@ mod tests {
     const PIPELINE: &str = "/amem.v1.QueryService/Pipeline";
 
     /// The size of a message that arrives in parts of `step` bytes.
-    fn walked(path: &str, bytes: &[u8], step: usize) -> Result<u64, Malformed> {
-        let mut walk = Walk::new(Input::of(path).unwrap(), bytes.len() as u64);
+    fn walked(path: &str, bytes: &[u8], step: usize) -> Result<u64, MalformedMessage> {
+        let mut walk = SizeCounter::new(RequestType::of(path).unwrap(), bytes.len() as u64);
         bytes.chunks(step).try_for_each(|part| walk.take(part))?;
         Ok(walk.decoded())
     }
@@ -377,7 +384,7 @@ mod tests {
                 "{name}: {size} for {real}"
             );
         }
-        let calls = crate::methods::all();
+        let calls = crate::ingress::methods::all();
         let ours = calls.iter().filter(|call| call.path.starts_with("/amem."));
         for call in ours {
             assert!(SHAPES.inputs.contains_key(&call.path), "{}", call.path);
@@ -440,10 +447,14 @@ mod tests {
             b"\x12\x02\x12\x05abcde",
         ] {
             for step in [1, bytes.len()] {
-                assert_eq!(walked(INGEST, bytes, step), Err(Malformed), "{bytes:?}");
+                assert_eq!(
+                    walked(INGEST, bytes, step),
+                    Err(MalformedMessage),
+                    "{bytes:?}"
+                );
             }
         }
-        assert!(Input::of("/grpc.health.v1.Health/Check").is_none());
+        assert!(RequestType::of("/grpc.health.v1.Health/Check").is_none());
     }
 
     proptest! {
@@ -462,7 +473,7 @@ mod tests {
                     let real = (request.sources.len() * size_of::<pb::PipelineSource>()) as u64;
                     prop_assert!(decoded >= real);
                 }
-                (Ok(_), Err(Malformed)) => prop_assert!(may_be_group, "{bytes:?}"),
+                (Ok(_), Err(MalformedMessage)) => prop_assert!(may_be_group, "{bytes:?}"),
                 (Err(_), _) => {}
             }
         }

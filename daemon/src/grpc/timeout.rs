@@ -22,7 +22,7 @@ fn timeout(headers: &HeaderMap) -> Result<Option<Duration>> {
         return Ok(None);
     };
     let wrong = || {
-        let why = "it must be one to eight digits and one of H, M, S, m, u, n";
+        let why = "the value must be one to eight digits and a unit: H, M, S, m, u or n";
         Refusal::invalid("grpc-timeout", why)
     };
     let (unit, digits) = value.as_bytes().split_last().ok_or_else(wrong)?;
@@ -46,7 +46,7 @@ fn timeout(headers: &HeaderMap) -> Result<Option<Duration>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tonic::Code;
+    use amem_proto::answer::Code;
 
     #[test]
     fn a_timeout_is_one_to_eight_digits_and_a_unit() {

@@ -1,11 +1,11 @@
-//! The metrics of open brains. A closed brain has none; its counters go on when it is opened again.
+//! The metrics of open brains. A closed brain has none; its counters continue when it is opened again.
 
 use std::sync::Arc;
 
-use super::prometheus::{Family, MICROS, Text, counter, gauge, histogram};
+use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use amem_engine::{BrainMetrics, Histogram as Buckets, OpenBrain, base_bytes};
 
-/// What the metrics tell of one brain.
+/// The values of one brain.
 struct BrainSample {
     name: String,
     counts: Arc<BrainMetrics>,
@@ -43,7 +43,7 @@ impl BrainSample {
     }
 }
 
-type Number = (Family, fn(&BrainSample) -> f64);
+type BrainSeries = (Family, fn(&BrainSample) -> f64);
 
 /// Microseconds as seconds.
 fn seconds(micros: u64) -> f64 {
@@ -51,37 +51,37 @@ fn seconds(micros: u64) -> f64 {
 }
 
 #[rustfmt::skip]
-const NUMBERS: &[Number] = &[
+const NUMBERS: &[BrainSeries] = &[
     (gauge("amemd_brain_lsn", "Newest LSN of the brain."), |b| b.lsn as f64),
-    (gauge("amemd_brain_generation", "Which base of the brain it is."), |b| b.generation as f64),
-    (gauge("amemd_brain_events", "Events of the brain, forgotten ones counted."), |b| b.events as f64),
+    (gauge("amemd_brain_generation", "Generation of the base."), |b| b.generation as f64),
+    (gauge("amemd_brain_events", "Events of the brain, forgotten ones included."), |b| b.events as f64),
     (gauge("amemd_brain_edges", "Edges of the brain."), |b| b.edges as f64),
     (gauge("amemd_brain_base_bytes", "Bytes of the base."), |b| b.base_bytes as f64),
-    (gauge("amemd_brain_journal_bytes", "Bytes of the frames behind the base."), |b| b.journal_bytes as f64),
+    (gauge("amemd_brain_journal_bytes", "Bytes of the journal."), |b| b.journal_bytes as f64),
     (gauge("amemd_brain_queue_requests", "Requests that wait for the writer."), |b| b.queued as f64),
     (gauge("amemd_brain_subscribers", "Subscriptions that follow the brain."), |b| b.subscribers as f64),
-    (gauge("amemd_brain_subscriber_behind_commits", "Commits that the slowest subscription has not been sent yet."), |b| b.behind as f64),
+    (gauge("amemd_brain_subscriber_behind_commits", "Commits that the slowest subscription has not received yet."), |b| b.behind as f64),
     (gauge("amemd_brain_checkpointing", "1 while a checkpoint is being made."), |b| f64::from(u8::from(b.is_checkpointing))),
-    (gauge("amemd_brain_poisoned", "1 while nothing is written, until the brain has been recovered."), |b| f64::from(u8::from(b.is_poisoned))),
+    (gauge("amemd_brain_poisoned", "1 while the brain refuses writes, until it has been recovered."), |b| f64::from(u8::from(b.is_poisoned))),
     (counter("amemd_brain_commits_total", "Commits, those of the daemon itself included."), |b| b.counts.commits.get() as f64),
-    (counter("amemd_brain_requests_total", "Requests that the writer executed, whatever came of them."), |b| b.counts.requests.get() as f64),
+    (counter("amemd_brain_requests_total", "Requests that the writer executed, refused ones included."), |b| b.counts.requests.get() as f64),
     (counter("amemd_brain_requests_refused_total", "Requests that the writer refused."), |b| b.counts.refused.get() as f64),
     (counter("amemd_brain_checkpoints_total", "Checkpoints that are in place."), |b| b.counts.checkpoints.get() as f64),
     (counter("amemd_brain_checkpoints_failed_total", "Checkpoints that failed."), |b| b.counts.checkpoints_failed.get() as f64),
-    (gauge("amemd_brain_checkpoint_last_seconds", "How long the last checkpoint took, commits going on beside it."), |b| seconds(b.counts.checkpoint_micros.get())),
-    (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint held commits back."), |b| seconds(b.counts.stall_micros.get())),
+    (gauge("amemd_brain_checkpoint_last_seconds", "How long the last checkpoint took, during which commits continue."), |b| seconds(b.counts.checkpoint_micros.get())),
+    (gauge("amemd_brain_checkpoint_last_stall_seconds", "How long the last checkpoint delayed commits."), |b| seconds(b.counts.stall_micros.get())),
 ];
 
-type Histogram = (Family, f64, fn(&BrainMetrics) -> &Buckets);
+type BrainHistogram = (Family, f64, fn(&BrainMetrics) -> &Buckets);
 
 #[rustfmt::skip]
-const HISTOGRAMS: &[Histogram] = &[
+const HISTOGRAMS: &[BrainHistogram] = &[
     (histogram("amemd_brain_group_requests", "Requests that were committed by one sync."), 1.0, |f| &f.groups),
     (histogram("amemd_brain_sync_seconds", "How long a group's sync took."), MICROS, |f| &f.syncs),
     (histogram("amemd_brain_queue_wait_seconds", "How long requests waited for the writer."), MICROS, |f| &f.waits),
 ];
 
-pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut Text) {
+pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut MetricsText) {
     let samples: Vec<_> = brains.iter().map(|brain| BrainSample::of(brain)).collect();
     for (family, number) in NUMBERS {
         text.family(family);

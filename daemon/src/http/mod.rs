@@ -1,10 +1,10 @@
-//! HTTP/1: pages for metrics and health, on a listener that identifies nobody.
+//! HTTP/1: pages for metrics and health, on a listener without authentication.
 //!
-//! Every request passes `ingress::admission`, as calls of gRPC do. The pages are open: their peers have no role, and no
-//! request that needs one is admitted here.
-//! Promises: no page has anything that is in a brain, nor a secret; a slow client delays only other clients of the
+//! Every request passes `ingress::admission`, as calls of gRPC do. The pages are open: their peers have no role, and a
+//! request that needs one is refused here.
+//! Promises: no page shows content of a brain, or a secret; a slow client delays only other clients of the
 //! pages.
-//! Not here: what is counted (`figures`, `ingress::latency`, `jobs`).
+//! Not here: the metrics themselves (`metrics`, `ingress::latency`, `jobs`).
 
 mod server;
 mod status;

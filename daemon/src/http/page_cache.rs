@@ -1,7 +1,7 @@
-//! The page of metrics, gathered once for all requests that wait for it.
+//! The page of metrics, collected once for all requests that wait for it.
 //!
-//! Promises: a request gets values that were gathered after it came; one task gathers at a time, rests for
-//! `METRICS_REST` in between, and goes on if a request that waits for it is dropped.
+//! Promises: a request gets values that were collected after it arrived; one task collects at a time, pauses for
+//! `METRICS_REST` in between, and continues if a request that waits for it is dropped.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub(super) struct PageCache(Arc<Mutex<Option<CachedPage>>>);
 
 #[derive(Debug)]
 struct CachedPage {
-    /// When its gathering began, and ended.
+    /// When its collection began, and ended.
     begun: Instant,
     ended: Instant,
     page: Result<Arc<str>>,
 }
 
 impl PageCache {
-    /// A page that was gathered after this call: by `gather`, or for another request.
+    /// A page that was collected after this call: by `gather`, or for another request.
     pub(super) async fn page<F>(&self, gather: F) -> Result<Arc<str>>
     where
         F: Future<Output = Result<String>> + Send + 'static,
@@ -36,7 +36,7 @@ impl PageCache {
         if let Some(newest) = newest.as_ref().filter(|newest| newest.begun >= asked) {
             return newest.page.clone();
         }
-        // A task of its own goes on if this request is dropped.
+        // A task of its own continues if this request is dropped.
         let gathering = tokio::spawn(async move {
             if let Some(newest) = newest.as_ref() {
                 sleep_until(newest.ended + METRICS_REST).await;
@@ -53,7 +53,7 @@ impl PageCache {
         match gathering.await {
             Ok(page) => page,
             Err(_) => Err(Refusal::internal(
-                "a defect stopped the gathering of metrics",
+                "a defect stopped the collection of metrics",
             )),
         }
     }
@@ -103,7 +103,7 @@ mod tests {
     async fn a_defect_is_one_pages() {
         let cache = PageCache::default();
         let defect = cache.page(async { panic!("a defect of a test") }).await;
-        assert_eq!(defect.unwrap_err().code, tonic::Code::Internal);
+        assert_eq!(defect.unwrap_err().code, amem_proto::answer::Code::Internal);
         let page = cache.page(async { Ok("metrics".to_owned()) }).await;
         assert_eq!(&*page.unwrap(), "metrics");
     }

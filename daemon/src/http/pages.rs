@@ -1,16 +1,16 @@
-//! The pages.
+//! The texts of the pages.
 
 use amem_engine::{HistogramSnapshot, JobKind, TIME_BOUNDS};
 
 use super::brain_metrics;
-use super::prometheus::{Family, MICROS, Text, counter, gauge, histogram};
+use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
-use crate::figures::{Phase, Process};
 use crate::ingress::latency::{Latencies, Rpc};
-use crate::limits::PROBLEMS_TOLD_MAX;
+use crate::limits::STATUS_PROBLEMS_MAX;
+use crate::metrics::{Phase, Process};
 use crate::refusal::{Refusal, Result};
 
-/// Where the pages take their values from.
+/// The sources of the values.
 #[derive(Debug, Clone)]
 pub(super) struct PageSources {
     pub(super) brains: Brains,
@@ -25,22 +25,22 @@ const UPTIME: Family = gauge(
 const READY: Family = gauge("amemd_ready", "1 while calls are served.");
 const BRAINS: Family = gauge(
     "amemd_brains",
-    "Brains in the folder, open or not; rejected files are none.",
+    "Brains in the folder, open or not, without rejected files.",
 );
 const OPEN: Family = gauge("amemd_brains_open", "Brains that are open.");
-const PROBLEMS: Family = gauge("amemd_brains_failed", "Brains that can't be opened.");
+const PROBLEMS: Family = gauge("amemd_brains_failed", "Brains that cannot be opened.");
 const REJECTED: Family = gauge(
     "amemd_files_rejected",
-    "Files in the folder that were not adopted, because they are no brains, or not whole.",
+    "Files in the folder that were rejected: they are not brains, or incomplete.",
 );
 const FILES: Family = gauge(
     "amemd_files_waiting",
-    "Files in the folder that are looked at because they may become brains.",
+    "Files in the folder that may become brains and are not yet adopted.",
 );
-const CONNECTIONS: Family = gauge("amemd_connections", "Connections that are open.");
+const CONNECTIONS: Family = gauge("amemd_connections", "Open connections.");
 const TURNED_AWAY: Family = counter(
     "amemd_connections_turned_away_total",
-    "Connections that were turned away.",
+    "Connections that were refused.",
 );
 const CALLS: Family = histogram(
     "amemd_call_seconds",
@@ -50,15 +50,15 @@ const FAILED: Family = counter(
     "amemd_calls_failed_total",
     "Calls that were refused or failed, by call.",
 );
-const IN_FLIGHT: Family = gauge("amemd_calls_in_flight", "Calls under way.");
+const IN_FLIGHT: Family = gauge("amemd_calls_in_flight", "Calls in progress.");
 const REFUSED: Family = counter(
     "amemd_calls_refused_total",
-    "Calls that were refused or failed, by reason; GONE if the caller left, unless its answer had no end.",
+    "Calls that were refused or failed, by reason; GONE if the caller left before the end of an answer that has one.",
 );
-const RUNNING: Family = gauge("amemd_jobs_running", "Jobs that run.");
+const RUNNING: Family = gauge("amemd_jobs_running", "Running jobs.");
 const JOBS: Family = counter(
     "amemd_jobs_total",
-    "Jobs that ended, done or failed; an adoption that failed is a file that was rejected.",
+    "Jobs that ended, done or failed; a failed adoption is a rejected file.",
 );
 const MEMORY: Family = gauge(
     "amemd_process_memory_bytes",
@@ -71,7 +71,7 @@ const MAPPED: Family = gauge(
 const DESCRIPTORS: Family = gauge("amemd_process_descriptors", "Open descriptors.");
 const DESCRIPTORS_MAX: Family = gauge(
     "amemd_process_descriptors_max",
-    "The most descriptors that may be open; 0 without a limit.",
+    "The limit of open descriptors; 0 without one.",
 );
 const THREADS: Family = gauge("amemd_process_threads", "Threads of the process.");
 const CPU: Family = counter(
@@ -83,7 +83,7 @@ const CPU: Family = counter(
 pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
     let brain_count = sources.brains.engine().list(|_| true).await?.0.len() as u64;
     let process = blocking(Process::now).await?;
-    let mut text = Text::default();
+    let mut text = MetricsText::default();
     daemon(sources, brain_count, &mut text);
     calls(&sources.latencies, &mut text);
     jobs(sources, &mut text);
@@ -97,8 +97,8 @@ pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
     Ok(text.into_string())
 }
 
-fn daemon(sources: &PageSources, brain_count: u64, text: &mut Text) {
-    let metrics = sources.brains.figures();
+fn daemon(sources: &PageSources, brain_count: u64, text: &mut MetricsText) {
+    let metrics = sources.brains.metrics();
     text.family(&INFO);
     text.sample(&INFO, &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
     text.one(&UPTIME, metrics.uptime().as_secs_f64());
@@ -117,7 +117,7 @@ fn daemon(sources: &PageSources, brain_count: u64, text: &mut Text) {
     text.one(&TURNED_AWAY, metrics.turned_away().get() as f64);
 }
 
-fn calls(latencies: &Latencies, text: &mut Text) {
+fn calls(latencies: &Latencies, text: &mut MetricsText) {
     let (rpcs, _) = latencies.page("", usize::MAX);
     text.family(&CALLS);
     for (path, rpc) in &rpcs {
@@ -146,7 +146,7 @@ fn counted(rpc: &Rpc) -> HistogramSnapshot {
     counted
 }
 
-fn jobs(sources: &PageSources, text: &mut Text) {
+fn jobs(sources: &PageSources, text: &mut MetricsText) {
     let counts = sources.brains.jobs().counts();
     text.family(&RUNNING);
     for count in &counts {
@@ -169,9 +169,9 @@ fn kind_label(kind: JobKind) -> String {
     kind.short_name().to_ascii_lowercase()
 }
 
-/// Whether calls are served; and which brains are not served, which does not keep others from it.
+/// True if the daemon serves calls; and a page that lists the brains that it does not serve.
 pub(super) fn ready(sources: &PageSources) -> (bool, String) {
-    let phase = sources.brains.figures().phase();
+    let phase = sources.brains.metrics().phase();
     let mut out = match phase {
         Phase::Starting => "recovering\n",
         Phase::Ready => "ready\n",
@@ -181,21 +181,21 @@ pub(super) fn ready(sources: &PageSources) -> (bool, String) {
     let problems = sources
         .brains
         .engine()
-        .first_problems(PROBLEMS_TOLD_MAX, |_| true);
+        .first_problems(STATUS_PROBLEMS_MAX, |_| true);
     let (failed, rejected) = sources.brains.engine().problem_counts(|_| true);
     let more = (failed + rejected).saturating_sub(problems.len() as u64);
     for (name, problem) in problems {
         // A file name must not add lines to the page.
         let (name, reason) = (name.escape_debug(), Refusal::from(problem.error).0.reason);
         out.push_str(&if problem.is_rejected {
-            format!("file {name}.amem: not adopted ({reason})\n")
+            format!("file {name}.amem: rejected ({reason})\n")
         } else {
             format!("brain {name}: not served ({reason})\n")
         });
     }
     if more > 0 {
         out.push_str(&format!(
-            "and {more} more: `amemctl brain ls --rejected` has all\n"
+            "and {more} more: `amemctl brain ls --rejected` lists all\n"
         ));
     }
     for brain in sources.brains.engine().open_brains() {

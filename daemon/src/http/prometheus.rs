@@ -38,9 +38,9 @@ pub(super) type Label<'a> = (&'static str, &'a str);
 
 /// The text of a page.
 #[derive(Debug, Default)]
-pub(super) struct Text(String);
+pub(super) struct MetricsText(String);
 
-impl Text {
+impl MetricsText {
     /// Begins a family; its samples follow.
     pub(super) fn family(&mut self, of: &Family) {
         let Family { name, kind, help } = of;
@@ -59,7 +59,7 @@ impl Text {
         self.line(of.name, "", labels, value);
     }
 
-    /// A histogram of a family; `unit` counted values are 1 in its unit.
+    /// A histogram of a family; `unit` counted values make 1 in the unit of the family.
     pub(super) fn histogram(
         &mut self,
         of: &Family,
@@ -77,7 +77,7 @@ impl Text {
             self.line(of.name, "_bucket", &[label, ("le", &bound)], below as f64);
         }
         self.line(of.name, "_sum", &[label], counted.sum as f64 / unit);
-        // The sum of the buckets: more may have been counted meanwhile.
+        // The sum of the buckets: the snapshot is not atomic.
         self.line(of.name, "_count", &[label], below as f64);
     }
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn samples_follow_their_help_and_type_and_labels_are_escaped() {
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         let queue = gauge("q", "What waits.");
         text.family(&queue);
         text.sample(&queue, &[("brain", "a\"b\\c\nd")], 3.0);
@@ -128,7 +128,7 @@ mod tests {
         for (value, count) in [(7, 2), (1000, 1), (3_000_000, 1)] {
             counted.add(value, count);
         }
-        let mut text = Text::default();
+        let mut text = MetricsText::default();
         text.histogram(&histogram("h_seconds", ""), ("rpc", "/a"), &counted, MICROS);
         let expected = "h_seconds_bucket{rpc=\"/a\",le=\"0.00005\"} 2\n\
                         h_seconds_bucket{rpc=\"/a\",le=\"1\"} 3\n\

@@ -28,8 +28,9 @@ use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::ingress::Peer;
 use crate::ingress::accept::ACCEPT_AGAIN_AFTER;
-use crate::ingress::admission::{Admission, Protocol, Requirement};
+use crate::ingress::admission::{Admission, Protocol};
 use crate::ingress::latency::Latencies;
+use crate::ingress::requirement::Requirement;
 use crate::ingress::session::SessionState;
 use crate::limits::{
     METRICS_AFTER, METRICS_CONNECTIONS_MAX, METRICS_HEAD_AFTER, METRICS_HEAD_BYTES_MAX,
@@ -56,7 +57,7 @@ impl Protocol for Http {
     }
 }
 
-/// The limits of admission here. The quota admits all connections that there may be, also from one address.
+/// The limits of admission here. The quota admits all connections, even from one address.
 fn limits() -> Limits {
     Limits {
         requests_in_flight: 2 * METRICS_CONNECTIONS_MAX as u64,
@@ -195,7 +196,8 @@ async fn admit(
     session: &Arc<SessionState>,
 ) -> Response<String> {
     if site.is_local && !names_this_machine(&head.headers) {
-        let why = "name this machine by its address or as localhost; see metrics.allow_remote\n";
+        let why =
+            "address this machine by its IP address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
     }
     let admitted = site.admission.admit::<Http>(head, &peer, session);
@@ -211,7 +213,7 @@ async fn admit(
 
 async fn answer(site: &Arc<Site>, head: &Parts) -> Response<String> {
     if !matches!(head.method, Method::GET | Method::HEAD) {
-        let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "GET it\n");
+        let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "use GET\n");
         let allowed = HeaderValue::from_static("GET, HEAD");
         answer.headers_mut().insert(ALLOW, allowed);
         return answer;
@@ -230,7 +232,7 @@ async fn answer(site: &Arc<Site>, head: &Parts) -> Response<String> {
         }
         _ => plain(
             StatusCode::NOT_FOUND,
-            "there are /metrics, /healthz and /readyz\n",
+            "the pages are /metrics, /healthz and /readyz\n",
         ),
     }
 }
@@ -246,7 +248,7 @@ async fn metrics(site: &Arc<Site>) -> Response<String> {
         Ok(page) => text(StatusCode::OK, METRICS_TYPE, page.to_string()),
         Err(refusal) => {
             tracing::warn!(why = refusal.message, "cannot gather metrics");
-            let why = "the daemon's log tells why this failed\n";
+            let why = "this failed: see the log of amemd\n";
             plain(StatusCode::INTERNAL_SERVER_ERROR, why)
         }
     }

@@ -1,7 +1,7 @@
-//! Refusals as HTTP says them.
+//! The HTTP statuses of refusals.
 
+use amem_proto::answer::Code;
 use hyper::StatusCode;
-use tonic::Code;
 
 /// The status of a refusal: the mapping of google.rpc.Code.
 pub(super) fn status(code: Code) -> StatusCode {

@@ -13,22 +13,22 @@ use tokio_rustls::TlsAcceptor;
 use super::connection_limit::{ConnectionLimit, ConnectionSlot};
 use super::listeners::Listeners;
 use super::peer::Peer;
-use super::stream::Stream;
+use super::stream::PeerStream;
 use crate::auth::certificate_name;
 use crate::control::Control;
-use crate::figures::Figures;
 use crate::limits::FIRST_CALL_AFTER;
+use crate::metrics::DaemonMetrics;
 
 /// How long accepting pauses after it failed: the process is probably out of descriptors.
 pub(crate) const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// How long after one warning of a refused connection the next one is logged, at the earliest.
+/// The shortest time between two warnings of refused connections.
 const WARN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// A connection with its slot.
 #[derive(Debug)]
-pub(crate) struct Accepted {
-    pub(crate) stream: Stream,
+pub(crate) struct AcceptedConnection {
+    pub(crate) stream: PeerStream,
     pub(crate) peer: Peer,
     pub(crate) slot: ConnectionSlot,
 }
@@ -36,14 +36,14 @@ pub(crate) struct Accepted {
 /// The protocol that is spoken on accepted connections.
 pub(crate) trait Handler: Send + Sync + 'static {
     /// Takes a connection over.
-    fn handle(&self, accepted: Accepted) -> impl Future<Output = ()> + Send;
+    fn handle(&self, accepted: AcceptedConnection) -> impl Future<Output = ()> + Send;
 }
 
 /// Accepts connections for as long as it is polled, and hands each to `handler` in a task of its own.
 pub(crate) async fn accept(
     listeners: Listeners,
     control: Control,
-    metrics: Figures,
+    metrics: DaemonMetrics,
     handler: impl Handler,
 ) {
     let acceptor = Arc::new(Acceptor {
@@ -89,9 +89,9 @@ async fn pause(error: &io::Error) {
 struct Acceptor<H> {
     control: Control,
     limit: ConnectionLimit,
-    metrics: Figures,
+    metrics: DaemonMetrics,
     handler: H,
-    /// When a refused connection was last logged.
+    /// When the last warning of a refused connection was logged.
     warned: Mutex<Option<Instant>>,
 }
 
@@ -103,11 +103,11 @@ impl<H: Handler> Acceptor<H> {
         };
         let peer = Peer::Unix { uid, gid };
         if self.control.live().access.rights(uid, gid).most().is_none() {
-            return self.refuse("a user without any role", &peer.key());
+            return self.refuse("a user without a role", &peer.key());
         }
         if let Some(slot) = self.acquire(&peer) {
-            let stream = Stream::Unix(stream);
-            let accepted = Accepted { stream, peer, slot };
+            let stream = PeerStream::Unix(stream);
+            let accepted = AcceptedConnection { stream, peer, slot };
             tokio::spawn(async move { self.handler.handle(accepted).await });
         }
     }
@@ -134,7 +134,7 @@ impl<H: Handler> Acceptor<H> {
                     () = &mut slot => None,
                 };
                 if let Some((stream, peer)) = negotiated {
-                    let accepted = Accepted { stream, peer, slot };
+                    let accepted = AcceptedConnection { stream, peer, slot };
                     self.handler.handle(accepted).await;
                 }
             });
@@ -163,10 +163,10 @@ impl<H: Handler> Acceptor<H> {
     }
 
     /// Negotiates TLS, if it is configured.
-    async fn negotiate(&self, stream: TcpStream, peer: Peer) -> Option<(Stream, Peer)> {
+    async fn negotiate(&self, stream: TcpStream, peer: Peer) -> Option<(PeerStream, Peer)> {
         let live = self.control.live();
         let Some(keys) = &live.secrets.keys else {
-            return Some((Stream::Tcp(stream), peer));
+            return Some((PeerStream::Tcp(stream), peer));
         };
         let key = peer.key();
         let accepting = TlsAcceptor::from(keys.server.clone()).accept(stream);
@@ -194,6 +194,6 @@ impl<H: Handler> Acceptor<H> {
             },
             other => other,
         };
-        Some((Stream::Tls(Box::new(stream)), peer))
+        Some((PeerStream::Tls(Box::new(stream)), peer))
     }
 }

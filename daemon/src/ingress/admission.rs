@@ -2,105 +2,60 @@
 //!
 //! In this order: the caller is identified, its rate counted, its rights checked, its deadline set, its quota taken.
 //! Promises: a request whose caller is not identified counts towards the rate of its peer; a refused request holds
-//! nothing. What an admitted request holds it holds until `Admitted` is dropped.
+//! nothing; an admitted request holds its slot until `AdmittedRequest` is dropped.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use amem_proto::answer::Code;
 use hyper::http::request::Parts;
-use tonic::Code;
 
-use super::authorization::Authorization;
+use super::authorization::RequestAuthorization;
 use super::credentials::Credentials;
 use super::deadline::Deadline;
-use super::load::{CallSlot, Load};
+use super::load::{CallSlot, LoadLimits};
 use super::peer::{Peer, PeerKey};
-use super::rates::Rates;
+use super::rates::RateLimiter;
+use super::requirement::Requirement;
 use super::session::SessionState;
-use crate::access::{Needs, Over, Pace};
-use crate::auth::{Caller, Role};
+use crate::auth::Caller;
 use crate::config::Limits;
-use crate::control::{Control, Live};
+use crate::control::{Control, LiveConfig};
 use crate::refusal::{Refusal, Result};
-
-/// What a request requires of its caller and of the daemon.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Requirement {
-    /// The role of the caller, and over which brains; `None` if the request is open to every peer of its listener.
-    pub(crate) role: Option<(Role, Over)>,
-    pub(crate) pace: Pace,
-    /// True if the request has a request_id, so that a retry is executed once.
-    pub(crate) is_repeatable: bool,
-    /// True if it changes rights: its caller gets the answer even if it loses its own.
-    pub(crate) changes_access: bool,
-    /// Bytes of the body, at most; of a stream, bytes of a message.
-    pub(crate) request_bytes_max: u64,
-}
-
-impl Requirement {
-    /// The requirement of a call in the table of calls.
-    pub(crate) fn of(needs: Needs) -> Self {
-        Self {
-            role: Some((needs.role, needs.over)),
-            pace: needs.pace,
-            is_repeatable: needs.is_repeatable,
-            changes_access: needs.changes_access,
-            request_bytes_max: needs.message_bytes_max as u64,
-        }
-    }
-
-    /// The requirement of a request without a body that is open to every peer of its listener.
-    pub(crate) const OPEN: Self = Self {
-        role: None,
-        pace: Pace::Call,
-        is_repeatable: false,
-        changes_access: false,
-        request_bytes_max: 0,
-    };
-
-    /// Checks the role. Over named brains each brain is checked again when the call looks it up.
-    fn check(&self, caller: &Caller) -> Result<()> {
-        match self.role {
-            None => Ok(()),
-            Some((role, Over::Named)) => caller.check_any(role),
-            Some((role, Over::All)) => caller.check_all(role),
-        }
-    }
-}
 
 /// How a protocol describes a request by its head.
 pub(crate) trait Protocol {
-    /// An error if there is no such call.
+    /// An error if the call does not exist.
     fn requirement(head: &Parts) -> Result<Requirement>;
 
-    /// The time that the caller gives the request, if it says so.
+    /// The deadline that the caller sets, as a duration.
     fn timeout(head: &Parts) -> Result<Option<Duration>>;
 }
 
 /// Admits requests; all clones count together.
 #[derive(Debug, Clone)]
-pub(crate) struct Admission(Arc<Inner>);
+pub(crate) struct Admission(Arc<AdmissionState>);
 
 #[derive(Debug)]
-struct Inner {
+struct AdmissionState {
     control: Control,
-    /// `None`: those of the configuration in force.
+    /// `None` for the limits of the configuration in force.
     limits: Option<Limits>,
-    load: Load,
+    load: LoadLimits,
     /// By principal.
-    rates: Rates<String>,
+    rates: RateLimiter<String>,
     /// Of requests whose caller is not identified.
-    unidentified: Rates<PeerKey>,
+    unidentified: RateLimiter<PeerKey>,
 }
 
 /// An admitted request. It holds its slot until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Admitted {
+pub(crate) struct AdmittedRequest {
     pub(crate) caller: Caller,
     pub(crate) requirement: Requirement,
     pub(crate) deadline: Option<Deadline>,
-    pub(crate) authorization: Authorization,
+    pub(crate) authorization: RequestAuthorization,
     pub(crate) slot: CallSlot,
 }
 
@@ -116,12 +71,12 @@ impl Admission {
     }
 
     fn with(control: Control, limits: Option<Limits>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(AdmissionState {
             control,
             limits,
-            load: Load::default(),
-            rates: Rates::default(),
-            unidentified: Rates::default(),
+            load: LoadLimits::default(),
+            rates: RateLimiter::default(),
+            unidentified: RateLimiter::default(),
         }))
     }
 
@@ -131,8 +86,8 @@ impl Admission {
         head: &Parts,
         peer: &Peer,
         session: &Arc<SessionState>,
-    ) -> Result<Admitted> {
-        let Inner { control, load, .. } = &*self.0;
+    ) -> Result<AdmittedRequest> {
+        let AdmissionState { control, load, .. } = &*self.0;
         let live = control.live();
         let limits = self.0.limits.as_ref().unwrap_or(&live.limits);
         let (credentials, mut caller) = self.identify(head, peer, &live, limits)?;
@@ -149,7 +104,7 @@ impl Admission {
         let deadline = Deadline::new(P::timeout(head)?, &requirement, limits);
         deadline.as_ref().map_or(Ok(()), Deadline::check)?;
         let slot = load.acquire(&head.headers, &caller, &requirement, limits)?;
-        let authorization = Authorization::new(
+        let authorization = RequestAuthorization::new(
             control.clone(),
             live.clone(),
             credentials,
@@ -160,7 +115,7 @@ impl Admission {
         if let Some((role, _)) = requirement.role {
             caller.needs = role;
         }
-        Ok(Admitted {
+        Ok(AdmittedRequest {
             caller,
             requirement,
             deadline,
@@ -173,7 +128,7 @@ impl Admission {
         &self,
         head: &Parts,
         peer: &Peer,
-        live: &Live,
+        live: &LiveConfig,
         limits: &Limits,
     ) -> Result<(Credentials, Caller)> {
         let credentials = Credentials::of(peer, &head.uri, &head.headers);
@@ -195,7 +150,7 @@ impl Admission {
     }
 }
 
-impl Admitted {
+impl AdmittedRequest {
     /// Runs the work of the request; an error if its deadline passes, or its caller loses rights, first. Then the work
     /// is dropped.
     pub(crate) async fn run<T>(&mut self, work: impl Future<Output = T>) -> Result<T> {
@@ -212,8 +167,7 @@ impl Admitted {
 
 fn too_often(caller: &str, per_second: u64, wait: Duration) -> Refusal {
     let message = format!(
-        "{caller} makes more than {per_second} calls a second, the limit (limits.calls_per_second): wait {} ms and call \
-         again",
+        "{caller} makes more than {per_second} calls a second, the limit (limits.calls_per_second): retry in {} ms",
         wait.as_millis() + 1
     );
     Refusal::new(Code::ResourceExhausted, "LOAD", message)

@@ -1,9 +1,9 @@
-//! Authorization of requests that go on: each is judged again whenever the configuration in force changes.
+//! Authorization of requests in progress: each is checked again whenever the configuration in force changes.
 //!
 //! Promises, once a change is in force: a caller that lost rights gets no answer to an earlier request, and nothing
-//! that still waits begins; the refusal says so where work may finish all the same. A stream ends at any change of its
+//! that still waits begins; the refusal says so if work may complete all the same. A stream ends at any change of its
 //! caller's rights, a gain included; the caller calls again under its new rights. The connection stays authorized by
-//! the callers whose requests go on.
+//! the callers whose requests are in progress.
 //! Not here: how a protocol cuts off a body (`grpc::guarded_body`).
 
 use std::future::{Future, poll_fn};
@@ -11,21 +11,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-use tonic::Code;
+use amem_proto::answer::Code;
 
-use super::admission::Requirement;
 use super::credentials::Credentials;
+use super::requirement::{Pace, Requirement};
 use super::session::SessionState;
-use crate::access::Pace;
 use crate::auth::{Caller, Role};
-use crate::control::{Control, Live};
+use crate::control::{Control, LiveConfig};
 use crate::refusal::{Refusal, Result};
 
 /// The caller of a request, and the configuration that admitted it.
 #[derive(Debug, Clone)]
-pub(crate) struct Authorization {
+pub(crate) struct RequestAuthorization {
     control: Control,
-    live: Arc<Live>,
+    live: Arc<LiveConfig>,
     credentials: Credentials,
     caller: Caller,
     requirement: Requirement,
@@ -42,10 +41,10 @@ pub(crate) enum EndOn {
     Loss,
 }
 
-impl Authorization {
+impl RequestAuthorization {
     pub(super) fn new(
         control: Control,
-        live: Arc<Live>,
+        live: Arc<LiveConfig>,
         credentials: Credentials,
         caller: Caller,
         requirement: Requirement,
@@ -69,7 +68,7 @@ impl Authorization {
         }
     }
 
-    fn check(&self, live: &Live, end_on: EndOn) -> Result<()> {
+    fn check(&self, live: &LiveConfig, end_on: EndOn) -> Result<()> {
         let now = self.credentials.caller(live)?;
         let before = &self.caller;
         let goes_on = match end_on {
@@ -82,13 +81,13 @@ impl Authorization {
             return Ok(());
         }
         let message = format!(
-            "what {} may do has changed since the call began: call again",
+            "the rights of {} have changed since the call began: call again",
             before.principal
         );
         Err(Refusal::new(Code::Unavailable, "ACCESS_CHANGED", message))
     }
 
-    /// Ready with the reason once the request must end.
+    /// Ready with the reason when the request must end.
     pub(crate) async fn ended(&mut self, end_on: EndOn) -> Refusal {
         let mut changes = self.control.changes();
         loop {
@@ -141,9 +140,9 @@ impl Authorization {
     /// The refusal of a request whose work may have begun.
     fn begun(&self, mut refusal: Refusal) -> Refusal {
         refusal.0.message += match (self.requirement.is_repeatable, self.requirement.role) {
-            (true, _) => "; what it writes may still be done: retry with the same request_id",
+            (true, _) => "; its change may still be executed: retry with the same request_id",
             (false, None | Some((Role::Read, _))) => "",
-            (false, _) => "; what it does may still be done",
+            (false, _) => "; its work may still be completed",
         };
         refusal
     }

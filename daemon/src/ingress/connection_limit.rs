@@ -16,20 +16,20 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 
 use super::peer::PeerKey;
-use super::rates::Rates;
+use super::rates::RateLimiter;
 use super::session::SessionState;
 use crate::config::Limits;
-use crate::control::{Control, Live};
-use crate::figures::Figures;
-use crate::limits::{ADDRESS_PLACES_ONE_IN, OWN_PLACES_ONE_IN, UNIX_PLACES_ONE_IN};
+use crate::control::{Control, LiveConfig};
+use crate::limits::{ADDRESS_SLOTS_ONE_IN, OWN_SLOTS_ONE_IN, UNIX_SLOTS_ONE_IN};
+use crate::metrics::DaemonMetrics;
 use crate::os::users::is_own;
 
 /// Counts connections; all clones count together.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ConnectionLimit {
     connections: Arc<Mutex<Connections>>,
-    metrics: Figures,
-    rates: Arc<Rates<PeerKey>>,
+    metrics: DaemonMetrics,
+    rates: Arc<RateLimiter<PeerKey>>,
 }
 
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ pub(crate) enum ConnectionRefusal {
 }
 
 impl ConnectionLimit {
-    pub(crate) fn new(metrics: Figures) -> Self {
+    pub(crate) fn new(metrics: DaemonMetrics) -> Self {
         Self {
             metrics,
             ..Self::default()
@@ -127,7 +127,7 @@ impl ConnectionLimit {
     pub(crate) fn acquire(
         &self,
         key: PeerKey,
-        live: &Live,
+        live: &LiveConfig,
     ) -> Result<ConnectionSlot, ConnectionRefusal> {
         let limits = &live.limits;
         let per_second = limits.connections_per_second;
@@ -184,7 +184,7 @@ impl ConnectionLimit {
     }
 
     /// Connections that were authorized and no longer are: their numbers, and the change at which they last were.
-    fn unauthorized(&self, live: &Live) -> Vec<(u64, u64)> {
+    fn unauthorized(&self, live: &LiveConfig) -> Vec<(u64, u64)> {
         let connections = self.connections();
         let each = connections.open.iter();
         each.filter(|(_, open)| open.session.was_authorized() && !open.session.is_authorized(live))
@@ -193,7 +193,7 @@ impl ConnectionLimit {
     }
 
     /// Evicts these, unless they were authorized since: a later change gives them their own time.
-    fn evict(&self, unauthorized: &[(u64, u64)], live: &Live) {
+    fn evict(&self, unauthorized: &[(u64, u64)], live: &LiveConfig) {
         let mut connections = self.connections();
         for (number, authorized_at) in unauthorized {
             let session = connections.open.get(number).map(|open| &open.session);
@@ -224,10 +224,10 @@ impl Connections {
         if of_peer >= limits.connections_per_user {
             return Err(ConnectionRefusal::Peer(limits.connections_per_user));
         }
-        let for_unix = max / UNIX_PLACES_ONE_IN;
+        let for_unix = max / UNIX_SLOTS_ONE_IN;
         if is_tcp(key) {
             let tcp_max = max - for_unix;
-            let address_max = (tcp_max / ADDRESS_PLACES_ONE_IN).max(1);
+            let address_max = (tcp_max / ADDRESS_SLOTS_ONE_IN).max(1);
             if of_peer >= address_max {
                 return Err(ConnectionRefusal::Address(address_max));
             }
@@ -235,7 +235,7 @@ impl Connections {
                 return Err(ConnectionRefusal::Tcp(tcp_max));
             }
         }
-        let for_own = max / OWN_PLACES_ONE_IN;
+        let for_own = max / OWN_SLOTS_ONE_IN;
         if for_own > 0 && !is_own_user(key) && self.others >= max - for_own {
             return Err(ConnectionRefusal::Others(max - for_own));
         }
@@ -246,7 +246,12 @@ impl Connections {
     }
 
     /// Evicts an unauthorized connection that is in the way of a peer; `None` if there is none.
-    fn evict_one(&self, key: &PeerKey, refusal: ConnectionRefusal, live: &Live) -> Option<u64> {
+    fn evict_one(
+        &self,
+        key: &PeerKey,
+        refusal: ConnectionRefusal,
+        live: &LiveConfig,
+    ) -> Option<u64> {
         loop {
             let number = self.oldest_unauthorized(key, refusal, live)?;
             // A request on it may be admitted at this moment.
@@ -263,7 +268,7 @@ impl Connections {
         &self,
         key: &PeerKey,
         refusal: ConnectionRefusal,
-        live: &Live,
+        live: &LiveConfig,
     ) -> Option<u64> {
         let is_in_the_way = |open: &OpenConnection| match refusal {
             ConnectionRefusal::All(_) => true,

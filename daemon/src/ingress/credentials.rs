@@ -1,20 +1,20 @@
-//! Credentials: what a request shows of its caller, and which caller that is.
+//! Credentials: the evidence of a request for its caller, and the caller that it identifies.
 //!
 //! By the Unix socket the kernel names the user. By TCP the caller shows a token, or presented a certificate. The
-//! credentials are kept with the request and judged again whenever the configuration in force changes.
+//! credentials stay with the request and are checked again whenever the configuration in force changes.
 
 use std::net::SocketAddr;
 
+use amem_proto::answer::Code;
 use hyper::http::{HeaderMap, Uri, header};
-use tonic::Code;
 
 use super::peer::Peer;
-use super::session::Identity;
+use super::session::CallerIdentity;
 use crate::auth::{Caller, Digest, Rights, Tokens};
-use crate::control::Live;
+use crate::control::LiveConfig;
 use crate::refusal::{Refusal, Result};
 
-/// What a request shows of its caller.
+/// The evidence of a request for its caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Credentials {
     peer: Peer,
@@ -37,7 +37,7 @@ impl Credentials {
     }
 
     /// The caller under this configuration.
-    pub(crate) fn caller(&self, live: &Live) -> Result<Caller> {
+    pub(crate) fn caller(&self, live: &LiveConfig) -> Result<Caller> {
         let (certificate, client_ca) = match &self.peer {
             Peer::Unix { uid, gid } => {
                 let rights = live.access.rights(*uid, *gid);
@@ -61,8 +61,8 @@ impl Credentials {
         // The handshake verified the certificate against the CA of that moment.
         let keys = live.secrets.keys.as_ref();
         if keys.and_then(|keys| keys.client_ca.as_ref()) != client_ca.as_ref() {
-            let why = "the authority of certificates (tcp.tls_client_ca) has changed since the connection began: \
-                       connect again";
+            let why = "the CA of client certificates (tcp.tls_client_ca) has changed since the connection began: connect \
+                       again";
             return Err(Refusal::new(Code::Unauthenticated, "PRINCIPAL", why));
         }
         if let Some(tokens) = &live.secrets.tokens {
@@ -75,7 +75,7 @@ impl Credentials {
 
     fn by_token(&self, tokens: &Tokens) -> Result<Caller> {
         if tokens.is_empty() {
-            return Err(token_refused("there is no token yet"));
+            return Err(token_refused("no token exists"));
         }
         let digest = self.token.clone()?;
         let token = tokens
@@ -86,23 +86,23 @@ impl Credentials {
     }
 }
 
-impl Identity for Credentials {
-    fn is_accepted(&self, live: &Live) -> bool {
+impl CallerIdentity for Credentials {
+    fn is_accepted(&self, live: &LiveConfig) -> bool {
         self.caller(live).is_ok()
     }
 }
 
 /// The refusal of a caller that nothing identifies.
 pub(crate) fn unidentified() -> Refusal {
-    let why = "nothing identifies the caller: connect through the Unix socket as a user whom the daemon's configuration \
-               grants a role";
+    let why = "the caller is not identified: connect through the Unix socket as a user to whom the configuration of \
+               amemd grants a role";
     Refusal::new(Code::Unauthenticated, "PRINCIPAL", why)
 }
 
 fn token_refused(what: &str) -> Refusal {
     let message = format!(
         "{what}: send the header \"authorization: Bearer TOKEN\"; on the daemon's machine, `amemctl token create NAME` \
-         makes a token"
+         creates a token"
     );
     Refusal::new(Code::Unauthenticated, "TOKEN", message)
 }
@@ -110,16 +110,18 @@ fn token_refused(what: &str) -> Refusal {
 fn bearer_token(headers: &HeaderMap) -> Result<&[u8]> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
-        return Err(token_refused("there is no token, or more than one"));
+        return Err(token_refused("the request has no token, or more than one"));
     };
     let (scheme, token) = value
         .as_bytes()
         .split_at_checked(7)
-        .ok_or_else(|| token_refused("there is no token"))?;
+        .ok_or_else(|| token_refused("the request has no token"))?;
     if scheme.eq_ignore_ascii_case(b"bearer ") {
         Ok(token.trim_ascii())
     } else {
-        Err(token_refused("the authorization is not a bearer token"))
+        Err(token_refused(
+            "the authorization header has no bearer token",
+        ))
     }
 }
 
@@ -148,7 +150,7 @@ fn check_host(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     if names.peek().is_some() && names.all(is_ours) {
         return Ok(());
     }
-    let message = format!("the call is meant for another host: this is localhost:{port}");
+    let message = format!("the request names another host: this is localhost:{port}");
     Err(Refusal::new(Code::PermissionDenied, "HOST", message))
 }
 

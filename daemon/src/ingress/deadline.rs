@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use amem_proto::answer::Code;
 use tokio::time::Instant;
-use tonic::Code;
 
-use super::admission::Requirement;
-use crate::access::Pace;
+use super::requirement::{Pace, Requirement};
 use crate::config::Limits;
 use crate::refusal::{Refusal, Result};
 
@@ -21,7 +20,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// The deadline of a request that begins now; `None` if it has none.
+    /// The deadline of a request that begins now, if it has one.
     pub(crate) fn new(
         asked: Option<Duration>,
         requirement: &Requirement,
@@ -51,11 +50,11 @@ impl Deadline {
     pub(crate) fn exceeded(&self) -> Refusal {
         let within = self.within;
         let next = if self.is_repeatable {
-            "what it writes may still be done: retry with the same request_id"
+            "its change may still be executed: retry with the same request_id"
         } else {
-            "give it more time, or ask for less"
+            "allow more time, or ask for less"
         };
-        let message = format!("the call was not done within {within:?}; {next}");
+        let message = format!("the call did not complete within {within:?}; {next}");
         Refusal::new(Code::DeadlineExceeded, "DEADLINE", message)
     }
 }
@@ -103,7 +102,7 @@ mod tests {
             ("/amem.v1.QueryService/Search", false),
             ("/amem.v1.BrainService/CheckpointBrain", false),
         ] {
-            let requirement = Requirement::of(crate::access::needs(path).unwrap());
+            let requirement = Requirement::of_call(path).unwrap();
             let asked = Some(Duration::from_secs(1));
             let deadline = Deadline::new(asked, &requirement, &Limits::default());
             let message = deadline.unwrap().exceeded().0.message;

@@ -1,8 +1,8 @@
 //! Latencies: how long calls take, one HDR histogram for each.
 //!
-//! The latency of a call runs from its head to the end of its answer, or, of a stream, to the first message: the length
-//! of a stream says nothing of the daemon. A call is in flight until its answer ends. A call whose caller leaves before
-//! that has failed, unless its answer is endless and has begun.
+//! The latency of a call runs from its head to the end of its answer, or, for a stream, to the first message: the
+//! length of a stream depends on its caller. A call is in flight until its answer ends. If its caller leaves earlier, the
+//! call has failed, unless its answer is endless and has begun.
 //!
 //! Promises: there is one histogram for each call that exists, whatever paths are requested.
 
@@ -12,10 +12,10 @@ use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
+use crate::ingress::methods::Method;
 use crate::limits::REASONS_MAX;
-use crate::methods::Method;
 
-/// Microseconds of the longest latency that is recorded as itself.
+/// Microseconds of the longest latency; longer ones are recorded as this.
 const LONGEST_MICROS: u64 = 3_600_000_000;
 
 /// Significant decimal digits of a latency.
@@ -23,10 +23,10 @@ const DIGITS: u8 = 3;
 
 /// The latencies of every call; all clones record together.
 #[derive(Debug, Clone)]
-pub(crate) struct Latencies(Arc<Inner>);
+pub(crate) struct Latencies(Arc<LatencyTable>);
 
 #[derive(Debug)]
-struct Inner {
+struct LatencyTable {
     rpcs: BTreeMap<String, Mutex<Rpc>>,
     /// Calls that were refused or failed, by reason.
     refused: Mutex<BTreeMap<String, u64>>,
@@ -50,14 +50,14 @@ impl Latencies {
             let rpc = Rpc {
                 in_flight: 0,
                 errors: 0,
-                // It grows with what it records. One with room for the longest latency takes 190 KB.
+                // It grows as it records; one with room for the longest latency takes 190 KB.
                 micros: Histogram::new(DIGITS).ok()?,
                 streams: method.streams,
                 is_endless: method.is_endless,
             };
             Some((method.path, Mutex::new(rpc)))
         });
-        Self(Arc::new(Inner {
+        Self(Arc::new(LatencyTable {
             rpcs: rpcs.collect(),
             refused: Mutex::default(),
         }))
@@ -89,11 +89,6 @@ impl Latencies {
         let is_room = refused.len() < REASONS_MAX || refused.contains_key(reason);
         let reason = if is_room { reason } else { "OTHER" };
         *refused.entry(reason.to_owned()).or_default() += 1;
-    }
-
-    /// True if there is a call with this path.
-    pub(crate) fn knows(&self, path: &str) -> bool {
-        self.0.rpcs.contains_key(path)
     }
 
     fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {

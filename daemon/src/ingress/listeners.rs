@@ -40,14 +40,14 @@ impl Listeners {
     }
 }
 
-/// What a TCP socket is for: how messages name it.
+/// The purpose of a TCP socket, for messages.
 struct Purpose {
     what: &'static str,
-    /// What to say if no address is set.
+    /// The message if no address is set.
     off: &'static str,
     /// The setting with its address.
     key: &'static str,
-    /// Where to declare it if only the service manager may bind it.
+    /// Where to declare the socket if only the service manager may bind it.
     declared: &'static str,
 }
 
@@ -83,7 +83,7 @@ impl Purpose {
         let bound = TcpListener::bind(address).await;
         bound.map_err(|source| {
             let remedy = format!(
-                "have the service manager make it (ListenStream={address} {}), or allow them \
+                "let the service manager create it (ListenStream={address} {}), or allow TCP sockets \
                  (RestrictAddressFamilies=, PrivateNetwork=)",
                 self.declared
             );
@@ -110,7 +110,7 @@ impl Purpose {
             };
             return Err(Error::InheritedSocket {
                 what: format!("{what} on {address}"),
-                why: format!("{said}: set {key} = \"{address}\", or take its ListenStream= away"),
+                why: format!("{said}: set {key} = \"{address}\", or remove its ListenStream="),
             });
         }
         listener.set_nonblocking(true).map_err(unusable)?;

@@ -1,29 +1,28 @@
-//! The load: requests under way, and the bytes of their bodies. A request over a limit is refused before it is read.
+//! The load: requests in progress, and the bytes of their bodies. A request over a limit is refused before it is read.
 //!
 //! Promises: a slot and its bytes are free again however the request ends.
 //! Not here: how a protocol counts the bytes that arrive (`grpc::request_body`).
 
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use hyper::http::{HeaderMap, header};
-use tonic::Code;
 
-use super::admission::Requirement;
 use super::quota::{Quota, QuotaLease, QuotaRefusal};
-use crate::access::Pace;
+use super::requirement::{Pace, Requirement};
 use crate::auth::Caller;
 use crate::config::Limits;
 use crate::limits::{BATCH_BYTES_MAX, DECODED_ONE_IN, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// The requests under way.
+/// The requests in progress.
 #[derive(Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct LoadLimits {
     calls: Quota,
     bytes: Quota,
 }
 
-/// A request under way, with the bytes of its body.
+/// A request in progress, with the bytes of its body.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
     _call: QuotaLease,
@@ -35,16 +34,16 @@ pub(crate) struct CallSlot {
 pub(crate) struct HeldBytes(QuotaLease);
 
 fn busy(what: &str, why: &QuotaRefusal, name: &str) -> Refusal {
-    let message = format!("the daemon is busy ({what}, {why}: limits.{name}): wait and call again");
+    let message = format!("the daemon is busy ({what}, {why}: limits.{name}): retry later");
     Refusal::new(Code::ResourceExhausted, "LOAD", message)
 }
 
 fn busy_with_bytes(why: &QuotaRefusal) -> Refusal {
-    let what = "too many bytes of requests are under way";
+    let what = "too many bytes of requests are in progress";
     busy(what, why, "request_bytes_in_flight")
 }
 
-impl Load {
+impl LoadLimits {
     /// Takes a slot for a request, and holds the bytes that its head announces.
     pub(crate) fn acquire(
         &self,
@@ -55,7 +54,7 @@ impl Load {
     ) -> Result<CallSlot> {
         let call = self.calls.take(caller, 1, limits.requests_in_flight);
         let call =
-            call.map_err(|why| busy("too many calls are under way", &why, "requests_in_flight"))?;
+            call.map_err(|why| busy("too many calls are in progress", &why, "requests_in_flight"))?;
         // A stream holds the bytes of one message after the other. A request that announces nothing still sends some.
         let announced = match requirement.pace {
             Pace::Stream => 1,
@@ -95,7 +94,7 @@ impl HeldBytes {
 }
 
 #[cfg(test)]
-impl Load {
+impl LoadLimits {
     pub(crate) fn calls_held(&self) -> u64 {
         self.calls.all()
     }
@@ -113,8 +112,8 @@ impl Load {
         let mut rights = crate::auth::Rights::default();
         rights.add(None, crate::auth::Role::Admin);
         let admin = Caller::new("uid:1".into(), rights);
-        let needs = crate::access::needs("/amem.v1.MemoryService/Ingest").unwrap();
-        self.acquire(headers, &admin, &Requirement::of(needs), limits)
+        let requirement = Requirement::of_call("/amem.v1.MemoryService/Ingest").unwrap();
+        self.acquire(headers, &admin, &requirement, limits)
     }
 }
 
@@ -139,7 +138,7 @@ mod tests {
 
     #[test]
     fn calls_and_announced_bytes_are_refused_above_their_limits_and_come_back() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let none = HeaderMap::new();
         let first = load.acquire_as_admin(&none, &limits(2, 100)).unwrap();
         let _second = load
@@ -165,7 +164,7 @@ mod tests {
 
     #[test]
     fn announcements_are_believed_up_to_a_message_of_the_call() {
-        let load = Load::default();
+        let load = LoadLimits::default();
         let slot = load
             .acquire_as_admin(&announce(1 << 40), &Limits::default())
             .unwrap();

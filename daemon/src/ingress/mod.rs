@@ -4,10 +4,9 @@
 //! request: its caller is identified, its rate counted, its rights checked, its deadline set, its quota taken
 //! (`admission`).
 //!
-//! Promises: the kernel, a certificate or a token says who calls, never the caller; a refused request costs no more
-//! than its head; no caller takes all connections, calls or bytes; a request that goes on ends when its caller loses
-//! rights.
-//! Not here: the framing of a protocol (`grpc`, `http`), what a call does (`services`).
+//! Promises: the kernel, a certificate or a token identifies the caller; a refused request costs no more than its head;
+//! no caller can take all connections, calls or bytes; a request in progress ends when its caller loses rights.
+//! Not here: the framing of a protocol (`grpc`, `http`), what a call does (`calls`).
 
 mod listeners;
 
@@ -17,11 +16,14 @@ pub(crate) mod peer;
 pub(crate) mod session;
 pub(crate) mod stream;
 
+pub(crate) mod methods;
+
 pub(crate) mod admission;
 pub(crate) mod authorization;
 pub(crate) mod credentials;
 pub(crate) mod deadline;
 pub(crate) mod load;
+pub(crate) mod requirement;
 
 pub(crate) mod latency;
 pub(crate) mod quota;

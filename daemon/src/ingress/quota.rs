@@ -1,15 +1,15 @@
 //! Quotas: how much of a shared resource each caller may hold.
 //!
 //! Promises: a caller holds at most half, and all callers together leave a quarter to administrators of every brain, so
-//! that an administrator can always find and stop a caller that fills the daemon. Administrators may hold all. A lease
-//! that is dropped gives back what it held.
+//! that an administrator can always stop a caller that fills the daemon. Administrators may hold all. A dropped lease
+//! returns what it held.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::auth::Caller;
-use crate::limits::{CALLER_SHARE_ONE_IN, KEPT_FOR_ADMINS_ONE_IN};
+use crate::limits::{CALLER_SHARE_ONE_IN, RESERVED_FOR_ADMINS_ONE_IN};
 
 /// A shared resource; all clones count together.
 #[derive(Debug, Clone, Default)]
@@ -33,7 +33,7 @@ pub(crate) struct QuotaLease {
     held: AtomicU64,
 }
 
-/// Why a caller gets no more.
+/// Why a quota refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum QuotaRefusal {
     /// All callers together would hold too much.
@@ -42,8 +42,8 @@ pub(crate) enum QuotaRefusal {
     /// The rest is reserved for administrators.
     #[error("at most {0}, and the rest is reserved for callers that may administer every brain")]
     Reserved(u64),
-    /// The caller would hold too much.
-    #[error("at most {max}, of which {principal} has its share")]
+    /// The caller would hold more than its share.
+    #[error("at most {max}, and {principal} holds its share")]
     Own { max: u64, principal: Arc<str> },
 }
 
@@ -62,7 +62,7 @@ impl QuotaUse {
                 let principal = lease.principal.clone();
                 return Err(QuotaRefusal::Own { max, principal });
             }
-            if self.by_others + amount > max - max / KEPT_FOR_ADMINS_ONE_IN {
+            if self.by_others + amount > max - max / RESERVED_FOR_ADMINS_ONE_IN {
                 return Err(QuotaRefusal::Reserved(max));
             }
         }
@@ -82,7 +82,7 @@ impl QuotaUse {
         Ok(())
     }
 
-    fn give_back(&mut self, lease: &QuotaLease, amount: u64) {
+    fn release(&mut self, lease: &QuotaLease, amount: u64) {
         self.all -= amount;
         if !lease.is_admin {
             self.by_others -= amount;
@@ -132,7 +132,7 @@ impl QuotaLease {
         let held = self.held.load(Ordering::Relaxed);
         match amount.checked_sub(held) {
             Some(more) => used.add(self, more)?,
-            None => used.give_back(self, held - amount),
+            None => used.release(self, held - amount),
         }
         self.held.store(amount, Ordering::Relaxed);
         Ok(())
@@ -142,7 +142,7 @@ impl QuotaLease {
 impl Drop for QuotaLease {
     fn drop(&mut self) {
         let held = *self.held.get_mut();
-        self.quota.used().give_back(self, held);
+        self.quota.used().release(self, held);
     }
 }
 

@@ -8,22 +8,22 @@ use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::limits::RATES_KEPT_MAX;
+use crate::limits::RATE_KEYS_MAX;
 
-/// A key that was idle may act as often at once as it may within this time.
+/// An idle key may act at once as often as within this time.
 const BURST: Duration = Duration::from_secs(1);
 
 /// The instant up to which each key has used its rate.
 #[derive(Debug)]
-pub(crate) struct Rates<K>(Mutex<HashMap<K, Instant>>);
+pub(crate) struct RateLimiter<K>(Mutex<HashMap<K, Instant>>);
 
-impl<K> Default for Rates<K> {
+impl<K> Default for RateLimiter<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
 }
 
-impl<K: Eq + Hash> Rates<K> {
+impl<K: Eq + Hash> RateLimiter<K> {
     /// Counts one action of a key; an error says how long the key has to wait.
     pub(crate) fn take<Q>(&self, key: &Q, per_second: u64, now: Instant) -> Result<(), Duration>
     where
@@ -40,8 +40,8 @@ impl<K: Eq + Hash> Rates<K> {
         match used.get_mut(key) {
             Some(used) => *used = until,
             None => {
-                if used.len() >= RATES_KEPT_MAX {
-                    // A key without use is as one that never acted.
+                if used.len() >= RATE_KEYS_MAX {
+                    // An unused rate is dropped.
                     used.retain(|_, until| *until > now);
                 }
                 used.insert(key.to_owned(), until);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn each_may_do_so_many_at_once_and_then_so_many_a_second() {
-        let (rates, start) = (Rates::<String>::default(), Instant::now());
+        let (rates, start) = (RateLimiter::<String>::default(), Instant::now());
         let at = |millis| start + Duration::from_millis(millis);
         for _ in 0..10 {
             rates.take("a", 10, start).unwrap();
@@ -74,11 +74,11 @@ mod tests {
 
     #[test]
     fn those_who_did_nothing_for_a_second_are_forgotten() {
-        let (rates, start) = (Rates::<u32>::default(), Instant::now());
-        for who in 0..=RATES_KEPT_MAX as u32 {
+        let (rates, start) = (RateLimiter::<u32>::default(), Instant::now());
+        for who in 0..=RATE_KEYS_MAX as u32 {
             rates.take(&who, 1, start).unwrap();
         }
-        assert_eq!(rates.0.lock().unwrap().len(), RATES_KEPT_MAX + 1);
+        assert_eq!(rates.0.lock().unwrap().len(), RATE_KEYS_MAX + 1);
         rates.take(&u32::MAX, 1, start + 2 * BURST).unwrap();
         assert_eq!(rates.0.lock().unwrap().len(), 1);
     }

@@ -9,18 +9,18 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::control::Live;
+use crate::control::LiveConfig;
 
 /// The caller of a request.
-pub(crate) trait Identity: Debug + Send + Sync {
+pub(crate) trait CallerIdentity: Debug + Send + Sync {
     /// True if the configuration in force accepts it.
-    fn is_accepted(&self, live: &Live) -> bool;
+    fn is_accepted(&self, live: &LiveConfig) -> bool;
 }
 
 /// The state of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct SessionState {
-    /// The newest `Live::change` at which the connection was authorized; 0 if it never was, or has lost its slot.
+    /// The newest `LiveConfig::change` at which the connection was authorized; 0 if it never was, or has lost its slot.
     authorized_at: AtomicU64,
     inner: Mutex<SessionInner>,
 }
@@ -28,8 +28,8 @@ pub(crate) struct SessionState {
 #[derive(Debug, Default)]
 struct SessionInner {
     /// The caller of an admitted request.
-    identity: Option<Box<dyn Identity>>,
-    /// The newest `Live::change` at which that caller was not accepted.
+    identity: Option<Box<dyn CallerIdentity>>,
+    /// The newest `LiveConfig::change` at which that caller was not accepted.
     refused_at: u64,
     is_evicted: bool,
 }
@@ -44,7 +44,11 @@ impl SessionState {
     }
 
     /// Records that a request of this caller was admitted.
-    pub(crate) fn authorize(&self, live: &Live, identity: impl FnOnce() -> Box<dyn Identity>) {
+    pub(crate) fn authorize(
+        &self,
+        live: &LiveConfig,
+        identity: impl FnOnce() -> Box<dyn CallerIdentity>,
+    ) {
         if self.authorized_at() >= live.change {
             return;
         }
@@ -63,11 +67,11 @@ impl SessionState {
     }
 
     /// True if the connection is authorized under this configuration.
-    pub(crate) fn is_authorized(&self, live: &Live) -> bool {
+    pub(crate) fn is_authorized(&self, live: &LiveConfig) -> bool {
         self.authorized_at() >= live.change || self.check(&mut self.inner(), live)
     }
 
-    fn check(&self, inner: &mut SessionInner, live: &Live) -> bool {
+    fn check(&self, inner: &mut SessionInner, live: &LiveConfig) -> bool {
         if self.authorized_at() >= live.change {
             return true;
         }
@@ -85,7 +89,7 @@ impl SessionState {
     }
 
     /// Evicts the connection unless it is authorized; true if it is evicted.
-    pub(super) fn evict(&self, live: &Live) -> bool {
+    pub(super) fn evict(&self, live: &LiveConfig) -> bool {
         let mut inner = self.inner();
         if self.check(&mut inner, live) {
             return false;

@@ -10,7 +10,7 @@ use tokio_rustls::server::TlsStream;
 
 /// What carries the bytes.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) enum PeerStream {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
@@ -20,14 +20,14 @@ pub(crate) enum Stream {
 macro_rules! each {
     ($self:ident, $stream:ident => $what:expr) => {
         match $self.get_mut() {
-            Stream::Unix($stream) => $what,
-            Stream::Tcp($stream) => $what,
-            Stream::Tls($stream) => $what,
+            PeerStream::Unix($stream) => $what,
+            PeerStream::Tcp($stream) => $what,
+            PeerStream::Tls($stream) => $what,
         }
     };
 }
 
-impl AsyncRead for Stream {
+impl AsyncRead for PeerStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -37,7 +37,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl AsyncWrite for PeerStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! The file system of a folder: one on another machine has no reliable locks and syncs.
+//! The file system of a folder: a network file system has no reliable locks and syncs.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use rustix::io::retry_on_intr;
 
 use crate::error::{Error, Result};
 
-/// What a file system means for a brain.
+/// The kind of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileSystemKind {
     /// Synced data survives a power cut.
@@ -16,7 +16,7 @@ pub(crate) enum FileSystemKind {
     Memory(&'static str),
     /// On another machine, or in another program: locks and syncs are not reliable.
     Network(&'static str),
-    /// Without an exchange of two names and without hard links: no file in it can be replaced safely.
+    /// Without an exchange of names and without hard links: files cannot be replaced safely.
     Unsuitable(&'static str),
 }
 
@@ -61,7 +61,7 @@ fn kind_of(magic: u32) -> FileSystemKind {
 #[cfg(target_os = "linux")]
 pub(crate) fn kind(folder: &Path) -> Result<FileSystemKind> {
     let found = retry_on_intr(|| rustix::fs::statfs(folder))
-        .map_err(|e| Error::io("look at the file system of", folder, e.into()))?;
+        .map_err(|e| Error::io("determine the file system of", folder, e.into()))?;
     // The magic number has 32 bits, in a field that is wider on some machines.
     Ok(kind_of(found.f_type as u32))
 }
@@ -85,7 +85,7 @@ fn check_kind(folder: &Path, kind: FileSystemKind, allow_network: bool) -> Resul
             folder.display()
         ))),
         FileSystemKind::Network(name) if allow_network => Ok(Some(format!(
-            "{} is on {name}: that an answered write lasts, and that there is one writer, is up to it",
+            "{} is on {name}: its locks and syncs decide whether answered writes are durable and whether there is one writer",
             folder.display()
         ))),
         FileSystemKind::Network(name) => Err(Error::NetworkFolder {
@@ -94,7 +94,7 @@ fn check_kind(folder: &Path, kind: FileSystemKind, allow_network: bool) -> Resul
         }),
         FileSystemKind::Unsuitable(name) => Err(amem_store::Error::FileSystem {
             why: format!(
-                "{} is on {name}, which can neither exchange two names nor give a file two",
+                "{} is on {name}, which has neither an exchange of names nor hard links",
                 folder.display()
             ),
         }

@@ -1,4 +1,4 @@
-//! Folders that others must not control: those of the brains, of the socket, of the tokens.
+//! Folders that other users must not control: those of the brains, of the socket, of the tokens.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,11 +15,11 @@ use crate::error::{Error, Result};
 pub(crate) fn check_folder(path: &Path) -> Result<()> {
     let meta = fs::metadata(path).map_err(|e| Error::io("open the folder", path, e))?;
     let why = if !meta.is_dir() {
-        "is not a folder: give the folder that the brains are in"
+        "is not a folder: name the folder of the brains"
     } else if meta.permissions().mode() & 0o002 != 0 {
-        "can be written by anybody: take that right away (chmod o-w), or use another"
+        "is writable by all users: remove that permission (chmod o-w), or use another folder"
     } else if can_be_written_by_a_group(&meta) {
-        "can be written by a group that others are in: take that right away (chmod g-w), or use another"
+        "is writable by a group with other members: remove that permission (chmod g-w), or use another folder"
     } else {
         return Ok(());
     };
@@ -29,36 +29,36 @@ pub(crate) fn check_folder(path: &Path) -> Result<()> {
     })
 }
 
-/// Refuses a folder that another user owns, or that has a folder of amemd which another user owns: the owner of a
-/// folder can replace what is in it, whatever the modes of the files.
+/// Refuses a folder that another user owns, or in which another user owns a folder of amemd: the owner of a folder can
+/// replace its files, whatever their modes.
 pub(crate) fn check_owners(folder: &Path) -> Result<()> {
     let meta = fs::metadata(folder).map_err(|e| Error::io("open the folder", folder, e))?;
     if !is_ours(&meta) {
         return Err(Error::Folder {
             path: folder.into(),
-            why: "belongs to another user, who could put something else in the place of any brain: run amemd as that \
-                  user, give the folder to the one that amemd runs as (chown -R), or use another",
+            why: "belongs to another user, who could replace any brain: run amemd as that user, give the folder to the \
+                  user that amemd runs as (chown -R), or use another folder",
         });
     }
-    // The outermost first: nothing behind a link is checked.
+    // The outermost first: nothing beyond a link is checked.
     [OWN, TMP, RECOVERED, CONFLICTS]
         .iter()
         .try_for_each(|own| check_own(&folder.join(own)))
 }
 
-/// Refuses a folder of amemd that is not as amemd makes it.
+/// Refuses a folder of amemd whose type, owner or mode is not the one that amemd gave it.
 fn check_own(path: &Path) -> Result<()> {
     let meta = match fs::symlink_metadata(path) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
-        meta => meta.map_err(|e| Error::io("look at", path, e))?,
+        meta => meta.map_err(|e| Error::io("read the metadata of", path, e))?,
     };
     let why = if !meta.is_dir() {
-        "is a link or a file, where amemd makes a folder of its own: move it away, and what was in the folder back"
+        "is a link or a file, but amemd needs a folder of its own there: move it away, and move the original folder back"
     } else if !is_ours(&meta) {
-        "belongs to another user, who could put something else in the place of what amemd keeps there: give it to the \
-         user that amemd runs as (chown -R)"
+        "belongs to another user, who could replace the files of amemd in it: give it to the user that amemd runs as \
+         (chown -R)"
     } else if meta.permissions().mode() & 0o002 != 0 || can_be_written_by_a_group(&meta) {
-        "can be written by others, where amemd keeps files of its own: take that right away (chmod go-w)"
+        "is writable by other users, but holds files of amemd: remove that permission (chmod go-w)"
     } else {
         return Ok(());
     };
@@ -76,31 +76,31 @@ fn can_be_written_by_a_group(meta: &fs::Metadata) -> bool {
 /// Refuses a folder in which others could replace the socket. A sticky folder such as `/tmp` will do: in it only the
 /// owner of a file, or of the folder, can replace the file.
 pub(crate) fn check_socket_folder(path: &Path) -> Result<()> {
-    let meta = fs::metadata(path).map_err(|e| Error::io("look at", path, e))?;
+    let meta = fs::metadata(path).map_err(|e| Error::io("read the metadata of", path, e))?;
     if !is_ours(&meta) {
         return Err(Error::Folder {
             path: path.into(),
-            why: "belongs to another user, who could put a socket of theirs there: give another --socket",
+            why: "belongs to another user, who could replace the socket: set another --socket",
         });
     }
     let mode = meta.permissions().mode();
     if mode & 0o1000 == 0 && (mode & 0o002 != 0 || can_be_written_by_a_group(&meta)) {
         return Err(Error::Folder {
             path: path.into(),
-            why: "can be written by others, who could put a socket of theirs there: take that right away \
-                  (chmod go-w), or give another --socket",
+            why: "is writable by other users, who could replace the socket: remove that permission (chmod go-w), or \
+                  set another --socket",
         });
     }
     Ok(())
 }
 
-/// Makes a folder of mode 0700, and those above it.
+/// Creates a folder with mode 0700, and those above it.
 pub(crate) fn make_private(folder: &Path) -> Result<()> {
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(folder)
-        .map_err(|e| Error::io("make", folder, e))
+        .map_err(|e| Error::io("create", folder, e))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Inherited sockets: socket activation by a service manager (sd_listen_fds).
 //!
 //! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics;
-//! "amemd.socket", and the name of a manager that names nothing, for callers, by the Unix socket and by TCP.
+//! "amemd.socket", and the name that a manager without names passes, for callers, by the Unix socket and by TCP.
 //!
 //! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the
 //! daemon ends. Not here: whether its address is the configured one (`ingress::listeners`).
@@ -58,8 +58,8 @@ impl InheritedSockets {
                     return Err(Error::InheritedSocket {
                         what: format!("descriptor {} as {other:?}", FIRST + index),
                         why: format!(
-                            "no such name is known: give FileDescriptorName={METRICS} to a socket for metrics, and \
-                             FileDescriptorName={CALLS} to one for callers"
+                            "the name is unknown: set FileDescriptorName={METRICS} for a socket for metrics, and \
+                             FileDescriptorName={CALLS} for one for callers"
                         ),
                     });
                 }
@@ -75,17 +75,19 @@ impl InheritedSockets {
         };
         let tcp = match given.take_tcp_listener(index) {
             Ok(Some(tcp)) => tcp,
-            Ok(None) => return Err(wrong("it is not there".into())),
+            Ok(None) => return Err(wrong("it does not exist".into())),
             Err(_) => {
                 return Err(wrong(
-                    "no TCP socket: metrics need ListenStream= an address with a port".into(),
+                    "it is not a TCP socket: for metrics, set ListenStream= to an address with a port".into(),
                 ));
             }
         };
         check_listens(&tcp).map_err(wrong)?;
         match self.metrics.replace(tcp) {
             None => Ok(()),
-            Some(_) => Err(wrong("a second socket for metrics: one is enough".into())),
+            Some(_) => Err(wrong(
+                "it is a second socket for metrics: pass only one".into(),
+            )),
         }
     }
 
@@ -100,15 +102,15 @@ impl InheritedSockets {
             let address = unix.local_addr().map_err(|e| wrong(e.to_string()))?;
             let Some(path) = address.as_pathname() else {
                 return Err(wrong(
-                    "a Unix socket without a path, which every user of the machine could connect to: give \
-                     ListenStream= a path"
+                    "it is a Unix socket without a path, to which every user could connect: set ListenStream= to \
+                     a path"
                         .into(),
                 ));
             };
             let path = path.to_owned();
             return match self.unix.replace((unix, path)) {
                 None => Ok(()),
-                Some(_) => Err(wrong("a second Unix socket: one is enough".into())),
+                Some(_) => Err(wrong("it is a second Unix socket: pass only one".into())),
             };
         }
         match given.take_tcp_listener(index) {
@@ -116,12 +118,12 @@ impl InheritedSockets {
                 check_listens(&tcp).map_err(wrong)?;
                 match self.tcp.replace(tcp) {
                     None => Ok(()),
-                    Some(_) => Err(wrong("a second TCP socket: one is enough".into())),
+                    Some(_) => Err(wrong("it is a second TCP socket: pass only one".into())),
                 }
             }
-            Ok(None) => Err(wrong("it is not there".into())),
+            Ok(None) => Err(wrong("it does not exist".into())),
             Err(_) => Err(wrong(
-                "neither a Unix nor a TCP socket of streams: only ListenStream= is of use".into(),
+                "it is neither a Unix nor a TCP stream socket: use ListenStream=".into(),
             )),
         }
     }
@@ -131,7 +133,7 @@ impl InheritedSockets {
 fn check_listens(socket: &impl AsFd) -> std::result::Result<(), String> {
     match socket_acceptconn(socket) {
         Ok(true) => Ok(()),
-        Ok(false) => Err("a socket that does not listen: it needs Accept=no".into()),
+        Ok(false) => Err("it does not listen: set Accept=no".into()),
         Err(e) => Err(e.to_string()),
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn reloading() {
 /// The reload has ended; `refused` says why the new configuration is not in force.
 pub(crate) fn reloaded(refused: Option<&dyn Display>) {
     // A status is one line.
-    let why = refused.map(|why| format!("the configuration stays as it was: {why}"));
+    let why = refused.map(|why| format!("cannot reload the configuration: {why}"));
     let why = why.unwrap_or_default().replace('\n', " ");
     notify(&[NotifyState::Ready, NotifyState::Status(&why)]);
 }

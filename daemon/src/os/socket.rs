@@ -119,7 +119,7 @@ fn private_name(path: &Path) -> PathBuf {
     private.into()
 }
 
-/// Refuses a path that is too long for an address.
+/// Refuses a path that is too long for a socket address.
 pub(crate) fn check_path(path: &Path) -> Result<()> {
     let len = private_name(path).as_os_str().as_bytes().len();
     if len <= PATH_BYTES_MAX {
@@ -137,7 +137,7 @@ fn make_folder(folder: &Path, group: Option<u32>) -> Result<()> {
     let was_there = folder.exists();
     make_private(folder)?;
     if group.is_some() && !was_there {
-        let failed = |e: rustix::io::Errno| Error::io("open to the group", folder, e.into());
+        let failed = |e: rustix::io::Errno| Error::io("give the group access to", folder, e.into());
         allow(folder, group, 0o750).map_err(failed)?;
     }
     Ok(())
@@ -160,7 +160,7 @@ fn stale(path: &Path) -> Result<Option<SocketIdentity>> {
         Err(e) => return Err(io(e)),
     };
     if !meta.file_type().is_socket() {
-        let kind = io::Error::new(io::ErrorKind::AlreadyExists, "it is not a socket");
+        let kind = io::Error::new(io::ErrorKind::AlreadyExists, "the file is not a socket");
         return Err(io(kind));
     }
     match BlockingStream::connect(path) {

@@ -1,4 +1,4 @@
-//! Files that decide who may call: configuration, tokens, certificates, keys.
+//! Files that decide which callers have access: configuration, tokens, certificates, keys.
 //!
 //! Promises: such a file belongs to the daemon's user or to root; others can never write it, and read it only where its
 //! purpose allows that.
@@ -40,7 +40,9 @@ pub(crate) fn is_ours(meta: &Metadata) -> bool {
 pub(crate) fn check(meta: &Metadata, others: OthersMay) -> Result<(), String> {
     if !is_ours(meta) {
         let owner = meta.uid();
-        return Err(format!("it belongs to user {owner}, not to us or to root"));
+        return Err(format!(
+            "it belongs to user {owner}, not to amemd's user or root"
+        ));
     }
     // Writing to a device such as /dev/null does not change what is read from it.
     if meta.file_type().is_char_device() {
@@ -55,7 +57,7 @@ pub(crate) fn check(meta: &Metadata, others: OthersMay) -> Result<(), String> {
     }
     if wrong != 0 {
         return Err(format!(
-            "others may use it (its mode is {mode:04o}): take that right away (chmod {remedy})"
+            "other users have access to it (its mode is {mode:04o}): remove that permission (chmod {remedy})"
         ));
     }
     Ok(())

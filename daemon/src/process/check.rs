@@ -16,7 +16,7 @@ pub(crate) fn show(config: &Config) -> String {
     let file = config.file.as_ref().map(|file| file.display().to_string());
     let file = file.as_deref().unwrap_or("none");
     // Writing to a string does not fail.
-    _ = writeln!(out, "# file of settings: {file}");
+    _ = writeln!(out, "# configuration file: {file}");
     for Setting {
         key, value, source, ..
     } in &config.settings

@@ -1,4 +1,4 @@
-//! The folder of the brains: checked, then taken for this daemon alone.
+//! The folder of the brains: checked, then locked for this daemon.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_format::reader::boot_id;
-use amem_proto::place::DaemonRecord;
+use amem_proto::paths::DaemonRecord;
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
@@ -16,12 +16,11 @@ use crate::error::{Error, Result};
 use crate::os::folder::{check_owners, make_private};
 use crate::os::{file_system, folder};
 
-/// The warning where the run of the operating system is unknown.
-const RUN_UNKNOWN: &str = "the run of the operating system is unknown (/proc/sys/kernel/random/boot_id cannot be read): a direct \
-     reader of a brain's file takes it for a copy, and sees what is new only when it opens the file again; calls are not \
-     affected";
+/// The warning if the boot of the operating system is unknown.
+const BOOT_UNKNOWN: &str = "cannot read /proc/sys/kernel/random/boot_id: direct readers of a brain's file take it for a copy, and see new \
+     commits only when they open it again; calls are not affected";
 
-/// Takes the folder for this daemon alone. The error of a folder that is taken names its holder.
+/// Locks the folder for this daemon. The error of a locked folder names its holder.
 pub fn open_folder(config: &Config) -> Result<Folder> {
     if config.default_folder {
         make_private(&config.folder)?;
@@ -43,7 +42,7 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
     Ok(folder)
 }
 
-/// Refuses a folder that cannot be the one of the brains; returns warnings.
+/// Refuses a folder that cannot hold brains; returns warnings.
 pub(super) fn check_folder(config: &Config) -> Result<Vec<String>> {
     let path = &config.folder;
     folder::check_folder(path)?;
@@ -52,13 +51,13 @@ pub(super) fn check_folder(config: &Config) -> Result<Vec<String>> {
         .collect();
     config.check_readers()?;
     if boot_id() == [0, 0] {
-        warnings.push(RUN_UNKNOWN.into());
+        warnings.push(BOOT_UNKNOWN.into());
     }
     warnings.extend(unreachable_for(config));
     Ok(warnings)
 }
 
-/// The warning of a group that may read files but cannot pass through a folder above them, if there is one.
+/// A warning if a group may read files but cannot traverse a folder above them.
 fn unreachable_for(config: &Config) -> Option<String> {
     let groups: BTreeSet<u32> = config.readers.brains.values().copied().collect();
     let groups = groups.into_iter().chain(config.readers.others);
@@ -73,7 +72,7 @@ fn unreachable_for(config: &Config) -> Option<String> {
         .find_map(|(folder, group)| shut(folder, group))?;
     let folder = folder.display();
     Some(format!(
-        "group {group} may read files by access.readers, but can't pass through {folder}: let it (chmod o+x {folder}), which \
-         shows nobody what is in there"
+        "group {group} may read files by access.readers, but cannot traverse {folder}: allow it (chmod o+x {folder}), which \
+         does not let others list the folder"
     ))
 }

@@ -2,9 +2,9 @@
 //!
 //! It stops in this order:
 //! 1. `StopStage::Intake`: no connection is accepted, and no work begins in the background.
-//! 2. Calls under way end, within `DRAIN`.
-//! 3. Last runs of schedules are written down; brains that have lost their files are saved, within `SAVE`; all brains
-//!    close, within `CLOSE`.
+//! 2. Calls in progress end, within `DRAIN`.
+//! 3. The last runs of schedules are saved; brains whose files were removed are saved, within `SAVE`; all brains close,
+//!    within `CLOSE`.
 //! 4. `StopStage::Reporting`: metrics.
 
 use std::future::Future;
@@ -25,26 +25,26 @@ use tonic::transport::Server;
 
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::Brains;
-use crate::calls::Daemon;
+use crate::calls::Gateway;
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::figures::{Figures, Phase};
 use crate::grpc::{
-    AdmissionLayer, CallNameLayer, Connection, Incoming, LatencyLayer, PanicLayer, Service,
+    AdmissionLayer, CallNameLayer, GrpcConnection, GrpcHandler, Health, LatencyLayer, PanicLayer,
+    Service,
 };
-use crate::health::Health;
 use crate::http;
 use crate::ingress::latency::Latencies;
+use crate::ingress::methods;
 use crate::ingress::{Listeners, accept};
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
 };
-use crate::methods;
+use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 
-/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator asks for
-/// the end; then ends the calls under way and closes the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator shuts the
+/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,
@@ -54,11 +54,11 @@ pub async fn run(
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let mut tasks = Supervisor::new();
-    let (health, metrics) = (health().await, Figures::new());
+    let (health, metrics) = (health().await, DaemonMetrics::new());
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
-    // Metrics are served from before the recovery, when the daemon is not ready, to the end.
+    // Metrics are served from before the recovery to the end.
     let pages = listeners
         .metrics
         .take()
@@ -73,27 +73,34 @@ pub async fn run(
         return Ok(());
     }
     let (stop, stopping) = cell::channel(false);
-    let daemon = Daemon::new(
+    let gateway = Gateway::new(
         brains,
         config.socket.clone(),
         stopping.clone(),
         latencies.clone(),
         control.clone(),
     );
-    let daemon = Arc::new(daemon.map_err(Error::Threads)?);
+    let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());
     let admission = AdmissionLayer::new(control.clone());
-    let (handler, incoming) = Incoming::new(control.clone());
+    let (handler, incoming) = GrpcHandler::new(control.clone());
     let layers = (LatencyLayer(latencies), admission.clone());
-    let serving = serve(&config.limits, &daemon, &health, layers, incoming, stopping)?;
+    let serving = serve(
+        &config.limits,
+        &gateway,
+        &health,
+        layers,
+        incoming,
+        stopping,
+    )?;
     tokio::pin!(serving);
 
     let intake = StopStage::Intake;
     let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
     tasks.spawn_essential(intake, "accept", accepting);
     tasks.spawn(intake, "unread answers", admission.watch());
-    tasks.spawn(intake, "idle brains", close_idle(daemon.clone()));
-    tasks.spawn(intake, "schedules", follow_schedules(daemon.clone()));
+    tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
+    tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
     tasks.spawn(intake, "folder", watch(engine.clone()));
     let replaced = engine.replaced().clone();
     tasks.spawn(intake, "replaced files", replaced.release_when_unused());
@@ -112,7 +119,7 @@ pub async fn run(
         () = tasks.essential_ended() => None,
         () = &mut shutdown => None,
         () = control.ending() => None,
-        () = reload_on(hangup, &daemon) => None,
+        () = reload_on(hangup, &gateway) => None,
         () = notify::watchdog() => None,
     };
     tracing::info!("stopping");
@@ -127,18 +134,18 @@ pub async fn run(
         None => match tokio::time::timeout(DRAIN, serving).await {
             Ok(served) => served,
             Err(_) => {
-                tracing::warn!("calls that did not end in time are cut off");
+                tracing::warn!("cutting off calls that did not end in time");
                 Ok(())
             }
         },
     };
-    close(&daemon).await;
+    close(&gateway).await;
     tracing::info!("stopped");
     tasks.stop(StopStage::Reporting).await;
     Ok(served?)
 }
 
-/// The health of the daemon: all services are serving.
+/// The health of a daemon whose services are all serving.
 async fn health() -> Health {
     let health = Health::new();
     for service in [
@@ -161,7 +168,7 @@ async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
         recovered = engine.recover_all() => Some(recovered),
     };
     let Some(recovered) = recovered else {
-        tracing::info!("stopping: the next start recovers the other brains");
+        tracing::info!("stopping: the next start recovers the remaining brains");
         notify::stopping();
         drop(tokio::time::timeout(CLOSE, engine.close()).await);
         return false;
@@ -172,16 +179,16 @@ async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
     true
 }
 
-/// The gRPC server; it ends once `stopping` is true and the calls under way have ended.
+/// The gRPC server; it ends once `stopping` is true and the calls in progress have ended.
 fn serve(
     limits: &Limits,
-    daemon: &Arc<Daemon>,
+    gateway: &Arc<Gateway>,
     health: &Health,
     (latency, admission): (LatencyLayer, AdmissionLayer),
-    incoming: ReceiverStream<std::io::Result<Connection>>,
+    incoming: ReceiverStream<std::io::Result<GrpcConnection>>,
     mut stopping: cell::Receiver<bool>,
 ) -> Result<impl Future<Output = Result<(), tonic::transport::Error>> + use<>> {
-    let service = Service(daemon.clone());
+    let service = Service(gateway.clone());
     macro_rules! limited {
         ($server:ident, $bytes:expr) => {
             $server::new(service.clone())
@@ -216,41 +223,41 @@ fn serve(
     }))
 }
 
-/// Closes idle brains, again and again.
-async fn close_idle(daemon: Arc<Daemon>) {
+/// Closes idle brains periodically.
+async fn close_idle(gateway: Arc<Gateway>) {
     loop {
-        let after = daemon.control.live().limits.idle_close();
+        let after = gateway.control.live().limits.idle_close();
         tokio::time::sleep(after.min(CLOSE_EVERY)).await;
-        daemon.brains.engine().close_idle(after).await;
+        gateway.brains.engine().close_idle(after).await;
     }
 }
 
-async fn follow_schedules(daemon: Arc<Daemon>) {
-    daemon.schedules.run_due().await;
+async fn follow_schedules(gateway: Arc<Gateway>) {
+    gateway.schedules.run_due().await;
 }
 
 /// Reloads the configuration at every SIGHUP, and logs the outcome.
-async fn reload_on(mut hangup: Signal, daemon: &Daemon) {
+async fn reload_on(mut hangup: Signal, gateway: &Gateway) {
     while hangup.recv().await.is_some() {
-        drop(daemon.reload().await);
+        drop(gateway.reload().await);
     }
     std::future::pending().await
 }
 
-/// Writes down what the next start needs, and closes the brains.
-async fn close(daemon: &Daemon) {
-    let engine = daemon.brains.engine();
-    daemon.schedules.keep();
+/// Saves the state of schedules and the brains without files, and closes all brains.
+async fn close(gateway: &Gateway) {
+    let engine = gateway.brains.engine();
+    gateway.schedules.keep();
     let saved = tokio::select! {
         biased;
         () = notify::more_time() => false,
         saved = tokio::time::timeout(SAVE, engine.save_nameless()) => saved.is_ok(),
     };
     if !saved {
-        tracing::error!("a brain whose file was taken away could not be saved in time");
+        tracing::error!("a brain whose file was removed could not be saved in time");
     }
     if tokio::time::timeout(CLOSE, engine.close()).await.is_err() {
-        tracing::warn!("brains that did not close in time are recovered at the next start");
+        tracing::warn!("some brains did not close in time: the next start recovers them");
     }
     engine.log_quarantined();
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use amem_proto::place::IN_USE;
+use amem_proto::paths::IN_USE;
 use clap::Parser;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -29,15 +29,14 @@ const _: () = assert!(
 /// a service manager passes (LISTEN_FDS).
 ///
 /// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, or the configuration is
-/// invalid; 2 wrong flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a later try may
+/// invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
 /// succeed). The log goes to standard error.
 ///
-/// `exporter` sends spans to the collector that the configuration names; without an exporter such a configuration is an
-/// error.
+/// `exporter` sends spans to the configured collector; without an exporter a configured collector is an error.
 pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = amem_process::disable_core_dumps() {
-        eprintln!("amemd: warning: a core dump of this process would have its secrets: {why}");
+        eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
     }
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
@@ -45,7 +44,7 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
         if check_only {
             return check(&config, exporter);
         }
-        // Sockets are inherited while there are no threads yet.
+        // Before any thread starts: this changes the environment.
         let inherited = InheritedSockets::take()?;
         run_to_end(serve(config, inherited, exporter))
     });
@@ -70,8 +69,7 @@ fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
     Ok(())
 }
 
-/// Runs the work of the process. Blocking threads are given `LEAVE` to end: the end of the daemon must not wait for a
-/// query.
+/// Runs the work of the process. Blocking threads get `LEAVE` to end: the end of the daemon must not wait for a query.
 fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -97,7 +95,7 @@ async fn serve(
     if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
     }
-    // The folder first: a daemon that cannot have it must not take the socket of the one that has it.
+    // The folder first: a daemon that cannot lock it must not take the socket of the one that holds it.
     let folder = open_folder(&config)?;
     let listeners = Listeners::bind(&config, inherited).await?;
     if let Err(error) = config.record_place() {

@@ -1,8 +1,8 @@
 //! The supervisor: the tasks of the daemon, and the order in which they stop.
 //!
 //! Promises: the tasks of a stage have ended when `stop` returns, unless one of them blocks for longer than
-//! `TASKS_END`; all tasks end with the supervisor. A task that ends by itself is logged; the daemon stops if it was an
-//! essential one.
+//! `TASKS_END`; all tasks end with the supervisor. An unexpected end of a task is logged; that of an essential task stops
+//! the daemon.
 
 use std::future::Future;
 
@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::limits::TASKS_END;
 
-/// When the daemon stops a task. Between the stages calls under way end, and brains close (`server`).
+/// When the daemon stops a task. Between the stages calls in progress end and brains close (`server`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StopStage {
     /// First: it accepts connections, or begins work in the background.
@@ -48,7 +48,7 @@ struct EndGuard(mpsc::UnboundedSender<TaskEnd>, Option<TaskEnd>);
 impl Drop for EndGuard {
     fn drop(&mut self) {
         if let Some(end) = self.1.take() {
-            // Nobody listens once the daemon stops.
+            // The receiver is gone once the daemon stops.
             drop(self.0.send(end));
         }
     }
@@ -64,7 +64,7 @@ impl Supervisor {
         }
     }
 
-    /// Starts a task without which the daemon goes on.
+    /// Starts a task without which the daemon continues.
     pub(super) fn spawn(
         &mut self,
         stage: StopStage,

@@ -2,7 +2,8 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_query::{Conflict, Conflicts};
+use amem_query::ListConflicts;
+use amem_query::graph::Conflict;
 
 use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
@@ -17,7 +18,7 @@ impl Evaluate for v1::ListConflictsRequest {
     type Answer = v1::ListConflictsResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let page = Conflicts {
+        let page = ListConflicts {
             limit: count(self.page_size, PAGE_ROWS),
             cursor: token(self.page_token),
             scope: scope(self.scope),

@@ -1,9 +1,9 @@
-//! Context: the best of what a brain knows about a question, as a text within a budget.
+//! Context: what a brain knows about a question, as one text within a token budget.
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_query::Context;
-use amem_query::context::Item;
+use amem_query::ContextRequest;
+use amem_query::context::PackedEvent;
 
 use super::question::Evaluate;
 use super::ranking::question_vector;
@@ -16,8 +16,8 @@ impl Evaluate for v1::ContextRequest {
     type Answer = v1::ContextResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let otherwise = Context::default();
-        let packed = Context {
+        let otherwise = ContextRequest::default();
+        let packed = ContextRequest {
             vector: question_vector(view, self.vector, &self.text)?,
             question: self.text,
             selection: selection(self.selection)?,
@@ -44,7 +44,7 @@ impl Evaluate for v1::ContextRequest {
     }
 }
 
-fn item(item: &Item) -> v1::ContextItem {
+fn item(item: &PackedEvent) -> v1::ContextItem {
     v1::ContextItem {
         event_id: item.id.0,
         found_id: item.found.0,

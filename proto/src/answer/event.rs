@@ -2,31 +2,32 @@
 
 use amem_format::view::{Direction, Node, View};
 use amem_format::{Edge, Flags, NodeId};
-use amem_query::{Seen, Sight, Step};
-use tonic::Code;
+use amem_query::graph::TreeStep;
+use amem_query::planner::{Sight, Visibility};
 
+use super::code::Code;
 use super::refusal::{Refusal, Result};
 use super::word::{timestamp, type_number};
 use crate::limits::{ANSWER_BYTES_MAX, ANSWER_EDGES_MAX};
 use crate::v1;
 
-/// Bytes of an edge in a message, about.
+/// Approximate size of an encoded edge.
 const EDGE_BYTES: usize = 32;
-/// Bytes of a stub and of the step to it, about.
+/// Approximate size of an encoded stub with its step.
 const STUB_BYTES: usize = 32;
-/// Bytes of an event in a message without its text, attributes, vector and edges, about.
+/// Approximate size of an encoded event without text, attributes, vector and edges.
 const EVENT_BYTES: usize = 64;
 
-/// What is encoded of an event beside its fields.
+/// The optional parts of an event to encode.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Shape<'s> {
+pub(super) struct EventFields<'s> {
     /// Its vector.
     pub(super) vector: bool,
-    /// Its edges, if to events that this sight shows.
+    /// Its edges, those to events that this sight shows.
     pub(super) edges: Option<&'s Sight>,
 }
 
-/// Encodes events of one view and counts their bytes: an answer that grows too large is refused while it is made.
+/// Encodes events of one view, and stops with an error once the answer is too large.
 #[derive(Debug)]
 pub(super) struct EventEncoder<'v> {
     view: &'v View,
@@ -45,7 +46,7 @@ impl<'v> EventEncoder<'v> {
 
     /// An event without vector and edges.
     pub(super) fn whole(&mut self, id: NodeId) -> Result<v1::Event> {
-        self.event(&self.view.node(id)?, Shape::default())
+        self.event(&self.view.node(id)?, EventFields::default())
     }
 
     /// An event without vector and edges, or a stub.
@@ -61,7 +62,7 @@ impl<'v> EventEncoder<'v> {
         ids.iter().map(|&id| self.whole(id)).collect()
     }
 
-    pub(super) fn event(&mut self, node: &Node<'_>, shape: Shape<'_>) -> Result<v1::Event> {
+    pub(super) fn event(&mut self, node: &Node<'_>, shape: EventFields<'_>) -> Result<v1::Event> {
         let flags = node.flags();
         // Read only if it is asked for: reading checks all its numbers, and an event is shown even if they are damaged.
         let vector = if shape.vector { node.vector()? } else { None };
@@ -106,8 +107,8 @@ impl<'v> EventEncoder<'v> {
     }
 
     /// The steps of a walk.
-    pub(super) fn steps(&mut self, steps: &[Step]) -> Result<Vec<v1::Step>> {
-        let tell = |step: &Step| {
+    pub(super) fn steps(&mut self, steps: &[TreeStep]) -> Result<Vec<v1::Step>> {
+        let tell = |step: &TreeStep| {
             Ok(v1::Step {
                 event: Some(self.whole_or_stub(step.id, step.is_stub)?),
                 depth: step.depth,
@@ -128,8 +129,8 @@ impl<'v> EventEncoder<'v> {
         sight: &Sight,
         out: &mut Vec<v1::Edge>,
     ) -> Result<()> {
-        for tie in self.view.ties(id, direction)?.iter() {
-            if sight.of(&self.view.node(tie.other)?)? != Seen::Shown {
+        for tie in self.view.edges_of(id, direction)?.iter() {
+            if sight.of(&self.view.node(tie.other)?)? != Visibility::Shown {
                 continue;
             }
             self.edges += 1;
@@ -155,7 +156,7 @@ impl<'v> EventEncoder<'v> {
     }
 }
 
-/// Refuses an answer that is too large.
+/// Checks the size of an answer.
 pub(super) fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= ANSWER_BYTES_MAX {
         return Ok(());
@@ -170,7 +171,7 @@ pub(super) fn check_bytes(bytes: usize) -> Result<()> {
     ))
 }
 
-/// A forgotten event that is named only because a path leads through it.
+/// A stub: a forgotten event that connects others.
 pub(super) fn stub(id: NodeId) -> v1::Event {
     v1::Event {
         id: id.0,
@@ -179,7 +180,7 @@ pub(super) fn stub(id: NodeId) -> v1::Event {
     }
 }
 
-/// True if an event is no stub: every event has a recorded time.
+/// True if an event is not a stub: only stubs have no recorded time.
 pub(super) fn is_whole(event: &v1::Event) -> bool {
     event.created_at.is_some()
 }

@@ -2,10 +2,11 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
+use amem_query::Resolve;
 use amem_query::limits::PAGE_MAX;
-use amem_query::{Resolve, Sight};
+use amem_query::planner::Sight;
 
-use super::event::{EventEncoder, Shape};
+use super::event::{EventEncoder, EventFields};
 use super::question::{Evaluate, ids};
 use super::refusal::Result;
 use super::selection::{count, scope};
@@ -20,7 +21,7 @@ impl Evaluate for v1::GetEventsRequest {
         let asked = self.event_ids.len() as u64;
         amem_format::Error::check_limit("the number of event ids", asked, PAGE_MAX as u64)?;
         let sight = Sight::new(&scope(self.scope), self.include_forgotten)?;
-        let shape = Shape {
+        let shape = EventFields {
             vector: self.include_vectors,
             edges: self.include_edges.then_some(&sight),
         };

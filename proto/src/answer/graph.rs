@@ -2,7 +2,7 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_query::{Follow, Impact, Path, Traverse, Why};
+use amem_query::{Follow, Impact, ShortestPath, Traverse, Why};
 
 use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
@@ -42,7 +42,7 @@ impl Evaluate for v1::PathRequest {
     type Answer = v1::PathResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let route = Path {
+        let route = ShortestPath {
             from: NodeId(self.from_id),
             to: NodeId(self.to_id),
             types: edge_types(&self.types)?,

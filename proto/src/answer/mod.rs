@@ -1,12 +1,13 @@
-//! Answers: from a request of amem.v1 and a view to the message that answers it.
+//! Answers: computes the response message from a request of amem.v1 and a view.
 //!
-//! The daemon answers calls by this, and the client's library what it reads from the file itself, so that both give
-//! the same messages for the same view.
+//! The daemon uses it for calls and the client library for direct reads, so both return the same messages for the same
+//! view.
 //!
-//! Promises: a request is untrusted, what is wrong with it is a `Refusal` by name; an answer is a function of the
-//! request and the view (P7), and never larger than `limits::ANSWER_BYTES_MAX`.
-//! Not here: what a query means (`amem_query`); who may ask, and when (`amemd`).
+//! Promises: requests are untrusted, and an invalid one is a `Refusal` with a reason; an answer is a function of
+//! request and view (P7), and never larger than `limits::ANSWER_BYTES_MAX`. Not here: the meaning of queries
+//! (`amem_query`), permissions and admission (`amemd`).
 
+mod code;
 mod question;
 mod refusal;
 
@@ -23,10 +24,8 @@ mod event;
 mod selection;
 mod word;
 
-/// What a caller may do about a refusal, by the codes of google.rpc, which gRPC and REST share.
-pub use tonic::Code;
-
-pub use question::{Answered, Evaluate, Question};
+pub use code::Code;
+pub use question::{AnswerWithTouches, Evaluate, Question};
 pub use refusal::{DOMAIN, Refusal, Result};
 pub use word::{
     as_of, edge_type, edge_types, event_type, event_types, micros, moment, space, timestamp,

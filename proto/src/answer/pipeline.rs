@@ -1,11 +1,11 @@
-//! Pipelines: sources and stages from messages, rows into them.
+//! Pipelines: decodes sources and stages, encodes rows.
 
 use amem_format::NodeId;
 use amem_format::view::{Direction, View};
-use amem_query::{
-    Axis, Follow, Pattern, Pipeline, RankBy, Reach, Row, Search, Similar, Source, Stage, Text,
-    Weights,
+use amem_query::pipeline::{
+    PipelineRow, PipelineStage, RankBy, RankWeights, RowSource, TraverseStage,
 };
+use amem_query::{Axis, Follow, Pattern, Pipeline, Search, Similar, TextSearch};
 
 use super::event::EventEncoder;
 use super::listing::order;
@@ -33,7 +33,7 @@ impl Evaluate for v1::PipelineRequest {
         }
         .run(view)?;
         let mut encoder = EventEncoder::new(view);
-        let mut tell = |rows: &[Row]| {
+        let mut tell = |rows: &[PipelineRow]| {
             let rows = rows.iter().map(|told| row(&mut encoder, told));
             rows.collect::<Result<Vec<_>>>()
         };
@@ -50,22 +50,22 @@ impl Evaluate for v1::PipelineRequest {
     }
 }
 
-fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
+fn source(view: &View, message: v1::PipelineSource) -> Result<RowSource> {
     Ok(match message.source {
-        Some(Asked::Events(m)) => Source::Events(m.event_ids.into_iter().map(NodeId).collect()),
-        Some(Asked::Search(m)) => Source::Search(Search {
+        Some(Asked::Events(m)) => RowSource::Events(m.event_ids.into_iter().map(NodeId).collect()),
+        Some(Asked::Search(m)) => RowSource::Search(Search {
             vector: question_vector(view, m.vector, &m.text)?,
             question: m.text,
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
             ..Search::default()
         }),
-        Some(Asked::Text(m)) => Source::Text(Text {
+        Some(Asked::Text(m)) => RowSource::Text(TextSearch {
             question: m.text,
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
         }),
-        Some(Asked::Similar(m)) => Source::Similar(Similar {
+        Some(Asked::Similar(m)) => RowSource::Similar(Similar {
             like: like(
                 view,
                 m.like.map(|like| match like {
@@ -80,7 +80,7 @@ fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
             min_similarity: m.min_similarity,
             approximate: false,
         }),
-        Some(Asked::Pattern(m)) => Source::Pattern(Pattern {
+        Some(Asked::Pattern(m)) => RowSource::Pattern(Pattern {
             order: order(m.order, axis(m.axis, Axis::Recorded)?)?,
             selection: selection(m.selection)?,
             limit: count(m.limit, PAGE_ROWS),
@@ -93,21 +93,21 @@ fn source(view: &View, message: v1::PipelineSource) -> Result<Source> {
     })
 }
 
-fn stage(message: v1::PipelineStage) -> Result<Stage> {
+fn stage(message: v1::PipelineStage) -> Result<PipelineStage> {
     Ok(match message.stage {
         Some(Done::Traverse(m)) => {
-            let otherwise = Reach::default();
-            Stage::Traverse(Reach {
+            let otherwise = TraverseStage::default();
+            PipelineStage::Traverse(TraverseStage {
                 types: edge_types(&m.types)?,
                 follow: follow(m.follow, Follow::Outgoing)?,
                 depth: depth(m.depth, otherwise.depth),
                 limit: count(m.limit, otherwise.limit),
             })
         }
-        Some(Done::Resolve(_)) => Stage::Resolve,
-        Some(Done::Filter(m)) => Stage::Filter(Box::new(selection(Some(m))?)),
-        Some(Done::Rank(m)) => Stage::Rank(rank(m)?),
-        Some(Done::Limit(m)) => Stage::Limit(m.count as usize),
+        Some(Done::Resolve(_)) => PipelineStage::Resolve,
+        Some(Done::Filter(m)) => PipelineStage::Filter(Box::new(selection(Some(m))?)),
+        Some(Done::Rank(m)) => PipelineStage::Rank(rank(m)?),
+        Some(Done::Limit(m)) => PipelineStage::Limit(m.count as usize),
         None => {
             let why = "one is empty: say traverse, resolve, filter, rank or limit";
             return Err(Refusal::invalid("stages", why));
@@ -123,14 +123,15 @@ fn rank(message: v1::RankStage) -> Result<RankBy> {
         message.nearness_weight,
     ];
     let [confidence, strength, recency, nearness] = others.map(Option::unwrap_or_default);
-    let is_said = others.iter().any(Option::is_some);
+    let is_weighted = others.iter().any(Option::is_some);
     let otherwise = RankBy::default();
     let strength_at = message.strength_at.map(|time| micros("strength_at", time));
     Ok(RankBy {
-        weights: Weights {
-            found: message.found_weight.unwrap_or(match is_said {
-                true => 0.0,
-                false => otherwise.weights.found,
+        weights: RankWeights {
+            found: message.found_weight.unwrap_or(if is_weighted {
+                0.0
+            } else {
+                otherwise.weights.found
             }),
             confidence,
             strength,
@@ -143,7 +144,7 @@ fn rank(message: v1::RankStage) -> Result<RankBy> {
     })
 }
 
-fn row(encoder: &mut EventEncoder<'_>, row: &Row) -> Result<v1::PipelineRow> {
+fn row(encoder: &mut EventEncoder<'_>, row: &PipelineRow) -> Result<v1::PipelineRow> {
     Ok(v1::PipelineRow {
         event: Some(encoder.whole_or_stub(row.id, row.is_stub)?),
         stage: row.stage as u32,

@@ -1,4 +1,4 @@
-//! What all questions have in common: the brain, the moment, the answer, and which events it used.
+//! The traits of all questions: brain, moment, evaluation, and the events that an answer uses.
 
 use std::fmt::Debug;
 
@@ -13,28 +13,28 @@ use crate::v1;
 
 /// An answer, and the events that were used by it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answered<A> {
+pub struct AnswerWithTouches<A> {
     /// The answer.
     pub answer: A,
-    /// The events to touch, each once, ascending: those that the answer shows and that are not forgotten, if the
-    /// question touches.
+    /// The events to touch, ascending and distinct: if the question touches, those in the answer that are not
+    /// forgotten.
     pub touched: Vec<NodeId>,
 }
 
-/// What a question means: its answer from a view, and what that shows.
+/// The evaluation of a question.
 pub trait Evaluate: Message + Clone + Debug + Default + 'static {
     /// The message that answers it.
     type Answer: Message + Debug + Default + PartialEq + 'static;
 
-    /// The answer from a view, which is of the moment that the question is about.
+    /// Computes the answer from a view, which must be of the question's moment.
     fn evaluate(self, view: &View) -> Result<Self::Answer>;
 
-    /// True if this request costs much. Asked only if the call's weight is `WEIGHT_BY_REQUEST`.
+    /// True if this request is expensive. Used only if the call's weight is `WEIGHT_BY_REQUEST`.
     fn is_large(&self) -> bool {
         true
     }
 
-    /// The events that an answer shows and that count as used if the question touches.
+    /// The events in an answer that count as used if the question touches.
     fn shown(_answer: &Self::Answer) -> Vec<NodeId> {
         Vec::new()
     }
@@ -49,24 +49,24 @@ pub trait Question: Evaluate {
     fn brain(&self) -> &str;
     /// The brain's name, to be set.
     fn brain_mut(&mut self) -> &mut String;
-    /// The moment it is about; now if that is `None`.
+    /// The moment of the question; `None` is now.
     fn as_of(&self) -> Result<Option<AsOf>>;
-    /// True if it may take long: it is for a thread that may be kept busy.
+    /// True if it must run on the blocking pool.
     fn is_heavy(&self) -> bool;
-    /// True if the events that it shows count as used.
+    /// True if the events in the answer count as used.
     fn touches(&self) -> bool;
     /// The moment that an answer names.
     fn moment(answer: &Self::Answer) -> Option<&v1::Moment>;
 
-    /// The answer from the newest view, of the moment that the question is about, and what was used.
-    fn ask(self, now: &View) -> Result<Answered<Self::Answer>> {
+    /// Answers the question at its moment, given the newest view.
+    fn ask(self, now: &View) -> Result<AnswerWithTouches<Self::Answer>> {
         let (moment, touches) = (self.as_of()?, self.touches());
         let answer = match moment {
             None => self.evaluate(now)?,
             Some(moment) => self.evaluate(&now.as_of(moment)?)?,
         };
         check_bytes(answer.encoded_len())?;
-        // An answer about an earlier moment uses nothing now.
+        // Answers about earlier moments do not count as uses.
         let mut touched = if touches && moment.is_none() {
             Self::shown(&answer)
         } else {
@@ -74,9 +74,9 @@ pub trait Question: Evaluate {
         };
         touched.sort_unstable();
         touched.dedup();
-        // Forgotten events do not count as used, even if they are shown.
+        // Forgotten events do not count as used, even if they are in the answer.
         touched.retain(|id| now.node(*id).is_ok_and(|node| !node.is_forgotten()));
-        Ok(Answered { answer, touched })
+        Ok(AnswerWithTouches { answer, touched })
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn get_and_resolve_touch_unless_told_not_to_and_others_only_when_told() {
+    fn get_and_resolve_touch_by_default_and_others_on_request() {
         assert!(v1::GetEventsRequest::default().touches());
         assert!(v1::ResolveRequest::default().touches());
         assert!(!v1::SearchRequest::default().touches());

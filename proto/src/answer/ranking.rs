@@ -1,9 +1,9 @@
-//! Questions that are answered by what fits best: similar, text, search.
+//! Ranked questions: similar, text, search.
 
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::embed::Embedder;
-use amem_query::{Like, Search, Similar, Text};
+use amem_query::{Search, Similar, SimilarityTarget, TextSearch};
 
 use super::event::EventEncoder;
 use super::question::{Evaluate, ids};
@@ -45,11 +45,13 @@ impl Evaluate for v1::SimilarRequest {
     }
 }
 
-/// What others are to be like.
-pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<Like> {
+/// What vectors are compared with.
+pub(super) fn like(view: &View, asked: Option<Asked>) -> Result<SimilarityTarget> {
     match asked {
-        Some(Asked::Vector(vector)) => Ok(Like::Vector(selection::vector(view, vector)?)),
-        Some(Asked::EventId(id)) => Ok(Like::Event(NodeId(id))),
+        Some(Asked::Vector(vector)) => {
+            Ok(SimilarityTarget::Vector(selection::vector(view, vector)?))
+        }
+        Some(Asked::EventId(id)) => Ok(SimilarityTarget::Event(NodeId(id))),
         None => {
             let why = "say a vector, or the event whose vector is meant";
             Err(Refusal::invalid("like", why))
@@ -61,7 +63,7 @@ impl Evaluate for v1::TextRequest {
     type Answer = v1::TextResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let found = Text {
+        let found = TextSearch {
             question: self.text,
             selection: selection(self.selection)?,
             limit: count(self.limit, HITS),
@@ -125,8 +127,8 @@ impl Evaluate for v1::SearchRequest {
     }
 }
 
-/// The question's vector: as it was given, or made of its words if the brain's are made by the built-in embedder;
-/// empty if there is none.
+/// The question's vector: from the request, or computed from the text if the brain uses the built-in embedder; else
+/// empty.
 pub(super) fn question_vector(
     view: &View,
     given: Option<v1::Vector>,

@@ -1,19 +1,20 @@
-//! Why a request is refused: one table from what went wrong to a code and a reason, and to gRPC and back.
+//! Refusals: one table from errors to status code and reason, and conversion to gRPC and back.
 //!
-//! A status carries `google.rpc.ErrorInfo` with the domain and the reason, for machines.
+//! A status has a `google.rpc.ErrorInfo` with domain and reason.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use amem_format::Error;
-use tonic::{Code, Status};
+use tonic::Status;
 use tonic_types::{ErrorDetails, StatusExt};
 
+use super::code::Code;
 use crate::limits::REFUSAL_BYTES_MAX;
 use crate::v1;
 
-/// The domain of our reasons.
+/// The domain of the reasons in `ErrorInfo`.
 pub const DOMAIN: &str = "amem.v1";
 
 /// The result of a request.
@@ -22,18 +23,18 @@ pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 /// Why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the caller may do about it.
+    /// The status code.
     pub code: Code,
-    /// What it is, for machines: UNKNOWN_EVENT, DIMENSION … Empty if the peer gave none.
+    /// The reason, for machines, such as UNKNOWN_EVENT; empty if the peer sent none.
     pub reason: Cow<'static, str>,
-    /// What failed, and what would be right, for people.
+    /// What failed and what to do, for people.
     pub message: String,
-    /// Values of it for machines, by name.
+    /// Details for machines, by name.
     pub metadata: BTreeMap<String, String>,
 }
 
 impl Refusal {
-    /// A refusal.
+    /// A refusal without details.
     pub fn new(code: Code, reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -43,14 +44,14 @@ impl Refusal {
         }
     }
 
-    /// The same with a value for machines.
+    /// Adds a detail for machines.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl fmt::Display) -> Self {
         self.metadata.insert(name.to_owned(), value.to_string());
         self
     }
 
-    /// An argument that makes no sense.
+    /// INVALID_ARGUMENT with reason INVALID.
     pub fn invalid(what: &str, why: impl fmt::Display) -> Self {
         Self::new(Code::InvalidArgument, "INVALID", format!("{what}: {why}"))
     }
@@ -110,19 +111,19 @@ impl From<Refusal> for Status {
     fn from(refusal: Refusal) -> Self {
         if refusal.reason.is_empty() {
             // A status of gRPC itself goes on as it came, without our details.
-            return Self::new(refusal.code, clipped(refusal.message));
+            return Self::new(refusal.code.into(), clipped(refusal.message));
         }
         let metadata = refusal.metadata.into_iter();
         let metadata: HashMap<_, _> = metadata
             .map(|(name, value)| (name, clipped(value)))
             .collect();
         let details = ErrorDetails::with_error_info(refusal.reason, DOMAIN, metadata);
-        Self::with_error_details(refusal.code, clipped(refusal.message), details)
+        Self::with_error_details(refusal.code.into(), clipped(refusal.message), details)
     }
 }
 
-/// Cuts the middle out of a long text: it may quote the request, and a status travels in headers, of which most peers
-/// accept 8 KiB in all.
+/// Cuts the middle out of a long text. Messages may quote the request, and a status is sent in headers, which most
+/// peers limit to 8 KiB.
 fn clipped(mut words: String) -> String {
     if words.len() <= REFUSAL_BYTES_MAX {
         return words;
@@ -135,7 +136,7 @@ fn clipped(mut words: String) -> String {
     words
 }
 
-/// The last character boundary up to `at`.
+/// The last character boundary at or before `at`.
 fn boundary(words: &str, mut at: usize) -> usize {
     while !words.is_char_boundary(at) {
         at -= 1;
@@ -152,7 +153,7 @@ impl From<Status> for Refusal {
             None => (Cow::Borrowed(""), BTreeMap::new()),
         };
         Self {
-            code: status.code(),
+            code: status.code().into(),
             reason,
             message: status.message().to_owned(),
             metadata,

@@ -1,15 +1,15 @@
-//! Selections, scopes, windows and directions from messages.
+//! Decodes selections, scopes, windows and directions.
 
 use amem_format::SessionId;
 use amem_format::view::{View, check_space};
 use amem_query::filter::Filter;
-use amem_query::{Axis, Bounds, Follow, Scope, Selection, Window};
+use amem_query::{Axis, Follow, Scope, Selection, ValueRange, Window};
 
 use super::refusal::{Refusal, Result};
 use super::word::{event_types, micros, space};
 use crate::{Timestamp, v1};
 
-/// A selection; everything that is not hidden if unset.
+/// A selection; the default one if unset.
 pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
     let Some(message) = message else {
         return Ok(Selection::default());
@@ -50,9 +50,9 @@ fn window(what: &str, message: Option<v1::Window>) -> Result<Window> {
     })
 }
 
-fn bounds(message: Option<v1::Bounds>) -> Bounds {
+fn bounds(message: Option<v1::Bounds>) -> ValueRange {
     let message = message.unwrap_or_default();
-    Bounds {
+    ValueRange {
         min: message.min,
         max: message.max,
     }
@@ -67,7 +67,7 @@ fn filter(json: &str) -> Result<Option<Filter>> {
     Ok(Some(Filter::parse(&value)?))
 }
 
-/// Which way, or `otherwise` if unset.
+/// A direction; `otherwise` if unset.
 pub(super) fn follow(value: i32, otherwise: Follow) -> Result<Follow> {
     match v1::Follow::try_from(value) {
         Ok(v1::Follow::Unspecified) => Ok(otherwise),
@@ -78,7 +78,7 @@ pub(super) fn follow(value: i32, otherwise: Follow) -> Result<Follow> {
     }
 }
 
-/// Which time, or `otherwise` if unset.
+/// An axis; `otherwise` if unset.
 pub(super) fn axis(value: i32, otherwise: Axis) -> Result<Axis> {
     match v1::Axis::try_from(value) {
         Ok(v1::Axis::Unspecified) => Ok(otherwise),
@@ -88,19 +88,19 @@ pub(super) fn axis(value: i32, otherwise: Axis) -> Result<Axis> {
     }
 }
 
-/// A number that no value of an enum has.
+/// The error for an unknown enum value.
 pub(super) fn unknown(what: &str, value: i32) -> Refusal {
     Refusal::invalid(what, format!("{value} is none of its values"))
 }
 
-/// The numbers of a vector of the brain's space.
+/// The numbers of a vector, which must be of the brain's space.
 pub(super) fn vector(view: &View, message: v1::Vector) -> Result<Vec<f32>> {
     let own = view.identity().space;
     check_space(own, space(&message.space)?.unwrap_or(own))?;
     Ok(message.values)
 }
 
-/// The number that is asked for; 0 means `otherwise`.
+/// A number; 0 means `otherwise`.
 pub(super) fn count(asked: u32, otherwise: usize) -> usize {
     match asked {
         0 => otherwise,
@@ -108,7 +108,7 @@ pub(super) fn count(asked: u32, otherwise: usize) -> usize {
     }
 }
 
-/// The number that is asked for; 0 means `otherwise`.
+/// A number; 0 means `otherwise`.
 pub(super) fn depth(asked: u32, otherwise: u32) -> u32 {
     if asked == 0 { otherwise } else { asked }
 }

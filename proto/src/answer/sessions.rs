@@ -3,7 +3,8 @@
 use amem_format::SessionId;
 use amem_format::base::sessions::Session;
 use amem_format::view::View;
-use amem_query::{Named, Sessions, ShowSession, State};
+use amem_query::events::{SessionFilter, SessionSelector};
+use amem_query::{ListSessions, ShowSession};
 
 use super::event::check_bytes;
 use super::question::Evaluate;
@@ -19,12 +20,12 @@ impl Evaluate for v1::ListSessionsRequest {
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
         let state = match v1::SessionState::try_from(self.state) {
-            Ok(v1::SessionState::Unspecified) => State::Any,
-            Ok(v1::SessionState::Open) => State::Open,
-            Ok(v1::SessionState::Closed) => State::Closed,
+            Ok(v1::SessionState::Unspecified) => SessionFilter::Any,
+            Ok(v1::SessionState::Open) => SessionFilter::Open,
+            Ok(v1::SessionState::Closed) => SessionFilter::Closed,
             Err(_) => return Err(unknown("state", self.state)),
         };
-        let page = Sessions {
+        let page = ListSessions {
             state,
             oldest_first: self.oldest_first,
             limit: count(self.page_size, PAGE_ROWS),
@@ -47,8 +48,8 @@ impl Evaluate for v1::GetSessionRequest {
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
         let named = match self.session {
-            Some(Asked::SessionId(id)) => Named::Id(SessionId(id)),
-            Some(Asked::Key(key)) => Named::Key(key),
+            Some(Asked::SessionId(id)) => SessionSelector::Id(SessionId(id)),
+            Some(Asked::Key(key)) => SessionSelector::Key(key),
             None => return Err(Refusal::invalid("session", "say its number or its key")),
         };
         let question = ShowSession { session: named };

@@ -1,4 +1,4 @@
-//! Types, times, moments and vector spaces: between messages and the types of `amem_format`.
+//! Conversion of types, times, moments and vector spaces between messages and `amem_format`.
 
 use amem_format::view::{AsOf, View};
 use amem_format::{EdgeType, EventType, Lsn, Micros};
@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::refusal::{Refusal, Result};
 use crate::{Timestamp, v1};
 
-/// A type number n above 0 stands for the file's n − 1.
+/// Type number n > 0 in messages is n − 1 in the file.
 fn number(what: &str, value: i32) -> Result<Option<u8>> {
     match value.checked_sub(1) {
         Some(-1) => Ok(None),
@@ -101,7 +101,7 @@ pub fn space(text: &str) -> Result<Option<Uuid>> {
     parsed.map_err(|e| Refusal::invalid("space", format!("{text:?} is no UUID: {e}")))
 }
 
-/// The moment that answers from a view name.
+/// The moment in answers from a view.
 pub fn moment(view: &View) -> v1::Moment {
     v1::Moment {
         instance: view.instance().to_string(),

@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use amem_doctor::verify;
-use amem_doctor::verify::Report;
+use amem_doctor::verify::VerifyReport;
 use amem_format::base::section::{self, HEADER};
 use amem_format::brain::Brain;
 use amem_format::journal::head::PAGE;
-use amem_format::journal::scan::{self, Next};
+use amem_format::journal::scan::{self, ScanStep};
 use amem_format::mapping::Map;
 use amem_format::view::View;
 use amem_format::{Error, Result};
@@ -69,7 +69,7 @@ impl IntactBrain {
             parts.push(part("journal head", at - 2 * page..at - page));
             parts.push(part("live page", at - page..at));
             let mut position = start;
-            while let Ok(Next::Transaction { after, .. }) =
+            while let Ok(ScanStep::Transaction { after, .. }) =
                 scan::next(&bytes[position.at as usize..], position)
             {
                 parts.push(part("journal", position.at as usize..after.at as usize));
@@ -156,7 +156,7 @@ impl IntactBrain {
     }
 
     /// The first damaged part is reported. What a live page says may mean nothing: it comes last.
-    fn is_placed(&self, damaged: &[u8], report: &Report) -> Result<(), String> {
+    fn is_placed(&self, damaged: &[u8], report: &VerifyReport) -> Result<(), String> {
         let first = self
             .changed(damaged)
             .min_by_key(|part| (part.name == "live page", part.at.start));

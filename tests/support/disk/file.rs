@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use amem_format::mapping::Map;
-use amem_store::disk::{File, FileId, Source, Stamp};
+use amem_store::disk::{File, FileId, SourceFile, Stamp};
 
 use super::log::EVERYTHING;
 use super::sim::{SimDisk, State, id};
@@ -63,7 +63,7 @@ impl SimFile {
     }
 }
 
-impl Source for SimFile {
+impl SourceFile for SimFile {
     fn stamp(&self) -> io::Result<Stamp> {
         self.disk.perform(Kind::Len, |state| {
             let content = state.content(self.inode)?;

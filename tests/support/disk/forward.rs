@@ -7,7 +7,7 @@ macro_rules! forward {
         $(forward!(@$of $method |$this| $within);)+
     };
     (@Disk source $($w:tt)+) => {
-        forward!(@fn source(name: &str, alone: bool) -> std::io::Result<Box<dyn amem_store::disk::Source>>, $($w)+);
+        forward!(@fn source(name: &str, alone: bool) -> std::io::Result<Box<dyn amem_store::disk::SourceFile>>, $($w)+);
     };
     (@Disk identity $($w:tt)+) => {
         forward!(@fn identity(name: &str) -> std::io::Result<amem_store::disk::FileId>, $($w)+);

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_format::Micros;
-use amem_store::disk::{Disk, File, FileId, Lock, LockError, Preallocation, Source};
+use amem_store::disk::{Disk, File, FileId, Lock, LockError, Preallocation, SourceFile};
 
 use super::file::SimFile;
 use super::{
@@ -301,7 +301,7 @@ impl Disk for SimDisk {
         Ok(self.handle(inode))
     }
 
-    fn source(&self, name: &str, _alone: bool) -> io::Result<Box<dyn Source>> {
+    fn source(&self, name: &str, _alone: bool) -> io::Result<Box<dyn SourceFile>> {
         let inode = self.perform(Kind::Open, |state| state.inode_of(name))?;
         let disk = self.clone();
         Ok(Box::new(SimFile { disk, inode }))

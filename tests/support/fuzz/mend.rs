@@ -1,7 +1,7 @@
 //! Checksums put right, so that changed bytes are looked at and not refused at the door.
 
 use amem_format::base::header::Header;
-use amem_format::base::section::{Place, Table, tag};
+use amem_format::base::section::{SectionPlace, SectionTable, tag};
 use amem_format::bytes::{get_u32, get_u64, put_u32, put_u64};
 use amem_format::journal::head::PAGE;
 use amem_format::limits::FRAME_BYTES_MAX;
@@ -15,10 +15,10 @@ const FRAME: usize = 40;
 const RANGE: usize = 24;
 
 /// Where the sections and the journal are, as far as the bytes tell.
-pub(super) fn table(bytes: &[u8]) -> Option<Table> {
+pub(super) fn table(bytes: &[u8]) -> Option<SectionTable> {
     let len = bytes.len() as u64;
     let header = Header::decode(bytes, len).ok()?;
-    Table::walk(header.sections(), len, |at, len| slice(bytes, at, len)).ok()
+    SectionTable::walk(header.sections(), len, |at, len| slice(bytes, at, len)).ok()
 }
 
 fn slice(bytes: &[u8], at: u64, len: u64) -> Option<&[u8]> {
@@ -36,7 +36,7 @@ pub(super) fn mend(bytes: &mut [u8]) {
     }
 }
 
-fn base(bytes: &mut [u8], place: Place) {
+fn base(bytes: &mut [u8], place: SectionPlace) {
     let (from, to) = (place.offset as usize, (place.offset + place.len) as usize);
     if to - from < 16 {
         return;
@@ -52,7 +52,7 @@ fn base(bytes: &mut [u8], place: Place) {
     put_u64(bytes, to - 8, sum);
 }
 
-fn journal(bytes: &mut [u8], at: usize, identity: Option<Place>) {
+fn journal(bytes: &mut [u8], at: usize, identity: Option<SectionPlace>) {
     if bytes.len() < at + 2 * PAGE as usize {
         return;
     }

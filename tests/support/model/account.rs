@@ -356,7 +356,7 @@ fn is_older(id: Uuid, now: Micros) -> bool {
 /// What an event was related to by a commit, and how much.
 fn related(view: &View, lsn: Lsn, id: u64) -> Result<Vec<(u64, f32)>, String> {
     let then = view.as_of(AsOf::Lsn(lsn)).map_err(|e| e.to_string())?;
-    let ties = then.ties(NodeId(id), Direction::Outgoing);
+    let ties = then.edges_of(NodeId(id), Direction::Outgoing);
     let mut found = Vec::new();
     for tie in ties.map_err(|e| e.to_string())?.iter() {
         if tie.edge_type == EdgeType::RELATED_TO {

@@ -104,7 +104,7 @@ fn edges(view: &View, known: &ViewState) -> Result<(), String> {
         for direction in [Direction::Outgoing, Direction::Incoming] {
             let is_outgoing = direction == Direction::Outgoing;
             let mut found = Vec::new();
-            for tie in read("edges", view.ties(NodeId(id), direction))?.iter() {
+            for tie in read("edges", view.edges_of(NodeId(id), direction))?.iter() {
                 let edge = read("an edge", view.edge(NodeId(id), direction, &tie))?;
                 let (own, other) = if is_outgoing {
                     (edge.source, edge.target)

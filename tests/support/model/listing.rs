@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::event::Attributes;
 use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
+use amem_query::events::SessionFilter;
 use amem_query::filter::{Filter, Subject};
-use amem_query::{Axis, Order, Scope, Selection, State};
+use amem_query::{Axis, Order, Scope, Selection};
 
 use super::history::ViewState;
 use super::state::Event;
@@ -152,12 +153,12 @@ pub fn list(known: &ViewState, selection: &Selection, order: Order) -> Vec<NodeI
 }
 
 /// The numbers of all sessions in a state, the highest first or the lowest.
-pub fn sessions(known: &ViewState, state: State, oldest_first: bool) -> Vec<SessionId> {
+pub fn sessions(known: &ViewState, state: SessionFilter, oldest_first: bool) -> Vec<SessionId> {
     let all = known.state.sessions.iter();
     let wanted = all.filter(|(_, session)| match state {
-        State::Any => true,
-        State::Open => session.closed.is_none(),
-        State::Closed => session.closed.is_some(),
+        SessionFilter::Any => true,
+        SessionFilter::Open => session.closed.is_none(),
+        SessionFilter::Closed => session.closed.is_some(),
     });
     let mut ids: Vec<SessionId> = wanted.map(|(id, _)| SessionId(*id)).collect();
     if !oldest_first {

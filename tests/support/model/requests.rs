@@ -2,7 +2,7 @@
 
 use amem_format::{EdgeType, EventType, Micros, SessionId};
 use amem_query::filter::Filter;
-use amem_query::{Axis, Bounds, Follow, Order, Scope, Selection, Window};
+use amem_query::{Axis, Follow, Order, Scope, Selection, ValueRange, Window};
 use serde_json::json;
 
 use super::described;
@@ -59,13 +59,13 @@ impl<'w> Requests<'w> {
         }
     }
 
-    fn bounds(&mut self) -> Bounds {
+    fn bounds(&mut self) -> ValueRange {
         let (a, b) = (self.random.unit(), self.random.unit());
         let (min, max) = (Some(a.min(b)), Some(a.max(b)));
         match self.random.below(3) {
-            0 => Bounds { min, max },
-            1 => Bounds { min, max: None },
-            _ => Bounds { min: None, max },
+            0 => ValueRange { min, max },
+            1 => ValueRange { min, max: None },
+            _ => ValueRange { min: None, max },
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_format::base::settings::Settings;
 use amem_format::base_builder::{
-    How, Inline, Options, empty, fold, fold_with, journal, new_identity,
+    BuildMode, Inline, Options, empty, fold, fold_with, journal, new_identity,
 };
 use amem_format::brain::Brain;
 use amem_format::journal::frame::{self, Header, Kind};
@@ -74,7 +74,7 @@ impl WrittenBrain {
         let options = Options::next(&view, view.time());
         let mut bytes = Vec::new();
         let end = fold(&view, &options, &mut bytes)?;
-        let how = How {
+        let how = BuildMode {
             workers: &Inline,
             from_scratch: true,
         };

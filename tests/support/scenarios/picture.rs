@@ -35,7 +35,7 @@ pub(super) fn graph(view: &View, out: &mut Vec<u8>) -> Result<()> {
         }
         text(out, &node.attributes_json()?.unwrap_or_default());
         for direction in [Direction::Outgoing, Direction::Incoming] {
-            let ties = view.ties(id, direction)?;
+            let ties = view.edges_of(id, direction)?;
             number(out, ties.len() as u64);
             for tie in ties.iter() {
                 let edge = view.edge(id, direction, &tie)?;
@@ -130,7 +130,7 @@ pub(super) fn lines(view: &View) -> Result<Vec<String>> {
         out.push(format!("{:?}", view.event_at(position)?));
         let edges = view.edges_at(position)?;
         out.extend(edges.iter().map(|edge| format!("{edge:?}")));
-        let incoming = view.ties(NodeId(position), Direction::Incoming)?;
+        let incoming = view.edges_of(NodeId(position), Direction::Incoming)?;
         let from = incoming.iter();
         out.extend(from.map(|tie| format!("{} from {}", tie.edge_type, tie.other)));
     }

@@ -19,7 +19,7 @@ fn event(served: &ServedFolder, brain: &str, id: u64) -> Event {
 
 fn edges(served: &ServedFolder, brain: &str, id: u64) -> Vec<(EdgeType, u64)> {
     let view = served.view(brain);
-    let ties = view.ties(NodeId(id), Direction::Outgoing).unwrap();
+    let ties = view.edges_of(NodeId(id), Direction::Outgoing).unwrap();
     ties.iter()
         .map(|tie| (tie.edge_type, tie.other.0))
         .collect()
@@ -217,7 +217,7 @@ fn imported_events_get_new_ids_and_keep_their_edges() {
             (is.confidence - was.confidence).abs() < 1e-6,
             "{id}: what is believed is the same"
         );
-        let ties = old.ties(NodeId(id), Direction::Outgoing).unwrap();
+        let ties = old.edges_of(NodeId(id), Direction::Outgoing).unwrap();
         let mut expected: Vec<_> = ties
             .iter()
             .map(|tie| (tie.edge_type, tie.other.0 + 1))

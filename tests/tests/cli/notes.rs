@@ -96,7 +96,7 @@ fn notes_become_facts_with_their_source() {
         assert_eq!(Value::Object(all), attributes, "{text}");
         let day = event.event_time.map(|at| at.0 / 86_400_000_000);
         assert_eq!(day, is_dated.then_some(20_514), "{text}");
-        let ties = view.ties(NodeId(id), Direction::Outgoing).unwrap();
+        let ties = view.edges_of(NodeId(id), Direction::Outgoing).unwrap();
         let mut ties: Vec<_> = ties
             .iter()
             .map(|tie| (tie.edge_type, tie.other.0))

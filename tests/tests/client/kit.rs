@@ -149,7 +149,7 @@ pub(crate) async fn fill(brain: &Brain, random: &mut Random) {
 pub(crate) fn check<T: Debug>(answer: Result<T, Refusal>, code: Code, reason: &str, words: &str) {
     let refusal = answer.unwrap_err();
     assert_eq!(
-        (refusal.code, &*refusal.reason),
+        (Code::from(refusal.code), &*refusal.reason),
         (code, reason),
         "{refusal}"
     );

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
-use amem_format::base::section::tag;
-use amem_format::base_builder::{How, Inline, Options, fold_with};
+use amem_format::base::section::{self, SectionRole};
+use amem_format::base_builder::{BuildMode, Inline, Options, fold_with};
 use amem_format::brain::Brain;
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
@@ -36,7 +36,7 @@ const WORD: &str = "qzxysecret";
 const PIN: &str = "qzxypin";
 /// And one that only secrets have that are packed.
 const PACKED: &str = "qzxypacked";
-/// How long a reader that looks may hold the old file.
+/// BuildMode long a reader that looks may hold the old file.
 const LET_GO: Duration = Duration::from_secs(5);
 
 fn count() -> u64 {
@@ -96,7 +96,11 @@ fn event(id: u64) -> v1::NewEvent {
 }
 
 /// The indexes that are made of texts, vectors and attributes.
-const DERIVED: [u8; 4] = [tag::TERMS, tag::CODES, tag::VECTORS, tag::VALUES];
+fn derived() -> impl Iterator<Item = u8> {
+    let rows = section::ROWS.iter();
+    rows.filter(|row| row.role == SectionRole::Index && row.has_content)
+        .map(|row| row.tag)
+}
 
 /// Holds a file to be whole, and the indexes of its base against those that are made of its events alone.
 fn derived_from_nothing_else(file: &[u8]) {
@@ -105,7 +109,7 @@ fn derived_from_nothing_else(file: &[u8]) {
     let open = |bytes: &[u8]| Arc::new(Brain::open(Map::owned(bytes)).unwrap());
     let brain = open(file);
     let view = brain.view();
-    let how = How {
+    let how = BuildMode {
         workers: &Inline,
         from_scratch: true,
     };
@@ -113,7 +117,7 @@ fn derived_from_nothing_else(file: &[u8]) {
     let options = Options::next(&view, view.time());
     fold_with(&view, &options, how, &mut rebuilt).unwrap();
     let rebuilt_brain = open(&rebuilt);
-    for section in DERIVED {
+    for section in derived() {
         let of = |brain: &Brain, bytes: &[u8]| {
             let places = &brain.base().table().places;
             let place = places.iter().find(|place| place.tag == section).unwrap();

@@ -251,7 +251,11 @@ fn a_second_daemon_is_refused_and_the_refusal_names_the_holder() {
     let elsewhere = daemon.socket.with_file_name("t");
     let rows = [
         (folder.path(), &elsewhere, daemon.pid().to_string()),
-        (other.path(), &daemon.socket, "is listening on".to_owned()),
+        (
+            other.path(),
+            &daemon.socket,
+            "another daemon listens on".to_owned(),
+        ),
     ];
     for (folder, socket, words) in rows {
         let output = command(folder, socket).output().unwrap();

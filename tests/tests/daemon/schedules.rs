@@ -340,7 +340,7 @@ async fn an_ended_session_is_summarised_on_schedule_or_on_request() {
         client.memory().compress_session(compress(99, "")).await,
         Code::InvalidArgument,
         "INVALID",
-        &["give a text"],
+        &["set the text"],
     );
     // By itself, once it has ended.
     let second = session("the second talk").await;

@@ -241,7 +241,7 @@ async fn invalid_start_positions_are_refused() {
         answer,
         invalid,
         "INVALID",
-        &["of which instance"],
+        &["set the instance"],
     );
     let other = v1::SubscribeRequest {
         instance: uuid::Uuid::new_v4().to_string(),

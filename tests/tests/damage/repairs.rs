@@ -4,7 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use amem_doctor::repair::{LOST, Report, repair};
+use amem_doctor::repair::{LOST, RepairReport, repair};
 use amem_doctor::verify;
 use amem_format::base_builder;
 use amem_format::brain::Brain;
@@ -135,7 +135,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
 }
 
 /// That each event and edge is one that the brain had, or is reported; true if all are there.
-fn is_subset(view: &View, known: &View, report: &Report) -> Result<Coverage, String> {
+fn is_subset(view: &View, known: &View, report: &RepairReport) -> Result<Coverage, String> {
     let all = collect(known);
     // What comes from a range that fails its checksum may be another.
     let certain = report.doubtful.is_empty();

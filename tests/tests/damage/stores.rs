@@ -7,7 +7,7 @@ use std::thread;
 
 use amem_doctor::verify;
 use amem_format::EventType;
-use amem_format::base::section::{HEADER, Place, tag};
+use amem_format::base::section::{HEADER, SectionPlace, tag};
 use amem_format::brain::Brain;
 use amem_format::mapping::Map;
 use amem_store::Ownership;
@@ -83,7 +83,7 @@ fn owned(left: StoreEnd) -> SimDisk {
 }
 
 /// Where the sections of the file are.
-fn places(disk: &SimDisk) -> Vec<Place> {
+fn places(disk: &SimDisk) -> Vec<SectionPlace> {
     let brain = Brain::open(Map::owned(&disk.contents(FILE).unwrap()));
     brain.unwrap().base().table().places.clone()
 }
@@ -214,7 +214,8 @@ fn a_brain_with_any_damaged_part_is_saved_and_recovered() {
         disk.replace("other", FILE).unwrap();
     };
     // Bytes of the checksums; of an index and of the texts, so that all that is damaged is rebuilt.
-    let at = |tag| move |places: &[Place]| places.iter().find(|p| p.tag == tag).unwrap().offset;
+    let at =
+        |tag| move |places: &[SectionPlace]| places.iter().find(|p| p.tag == tag).unwrap().offset;
     let (sums, kinds) = (at(tag::CHECKSUMS), at(tag::KINDS));
     for (taken, both) in [removed, replaced]
         .into_iter()

@@ -36,7 +36,7 @@ async fn callers_leave_capacity_to_others_and_to_administrators() {
         held.push(follow(&channel, &one).await.unwrap());
     }
     let refused = follow(&channel, &one).await.map(drop);
-    let words = ["limits.requests_in_flight", "token:one has its share"];
+    let words = ["limits.requests_in_flight", "token:one holds its share"];
     check_refused(refused, Code::ResourceExhausted, "LOAD", &words);
     for _ in 0..2 {
         held.push(follow(&channel, &other).await.unwrap());
@@ -70,7 +70,7 @@ async fn callers_leave_ingest_streams_to_others() {
         held.push(streamed.unwrap().into_inner());
     }
     let refused = memory.ingest_stream(with(&one, pending())).await.map(drop);
-    let words = ["token:one has its share"];
+    let words = ["token:one holds its share"];
     check_refused(refused, Code::ResourceExhausted, "LOAD", &words);
     let other = daemon.token_of("other", v1::Permission::Write).await;
     let streamed = memory.ingest_stream(with(&other, pending())).await;

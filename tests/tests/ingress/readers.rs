@@ -157,7 +157,7 @@ async fn a_group_that_cannot_reach_the_files_is_reported() {
     for (readers, words) in [
         ("{ work = \"no such group\" }", "no such group"),
         ("{ \"a/b\" = \"0\" }", "letters, digits"),
-        ("\"work\"", "no numeric id"),
+        ("\"work\"", "not a numeric id"),
     ] {
         place.configure(&format!("[access]\nreaders = {readers}\n"));
         let (code, told) = place.refused(&[]);

@@ -23,7 +23,7 @@ async fn a_reload_applies_changes_and_a_broken_file_changes_nothing() {
         .place
         .configure(&format!("{TCP}[limits]\nconections = 1\n"));
     daemon.signal("-HUP");
-    let line = daemon.says("stays as it was");
+    let line = daemon.says("cannot reload the configuration");
     assert!(line.contains("limits.connections"), "{line}");
     ask(channel.clone(), &[("authorization", &first)])
         .await
@@ -34,8 +34,8 @@ async fn a_reload_applies_changes_and_a_broken_file_changes_nothing() {
     let next = format!("{other}[limits]\nconnections = 7\n[log]\nformat = \"json\"\n");
     daemon.place.configure(&next);
     daemon.signal("-HUP");
-    daemon.says("there is no token yet");
-    let line = daemon.says("read the configuration again");
+    daemon.says("there is no token");
+    let line = daemon.says("reloaded the configuration");
     assert!(line.contains("needs_restart=[\"log.format\"]"), "{line}");
     for key in ["limits.connections", "tcp.tokens_file"] {
         assert!(line.contains(key), "{key}: {line}");

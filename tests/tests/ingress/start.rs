@@ -87,7 +87,7 @@ fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
         (
             first.place.path("other"),
             socket.clone(),
-            "listening on",
+            "another daemon listens on",
             75,
         ),
         (

@@ -152,11 +152,11 @@ async fn a_caller_of_a_replaced_authority_must_reconnect() {
     ask(channel.clone(), &[]).await.unwrap();
     // Another reload changes nothing for it.
     daemon.signal("-HUP");
-    daemon.says("read the configuration again");
+    daemon.says("reloaded the configuration");
     ask(channel.clone(), &[]).await.unwrap();
     write_private(&daemon.place.path("ca"), &next.pem);
     daemon.signal("-HUP");
-    daemon.says("read the configuration again");
+    daemon.says("reloaded the configuration");
     let answer = ask(channel, &[]).await;
     let words = ["tcp.tls_client_ca"];
     check_refused(answer, Code::Unauthenticated, "PRINCIPAL", &words);

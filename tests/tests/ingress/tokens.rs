@@ -83,7 +83,7 @@ async fn without_a_token_tcp_is_refused_with_the_remedy_until_there_is_one() {
     for token in ["", "amem_00"] {
         let bearer = format!("Bearer {token}");
         let answer = ask(channel.clone(), &[("authorization", &bearer)]).await;
-        let words = ["no token yet", "amemctl token create"];
+        let words = ["no token exists", "amemctl token create"];
         check_refused(answer, Code::Unauthenticated, "TOKEN", &words);
     }
     let token = daemon.token().await;
@@ -91,13 +91,13 @@ async fn without_a_token_tcp_is_refused_with_the_remedy_until_there_is_one() {
     ask(channel, &[("authorization", &bearer)]).await.unwrap();
     // It is there after a restart.
     let (place, said) = daemon.end_and_tell();
-    assert!(said.contains("there is no token yet"), "{said}");
+    assert!(said.contains("there is no token"), "{said}");
     let daemon = place.start();
     ask(connect(&daemon).await, &[("authorization", &bearer)])
         .await
         .unwrap();
     let (_, said) = daemon.end_and_tell();
-    assert!(!said.contains("there is no token yet"), "{said}");
+    assert!(!said.contains("there is no token"), "{said}");
 }
 
 #[tokio::test]
@@ -238,7 +238,7 @@ async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() 
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
         daemon.signal("-HUP");
-        let line = daemon.says("stays as it was");
+        let line = daemon.says("cannot reload the configuration");
         let line = line.replace('"', "\\\"").replace("\\\\", "\\");
         assert!(
             line.contains("tokens.toml") && line.contains(words),
@@ -273,7 +273,7 @@ async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() 
     // Taken out by hand, it is none after a reload.
     fs::remove_file(&path).unwrap();
     daemon.signal("-HUP");
-    daemon.says("read the configuration again");
+    daemon.says("reloaded the configuration");
     let answer = ask(connect(&daemon).await, &[("authorization", &bearer)]).await;
     check_refused(answer, Code::Unauthenticated, "TOKEN", &[]);
 }
@@ -368,7 +368,7 @@ async fn a_stream_ends_when_its_callers_rights_change_and_not_at_other_changes()
         .place
         .configure(&format!("{TCP}[limits]\nconnections = 7\n"));
     daemon.signal("-HUP");
-    daemon.says("read the configuration again");
+    daemon.says("reloaded the configuration");
     let event = batch("it goes on");
     memory.ingest(with(&token, event)).await.unwrap();
     loop {

@@ -13,6 +13,9 @@ use crate::kit::{Kit, node, python, say};
 use crate::sources::{Sources, step};
 use crate::{check_unix, merged, over_tcp, place};
 
+/// The daemon that the packages start in their own tests.
+const DAEMON: &str = env!("CARGO_BIN_EXE_amem-tested-daemon");
+
 /// What both READMEs tell, of what is believed by then.
 const TOLD: &str = "nightly backups take 40 minutes";
 
@@ -83,8 +86,10 @@ fn the_python_package_is_typed_and_conforms() {
     typed.args(["-m", "mypy"]).current_dir(sources.package());
     step("Python, mypy --strict", &mut typed);
     let script = |arguments| kit.other(arguments, Some(("PYTHONPATH", site.clone())));
-    let tests = sources.package().join("tests/test_package.py");
-    step("Python, its own tests", &mut script(vec![tests]).command());
+    for tests in ["tests/test_package.py", "tests/test_place.py"] {
+        let mut tests = script(vec![sources.package().join(tests)]).command();
+        step("Python, its own tests", tests.env("AMEMD", DAEMON));
+    }
     let first = page("README.md");
     let first = blocks(&first, "python").next().unwrap().to_owned();
     let pages = [
@@ -122,8 +127,12 @@ fn the_node_package_is_typed_and_conforms() {
     let compiler = modules.join("typescript/bin/tsc");
     step("Node, tsc", &mut run(vec![compiler]));
     step("Node, its protos", &mut run(vec!["copy-protos.js".into()]));
-    let tests = vec!["--test".into(), "dist/test/package.test.js".into()];
-    step("Node, its own tests", &mut run(tests));
+    let tests = vec![
+        "--test".into(),
+        "dist/test/package.test.js".into(),
+        "dist/test/place.test.js".into(),
+    ];
+    step("Node, its own tests", run(tests).env("AMEMD", DAEMON));
     let readme = sources.package().join("dist/test/readme.mjs");
     runs_as_shown("Node, its README", &script(vec![readme]), TOLD);
     merged::is_read(&script(vec![sources.package().join("dist/test/follow.js")]));

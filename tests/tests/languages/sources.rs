@@ -1,4 +1,4 @@
-//! A package's sources beside the protos and the conformance list, as in the repository, and how it is installed.
+//! A package's sources beside the protos and the lists of cases, as in the repository, and how it is installed.
 //!
 //! They are copied into the target folder first, so that nothing is built among them.
 
@@ -38,6 +38,7 @@ impl Sources {
             to
         };
         copy("proto/proto");
+        copy("clients/places.json");
         let (package, cases) = (
             copy(&format!("clients/{package}")),
             copy("clients/conformance.json"),

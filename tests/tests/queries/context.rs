@@ -2,7 +2,8 @@
 
 use amem_format::view::View;
 use amem_format::{EdgeType, EventType, NodeId};
-use amem_query::{Context, Counter, Packed, Search, Why};
+use amem_query::context::{PackedContext, TokenCounter};
+use amem_query::{ContextRequest, Search, Why};
 use amem_tests::model::{Act, NewEvent, Requests, World, resolve};
 
 use crate::in_worlds;
@@ -21,7 +22,7 @@ fn event(text: &str) -> Act {
 }
 
 /// A context holds what it says of itself.
-fn check(packed: &Packed, budget: usize, count: impl Fn(&str) -> usize) {
+fn check(packed: &PackedContext, budget: usize, count: impl Fn(&str) -> usize) {
     assert_eq!(
         packed.tokens,
         if packed.text.is_empty() {
@@ -53,7 +54,7 @@ fn a_context_is_never_over_its_budget() {
     let odd = |text: &str| text.len().div_ceil(7) + text.matches("st").count() * 5;
     in_worlds(25, |world, view, _| {
         for budget in [1 + world.random.below(60), 1 + world.random.below(4096)] {
-            let context = Context {
+            let context = ContextRequest {
                 question: format!("stone river {}", world.text()),
                 vector: world.vector().unwrap_or_default(),
                 selection: Requests::of(world).selection(),
@@ -64,7 +65,7 @@ fn a_context_is_never_over_its_budget() {
             let packed = context.run(view).unwrap();
             check(&packed, context.budget, thirds);
             assert_eq!(packed, context.run(view).unwrap());
-            let counters: [&dyn Counter; 2] = [&words, &odd];
+            let counters: [&dyn TokenCounter; 2] = [&words, &odd];
             for counter in counters {
                 let packed = context.run_with(view, counter).unwrap();
                 check(&packed, context.budget, |text| counter.tokens(text));
@@ -82,10 +83,10 @@ fn every_budget_from_1_to_4096_holds() {
     let view = world.view();
     let mut most = 0;
     for budget in 1..=4096 {
-        let context = Context {
+        let context = ContextRequest {
             question: "stone river walking garden".into(),
             budget,
-            ..Context::default()
+            ..ContextRequest::default()
         };
         let packed = context.run(&view).unwrap();
         check(&packed, budget, |text| text.len().div_ceil(3));
@@ -95,7 +96,11 @@ fn every_budget_from_1_to_4096_holds() {
 }
 
 /// The events of a context with all the room there is, by hand: heads of what is found, then what explains them.
-fn by_hand(context: &Context, view: &View, known: &amem_tests::model::ViewState) -> Vec<NodeId> {
+fn by_hand(
+    context: &ContextRequest,
+    view: &View,
+    known: &amem_tests::model::ViewState,
+) -> Vec<NodeId> {
     let hits = Search {
         question: context.question.clone(),
         vector: context.vector.clone(),
@@ -150,13 +155,13 @@ fn by_hand(context: &Context, view: &View, known: &amem_tests::model::ViewState)
 fn a_context_with_room_has_the_heads_of_the_matches_and_their_reasons() {
     let told = std::cell::Cell::new((0, 0));
     in_worlds(60, |world, view, known| {
-        let context = Context {
+        let context = ContextRequest {
             question: format!("stone river {}", world.text()),
             selection: Requests::of(world).selection(),
             budget: 1_000_000,
             candidates: 1 + world.random.below(8) as usize,
             reasons_depth: 1 + world.random.below(3) as u32,
-            ..Context::default()
+            ..ContextRequest::default()
         };
         let packed = context.run(view).unwrap();
         let ids: Vec<NodeId> = packed.items.iter().map(|item| item.id).collect();
@@ -188,10 +193,10 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
     ];
     world.commit(acts).unwrap();
     let view = world.view();
-    let context = Context {
+    let context = ContextRequest {
         question: "when is the deploy?".into(),
         budget: 200,
-        ..Context::default()
+        ..ContextRequest::default()
     };
     let packed = context.run(&view).unwrap();
     let told: Vec<_> = packed
@@ -216,27 +221,27 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
         lines[5].contains("a reason for [1]: noon was too busy"),
         "{lines:?}"
     );
-    let refused = |context: Context, why: &str| {
+    let refused = |context: ContextRequest, why: &str| {
         let error = context.run(&view).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     };
     let asked = || context.clone();
     refused(
-        Context {
+        ContextRequest {
             budget: 0,
             ..asked()
         },
         "the budget of tokens: it is 0",
     );
     refused(
-        Context {
+        ContextRequest {
             budget: 1_000_001,
             ..asked()
         },
         "budget of tokens is 1000001",
     );
     refused(
-        Context {
+        ContextRequest {
             candidates: 1_001,
             ..asked()
         },
@@ -244,7 +249,7 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
     );
     for budget in [1, 200] {
         refused(
-            Context {
+            ContextRequest {
                 reasons_depth: 1_000_001,
                 budget,
                 ..asked()
@@ -253,7 +258,7 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
         );
     }
     refused(
-        Context {
+        ContextRequest {
             question: String::new(),
             ..asked()
         },

@@ -1,7 +1,8 @@
 //! What a view shows of each event, and of its edges.
 
 use amem_format::{Error, Flags, NodeId};
-use amem_query::{Get, Named, Sessions, ShowSession, State};
+use amem_query::events::{SessionFilter, SessionSelector};
+use amem_query::{Get, ListSessions, ShowSession};
 use amem_tests::model::Requests;
 use amem_tests::model::{edges, sessions};
 
@@ -81,9 +82,13 @@ fn get_gives_an_event_and_its_edges_unless_it_is_hidden() {
 #[test]
 fn sessions_are_listed_by_number_page_by_page() {
     in_worlds(40, |world, view, known| {
-        let state = world.random.pick(&[State::Any, State::Open, State::Closed]);
+        let state = world.random.pick(&[
+            SessionFilter::Any,
+            SessionFilter::Open,
+            SessionFilter::Closed,
+        ]);
         let oldest_first = world.random.below(2) == 0;
-        let mut request = Sessions {
+        let mut request = ListSessions {
             state,
             oldest_first,
             limit: 1 + world.random.below(4) as usize,
@@ -103,7 +108,7 @@ fn sessions_are_listed_by_number_page_by_page() {
                 let times = (session.opened.0, session.last_event.0);
                 assert_eq!(times, (expected.opened, expected.last_event));
                 let of = |e: &&amem_tests::model::Event| e.made.session == session.id.0;
-                let named = Named::Id(session.id);
+                let named = SessionSelector::Id(session.id);
                 let shown = ShowSession { session: named }.run(view).unwrap();
                 assert_eq!(shown.events, known.state.events.iter().filter(of).count());
                 assert_eq!(shown.session, *session);

@@ -176,7 +176,7 @@ fn an_event_with_more_values_than_the_index_holds_is_found() {
     let mut world = crowded(13);
     world.checkpoint().unwrap();
     let view = world.view();
-    let untold = view.brain().base().values().unwrap().unwrap().untold();
+    let untold = view.brain().base().values().unwrap().unwrap().unlisted();
     let request = Pattern {
         selection: Selection {
             filter: Some(Filter::parse(&json!({"n": 299})).unwrap()),

@@ -2,7 +2,8 @@
 
 use amem_format::view::Direction;
 use amem_format::{EdgeType, Error, NodeId};
-use amem_query::{Follow, Impact, Path, Resolve, Traverse, Tree, Why};
+use amem_query::graph::Tree;
+use amem_query::{Follow, Impact, Resolve, ShortestPath, Traverse, Why};
 use amem_tests::model::{Act, NewEvent, Requests, World, resolve, route, tree};
 
 use crate::in_worlds;
@@ -10,7 +11,7 @@ use crate::in_worlds;
 /// Rows of the model's table.
 #[expect(clippy::type_complexity, reason = "a row of an expected table")]
 fn rows(tree: &Tree) -> Vec<(NodeId, u32, Option<(NodeId, u8, bool)>, bool)> {
-    let row = |step: &amem_query::Step| {
+    let row = |step: &amem_query::graph::TreeStep| {
         let via = step.via.map(|via| {
             let is_outgoing = via.direction == Direction::Outgoing;
             (
@@ -114,7 +115,7 @@ fn a_path_is_the_shortest_and_of_those_the_first() {
             let (follow, types) = Requests::of(world).ways();
             let mut any = || NodeId(world.random.below(view.nodes()));
             let (from, to) = (any(), any());
-            let request = Path {
+            let request = ShortestPath {
                 from,
                 to,
                 follow,
@@ -128,7 +129,7 @@ fn a_path_is_the_shortest_and_of_those_the_first() {
                 Err(error) if is_hidden(&error) => continue,
                 Err(error) => panic!("{error}"),
             };
-            let Path {
+            let ShortestPath {
                 types,
                 depth,
                 scope,

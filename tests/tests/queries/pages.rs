@@ -2,7 +2,8 @@
 
 use amem_format::view::AsOf;
 use amem_format::{Error, NodeId};
-use amem_query::{Conflict, Conflicts, Order, Pattern};
+use amem_query::graph::Conflict;
+use amem_query::{ListConflicts, Order, Pattern};
 use amem_tests::model::{Act, Requests, World, list, place};
 
 use crate::{FailureContext, in_worlds};
@@ -127,7 +128,7 @@ fn a_page_token_is_bound_to_one_query_one_brain_and_one_moment() {
 #[test]
 fn conflicts_join_from_pages_and_equal_the_model() {
     in_worlds(80, |world, view, known| {
-        let mut request = Conflicts {
+        let mut request = ListConflicts {
             limit: 1 + world.random.below(4) as usize,
             cursor: None,
             scope: Requests::of(world).scope(),

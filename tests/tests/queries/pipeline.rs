@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use amem_format::view::View;
 use amem_format::{EdgeType, Error, Micros, NodeId};
 use amem_query::limits::PAGE_MAX;
-use amem_query::{
-    Axis, Like, Pattern, Pipeline, RankBy, Reach, Row, Scope, Search, Seen, Sight, Similar, Source,
-    Stage, Text, Weights,
+use amem_query::pipeline::{
+    PipelineRow, PipelineStage, RankBy, RankWeights, RowSource, TraverseStage,
 };
+use amem_query::planner::{Sight, Visibility};
+use amem_query::{Axis, Pattern, Pipeline, Scope, Search, Similar, SimilarityTarget, TextSearch};
 use amem_tests::model::{Act, Requests, ViewState, World, forest, list, resolve};
 
 use crate::in_worlds;
@@ -24,33 +25,33 @@ struct ExpectedRow {
     from: Vec<(NodeId, bool)>,
 }
 
-fn source(world: &mut World, view: &View) -> Source {
+fn source(world: &mut World, view: &View) -> RowSource {
     let selection = Requests::of(world).selection();
     let limit = 1 + world.random.below(8) as usize;
     match world.random.below(5) {
-        0 => Source::Events(
+        0 => RowSource::Events(
             (0..3)
                 .map(|_| NodeId(world.random.below(view.nodes())))
                 .collect(),
         ),
-        1 => Source::Text(Text {
+        1 => RowSource::Text(TextSearch {
             question: world.text(),
             selection,
             limit,
         }),
-        2 => Source::Search(Search {
+        2 => RowSource::Search(Search {
             question: format!("stone {}", world.text()),
             selection,
             limit,
             ..Search::default()
         }),
-        3 => Source::Similar(Similar {
-            like: Like::Event(NodeId(world.random.below(view.nodes()))),
+        3 => RowSource::Similar(Similar {
+            like: SimilarityTarget::Event(NodeId(world.random.below(view.nodes()))),
             selection,
             limit,
             ..Similar::default()
         }),
-        _ => Source::Pattern(Pattern {
+        _ => RowSource::Pattern(Pattern {
             selection,
             order: Requests::of(world).order(),
             limit,
@@ -59,36 +60,36 @@ fn source(world: &mut World, view: &View) -> Source {
     }
 }
 
-fn stage(world: &mut World, view: &View) -> Stage {
+fn stage(world: &mut World, view: &View) -> PipelineStage {
     match world.random.below(6) {
         0 | 1 => {
             let (follow, types) = Requests::of(world).ways();
-            Stage::Traverse(Reach {
+            PipelineStage::Traverse(TraverseStage {
                 types,
                 follow,
                 depth: world.random.below(4) as u32,
                 limit: world.random.pick(&[3, 10, 10_000]),
             })
         }
-        2 => Stage::Resolve,
-        3 => Stage::Filter(Box::new(Requests::of(world).selection())),
+        2 => PipelineStage::Resolve,
+        3 => PipelineStage::Filter(Box::new(Requests::of(world).selection())),
         4 => {
             let mut weight = || world.random.pick(&[0.0, 0.5, 1.0, 3.0]);
-            let weights = Weights {
+            let weights = RankWeights {
                 found: 1.0,
                 confidence: weight(),
                 strength: weight(),
                 recency: weight(),
                 nearness: weight(),
             };
-            Stage::Rank(RankBy {
+            PipelineStage::Rank(RankBy {
                 weights,
                 half_life_days: world.random.pick(&[1.0, 30.0]),
                 axis: world.random.pick(&[Axis::Recorded, Axis::Happened]),
                 strength_at: (world.random.below(4) == 0).then(|| view.time()),
             })
         }
-        _ => Stage::Limit(1 + world.random.below(6) as usize),
+        _ => PipelineStage::Limit(1 + world.random.below(6) as usize),
     }
 }
 
@@ -109,28 +110,28 @@ fn both(one: &Scope, other: &Scope) -> Option<Scope> {
 /// that may not, and of these the first.
 fn begin(
     view: &View,
-    source: &Source,
+    source: &RowSource,
     pipeline: &Pipeline,
     sight: &Sight,
 ) -> Result<Vec<(NodeId, f32)>, Error> {
     let ones = |ids: Vec<NodeId>| ids.into_iter().map(|id| (id, 1.0)).collect();
     let (mut found, limit): (Vec<(NodeId, f32)>, usize) = match source {
-        Source::Events(ids) => (ones(ids.clone()), ids.len()),
-        Source::Text(text) => {
-            let all = Text {
+        RowSource::Events(ids) => (ones(ids.clone()), ids.len()),
+        RowSource::Text(text) => {
+            let all = TextSearch {
                 limit: PAGE_MAX,
                 ..text.clone()
             };
             (all.run(view)?.hits, text.limit)
         }
-        Source::Similar(similar) => {
+        RowSource::Similar(similar) => {
             let all = Similar {
                 limit: PAGE_MAX,
                 ..similar.clone()
             };
             (all.run(view)?.hits, similar.limit)
         }
-        Source::Search(search) => {
+        RowSource::Search(search) => {
             // Its scores, and the heads that it shows, depend on what it may find; so that is said beforehand.
             let mut selection = search.selection.clone();
             let Some(scope) = both(&pipeline.scope, &selection.scope) else {
@@ -146,7 +147,7 @@ fn begin(
             let hits = hits.map(|hit| (hit.id, hit.score)).collect();
             (hits, search.limit)
         }
-        Source::Pattern(pattern) => {
+        RowSource::Pattern(pattern) => {
             let all = Pattern {
                 limit: PAGE_MAX,
                 ..pattern.clone()
@@ -154,7 +155,7 @@ fn begin(
             (ones(all.run(view)?.ids), pattern.limit)
         }
     };
-    found.retain(|(id, _)| sight.of(&view.node(*id).unwrap()).unwrap() == Seen::Shown);
+    found.retain(|(id, _)| sight.of(&view.node(*id).unwrap()).unwrap() == Visibility::Shown);
     found.truncate(limit);
     let most = found.iter().map(|row| row.1).fold(0.0, f32::max);
     for row in &mut found {
@@ -185,7 +186,12 @@ fn ranked(by: &RankBy, view: &View, known: &ViewState, row: &ExpectedRow) -> f32
         + by.weights.nearness / (1 + row.depth) as f32
 }
 
-fn behind(known: &ViewState, pipeline: &Pipeline, reach: &Reach, rows: &mut Vec<ExpectedRow>) {
+fn behind(
+    known: &ViewState,
+    pipeline: &Pipeline,
+    reach: &TraverseStage,
+    rows: &mut Vec<ExpectedRow>,
+) {
     let starts: Vec<u64> = rows.iter().map(|row| row.id.0).collect();
     let (scope, all) = (&pipeline.scope, pipeline.include_forgotten);
     let (follow, depth) = (reach.follow, reach.depth);
@@ -239,8 +245,8 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &ViewState) -> Result<Vec<Ex
     }
     for stage in &pipeline.stages {
         match stage {
-            Stage::Traverse(reach) => behind(known, pipeline, reach, &mut rows),
-            Stage::Resolve => {
+            PipelineStage::Traverse(reach) => behind(known, pipeline, reach, &mut rows),
+            PipelineStage::Resolve => {
                 let mut heads = BTreeSet::new();
                 rows = rows
                     .into_iter()
@@ -264,17 +270,17 @@ fn by_hand(pipeline: &Pipeline, view: &View, known: &ViewState) -> Result<Vec<Ex
                     })
                     .collect();
             }
-            Stage::Filter(selection) => {
+            PipelineStage::Filter(selection) => {
                 let wanted = list(known, selection, Default::default());
                 rows.retain(|row| wanted.contains(&row.id));
             }
-            Stage::Rank(by) => {
+            PipelineStage::Rank(by) => {
                 for row in &mut rows {
                     row.score = ranked(by, view, known, row);
                 }
                 rows.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.id.cmp(&a.id)));
             }
-            Stage::Limit(limit) => rows.truncate(*limit),
+            PipelineStage::Limit(limit) => rows.truncate(*limit),
         }
     }
     Ok(rows)
@@ -302,8 +308,8 @@ fn a_pipeline_is_its_stages_run_by_hand() {
             Err(error) => panic!("{error}"),
         };
         let expected = by_hand(&pipeline, view, known).unwrap();
-        let all: Vec<&Row> = found.rows.iter().chain(&found.origins).collect();
-        let told = |row: &Row| {
+        let all: Vec<&PipelineRow> = found.rows.iter().chain(&found.origins).collect();
+        let told = |row: &PipelineRow| {
             let mut from = Vec::new();
             let mut next = row.from;
             while let Some(at) = next {
@@ -334,8 +340,8 @@ fn an_invalid_pipeline_is_refused_with_the_stage() {
     let mut world = World::new(3).unwrap();
     world.ingest_many(5).unwrap();
     let view = world.view();
-    let events = || Source::Events(vec![NodeId(0)]);
-    let check = |sources: Vec<Source>, stages: Vec<Stage>, why: &str| {
+    let events = || RowSource::Events(vec![NodeId(0)]);
+    let check = |sources: Vec<RowSource>, stages: Vec<PipelineStage>, why: &str| {
         let pipeline = Pipeline {
             sources,
             stages,
@@ -344,50 +350,58 @@ fn an_invalid_pipeline_is_refused_with_the_stage() {
         let error = pipeline.run(&view).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     };
-    let rank = |weights: Weights, half_life_days: f32| {
-        Stage::Rank(RankBy {
+    let rank = |weights: RankWeights, half_life_days: f32| {
+        PipelineStage::Rank(RankBy {
             weights,
             half_life_days,
             ..RankBy::default()
         })
     };
     let reach = |depth, limit| {
-        Stage::Traverse(Reach {
+        PipelineStage::Traverse(TraverseStage {
             depth,
             limit,
-            ..Reach::default()
+            ..TraverseStage::default()
         })
     };
-    let none = Weights {
+    let none = RankWeights {
         found: 0.0,
-        ..Weights::default()
+        ..RankWeights::default()
     };
-    let below = Weights {
+    let below = RankWeights {
         recency: -1.0,
-        ..Weights::default()
+        ..RankWeights::default()
     };
     check(vec![], vec![], "no source");
     check(vec![events(); 9], vec![], "sources of a pipeline is 9");
     check(
         vec![events()],
-        vec![Stage::Resolve; 17],
+        vec![PipelineStage::Resolve; 17],
         "stages of a pipeline is 17",
     );
     check(
-        vec![Source::Events(vec![NodeId(9)])],
+        vec![RowSource::Events(vec![NodeId(9)])],
         vec![],
         "there is no event 9",
     );
-    check(vec![events()], vec![Stage::Limit(0)], "limit: no result");
-    check(vec![events()], vec![reach(1, 0)], "limit: no result");
+    check(
+        vec![events()],
+        vec![PipelineStage::Limit(0)],
+        "limit: it is 0",
+    );
+    check(vec![events()], vec![reach(1, 0)], "limit: it is 0");
     check(
         vec![events()],
         vec![reach(1_000_001, 1)],
         "the depth is 1000001",
     );
     check(vec![events()], vec![rank(none, 1.0)], "all are 0");
-    check(vec![events()], vec![rank(below, 1.0)], "numbers from 0 on");
-    let found = Weights::default();
+    check(
+        vec![events()],
+        vec![rank(below, 1.0)],
+        "numbers of 0 or more",
+    );
+    let found = RankWeights::default();
     check(vec![events()], vec![rank(found, 0.0)], "half_life_days: 0");
 }
 
@@ -400,8 +414,8 @@ fn a_pipeline_resolves_chains_with_common_ends_into_a_bounded_number_of_rows() {
     let view = world.view();
     let ids: Vec<NodeId> = (0..4_000).map(NodeId).collect();
     let pipeline = Pipeline {
-        sources: vec![Source::Events(ids)],
-        stages: vec![Stage::Resolve],
+        sources: vec![RowSource::Events(ids)],
+        stages: vec![PipelineStage::Resolve],
         ..Pipeline::default()
     };
     // A chain of 4,000 walked from each of its events would be eight million steps.

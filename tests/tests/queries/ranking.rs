@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use amem_format::view::View;
 use amem_format::{EdgeType, Error, EventType, Flags, NodeId};
-use amem_query::{Hit, Like, Resolve, Search, Selection, Similar, Text};
+use amem_query::search::Hit;
+use amem_query::{Resolve, Search, Selection, Similar, SimilarityTarget, TextSearch};
 use amem_tests::model::{
     Act, NewEvent, Requests, ScoreParts, ViewState, World, bm25, cosines, fused, list, shown_as,
 };
@@ -57,8 +58,8 @@ fn similar_is_the_exact_cosine_of_every_vector() {
         let event = world.random.below(view.nodes().max(1));
         let request = Similar {
             like: match world.random.below(2) {
-                0 => Like::Event(NodeId(event)),
-                _ => Like::Vector(vector.clone()),
+                0 => SimilarityTarget::Event(NodeId(event)),
+                _ => SimilarityTarget::Vector(vector.clone()),
             },
             selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
@@ -67,8 +68,8 @@ fn similar_is_the_exact_cosine_of_every_vector() {
             approximate: world.random.below(2) == 0,
         };
         let mut expected = match &request.like {
-            Like::Vector(vector) => cosines(known, vector),
-            Like::Event(NodeId(id)) => {
+            SimilarityTarget::Vector(vector) => cosines(known, vector),
+            SimilarityTarget::Event(NodeId(id)) => {
                 let own = known.state.events.get(*id as usize);
                 match own.and_then(|event| event.made.vector.as_ref()) {
                     Some(own) => cosines(known, own),
@@ -82,13 +83,13 @@ fn similar_is_the_exact_cosine_of_every_vector() {
         let found = match request.run(view) {
             Ok(found) => found.hits,
             Err(Error::Forgotten { .. } | Error::Invalid { .. }) => {
-                assert!(matches!(request.like, Like::Event(_)));
+                assert!(matches!(request.like, SimilarityTarget::Event(_)));
                 return;
             }
             Err(error) => panic!("{error}"),
         };
         wanted(known, &request.selection, &mut expected);
-        if let Like::Event(id) = request.like {
+        if let SimilarityTarget::Event(id) = request.like {
             expected.remove(&id.0);
         }
         if let Some(least) = request.min_similarity {
@@ -104,7 +105,7 @@ fn similar_is_the_exact_cosine_of_every_vector() {
 #[test]
 fn text_is_bm25_of_every_text() {
     in_worlds(60, |world, view, known| {
-        let request = Text {
+        let request = TextSearch {
             question: world.text(),
             selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
@@ -409,13 +410,13 @@ fn heads_of_long_chains_equal_those_of_resolve_from_any_event_of_the_chain() {
 /// The answers of all rankings, to the bit.
 fn answers(view: &View, question: &str, vector: &[f32]) -> String {
     let limit = 1_000;
-    let text = Text {
+    let text = TextSearch {
         question: question.into(),
         limit,
-        ..Text::default()
+        ..TextSearch::default()
     };
     let similar = Similar {
-        like: Like::Vector(vector.to_vec()),
+        like: SimilarityTarget::Vector(vector.to_vec()),
         limit,
         ..Similar::default()
     };

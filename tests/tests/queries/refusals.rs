@@ -2,8 +2,10 @@
 
 use amem_format::view::View;
 use amem_format::{Error, NodeId, SessionId};
+use amem_query::events::SessionSelector;
 use amem_query::{
-    Get, Like, Named, Pattern, Search, Selection, ShowSession, Similar, Text, Traverse, Why,
+    Get, Pattern, Search, Selection, ShowSession, Similar, SimilarityTarget, TextSearch, Traverse,
+    Why,
 };
 use amem_tests::model::World;
 
@@ -32,7 +34,7 @@ fn invalid_limits_are_refused() {
         limit,
         ..Pattern::default()
     };
-    check(pattern(0).run(&view), "limit: no result is asked for");
+    check(pattern(0).run(&view), "limit: it is 0");
     check(
         pattern(10_001).run(&view),
         "is 10001, more than the limit of 10000",
@@ -41,7 +43,7 @@ fn invalid_limits_are_refused() {
         limit: 0,
         ..Why::default()
     };
-    check(why.run(&view), "limit: no result");
+    check(why.run(&view), "limit: it is 0");
     let traverse = Traverse {
         depth: 1_000_001,
         ..Traverse::default()
@@ -66,17 +68,17 @@ fn missing_events_are_named() {
     check(traverse.run(&view), "there is no event 1000000");
     let show = |session| ShowSession { session }.run(&view).map(|_| ());
     check(
-        show(Named::Id(SessionId(99_999))),
-        "there is none with number 99999",
+        show(SessionSelector::Id(SessionId(99_999))),
+        "there is no session with number 99999",
     );
     check(
-        show(Named::Key("nobody".into())),
-        "there is none with the key \"nobody\"",
+        show(SessionSelector::Key("nobody".into())),
+        "there is no session with the key \"nobody\"",
     );
 }
 
 fn similar(view: &View, vector: Vec<f32>) -> Result<(), Error> {
-    let like = Like::Vector(vector);
+    let like = SimilarityTarget::Vector(vector);
     let request = Similar {
         like,
         ..Similar::default()
@@ -123,7 +125,7 @@ fn vectors_that_cannot_be_compared_are_refused() {
     };
     check(share.run(&view), "session_share: -0.5");
     let least = Similar {
-        like: Like::Vector(vec![1.0; 3]),
+        like: SimilarityTarget::Vector(vec![1.0; 3]),
         min_similarity: Some(2.0),
         ..Similar::default()
     };
@@ -143,10 +145,13 @@ fn queries_of_stop_words_are_refused_or_find_nothing() {
         },
         ..Pattern::default()
     };
-    check(keyword.run(&view), "keyword: it has no word to look for");
-    let text = |question: &str| Text {
+    check(
+        keyword.run(&view),
+        "keyword: it has only stop words or punctuation",
+    );
+    let text = |question: &str| TextSearch {
         question: question.into(),
-        ..Text::default()
+        ..TextSearch::default()
     };
     assert_eq!(text("who is it?").run(&view).unwrap().hits, []);
     let long = "x".repeat(65_537);

@@ -9,7 +9,7 @@ use amem_format::journal::scan::Position;
 use amem_format::mapping::Map;
 use amem_format::view::{AsOf, View};
 use amem_format::{Error, Flags, Lsn, Micros, NodeId};
-use amem_query::{Like, Pattern, Resolve, Scope, Selection, Similar, Text};
+use amem_query::{Pattern, Resolve, Scope, Selection, Similar, SimilarityTarget, TextSearch};
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{
@@ -99,10 +99,10 @@ fn heads(view: &View, known: &ViewState, random: &mut Random) -> Result<(), Stri
 }
 
 fn words(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
-    let request = Text {
+    let request = TextSearch {
         question: text(random),
         limit: 1 + random.below(8) as usize,
-        ..Text::default()
+        ..TextSearch::default()
     };
     let found = request.run(view).map_err(|e| e.to_string())?;
     let mut expected = bm25(known, &request.question);
@@ -118,7 +118,7 @@ fn similar(view: &View, known: &ViewState, random: &mut Random) -> Result<(), St
     let mut expected = cosines(known, &vector);
     shown(known, &mut expected);
     let request = Similar {
-        like: Like::Vector(vector),
+        like: SimilarityTarget::Vector(vector),
         selection: Selection::default(),
         limit: 1 + random.below(8) as usize,
         ..Similar::default()

@@ -294,7 +294,7 @@ fn the_settings_of_the_service_are_those_of_its_units() {
     assert_eq!(text("folder"), "/var/lib/amemd");
     assert!(unit.contains("\nStateDirectory=amemd\n"));
     assert!(socket.contains(&format!("\nListenStream={}\n", text("socket"))));
-    assert_eq!(text("socket"), amem_client::place::SYSTEM_SOCKET);
+    assert_eq!(text("socket"), amem_client::paths::SYSTEM_SOCKET);
     let group = settings["access"]["socket_group"].as_str().unwrap();
     assert!(socket.contains(&format!("\nSocketGroup={group}\n")));
     assert!(unit.contains(" --config /etc/amemd/config.toml\n"));

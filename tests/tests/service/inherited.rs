@@ -217,13 +217,13 @@ fn an_inherited_metrics_socket_needs_its_name_and_the_configured_address() {
             tcp().into(),
             "metric",
             String::new(),
-            "descriptor 4 as \"metric\": no such name is known: give FileDescriptorName=metrics",
+            "descriptor 4 as \"metric\": the name is unknown: set FileDescriptorName=metrics",
         ),
         (
             UnixStream::pair().unwrap().0.into(),
             "metrics",
             String::new(),
-            "no TCP socket",
+            "not a TCP socket",
         ),
         (
             tcp().into(),

@@ -93,7 +93,7 @@ async fn the_daemon_starts_in_any_working_folder() {
         // It is read by the file, too: a reload looks for it again.
         daemon.place.configure("[limits]\nconnections = 9\n");
         daemon.signal("-HUP");
-        daemon.says("read the configuration again");
+        daemon.says("reloaded the configuration");
         assert_eq!(texts(&client, "b", &ids).await.len(), ids.len());
         drop(client);
         place = daemon.end();

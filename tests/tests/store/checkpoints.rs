@@ -4,7 +4,7 @@ use amem_doctor::verify::native;
 use amem_format::base::section::tag;
 use amem_format::base::settings::Settings;
 use amem_format::base::values::VALUES_VERSION;
-use amem_format::base_builder::{How, Inline, Options, fold_with, journal};
+use amem_format::base_builder::{BuildMode, Inline, Options, fold_with, journal};
 use amem_format::event::Attributes;
 use amem_format::limits::RECENT_COMMITS_BYTES_MIN;
 use amem_format::mapping::Map;
@@ -22,7 +22,7 @@ use crate::{correction, open, run};
 /// The bytes of the next base of a view, its journal behind it.
 pub(crate) fn folded(view: &View, from_scratch: bool) -> Vec<u8> {
     let options = Options::next(view, view.time());
-    let how = How {
+    let how = BuildMode {
         workers: &Inline,
         from_scratch,
     };

@@ -31,7 +31,7 @@ fn session(seed: u64) -> Store {
 
 /// Which events an episode is of.
 fn covered(view: &View, episode: NodeId) -> Vec<u64> {
-    let ties = view.ties(episode, Direction::Incoming).unwrap();
+    let ties = view.edges_of(episode, Direction::Incoming).unwrap();
     let parts = ties
         .iter()
         .filter(|tie| tie.edge_type == EdgeType::PART_OF)

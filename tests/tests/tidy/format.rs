@@ -3,12 +3,13 @@
 //! Not here: the records (`records`).
 
 use amem_format::analyzer;
+use amem_format::base::section::{SectionRole, tag};
 use amem_format::base::settings::{DecayRates, Settings};
 use amem_format::base::{edge, header, node, section};
-use amem_format::journal::{frame, head, live};
+use amem_format::journal::{frame, head, live, op};
 use amem_format::{EdgeType, EventType, Flags};
-use amem_query::bm25;
 use amem_query::embed::{DIMENSION, SPACE_NAME, vector_space};
+use amem_query::text;
 
 use crate::tree::{File, constants, file, files, none, table};
 
@@ -20,7 +21,7 @@ pub(crate) fn page() -> File {
 fn same(what: &str, told: Vec<Vec<String>>, columns: usize, held: Vec<Vec<String>>) {
     let cut = |row: &Vec<String>| row[..columns].to_vec();
     let told: Vec<_> = told.iter().map(cut).collect();
-    let line = |row: &&Vec<String>| row.join(" | ");
+    let line = |row: &&Vec<String>| format!("| {} |", row.join(" | "));
     let missing = held.iter().filter(|r| !told.contains(r));
     let wrong = told.iter().filter(|r| !held.contains(r));
     let complaints = missing.map(|r| format!("{what}: FORMAT.md should say: {}", line(&r)));
@@ -35,26 +36,30 @@ fn strings<const N: usize>(cells: [&dyn ToString; N]) -> Vec<String> {
 
 #[test]
 fn format_names_every_section_by_its_tag() {
-    let source = file("crates/format/src/base/section.rs");
-    let tags = constants(&source, "u8");
-    let hex = |tag: u64| format!("0x{tag:02X}");
-    let [first, last] = ["REFERENCE_TYPES", "REFERENCE_DOC_LENGTHS"].map(|name| {
-        let found = tags.iter().find(|(n, _)| n == name);
-        found.expect("a tag of the reference").1
+    let hex = |tag: u8| format!("0x{tag:02X}");
+    let told = table(&page(), "Sections", &["tag", "name", "what", "erase"]);
+    let is_row = |row: &Vec<String>| section::ROWS.iter().any(|of| hex(of.tag) == row[0]);
+    let (rows, others): (Vec<_>, Vec<_>) = told.into_iter().partition(is_row);
+    let held = section::ROWS.iter().map(|row| {
+        let what = match row.role {
+            SectionRole::Index => format!("{}; an index", row.what),
+            SectionRole::Record | SectionRole::Checksums => row.what.to_owned(),
+        };
+        let erase = if row.has_content { "clears it" } else { "" };
+        strings([&hex(row.tag), &row.name, &what, &erase])
     });
-    let mut held = vec![strings([
-        &format!("{}–{}", hex(first), hex(last)),
-        &section::name(first as u8),
-    ])];
-    let ours = tags.iter().filter(|(_, tag)| *tag >= 0x40);
-    held.extend(ours.map(|&(_, tag)| strings([&hex(tag), &section::name(tag as u8)])));
-    assert!(held.len() > 15, "the tags were not found");
-    same(
-        "sections",
-        table(&page(), "Sections", &["tag", "name"]),
-        2,
-        held,
-    );
+    same("sections", rows, 4, held.collect());
+    let reference = tag::REFERENCE;
+    let [first, last] = [*reference.start(), *reference.end()];
+    let held = vec![
+        strings([
+            &format!("{}–{}", hex(first), hex(last)),
+            &section::name(first),
+        ]),
+        strings([&hex(tag::PADDING), &section::name(tag::PADDING)]),
+        strings([&hex(tag::JOURNAL), &section::name(tag::JOURNAL)]),
+    ];
+    same("other sections", others, 2, held);
 }
 
 #[test]
@@ -73,7 +78,7 @@ fn format_gives_every_limit() {
         amem_query:
         PAGE_MAX VISITED_MAX DEPTH_MAX FILTER_VALUES_MAX
         QUERY_BYTES_MAX NEEDED_VALUES_MAX FILTER_NODES_MAX PIPELINE_SOURCES_MAX PIPELINE_STAGES_MAX CONTEXT_TOKENS_MAX
-        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX TIES_MAX;
+        CONTEXT_CANDIDATES_MAX CONTEXT_REASONS_MAX PIPELINE_ROWS_MAX EDGES_VISITED_MAX;
         amem_interop: FOREIGN_TEXTS_BYTES_MAX;
     };
     let sources = ["format", "query", "interop"]
@@ -206,11 +211,11 @@ fn format_describes_the_live_cells() {
 
 #[test]
 fn format_names_every_kind_of_frame() {
-    let held = frame::Kind::ALL.map(|kind| strings([&kind.name(), &(kind as u8)]));
+    let held = frame::Kind::ALL.map(|kind| strings([&kind.name(), &(kind as u8), &kind.what()]));
     same(
         "kinds",
-        table(&page(), "Frame", &["kind", "value"]),
-        2,
+        table(&page(), "Frame", &["kind", "value", "a transaction that"]),
+        3,
         held.into(),
     );
 }
@@ -237,26 +242,15 @@ fn readers_in_other_languages_handle_every_kind_of_frame() {
 
 #[test]
 fn format_names_every_operation_by_its_code() {
-    let source = file("crates/format/src/journal/op.rs");
-    let all = constants(&source, "u8");
-    let (bits, codes): (Vec<_>, Vec<_>) = all.into_iter().partition(|(n, _)| n.starts_with("HAS_"));
-    let word = |name: &str| name.to_lowercase().replace('_', " ");
-    let held: Vec<_> = codes
+    let held = op::TABLE
         .iter()
-        .map(|(n, code)| strings([code, &word(n)]))
-        .collect();
-    assert!(held.len() >= 14, "the codes were not found");
+        .map(|row| strings([&row.code, &row.name, &row.layout(), &row.rules]));
     same(
         "operations",
-        table(&page(), "Operations", &["code", "name"]),
-        2,
-        held,
+        table(&page(), "Operations", &["code", "name", "fields", "rules"]),
+        4,
+        held.collect(),
     );
-    let bits = bits
-        .iter()
-        .map(|(n, bit)| format!("{bit} {}", word(&n["HAS_".len()..])));
-    let has = format!("u8 has ({})", bits.collect::<Vec<_>>().join(", "));
-    assert!(page().text.contains(&has), "FORMAT.md should say: {has}");
 }
 
 #[test]
@@ -315,7 +309,7 @@ fn format_describes_the_term_index_and_the_embedder() {
             "UTF-8, one behind the other, ≤ {} bytes each",
             analyzer::TERM_BYTES_MAX
         ),
-        format!("at most {}, those that weigh most", bm25::QUERY_TERMS_MAX),
+        format!("at most {}, those that weigh most", text::QUERY_TERMS_MAX),
         format!(
             "A block has {} postings",
             amem_format::base::terms::BLOCK_POSTINGS

@@ -76,7 +76,7 @@ const NOUNS: [&str; 5] = ["Embed", "Feed", "Need", "Seed", "Speed"];
 
 /// Words that the dictionary replaces, as names of types.
 const REPLACED_TYPES: &str = "Closest Clusters Crowd Door Fate Figure Figures Fold Guest Heavy Lenders Lent Misfits \
-    Party Place Places Shares Stranger Tie Ties Turns Unnamed Ward Web";
+    Party Place UserPaths Shares Stranger Tie Ties Turns Unnamed Ward Web";
 
 /// Words that the dictionary replaces, as names of modules, files and folders.
 const REPLACED_FILES: &str = "asked asking closest clusters crowd door everyone fate figures fold folding folds found \

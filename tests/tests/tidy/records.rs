@@ -76,7 +76,7 @@ fn format_describes_the_header_as_written() {
 
 #[test]
 fn format_describes_a_node_as_written() {
-    let record = node::Record {
+    let record = node::NodeRecord {
         id: NodeId(1 << 40),
         event_type: EventType::EPISODE,
         flags: Flags(41),

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use amem_format::view::View;
 use amem_query::Similar;
-use amem_query::similar::{Alike, Like};
+use amem_query::nearest::{SimilarHits, SimilarityTarget};
 use amem_store::ScopedThreads;
 use hnsw_rs::prelude::{DistDot, Hnsw};
 
@@ -100,9 +100,9 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
 }
 
 /// An approximate answer.
-fn approximate(view: &View, question: &[f32]) -> Outcome<Alike> {
+fn approximate(view: &View, question: &[f32]) -> Outcome<SimilarHits> {
     let similar = Similar {
-        like: Like::Vector(question.to_vec()),
+        like: SimilarityTarget::Vector(question.to_vec()),
         limit: similar::LIMIT,
         approximate: true,
         ..Similar::default()

@@ -8,7 +8,7 @@
 use agentic_memory::{CognitiveEvent, MemoryGraph, PatternParams, PatternSort, QueryEngine};
 use amem_format::view::View;
 use amem_format::{EventType, Micros, NodeId};
-use amem_query::{Bounds, Order, Pattern, Selection, Window};
+use amem_query::{Order, Pattern, Selection, ValueRange, Window};
 use rusqlite::params;
 
 use super::super::corpus::{Corpus, Vectors};
@@ -213,7 +213,7 @@ fn ours(view: &View, by: PatternKind, question: Question) -> Outcome<Vec<u64>> {
         from: Some(question.from),
         until: Some(question.until),
     };
-    let confidence = Bounds {
+    let confidence = ValueRange {
         min: Some(question.least),
         max: None,
     };

@@ -6,8 +6,8 @@
 
 use agentic_memory::{HybridSearchParams, MemoryGraph, QueryEngine};
 use amem_format::view::View;
-use amem_query::similar::Like;
-use amem_query::{Search, Similar, Text};
+use amem_query::nearest::SimilarityTarget;
+use amem_query::{Search, Similar, TextSearch};
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
@@ -91,10 +91,10 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         include_superseded: true,
         ..Search::default()
     };
-    let text = Text {
+    let text = TextSearch {
         question: words.clone(),
         limit: LIMIT,
-        ..Text::default()
+        ..TextSearch::default()
     };
     let found: Vec<_> = text
         .run(view)?
@@ -108,7 +108,7 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
     };
     same("search by words", &ids(&by_words, view)?, &found)?;
     let similar = Similar {
-        like: Like::Vector(vector.clone()),
+        like: SimilarityTarget::Vector(vector.clone()),
         limit: 1,
         ..Similar::default()
     };

@@ -5,7 +5,7 @@
 use agentic_memory::{MemoryGraph, QueryEngine, SimilarityParams};
 use amem_format::view::View;
 use amem_query::Similar;
-use amem_query::similar::Like;
+use amem_query::nearest::SimilarityTarget;
 
 use super::super::corpus::Vectors;
 use super::super::list;
@@ -61,7 +61,7 @@ fn one(row: &'static str, held: &BenchBrain, graph: &MemoryGraph) -> Outcome<Mea
 /// The exact answer.
 pub(super) fn ours(view: &View, question: &[f32]) -> Outcome<Vec<(u64, f64)>> {
     let similar = Similar {
-        like: Like::Vector(question.to_vec()),
+        like: SimilarityTarget::Vector(question.to_vec()),
         limit: LIMIT,
         ..Similar::default()
     };

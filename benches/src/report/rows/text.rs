@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use agentic_memory::{MemoryGraph, QueryEngine, TermIndex, TextSearchParams};
 use amem_format::view::View;
-use amem_query::Text;
+use amem_query::TextSearch;
 
 use super::super::list;
 use super::super::measure::{Contest, Outcome, same};
@@ -89,10 +89,10 @@ pub(super) fn questions(index: &TermIndex) -> Vec<String> {
 }
 
 fn ours(view: &View, question: &str) -> Outcome<Vec<(u64, f64)>> {
-    let text = Text {
+    let text = TextSearch {
         question: question.into(),
         limit: LIMIT,
-        ..Text::default()
+        ..TextSearch::default()
     };
     let hits = text.run(view)?.hits.into_iter();
     Ok(hits.map(|(id, score)| (id.0, score.into())).collect())

@@ -9,8 +9,8 @@
         for hit in brain.search("what does the build need"):
             print(hit.score, hit.event.text)
 
-`connect` calls the daemon and needs grpcio. `amemd.reader.Reader` reads a brain's file directly, live, with the
-standard library alone: grpcio is imported on the first use of the client.
+`connect` starts the daemon if none answers, and calls it; it needs grpcio. `amemd.reader.Reader` reads a brain's file
+directly, live, with the standard library alone: grpcio is imported on the first use of the client.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class Commits(Iterator[Commit]):
         #: The messages of an incomplete commit.
         self._parts: List[Any] = []
         self._closed = threading.Event()
-        self._attempts = Attempts(caller.retry_for)
+        self._attempts = Attempts(caller)
 
     @property
     def after_lsn(self) -> Optional[int]:

@@ -1,4 +1,7 @@
-"""A connection to a daemon: its target, its credentials, and its brains."""
+"""A connection to a daemon: its target, its credentials, and its brains.
+
+Not here: which sockets are tried (`_place`), and the start of a daemon (`_meet`, `_start`).
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,21 @@ import ipaddress
 import json
 import os
 import re
-import socket
 import stat
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Type
 
 import grpc
 
+from . import _meet
 from ._call import Caller
+from ._place import Places
 from .brain import Brain
 from .errors import AlreadyExists
 
-SYSTEM_SOCKET = "/run/amemd/amemd.sock"
+#: Seconds for the first answer by TLS, where a wrong certificate looks like a daemon that restarts.
+_FIRST_PATIENCE = 5.0
 #: Reconnects 0.1 to 0.5 seconds after a failure, to find a restarted daemon soon.
 _CHANNEL = [
     ("grpc.initial_reconnect_backoff_ms", 100),
@@ -45,42 +50,28 @@ class Tls:
     key: Optional[bytes] = field(default=None, repr=False)
 
 
-def _path(variables: Mapping[str, str], name: str) -> Optional[str]:
-    """The absolute path in a variable; XDG ignores relative ones."""
-    path = variables.get(name, "")
-    return path if os.path.isabs(path) else None
+def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
+    """AMEMD_SOCKET or AMEMD_ADDRESS, else the first usual socket that accepts a connection, else the first one. Starts
+    no daemon."""
+    variables = os.environ if variables is None else variables
+    named = _named(variables)
+    if named:
+        return named
+    sockets = usual_sockets(variables)
+    return f"unix:{_meet.look(sockets)[0] or sockets[0]}"
 
 
 def usual_sockets(variables: Mapping[str, str]) -> List[str]:
-    """The default sockets of a daemon: the user's, then the system's. The same list as amemctl's."""
-    run, home = _path(variables, "XDG_RUNTIME_DIR"), _path(variables, "HOME")
-    data = _path(variables, "XDG_DATA_HOME") or (f"{home}/.local/share" if home else None)
-    found = [f"{run}/amemd/amemd.sock"] if run else []
-    if data:
-        found.append(f"{data}/amem/run/amemd.sock")
-    if "XDG_RUNTIME_DIR" not in variables:
-        found.append(f"/run/user/{os.getuid()}/amemd/amemd.sock")
-    return [*found, SYSTEM_SOCKET]
+    """The sockets that `connect` tries if none is given, in order."""
+    return Places(variables).sockets()
 
 
-def default_target(variables: Optional[Mapping[str, str]] = None) -> str:
-    """The same daemon as amemctl's: AMEMD_SOCKET or AMEMD_ADDRESS, else the first default socket that accepts a
-    connection, else the first default socket."""
-    variables = os.environ if variables is None else variables
+def _named(variables: Mapping[str, str]) -> Optional[str]:
+    """The target that the variables name."""
     named, address = variables.get("AMEMD_SOCKET"), variables.get("AMEMD_ADDRESS")
     if named and address:
         raise ValueError("AMEMD_SOCKET and AMEMD_ADDRESS are both set: unset one of them")
-    if named or address:
-        return f"unix:{named}" if named else str(address)
-    sockets = usual_sockets(variables)
-    for path in sockets:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
-            try:
-                asked.connect(path)
-            except OSError:
-                continue
-            return f"unix:{path}"
-    return f"unix:{sockets[0]}"
+    return f"unix:{named}" if named else address or None
 
 
 def _is_here(target: str) -> bool:
@@ -118,25 +109,56 @@ def connect(
     tls: Optional[Tls] = None,
     timeout: float = 30.0,
     retry_for: float = 30.0,
+    autostart: bool = True,
 ) -> "Client":
-    """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; default: the same daemon as amemctl's.
+    """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; default: AMEMD_SOCKET or AMEMD_ADDRESS,
+    else the user's daemon, else the machine's.
 
-    `agent` is the name that commits record. `timeout` is that of one attempt, in seconds; temporary failures, such as a
-    restart of the daemon, are retried for `retry_for` seconds. This sends nothing yet, so it fails only if an argument
-    is unusable: a token goes to another machine by TLS or not at all.
+    Starts amemd if no daemon answers, unless the target is an address, `autostart` is False, or AMEM_NO_AUTOSTART is
+    set. Raises Unavailable within two seconds if none can be had, and ValueError if an argument is unusable: a token
+    goes to another machine by TLS or not at all.
+
+    `agent` is the name that commits record. `timeout` is that of one attempt, in seconds. Later failures that are
+    temporary, such as a restart of the daemon, are retried for `retry_for` seconds; they start no daemon.
     """
-    if target is None:
-        target = default_target()
+    given = target
+    if given is None:
+        given = _named(os.environ)
         file = os.environ.get("AMEMD_TOKEN_FILE")
-        if token is None and file and not target.startswith("unix:"):
+        if token is None and file and given and not given.startswith("unix:"):
             token = _secret(file)
-    if target.startswith("/"):
-        target = f"unix:{target}"
-    return Client(target, token.strip() if token else None, agent, tls, timeout, retry_for)
+    token = token.strip() if token else None
+    if given is not None and not given.startswith(("/", "unix:")):
+        _check_token(given, token, tls)
+        _meet.address(given)
+        return Client(given, token, agent, tls, timeout, retry_for)
+    socket = _meet.path_of(f"unix:{given}" if given.startswith("/") else given) if given else None
+    found = f"unix:{_meet.meet(socket, autostart, os.environ)}"
+    again = None if socket else _meet.chosen_again(lambda: usual_sockets(os.environ))
+    return Client(found, token, agent, tls, timeout, retry_for, again)
+
+
+def _check_token(target: str, token: Optional[str], tls: Optional[Tls]) -> None:
+    if token and tls is None and not _is_here(target):
+        raise ValueError(
+            f"{target} is another machine, and a token goes there by TLS only: "
+            "pass tls=Tls(authority=...), or use a tunnel to this machine"
+        )
+
+
+def _channels(tls: Optional[Tls]) -> Callable[[str], Any]:
+    """Makes channels to targets."""
+    if tls is None:
+        return lambda target: grpc.insecure_channel(target, list(_CHANNEL))
+    options: List[Tuple[str, Any]] = list(_CHANNEL)
+    if tls.name:
+        options.append(("grpc.ssl_target_name_override", tls.name))
+    trusted = grpc.ssl_channel_credentials(tls.authority, tls.key, tls.certificate)
+    return lambda target: grpc.secure_channel(target, trusted, options)
 
 
 class Client:
-    """A connection to a daemon. Thread-safe."""
+    """A connection to a daemon. Thread-safe. Use `connect`, which also finds the target."""
 
     def __init__(
         self,
@@ -146,23 +168,17 @@ class Client:
         tls: Optional[Tls],
         timeout: float,
         retry_for: float,
+        again: Optional[Callable[[str], str]] = None,
     ) -> None:
-        if token and tls is None and not _is_here(target):
-            raise ValueError(
-                f"{target} is another machine, and a token goes there by TLS only: "
-                "pass tls=Tls(authority=...), or use a tunnel to this machine"
-            )
-        self.target = target
+        _check_token(target, token, tls)
         self.agent = agent or os.environ.get("AMEM_AGENT") or "python"
-        options: List[Tuple[str, Any]] = list(_CHANNEL)
-        if tls is None:
-            channel = grpc.insecure_channel(target, options)
-        else:
-            if tls.name:
-                options.append(("grpc.ssl_target_name_override", tls.name))
-            trusted = grpc.ssl_channel_credentials(tls.authority, tls.key, tls.certificate)
-            channel = grpc.secure_channel(target, trusted, options)
-        self._caller = Caller(channel, token, timeout, retry_for)
+        first = None if tls is None and _meet.can_ask(target) else _FIRST_PATIENCE
+        self._caller = Caller(target, _channels(tls), token, timeout, retry_for, again=again, first=first)
+
+    @property
+    def target(self) -> str:
+        """Where the daemon is: `unix:/path`, or its address."""
+        return self._caller.target
 
     def brain(
         self,
@@ -204,12 +220,12 @@ class Client:
         self._caller.call("RemoveBrain", {"brain": name, "instance": instance})
 
     def version(self) -> str:
-        """The daemon's version; Unavailable if no daemon answers."""
+        """The daemon's version."""
         return str(self._caller.call("GetStatus", {}).version)
 
     def close(self) -> None:
         """Closes the connection. Calls under way fail."""
-        self._caller.channel.close()
+        self._caller.close()
 
     def __enter__(self) -> "Client":
         return self

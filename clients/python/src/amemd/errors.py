@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Dict, Optional
 
+#: The reason if no daemon answers; no daemon sends it.
+NO_DAEMON = "NO_DAEMON"
+
 
 class AmemError(Exception):
     """The base class of this package's errors."""
@@ -37,8 +40,8 @@ class ConditionFailed(Refused):
 
 
 class Unavailable(Refused):
-    """UNAVAILABLE, for longer than the client retries. The outcome of a write is unknown: retry it with the same
-    request id, which is in `metadata["request_id"]`."""
+    """UNAVAILABLE, for longer than the client retries; with the reason NO_DAEMON, no daemon answers. The outcome of a
+    write is unknown: retry it with the same request id, which is in `metadata["request_id"]`."""
 
 
 _BY_CODE = {

@@ -1,17 +1,18 @@
-//! The times of commits, where the section that has them is damaged.
+//! Rebuilds a damaged clock section: the times of commits.
 //!
-//! Promises: LSNs and times ascend, and end with those of the base. A commit whose LSN or time is damaged is left out,
-//! unless history has it as well; history whose checksum holds is never pushed out.
-//! Not here: whether what is made holds beside the other sections (`rebuild`).
+//! Promises: LSNs and times ascend and end with those of the base. A commit with a damaged LSN or time is left out,
+//! unless the history has it as well. Entries of an intact history are always kept.
+//! Not here: consistency with the other sections (`rebuild`).
 
 use super::times::longest_run;
 use amem_format::base::Base;
 use amem_format::types::{Lsn, Micros};
 
-/// When a commit was made.
-type Commit = (Lsn, Micros);
+/// A commit and its recorded time.
+type CommitTime = (Lsn, Micros);
 
-/// The body of a clock, made of what the old one and history say. `is_history_proven`: its checksum holds.
+/// The body of a clock section, from the old one and the history. `is_history_proven`: the history matches its
+/// checksums.
 pub(super) fn body(base: &Base, is_history_proven: bool) -> Vec<u8> {
     let last = (base.identity().base_lsn, base.identity().base_time);
     let clock = base.clock().into_iter();
@@ -23,9 +24,10 @@ pub(super) fn body(base: &Base, is_history_proven: bool) -> Vec<u8> {
             .map(|change| (change.lsn, change.time))
             .collect::<Vec<_>>()
     });
-    let commits = match is_history_proven {
-        true => of(history.collect(), clock.collect(), last),
-        false => of(clock.collect(), history.collect(), last),
+    let commits = if is_history_proven {
+        merge(history.collect(), clock.collect(), last)
+    } else {
+        merge(clock.collect(), history.collect(), last)
     };
     let mut body = (commits.len() as u64).to_le_bytes().to_vec();
     body.extend(commits.iter().flat_map(|(lsn, _)| lsn.0.to_le_bytes()));
@@ -33,12 +35,16 @@ pub(super) fn body(base: &Base, is_history_proven: bool) -> Vec<u8> {
     body
 }
 
-/// What is in order of two lists, the second as far as it fits into the first, and the last commit.
-fn of(mut sure: Vec<Commit>, mut others: Vec<Commit>, last: Commit) -> Vec<Commit> {
+/// Merges two lists and the last commit in ascending order. Entries of `others` that contradict `sure` are left out.
+fn merge(
+    mut sure: Vec<CommitTime>,
+    mut others: Vec<CommitTime>,
+    last: CommitTime,
+) -> Vec<CommitTime> {
     for list in [&mut sure, &mut others] {
         list.retain(|of| (Lsn(1)..last.0).contains(&of.0) && of.1 < last.1);
         list.dedup();
-        believe(list);
+        keep_ascending(list);
     }
     others.retain(|of| {
         let at = sure.partition_point(|s| s.0 < of.0);
@@ -54,13 +60,13 @@ fn of(mut sure: Vec<Commit>, mut others: Vec<Commit>, last: Commit) -> Vec<Commi
     sure
 }
 
-/// Keeps the longest run of commits in which LSNs ascend, and of these the longest in which times do.
-fn believe(commits: &mut Vec<Commit>) {
+/// Keeps the longest subsequence with ascending LSNs, and of that the longest with ascending times.
+fn keep_ascending(commits: &mut Vec<CommitTime>) {
     keep(commits, |of| Micros(i64::try_from(of.0.0).unwrap_or(-1)));
     keep(commits, |of| of.1);
 }
 
-fn keep(commits: &mut Vec<Commit>, value: fn(&Commit) -> Micros) {
+fn keep(commits: &mut Vec<CommitTime>, value: fn(&CommitTime) -> Micros) {
     let values: Vec<_> = commits.iter().map(|of| Some(value(of))).collect();
     let run = longest_run(&values, Micros::MAX);
     *commits = run.into_iter().map(|at| commits[at]).collect();
@@ -74,7 +80,7 @@ mod tests {
     /// What comes of two lists of (LSN, time) under a last commit (9, 90).
     fn check(sure: &[(u64, i64)], others: &[(u64, i64)], expected: &[(u64, i64)]) {
         let list = |of: &[(u64, i64)]| of.iter().map(|(l, t)| (Lsn(*l), Micros(*t))).collect();
-        let found = super::of(list(sure), list(others), (Lsn(9), Micros(90)));
+        let found = super::merge(list(sure), list(others), (Lsn(9), Micros(90)));
         let found: Vec<_> = found.iter().map(|(l, t)| (l.0, t.0)).collect();
         assert_eq!(found, expected, "{sure:?} and {others:?}");
     }

@@ -1,34 +1,33 @@
-//! Single flipped bits and lost section headers, found by trying: the checksum of a range tells when it is
-//! right again.
+//! Corrects single flipped bits and lost section headers by brute force, until the checksum of a range matches.
 //!
-//! With 64 bits of checksum and some hundred thousand tries a wrong answer does not happen in practice.
+//! With 64-bit checksums and some hundred thousand attempts, a false match is negligible.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Report;
+use super::report::RepairReport;
 use crate::verify::Finding;
 use amem_format::base::chunk::Chunk;
 use amem_format::base::header::Header;
-use amem_format::base::section::{ALIGN, HEADER, Table, tag};
+use amem_format::base::section::{ALIGN, HEADER, SectionTable, tag};
 use amem_format::bytes::{align_up, get_u64};
 use amem_format::journal::frame;
-use amem_format::journal::frame::Found;
+use amem_format::journal::frame::FrameSlot;
 use amem_format::journal::head::{Head, PAGE};
 use amem_format::journal::scan;
-use amem_format::journal::scan::{Next, Position};
+use amem_format::journal::scan::{Position, ScanStep};
 use amem_format::types::Lsn;
 
-/// Longer ranges are not tried: each bit costs a checksum of the range.
+/// Longer ranges are skipped: each attempt computes the checksum of the range.
 const TRIED_BYTES_MAX: usize = 32 << 10;
-/// A section of more ranges than this (of a MiB each) does not get its header back.
+/// Headers of sections with more ranges (of 1 MiB each) are not restored.
 const RANGES_TRIED_MAX: usize = 10_000;
-/// Bytes of one range in the checksums section, and of its count and own sum.
+/// Bytes of one entry of the checksums section.
 const RANGE: usize = 24;
-/// Every base begins with its header, under a checksum of its own: so the list of ranges begins with this.
+/// The first entry of every checksums section: offset and length of the header.
 const FIRST_RANGE: [u64; 2] = [0, 64];
 
-/// Puts right what one flipped bit each has damaged, as far as checksums tell.
-pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
+/// Corrects every range with one flipped bit.
+pub(super) fn heal(bytes: &mut [u8], report: &mut RepairReport) {
     let Some((place, len)) = find_checksums(bytes).or_else(|| heal_checksums(bytes, report)) else {
         return;
     };
@@ -41,10 +40,10 @@ pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
             continue;
         }
         if let Some(bit) = flip_until(range, |range| xxh3_64(range) == chunk.sum) {
-            tell(report, "base", chunk.offset + bit as u64 / 8);
+            report_healed(report, "base", chunk.offset + bit as u64 / 8);
         } else if let Some(head) = section_head(chunk, &chunks[at + 1..]) {
             range.copy_from_slice(&head);
-            tell(report, "section header", chunk.offset);
+            report_healed(report, "section header", chunk.offset);
         }
     }
     let covered = chunks.last().map_or(0, |c| c.offset.saturating_add(c.len));
@@ -53,11 +52,11 @@ pub(super) fn heal(bytes: &mut [u8], report: &mut Report) {
     }
 }
 
-fn tell(report: &mut Report, part: &str, at: u64) {
+fn report_healed(report: &mut RepairReport, part: &str, at: u64) {
     report.healed.push(Finding {
         part: part.to_owned(),
         offset: Some(at),
-        why: "put right by its checksum".to_owned(),
+        why: "restored; its checksum matches again".to_owned(),
     });
 }
 
@@ -67,7 +66,7 @@ fn slice_mut<'b>(bytes: &'b mut [u8], chunk: &Chunk) -> Option<&'b mut [u8]> {
     bytes.get_mut(from..to)
 }
 
-/// The tag and length that a section's header must have had: a section is some of the ranges behind it.
+/// Recovers a section header. A section covers the next ranges, so few lengths are possible.
 fn section_head(chunk: &Chunk, behind: &[Chunk]) -> Option<[u8; HEADER as usize]> {
     if chunk.len != HEADER {
         return None;
@@ -89,14 +88,14 @@ fn section_head(chunk: &Chunk, behind: &[Chunk]) -> Option<[u8; HEADER as usize]
     None
 }
 
-/// Flips each bit in turn until `right`; leaves the bytes as they were if none helps.
-fn flip_until(bytes: &mut [u8], right: impl Fn(&[u8]) -> bool) -> Option<usize> {
+/// Flips one bit at a time until `is_right`; leaves the bytes unchanged if no flip helps.
+fn flip_until(bytes: &mut [u8], is_right: impl Fn(&[u8]) -> bool) -> Option<usize> {
     if bytes.len() > TRIED_BYTES_MAX {
         return None;
     }
     for bit in 0..bytes.len() * 8 {
         bytes[bit / 8] ^= 1 << (bit % 8);
-        if right(bytes) {
+        if is_right(bytes) {
             return Some(bit);
         }
         bytes[bit / 8] ^= 1 << (bit % 8);
@@ -104,7 +103,7 @@ fn flip_until(bytes: &mut [u8], right: impl Fn(&[u8]) -> bool) -> Option<usize> 
     None
 }
 
-/// The list of checksums, wherever it stands: it is known by its first range and its own sum.
+/// Searches the file for the checksums section, by its first entry and its own checksum.
 fn find_checksums(bytes: &[u8]) -> Option<(usize, usize)> {
     let first = FIRST_RANGE.map(u64::to_le_bytes).concat();
     (0..bytes.len()).step_by(ALIGN as usize).find_map(|at| {
@@ -118,11 +117,11 @@ fn find_checksums(bytes: &[u8]) -> Option<(usize, usize)> {
     })
 }
 
-/// The list itself may be what is damaged: then it stands where its section says.
-fn heal_checksums(bytes: &mut [u8], report: &mut Report) -> Option<(usize, usize)> {
+/// Corrects a damaged checksums section at the place where the section table has it.
+fn heal_checksums(bytes: &mut [u8], report: &mut RepairReport) -> Option<(usize, usize)> {
     let len = bytes.len() as u64;
     let header = Header::decode(bytes, len).ok()?;
-    let table = Table::walk(header.sections(), len, |at, len| {
+    let table = SectionTable::walk(header.sections(), len, |at, len| {
         bytes.get(at as usize..at.checked_add(len)? as usize)
     });
     let place = table.ok()?.find(tag::CHECKSUMS)?;
@@ -134,7 +133,7 @@ fn heal_checksums(bytes: &mut [u8], report: &mut Report) -> Option<(usize, usize
             && get_u64(section, own) == xxh3_64(&section[..own])
     };
     flip_until(section, right)?;
-    tell(report, "checksums", place.offset);
+    report_healed(report, "checksums", place.offset);
     Some((range.start, range.len()))
 }
 
@@ -149,29 +148,30 @@ fn ranges(section: &[u8]) -> Vec<Chunk> {
         .collect()
 }
 
-/// What stands around the checksums has one right form: padding, their own head, padding up to the journal.
-/// Returns where the journal begins.
+/// Restores the bytes around the checksums section, which have one valid form: padding, the section header, and padding
+/// up to the journal. Returns the offset of the journal.
 fn frame_base(
     bytes: &mut [u8],
     covered: u64,
     place: u64,
     len: u64,
-    report: &mut Report,
+    report: &mut RepairReport,
 ) -> Option<u64> {
     let head = place.checked_sub(HEADER)?;
-    let journal = match (place + len).is_multiple_of(PAGE) {
-        true => place + len,
-        false => align_up(place + len + HEADER, PAGE)?,
+    let journal = if (place + len).is_multiple_of(PAGE) {
+        place + len
+    } else {
+        align_up(place + len + HEADER, PAGE)?
     };
     let mut right = padding(covered, head)?;
     right.push(tag::CHECKSUMS);
     right.extend_from_slice(&len.to_le_bytes());
-    put_right(bytes, covered, &right, report);
-    put_right(bytes, place + len, &padding(place + len, journal)?, report);
+    overwrite(bytes, covered, &right, report);
+    overwrite(bytes, place + len, &padding(place + len, journal)?, report);
     Some(journal)
 }
 
-/// A padding section between two positions, or nothing.
+/// A padding section between two positions; empty if they are equal.
 fn padding(from: u64, to: u64) -> Option<Vec<u8>> {
     let len = to.checked_sub(from)?;
     if len == 0 {
@@ -186,18 +186,18 @@ fn padding(from: u64, to: u64) -> Option<Vec<u8>> {
     Some(section)
 }
 
-fn put_right(bytes: &mut [u8], at: u64, right: &[u8], report: &mut Report) {
+fn overwrite(bytes: &mut [u8], at: u64, right: &[u8], report: &mut RepairReport) {
     let range = at as usize..at as usize + right.len();
     if let Some(found) = bytes.get_mut(range)
         && found != right
     {
         found.copy_from_slice(right);
-        tell(report, "padding", at);
+        report_healed(report, "padding", at);
     }
 }
 
-/// The head page, then every frame that one flipped bit keeps from being the next.
-fn heal_journal(bytes: &mut [u8], at: u64, report: &mut Report) {
+/// Corrects the head page, then every frame with one flipped bit.
+fn heal_journal(bytes: &mut [u8], at: u64, report: &mut RepairReport) {
     let Some(page) = bytes.get_mut(at as usize..(at + PAGE) as usize) else {
         return;
     };
@@ -208,14 +208,14 @@ fn heal_journal(bytes: &mut [u8], at: u64, report: &mut Report) {
             if flip_until(front, |front| Head::decode(front, at).is_ok()).is_none() {
                 return;
             }
-            tell(report, "journal head", at);
+            report_healed(report, "journal head", at);
             match Head::decode(page, at) {
                 Ok(head) => head,
                 Err(_) => return,
             }
         }
     };
-    put_right(bytes, at, &head.encode(), report);
+    overwrite(bytes, at, &head.encode(), report);
     let mut position = Position {
         at: at + 2 * PAGE,
         lsn: head.base_lsn,
@@ -226,29 +226,29 @@ fn heal_journal(bytes: &mut [u8], at: u64, report: &mut Report) {
             return;
         };
         match scan::next(rest, position) {
-            Ok(Next::Transaction { after, .. }) => position = after,
-            Ok(Next::End { torn: Some(_) }) => {
+            Ok(ScanStep::Transaction { after, .. }) => position = after,
+            Ok(ScanStep::End { torn: Some(_) }) => {
                 let Some(healed) = heal_frame(rest, position) else {
                     return;
                 };
-                tell(report, "journal", healed);
+                report_healed(report, "journal", healed);
             }
             _ => return,
         }
     }
 }
 
-/// The part of the head page that its checksum covers, with the checksum.
+/// Bytes of the head page that its checksum covers, plus the checksum.
 const HEAD_TRIED: usize = 96;
 
-/// Puts right the first frame of a transaction that is not whole. Returns where the bit was.
+/// Corrects the first damaged frame of a transaction. Returns the offset of the flipped bit.
 fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
     let mut at = from;
     loop {
         let skip = (at.at - from.at) as usize;
         let rest = bytes.get_mut(skip..)?;
         let expected = Lsn(at.lsn.0 + 1);
-        if let Found::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
+        if let FrameSlot::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
             at = Position {
                 at: frame.end,
                 lsn: frame.header.lsn,
@@ -256,11 +256,11 @@ fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
             };
             continue;
         }
-        // The length may be what is wrong, so it does not bound what is tried; what is tried is short.
+        // The length itself may be damaged, so it is a hint only.
         let is_frame = |rest: &[u8]| {
             matches!(
                 frame::decode(rest, at.at, expected, at.checksum),
-                Found::Frame(_)
+                FrameSlot::Frame(_)
             )
         };
         let len = rest.len();

@@ -1,23 +1,29 @@
-//! Repairing: what is whole in a damaged brain, as the view of a new one.
+//! Repair: recovers the readable data of a damaged brain as the view of a new one.
 //!
-//! Three steps, each only where the one before was not enough. A range with a single flipped bit is put
-//! right: its checksum tells which bit. Tables and sections that are still damaged are read record by
-//! record; what can be read is carried over, indexes are made anew. The journal is followed to its first
-//! bad frame.
+//! Three steps, each for what the previous one could not repair:
+//! 1. Single flipped bits are corrected, with the checksum of their range.
+//! 2. Tables and sections that are still damaged are read record by record, and indexes are rebuilt.
+//! 3. The journal is replayed up to its first bad frame.
 //!
-//! Promises: the file is not touched; ids stay, an event whose record is lost leaves an empty one in its
-//! place, forgotten and marked with [`LOST`]; what was erased does not come back; everything that was not carried
-//! over, or that may have changed, is in the report.
-//! Not here: writing the new file; telling what is damaged without repairing (`crate::verify`).
+//! Promises: the damaged file is not changed. Ids stay: an event with a lost record is replaced by an empty, forgotten
+//! event with the attribute [`LOST`]. Erased content does not come back. The report lists everything that is lost or
+//! may have changed.
+//! Not here: writing the new file; checks without repair (`crate::verify`).
 
-mod clock;
+mod report;
+
 mod heal;
 mod names;
-mod reading;
-mod rebuild;
-mod salvage;
+
+mod damaged_base;
 mod times;
 
+mod clock;
+mod rebuild;
+
+mod salvage;
+
+pub use report::{LOST, RepairReport};
 pub use salvage::readable;
 
 use std::sync::Arc;
@@ -25,66 +31,43 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::verify::{self, Finding, Tail};
-use amem_format::base::Base;
 use amem_format::base::identity::Identity;
 use amem_format::base_builder::Options;
 use amem_format::brain::Brain;
 use amem_format::bytes;
-use amem_format::error::{Error, Result};
+use amem_format::error::Result;
 use amem_format::journal::scan;
-use amem_format::journal::scan::Next;
+use amem_format::journal::scan::ScanStep;
 use amem_format::mapping::Map;
 use amem_format::types::{Generation, Micros};
 use amem_format::view::View;
 
-/// The attribute that tells what an event lost in a repair: a list of "record", "time", "text", "vector", "attributes".
-pub const LOST: &str = "amem.lost";
-
-/// What was done, and what is gone. Offsets are positions in the damaged file.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
-    /// Single bits that were put right: nothing is lost there.
-    pub healed: Vec<Finding>,
-    /// What could not be carried over.
-    pub lost: Vec<Finding>,
-    /// What was carried over from ranges whose checksum does not hold: it reads well, but may have changed.
-    pub doubtful: Vec<Finding>,
-    /// What stood behind the last whole commit.
-    pub tail: Option<Tail>,
-}
-
-impl Report {
-    /// True if everything that was in the file is in the new brain.
-    pub fn lost_nothing(&self) -> bool {
-        self.lost.is_empty() && self.doubtful.is_empty() && self.tail.is_none()
-    }
-}
-
-/// A brain made of what was whole.
+/// The recovered brain.
 #[derive(Debug)]
-pub struct Repaired {
-    /// All of it.
+pub struct RepairedBrain {
+    /// Its events and edges.
     pub view: View,
-    /// How to fold it: the same lineage, an instance of its own.
+    /// How to build its base: same lineage, new instance.
     pub options: Options,
-    /// What was done and what is gone.
-    pub report: Report,
+    /// What was corrected and what is lost.
+    pub report: RepairReport,
 }
 
-/// Repairs the bytes of a brain of amemd. The new one is `instance`; `now` is the present time.
+/// Repairs the bytes of a brain of amemd. `instance` is that of the new brain, `now` the present time.
 ///
-/// An error means that nothing can be found in the file: its header is damaged beyond one bit, or it was not
-/// written by amemd.
-pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
-    let mut report = Report::default();
+/// # Errors
+/// If the header has more than one flipped bit, or amemd did not write the file.
+pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<RepairedBrain> {
+    let mut report = RepairReport::default();
     let mut bytes = bytes.to_vec();
     heal::heal(&mut bytes, &mut report);
     names::cut_to_sections(&mut bytes, &mut report);
     let journal = Journal::of(&bytes);
-    let found = verify::native(Arc::new(Map::owned(&bytes)), None);
-    // The journal is followed below, whatever is wrong with its frames.
-    let is_base_whole = found
-        .is_ok_and(|found| found.more == 0 && found.findings.iter().all(|f| f.part == "journal"));
+    let verified = verify::native(Arc::new(Map::owned(&bytes)), None);
+    // Damage of the journal is handled by the replay below.
+    let is_base_whole = verified.is_ok_and(|report| {
+        report.more == 0 && report.findings.iter().all(|f| f.part == "journal")
+    });
     if !is_base_whole || Brain::open(Map::owned(&bytes)).is_err() {
         bytes = rebuild::rebuild(&mut bytes, now, &mut report)?;
     }
@@ -102,18 +85,18 @@ pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<Repaired> {
         now,
         origin: false,
     };
-    Ok(Repaired {
+    Ok(RepairedBrain {
         view,
         options,
         report,
     })
 }
 
-/// The journal of the damaged file, should its head be readable.
+/// The journal of the damaged file.
 struct Journal {
-    /// Where its first frame begins.
+    /// Offset of the first frame.
     start: u64,
-    /// Up to where commits had reached.
+    /// Offset of the end of the committed frames.
     durable: u64,
 }
 
@@ -127,9 +110,9 @@ impl Journal {
     }
 }
 
-/// Every commit up to the first that is not whole, or that does not fit what could be carried over. `was` is the
-/// journal of the damaged file; that of the bytes may stand elsewhere.
-fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<View> {
+/// Replays commits up to the first that is damaged or does not fit the rebuilt base. `was` is the journal of the
+/// damaged file; in `bytes` it may have moved.
+fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut RepairReport) -> Result<View> {
     let map = Arc::new(Map::owned(bytes));
     let brain = Arc::new(Brain::open(map.clone())?);
     let Some(start) = brain.start() else {
@@ -144,7 +127,7 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
     let why = loop {
         let rest = bytes.get(position.at as usize..).unwrap_or_default();
         match scan::next(rest, position) {
-            Ok(Next::Transaction {
+            Ok(ScanStep::Transaction {
                 commit,
                 frames,
                 after,
@@ -152,7 +135,7 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
                 Ok(()) => position = after,
                 Err(e) => break Finding::from(e).why,
             },
-            Ok(Next::End { torn }) => break torn.unwrap_or("no frame stands here".into()),
+            Ok(ScanStep::End { torn }) => break torn.unwrap_or("no frame stands here".into()),
             Err(e) => break Finding::from(e).why,
         }
     };
@@ -163,7 +146,7 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
         report.lost.push(Finding {
             part: "journal".into(),
             offset: Some(offset),
-            why: format!("the commits from here up to byte {durable}: {why}"),
+            why: format!("commits from here to byte {durable}: {why}"),
         });
     } else if let Some(last) = bytes::last_set(rest) {
         report.tail = Some(Tail {
@@ -172,31 +155,10 @@ fn replay(bytes: &[u8], was: Option<&Journal>, report: &mut Report) -> Result<Vi
             why,
         });
     }
-    // A commit that failed is half applied: the brain is opened again, and stops in front of it.
+    // A failed commit is half applied: open the brain again and stop before it.
     let brain = Arc::new(Brain::open(map)?);
     brain.replay(start, position.at)?;
     Ok(brain.view())
-}
-
-/// Tells that something is gone.
-fn lose(report: &mut Report, part: &str, offset: u64, why: impl Into<String>) {
-    report.lost.push(Finding {
-        part: part.to_owned(),
-        offset: Some(offset),
-        why: why.into(),
-    });
-}
-
-/// The base of bytes, if it can be opened.
-fn base_of(bytes: &[u8]) -> Result<Base> {
-    Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
-        Error::Foreign => Error::Foreign,
-        e => Error::corrupt(
-            "file",
-            0,
-            format!("no part of it can be found: {}", Finding::from(e)),
-        ),
-    })
 }
 
 #[cfg(test)]

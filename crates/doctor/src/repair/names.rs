@@ -1,17 +1,18 @@
-//! Sections, identity and settings: without them a base does not open, so they are made readable first.
+//! Repairs section boundaries, identity and settings, without which a base does not open.
 
-use super::Report;
+use super::report::RepairReport;
 use crate::verify::Finding;
 use amem_format::base::checksums::Checksums;
 use amem_format::base::header::Header;
 use amem_format::base::section;
-use amem_format::base::section::{HEADER, Section, Table, tag};
+use amem_format::base::section::{HEADER, Section, SectionTable, tag};
 use amem_format::base::settings::Settings;
 use amem_format::bytes::{get_u64, put_i64, put_u64};
 use amem_format::journal::head::{Head, PAGE};
 
-/// Takes away what begins with a section that ends behind the file: the file was cut there, or the length is wrong.
-pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
+/// Truncates the bytes before the first section that ends past the end of the file: the file was cut, or the length is
+/// damaged.
+pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut RepairReport) {
     let len = bytes.len() as u64;
     let Ok(header) = Header::decode(bytes, len) else {
         return;
@@ -33,7 +34,7 @@ pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
                 report.lost.push(Finding {
                     part: name.into(),
                     offset: Some(at),
-                    why: "it and all that stood behind it: the file ends first".into(),
+                    why: "this section and everything after it: the section ends past the end of the file".into(),
                 });
                 return bytes.truncate(at as usize);
             }
@@ -41,11 +42,11 @@ pub(super) fn cut_to_sections(bytes: &mut Vec<u8>, report: &mut Report) {
     }
 }
 
-/// Takes a damaged identity from the journal's head, and damaged settings back to the defaults.
-pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
+/// Restores a damaged identity from the journal head, and replaces damaged settings by the defaults.
+pub(super) fn restore(bytes: &mut [u8], report: &mut RepairReport) {
     let len = bytes.len() as u64;
     let table = Header::decode(bytes, len).and_then(|header| {
-        Table::walk(header.sections(), len, |at, len| {
+        SectionTable::walk(header.sections(), len, |at, len| {
             bytes.get(at as usize..at.checked_add(len)? as usize)
         })
     });
@@ -78,13 +79,14 @@ pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
         report.lost.push(Finding {
             part: "identity".into(),
             offset: Some(range.start as u64),
-            why: "taken from the journal's head; space, decay run and origin may be wrong".into(),
+            why: "restored from the journal head; vector space, decay run and origin may be wrong"
+                .into(),
         });
         put_head(&mut bytes[range], &head);
     }
     if let Some((range, error)) = settings {
         report.lost.push(error.into());
-        // An empty object and spaces: the defaults, in as many bytes.
+        // An empty JSON object, padded to the old length: the defaults.
         let body = &mut bytes[range];
         body.fill(b' ');
         if let Some(front) = body.get_mut(..2) {
@@ -93,7 +95,7 @@ pub(super) fn restore(bytes: &mut [u8], report: &mut Report) {
     }
 }
 
-/// The front of the identity section, as the head of the journal has it too.
+/// Overwrites the part of the identity section that the journal head repeats.
 fn put_head(body: &mut [u8], head: &Head) {
     let Some(front) = body.get_mut(..56) else {
         return;

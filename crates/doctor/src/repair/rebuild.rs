@@ -1,39 +1,40 @@
-//! A base made anew from the records that can be read, with the journal behind it as it was.
+//! Builds a new base from the readable records and appends the old journal.
 //!
-//! Ids, LSNs, history and the chain of frames stay, so that the old journal goes on from the new base.
+//! Ids, LSNs, history and frame checksums stay, so that the old journal continues the new base.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::clock;
-use super::reading::Reading;
-use super::{Report, base_of, lose, names};
+use super::damaged_base::DamagedBase;
+use super::names;
+use super::report::{RepairReport, lose};
 use crate::verify::{Finding, log};
 use amem_format::base::Base;
-use amem_format::base::image::Sections;
+use amem_format::base::image::SectionWriter;
 use amem_format::base::section::tag;
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
 use amem_format::base_builder::fold;
 use amem_format::brain::Brain;
-use amem_format::error::Result;
+use amem_format::error::{Error, Result};
 use amem_format::journal::head::{Head, PAGE};
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
 use amem_format::types::{Lsn, Micros};
 
-/// The bytes of a brain whose base is whole, made of one whose base is not.
-pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Result<Vec<u8>> {
+/// The bytes of the brain with a rebuilt base.
+pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) -> Result<Vec<u8>> {
     names::restore(bytes, report);
     let base = base_of(bytes)?;
     let journal = find_journal(bytes, &base, report);
-    let reading = Reading::new(&base, report);
+    let reading = DamagedBase::new(&base, report);
     let events = reading.events(report);
     let edges = reading.edges(report);
 
     let mut identity = *base.identity();
     let newest = events.last().map_or(now, |e| e.created_at.max(now));
-    // In the build the events are new: it counts from 0, and its time is not before theirs.
+    // The build starts at LSN 0, and not before the newest event.
     (identity.base_lsn, identity.base_time) = (Lsn(0), newest);
     let mut build = Build::new(&identity, base.header().dimension, base.settings())?;
     events
@@ -61,13 +62,28 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut Report) -> Res
         let end = out.len() as u64;
         base_builder::journal(base.identity(), 0, end, &mut out)?;
     }
-    // What comes of it must open, or it was no repair.
+    // The result must open.
     Brain::open(Map::owned(&out))?;
     Ok(out)
 }
 
-/// The head and the frames of the journal, if its head can be read.
-fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option<(Head, &'b [u8])> {
+fn base_of(bytes: &[u8]) -> Result<Base> {
+    Base::open(Arc::new(Map::owned(bytes))).map_err(|e| match e {
+        Error::Foreign => Error::Foreign,
+        e => Error::corrupt(
+            "file",
+            0,
+            format!("the base is unreadable: {}", Finding::from(e)),
+        ),
+    })
+}
+
+/// The head and the frames of the journal, if the head is readable and belongs to the base.
+fn find_journal<'b>(
+    bytes: &'b [u8],
+    base: &Base,
+    report: &mut RepairReport,
+) -> Option<(Head, &'b [u8])> {
     let at = base.journal()?;
     let page = bytes.get(at as usize..)?;
     let head = match Head::decode(page, at) {
@@ -85,7 +101,7 @@ fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option
             report,
             "journal",
             at,
-            "all of it: it belongs to another base",
+            "the whole journal: it belongs to another base",
         );
         return None;
     }
@@ -95,14 +111,14 @@ fn find_journal<'b>(bytes: &'b [u8], base: &Base, report: &mut Report) -> Option
             report,
             "journal",
             at,
-            "all of it: the file ends in front of its first frame",
+            "the whole journal: the file ends before its first frame",
         );
     }
     Some((head, frames?))
 }
 
-/// What clients said of their sessions.
-fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<()> {
+/// Copies sessions that clients opened or closed.
+fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> Result<()> {
     let index = match base.sessions() {
         Ok(index) => index,
         Err(e) => {
@@ -119,7 +135,7 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<
                     report,
                     "sessions",
                     0,
-                    format!("session {} again", session.id),
+                    format!("a second record of session {}", session.id),
                 );
                 continue;
             }
@@ -147,8 +163,13 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut Report) -> Result<
     Ok(())
 }
 
-/// The new tables and indexes, with the old identity, log and names.
-fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) -> Result<Vec<u8>> {
+/// Combines the new tables and indexes with the old identity, log sections and names.
+fn graft(
+    old: &Base,
+    folded: &[u8],
+    reading: &DamagedBase<'_>,
+    report: &mut RepairReport,
+) -> Result<Vec<u8>> {
     let new = Base::open(Arc::new(Map::owned(folded)))?;
     let is_proven = |tag: u8| {
         let place = old.table().find(tag);
@@ -162,7 +183,7 @@ fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) 
     loop {
         let out = write(old, &new, folded, &carried)?;
         let base = Base::open(Arc::new(Map::owned(&out)))?;
-        // One that held beside what was damaged may not hold beside what stands in its place now.
+        // A section that was consistent with the damaged ones may contradict the new ones.
         let fails = |tag: u8| Some((tag, log::of(tag)?(&base).err()?));
         let Some((failed, why)) = carried.iter().find_map(|(tag, _)| fails(*tag)) else {
             return Ok(out);
@@ -175,7 +196,7 @@ fn graft(old: &Base, folded: &[u8], reading: &Reading<'_>, report: &mut Report) 
     }
 }
 
-/// The file with these sections in the place of new ones.
+/// Writes the new base with these sections in place of the new ones.
 fn write(
     old: &Base,
     new: &Base,
@@ -185,7 +206,7 @@ fn write(
     let start = new.header().sections();
     let mut out = folded[..start as usize].to_vec();
     let front = new.checksums()?.iter().filter(|c| c.offset < start);
-    let mut sections = Sections::at(start, front.collect(), &mut out);
+    let mut sections = SectionWriter::at(start, front.collect(), &mut out);
     for place in &new.table().places {
         let fresh = &folded[place.offset as usize..(place.offset + place.len) as usize];
         match place.tag {
@@ -202,24 +223,24 @@ fn write(
     Ok(out)
 }
 
-/// A section that nothing else in the file could replace, if what it says holds together, or what is left of it.
+/// The old section, if nothing else in the file replaces it and it is consistent; or what is left of it.
 fn carry<'b>(
     old: &'b Base,
     tag: u8,
     is_proven: &dyn Fn(u8) -> bool,
-    report: &mut Report,
+    report: &mut RepairReport,
 ) -> Option<Cow<'b, [u8]>> {
     let check = log::of(tag)?;
-    let held = match tag {
-        // It is held against the clock that stands in the new file.
+    let checked = match tag {
+        // Checked later, against the clock of the new file.
         tag::HISTORY if !is_proven(tag::CLOCK) => Ok(()),
         _ => check(old),
     };
-    let section = held.and_then(|()| old.section(tag));
+    let section = checked.and_then(|()| old.section(tag));
     let body = section.map(|section| Cow::from(section.bytes));
     let body = body.map_err(|e| report.lost.push(e.into())).ok();
     match tag {
-        // Of the times of commits some are left, or known by the history, which would be lost without them.
+        // Some commit times are readable or in the history, which depends on them.
         tag::CLOCK if !is_proven(tag) => Some(clock::body(old, is_proven(tag::HISTORY)).into()),
         _ => body,
     }

@@ -1,4 +1,4 @@
-//! Reading a damaged graph event by event.
+//! Reads a damaged graph event by event.
 
 use std::collections::BTreeSet;
 
@@ -6,20 +6,20 @@ use crate::verify::Finding;
 use amem_format::event::{Graph, MemoryGraph};
 use amem_format::types::NodeId;
 
-/// What can be read of a graph, and what cannot. Edges that end at a lost event are lost with it.
+/// The readable part of a graph, and what is lost. Edges of lost events are lost, too.
 ///
-/// For foreign files, whose ids need not be positions; our own are repaired with ids that stay.
+/// For files in other layouts, where ids need not be positions; `repair` keeps the ids of native files.
 pub fn readable(graph: &dyn Graph) -> (MemoryGraph, Vec<Finding>) {
     let mut out = MemoryGraph {
         dimension: graph.dimension(),
         ..MemoryGraph::default()
     };
     let mut lost = Vec::new();
-    let mut there: BTreeSet<NodeId> = BTreeSet::new();
+    let mut ids: BTreeSet<NodeId> = BTreeSet::new();
     for position in 0..graph.event_count() {
         match graph.event_at(position) {
             Ok(event) => {
-                there.insert(event.id);
+                ids.insert(event.id);
                 out.events.push(event);
             }
             Err(e) => lost.push(e.into()),
@@ -31,7 +31,7 @@ pub fn readable(graph: &dyn Graph) -> (MemoryGraph, Vec<Finding>) {
     }
     let all = out.edges.len();
     out.edges
-        .retain(|e| there.contains(&e.source) && there.contains(&e.target));
+        .retain(|e| ids.contains(&e.source) && ids.contains(&e.target));
     if out.edges.len() < all {
         lost.push(Finding {
             part: "edge table".into(),
@@ -44,7 +44,7 @@ pub fn readable(graph: &dyn Graph) -> (MemoryGraph, Vec<Finding>) {
             part: "edge table".into(),
             offset: None,
             why: format!(
-                "an edge from event {}, which is not there, to event {}",
+                "an edge from event {}, which does not exist, to event {}",
                 edge.source, edge.target
             ),
         })),
@@ -59,7 +59,7 @@ mod tests {
     use crate::sample;
 
     #[test]
-    fn edges_from_events_that_are_not_there_are_told() {
+    fn edges_from_missing_events_are_reported() {
         let mut graph = sample::graph(3);
         assert_eq!(readable(&graph), (graph.clone(), Vec::new()));
         let all = graph.clone();
@@ -69,7 +69,7 @@ mod tests {
         let why: Vec<_> = lost.iter().map(|lost| lost.why.as_str()).collect();
         assert_eq!(
             why,
-            ["an edge from event 9, which is not there, to event 1"]
+            ["an edge from event 9, which does not exist, to event 1"]
         );
     }
 }

@@ -1,21 +1,21 @@
-//! Recorded times of a damaged node table, put in order again.
+//! Corrects the recorded times of a damaged node table.
 
 use amem_format::types::Micros;
 
-/// A time for each event, none before that of the event in front of it, none past `newest`. `read` has `None` for
-/// records that cannot be read: those get the time of the event in front of them.
+/// A time for each event, non-decreasing and at most `newest`. `read` has `None` for unreadable records, which get the
+/// time of the previous event.
 ///
-/// Recorded times never descend with ids, and damage is taken to be rare: the longest run of times that do not
-/// descend is believed, of two as long the one that ends earlier. A time outside of it is damaged, and becomes the
-/// nearest one that its neighbours allow. Damage that leaves a time in its order is not seen here.
+/// Recorded times never decrease with ids, and damage is assumed to be rare: the longest non-decreasing subsequence is
+/// trusted (of two equally long ones, the one that ends earlier). Any other time becomes the nearest one that its
+/// neighbours allow. Damage that keeps the order is not detected.
 pub(super) fn in_order(read: &[Option<Micros>], newest: Micros) -> Vec<Micros> {
     let newest = newest.max(Micros(0));
-    let mut believed = longest_run(read, newest).into_iter().peekable();
+    let mut trusted = longest_run(read, newest).into_iter().peekable();
     let mut last = Micros(0);
     let mut out = Vec::with_capacity(read.len());
     for (at, time) in read.iter().enumerate() {
-        while believed.next_if(|&next| next < at).is_some() {}
-        let next = believed.peek().and_then(|&next| read[next]);
+        while trusted.next_if(|&next| next < at).is_some() {}
+        let next = trusted.peek().and_then(|&next| read[next]);
         let next = next.unwrap_or(newest);
         last = time.map_or(last, |time| time.clamp(last, next));
         out.push(last);
@@ -23,9 +23,9 @@ pub(super) fn in_order(read: &[Option<Micros>], newest: Micros) -> Vec<Micros> {
     out
 }
 
-/// The positions of the longest run of times that do not descend, ascending.
+/// Positions of the longest non-decreasing subsequence, ascending.
 pub(super) fn longest_run(read: &[Option<Micros>], newest: Micros) -> Vec<usize> {
-    // Where the runs of 1, 2, … times end that end earliest, and what stands in front of each time in its run.
+    // For each length, the end of the subsequence with the smallest last time; and the predecessor of each time.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; read.len()];
     for (at, time) in read.iter().enumerate() {

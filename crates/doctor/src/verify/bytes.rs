@@ -1,4 +1,4 @@
-//! Every byte of a base: under a checksum that holds, or padding in its place.
+//! The check of every byte of a base: covered by a matching checksum, or padding.
 
 use super::finding::Findings;
 use amem_format::base::Base;
@@ -8,12 +8,12 @@ use amem_format::bytes::{align_up, get_u64};
 use amem_format::error::Result;
 use amem_format::journal::head::PAGE;
 
-/// Bytes of the checksums section beside its ranges: their count and its own sum.
+/// Bytes of the checksums section beside its entries: their count and its own checksum.
 const CHECKSUMS_BESIDES: u64 = 16;
-/// Bytes of one range in it.
+/// Bytes of one entry.
 const CHECKSUMS_RANGE: u64 = 24;
 
-/// Checks all checksums, that they leave nothing out, and the frame around them. Returns their number.
+/// Checks all checksums, their coverage, and the bytes around them. Returns their number.
 pub(super) fn check(base: &Base, findings: &mut Findings) -> u64 {
     let Some(checksums) = findings.take(base.checksums()) else {
         return 0;
@@ -22,7 +22,10 @@ pub(super) fn check(base: &Base, findings: &mut Findings) -> u64 {
     for chunk in checksums.iter() {
         count += 1;
         if chunk.offset != covered {
-            let why = format!("bytes {covered}..{} have no checksum, or two", chunk.offset);
+            let why = format!(
+                "bytes {covered}..{} have no checksum or two of them",
+                chunk.offset
+            );
             findings.add("checksums", covered, why);
         }
         covered = chunk.offset.saturating_add(chunk.len);
@@ -34,8 +37,7 @@ pub(super) fn check(base: &Base, findings: &mut Findings) -> u64 {
     count
 }
 
-/// The bytes that no checksum covers are those of the checksums themselves and padding: nothing else may
-/// stand there, and each byte of it has one right value.
+/// The bytes without a checksum are the checksums section and padding, which have one valid form.
 fn check_frame(base: &Base, covered: u64, count: u64, findings: &mut Findings) -> Result<()> {
     let section = base.section(tag::CHECKSUMS)?;
     let len = section.bytes.len() as u64;
@@ -56,8 +58,7 @@ fn check_frame(base: &Base, covered: u64, count: u64, findings: &mut Findings) -
     Ok(())
 }
 
-/// Between two positions stands nothing, or one padding section of zeros that ends `ahead` bytes before a
-/// multiple of `align`.
+/// Checks that the range is empty or one padding section of zeros that ends `ahead` bytes before a multiple of `align`.
 fn check_padding(
     base: &Base,
     from: u64,
@@ -84,11 +85,11 @@ fn check_padding(
         && get_u64(bytes, 1) == len - HEADER
         && bytes[HEADER as usize..].iter().all(|&b| b == 0);
     if !whole {
-        findings.add("padding", from, "it is not one section of zeros");
+        findings.add("padding", from, "it is not a padding section of zeros");
     }
 }
 
-/// The name of what stands at a position of a base.
+/// The name of the part at a position of a base.
 pub(super) fn part(base: &Base, at: u64) -> &'static str {
     let h = base.header();
     let tables = [

@@ -1,12 +1,12 @@
-//! The codes of a base: every row is that of its event's vector, and every vector is in one cluster.
+//! The check of quantised vectors: every row is that of its event's vector, and every vector is in one IVF list.
 //!
-//! Not here: the clusters' own rows and what was measured. They are what training came to, and no table tells them.
+//! Not checked: centroids and measured recall. They come from training and cannot be derived from the tables.
 
 use super::finding::bad;
 use amem_format::base::Base;
-use amem_format::base::codes::Codes;
+use amem_format::base::quantised_vectors::QuantisedVectors;
 use amem_format::base::section::tag;
-use amem_format::base_builder::codes::{NOTHING, row_of};
+use amem_format::base_builder::quantiser::{NO_DIRECTION, row_of};
 use amem_format::error::Result;
 use amem_format::simd::unpack;
 use amem_format::types::{Flags, NodeId};
@@ -18,7 +18,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
             |id| Ok(base.record(NodeId(id))?.flags.has(Flags::VECTOR) && has_direction(base, id)?);
         for id in 0..base.nodes() {
             if with(id)? {
-                return bad(section, format!("event {id} has a vector, and no row"));
+                return bad(section, format!("event {id} has a vector, but no row"));
             }
         }
         return Ok(());
@@ -34,7 +34,7 @@ pub(super) fn check(base: &Base) -> Result<()> {
         if packed != codes.scales[at] || row != codes.rows[at * stride..(at + 1) * stride] {
             return bad(
                 section,
-                format!("the row of event {id} is not of its vector"),
+                format!("the row of event {id} does not match its vector"),
             );
         }
         let (_, error) = unpack(packed);
@@ -49,26 +49,26 @@ fn has_direction(base: &Base, id: u64) -> Result<bool> {
     Ok(base.vector(NodeId(id))?.iter().any(|&x| x != 0.0))
 }
 
-fn clusters(base: &Base, codes: &Codes<'_>) -> Result<()> {
+fn clusters(base: &Base, codes: &QuantisedVectors<'_>) -> Result<()> {
     let section = base.section(tag::CODES)?;
-    if codes.clusters() == 0 {
-        return match codes.listed().is_empty() {
-            true => Ok(()),
-            false => bad(section, "events in clusters that are not there"),
-        };
+    if codes.lists() == 0 {
+        if codes.entries().is_empty() {
+            return Ok(());
+        }
+        return bad(section, "events in clusters that do not exist");
     }
     let mut seen = vec![false; base.nodes() as usize];
-    for cluster in 0..codes.clusters() {
-        let members = codes.members(cluster)?;
+    for cluster in 0..codes.lists() {
+        let members = codes.list(cluster)?;
         if !members.is_sorted_by(|a, b| a < b) {
             return bad(section, format!("cluster {cluster} is unsorted"));
         }
         for &id in members {
-            let at = codes.place(id)?;
-            if codes.scales[at] == NOTHING || std::mem::replace(&mut seen[at], true) {
+            let at = codes.row_index(id)?;
+            if codes.scales[at] == NO_DIRECTION || std::mem::replace(&mut seen[at], true) {
                 return bad(
                     section,
-                    format!("event {id} is twice in a cluster, or has no vector"),
+                    format!("event {id} is in two clusters, or has no vector"),
                 );
             }
         }
@@ -77,7 +77,7 @@ fn clusters(base: &Base, codes: &Codes<'_>) -> Result<()> {
     let missing = rows
         .iter()
         .zip(&seen)
-        .position(|(&packed, &seen)| packed != NOTHING && !seen);
+        .position(|(&packed, &seen)| packed != NO_DIRECTION && !seen);
     match missing {
         Some(id) => bad(section, format!("event {id} is in no cluster")),
         None => Ok(()),

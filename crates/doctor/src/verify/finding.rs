@@ -1,21 +1,21 @@
-//! What is wrong with a file, one thing at a time.
+//! Findings: damage of a file.
 
 use std::fmt;
 
 use amem_format::base::section::Section;
 use amem_format::error::{Error, Result};
 
-/// How many findings are kept; more are counted.
+/// Stored findings; further ones are only counted.
 pub const FINDINGS_MAX: usize = 1_000;
 
-/// One thing that is wrong.
+/// A damaged part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The part of the file.
     pub part: String,
-    /// Where in the file, if it has a place.
+    /// Offset in the file, if known.
     pub offset: Option<u64>,
-    /// What is wrong.
+    /// What is damaged.
     pub why: String,
 }
 
@@ -39,7 +39,7 @@ impl From<Error> for Finding {
             Error::Truncated { what, needed, len } => Self {
                 part: what.to_owned(),
                 offset: Some(len),
-                why: format!("the file ends here, {needed} bytes are needed"),
+                why: format!("the file ends here; {needed} bytes are needed"),
             },
             other => Self {
                 part: "file".to_owned(),
@@ -50,7 +50,7 @@ impl From<Error> for Finding {
     }
 }
 
-/// Findings as they are gathered.
+/// Collects findings.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     kept: Vec<Finding>,
@@ -58,7 +58,6 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Adds one.
     pub(super) fn add(&mut self, part: &str, offset: u64, why: impl Into<String>) {
         self.push(Finding {
             part: part.to_owned(),
@@ -67,7 +66,7 @@ impl Findings {
         });
     }
 
-    /// The value, or its error as a finding.
+    /// Returns the value, or adds the error as a finding.
     pub(super) fn take<T>(&mut self, result: Result<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -86,13 +85,13 @@ impl Findings {
         }
     }
 
-    /// Those kept, and how many more there were.
+    /// The stored findings, and the number of further ones.
     pub(super) fn into_parts(self) -> (Vec<Finding>, u64) {
         (self.kept, self.more)
     }
 }
 
-/// An error at the front of a section.
+/// An error at the start of a section.
 pub(super) fn bad<T>(section: Section<'_>, why: impl Into<String>) -> Result<T> {
     Err(section.bad(0, why))
 }

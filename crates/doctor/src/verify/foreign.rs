@@ -1,31 +1,35 @@
-//! Files of other layouts: what can be checked without checksums.
+//! The check of files in other layouts, which have no checksums.
 
-use super::Report;
 use super::finding::Findings;
+use super::native::native;
+use super::report::VerifyReport;
 use amem_format::base::header::Header;
-use amem_format::base::section::Table;
+use amem_format::base::section::SectionTable;
 use amem_format::error::Result;
 use amem_format::event::Graph;
 use amem_interop::foreign::Foreign;
 use amem_interop::spec1::Spec1;
 use amem_interop::{Layout, detect};
 
-/// Verifies a file of whichever layout it has; an error if it has none.
-pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
+/// Verifies a file of any layout.
+///
+/// # Errors
+/// If no layout matches.
+pub(super) fn verify(bytes: &[u8]) -> Result<VerifyReport> {
     let layout = detect(bytes)?;
-    let mut report = Report::new(layout, bytes.len() as u64);
+    let mut report = VerifyReport::new(layout, bytes.len() as u64);
     let mut findings = Findings::default();
     match layout {
-        // Its sections are in order; what they say may not be.
+        // The section table is intact; the sections may be damaged.
         Layout::Native => {
             let map = amem_format::mapping::Map::owned(bytes);
-            if let Some(report) = findings.take(super::native(map.into(), None)) {
+            if let Some(report) = findings.take(native(map.into(), None)) {
                 return Ok(report);
             }
         }
         Layout::Reference => {
             if is_cut(bytes) {
-                let why = "no index follows the tables, so it is most likely cut";
+                let why = "no index follows the tables; the file was probably cut";
                 findings.add("sections", bytes.len() as u64, why);
             }
             if let Some(foreign) = findings.take(Foreign::open(bytes)) {
@@ -43,22 +47,22 @@ pub(super) fn verify(bytes: &[u8]) -> Result<Report> {
     Ok(report.with(findings))
 }
 
-/// True if a file in the native layout has events and, behind its tables, no section.
+/// True if a file in the native layout has events and no section after its tables.
 ///
-/// The reference always writes indexes, and amemd writes more: such a file is the front of a brain, whose
-/// journal and sections were cut off, and only looks like a file of others.
+/// Both amemd and the reference always write sections, so such a file is a brain that was cut off, not a file of the
+/// reference.
 pub fn is_cut(bytes: &[u8]) -> bool {
     let len = bytes.len() as u64;
     let Ok(header) = Header::decode(bytes, len) else {
         return false;
     };
-    let table = Table::walk(header.sections(), len, |at, len| {
+    let table = SectionTable::walk(header.sections(), len, |at, len| {
         bytes.get(at as usize..at.checked_add(len)? as usize)
     });
     header.nodes > 0 && table.is_ok_and(|t| t.places.is_empty() && t.journal.is_none())
 }
 
-/// Every event and every edge can be read, and ends at events. Returns the number of events.
+/// Checks that every event and edge is readable and that edges end at events. Returns the number of events.
 fn check(graph: &dyn Graph, findings: &mut Findings) -> u64 {
     for position in 0..graph.event_count() {
         findings.take(graph.event_at(position));

@@ -1,7 +1,7 @@
-//! The indexes of a base: each says what the tables say, no more and no less.
+//! The check of the indexes of a base: each agrees with the tables.
 
 use super::codes;
-use super::finding::{Findings, bad};
+use super::finding::bad;
 use super::tables::type_of;
 use super::values;
 use amem_format::analyzer::{Analyzer, TermCounts};
@@ -12,18 +12,21 @@ use amem_format::error::{Error, Result};
 use amem_format::event::Edge;
 use amem_format::types::{EdgeType, EventType, Flags, NodeId};
 
-/// Checks every index of a base.
-pub(super) fn check(base: &Base, findings: &mut Findings) {
-    findings.take(adjacency(base));
-    findings.take(kinds(base));
-    findings.take(sessions(base));
-    findings.take(event_times(base));
-    findings.take(strengths(base));
-    findings.take(conflicts(base));
-    findings.take(vector_lengths(base));
-    findings.take(codes::check(base));
-    findings.take(terms(base));
-    findings.take(values::check(base));
+/// The check of a section against the tables; `None` for a section that repeats nothing of them.
+pub(super) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
+    Some(match tag {
+        tag::ADJACENCY => adjacency,
+        tag::KINDS => kinds,
+        tag::SESSIONS => sessions,
+        tag::EVENT_TIMES => event_times,
+        tag::STRENGTHS => strengths,
+        tag::CONFLICTS => conflicts,
+        tag::VECTORS => vector_lengths,
+        tag::CODES => codes::check,
+        tag::TERMS => terms,
+        tag::VALUES => values::check,
+        _ => return None,
+    })
 }
 
 fn adjacency(base: &Base) -> Result<()> {
@@ -36,18 +39,18 @@ fn adjacency(base: &Base) -> Result<()> {
         if out.others.len() as u64 != u64::from(record.edge_count) {
             return bad(
                 section,
-                format!("other edges from event {id} than its record"),
+                format!("the edges from event {id} disagree with its record"),
             );
         }
         for i in 0..out.others.len() {
             let edge = base.edge(outgoing)?;
-            let said = (id.0, u64::from(out.others[i]), out.types[i]);
+            let expected = (id.0, u64::from(out.others[i]), out.types[i]);
             if out.first.map(|first| u64::from(first) + i as u64) != Some(outgoing)
-                || edge.key() != said
+                || edge.key() != expected
             {
                 return bad(
                     section,
-                    format!("an edge from event {id} that is not there"),
+                    format!("an edge from event {id} that does not exist"),
                 );
             }
             outgoing += 1;
@@ -56,19 +59,28 @@ fn adjacency(base: &Base) -> Result<()> {
         let mut last = None;
         for i in 0..list.others.len() {
             let source = NodeId(list.others[i].into());
-            let said = (source.0, id.0, list.types[i]);
+            let expected = (source.0, id.0, list.types[i]);
             let at = index.position(source, id.0 as u32, list.types[i])?;
             let Some(edge) = at.map(|at| base.edge(at)).transpose()? else {
-                return bad(section, format!("an edge to event {id} that is not there"));
+                return bad(
+                    section,
+                    format!("an edge to event {id} that does not exist"),
+                );
             };
-            if edge.key() != said || last.replace(edge.key()) >= Some(edge.key()) {
-                return bad(section, format!("an edge to event {id} that is not there"));
+            if edge.key() != expected || last.replace(edge.key()) >= Some(edge.key()) {
+                return bad(
+                    section,
+                    format!("an edge to event {id} that does not exist"),
+                );
             }
             incoming += 1;
         }
     }
     if (outgoing, incoming) != (base.header().edges, base.header().edges) {
-        return bad(section, format!("{outgoing} edges out, {incoming} in"));
+        return bad(
+            section,
+            format!("{outgoing} outgoing edges, {incoming} incoming"),
+        );
     }
     Ok(())
 }
@@ -83,7 +95,7 @@ fn kinds(base: &Base) -> Result<()> {
         if !right || !members.is_sorted_by(|a, b| a < b) {
             return bad(
                 section,
-                format!("events of type {kind} that are not, or unsorted"),
+                format!("events of type {kind}: wrong members, or unsorted"),
             );
         }
         count += members.len() as u64;
@@ -147,14 +159,14 @@ pub(crate) fn event_times(base: &Base) -> Result<()> {
     let index = base.event_times()?;
     let pairs = || index.happened().iter().zip(index.order());
     if !pairs().is_sorted_by(|a, b| a < b) {
-        return bad(section, "events out of the order in which they happened");
+        return bad(section, "events out of order of event time");
     }
-    // As many different pairs as events, each with its event's own time: all of them, once.
+    // The pairs are distinct and as many as events: if each time is right, every event is listed once.
     for (&when, &id) in pairs() {
         let id = NodeId(id.into());
         let recorded = base.record(id)?.created_at;
         if index.get(id).unwrap_or(recorded).0 != when {
-            return bad(section, format!("event {id} happened at another time"));
+            return bad(section, format!("wrong event time of event {id}"));
         }
     }
     Ok(())
@@ -186,7 +198,7 @@ fn conflicts(base: &Base) -> Result<()> {
             edge_type,
             ..
         } = base.edge(position)?;
-        // Ends of an edge are below the number of events, which fits 32 bits.
+        // Event ids fit 32 bits: they are below the number of events.
         let (source, target) = (source.0 as u32, target.0 as u32);
         match edge_type {
             EdgeType::CONTRADICTS => contradicts.push([source, target]),
@@ -196,7 +208,7 @@ fn conflicts(base: &Base) -> Result<()> {
     }
     supersedes.sort_unstable();
     if index.contradicts != contradicts || index.supersedes != supersedes {
-        return bad(section, "other edges than those of the edge table");
+        return bad(section, "it disagrees with the edge table");
     }
     Ok(())
 }
@@ -204,9 +216,10 @@ fn conflicts(base: &Base) -> Result<()> {
 fn vector_lengths(base: &Base) -> Result<()> {
     let section = base.section(tag::VECTORS)?;
     for (id, &inverse) in (0..).map(NodeId).zip(base.inverse_lengths()?) {
-        let expected = match base.record(id)?.flags.has(Flags::VECTOR) {
-            true => inverse_length(base.vector(id)?),
-            false => 0.0,
+        let expected = if base.record(id)?.flags.has(Flags::VECTOR) {
+            inverse_length(base.vector(id)?)
+        } else {
+            0.0
         };
         if inverse.to_bits() != expected.to_bits() {
             return bad(
@@ -224,7 +237,7 @@ fn terms(base: &Base) -> Result<()> {
         return Ok(());
     };
     if u64::from(index.events()) != base.nodes() {
-        return bad(section, format!("it is of {} events", index.events()));
+        return bad(section, format!("it covers {} events", index.events()));
     }
     index.verify()?;
     let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());

@@ -1,4 +1,4 @@
-//! The journal: its head, the chain of frames, what they say, and the zeros behind them.
+//! The check of the journal: head, chain of frames, their values, and the zeros after them.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 use super::finding::Findings;
-use super::{Report, Tail};
+use super::report::{Tail, VerifyReport};
 use amem_format::attributes;
 use amem_format::brain::Brain;
 use amem_format::bytes;
@@ -16,8 +16,8 @@ use amem_format::mapping::Map;
 use amem_format::reader::boot_id;
 use amem_format::types::NodeId;
 
-/// Every writer of ours makes a journal, so that a base alone is what is left of a brain.
-pub(crate) const MISSING: &str = "it is missing: the file was cut off where it began";
+/// Every brain has a journal, so a base without one is a truncated file.
+pub(crate) const MISSING: &str = "the journal is missing: the file was cut off before it";
 
 /// True if a daemon of this boot owns the file.
 pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
@@ -31,7 +31,7 @@ pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
 pub(super) fn check(
     map: Arc<Map>,
     committed: Option<u64>,
-    report: &mut Report,
+    report: &mut VerifyReport,
     findings: &mut Findings,
 ) {
     let Some(brain) = findings.take(Brain::open(map.clone())).map(Arc::new) else {
@@ -51,9 +51,7 @@ pub(super) fn check(
     let end = replayed.position.at;
     if let Some(committed) = committed {
         if end != committed {
-            let why = replayed
-                .torn
-                .unwrap_or_else(|| "no frame stands there".into());
+            let why = replayed.torn.unwrap_or_else(|| "no frame found".into());
             findings.add(
                 "journal",
                 end,
@@ -64,10 +62,8 @@ pub(super) fn check(
     }
     let durable = brain.durable();
     if durable > end {
-        let why = replayed
-            .torn
-            .unwrap_or_else(|| "nothing stands there".into());
-        let why = format!("a commit was here, the commits reached up to byte {durable}: {why}");
+        let why = replayed.torn.unwrap_or_else(|| "the file ends here".into());
+        let why = format!("commits up to byte {durable} are missing: {why}");
         findings.add("journal", end, why);
         return;
     }
@@ -78,19 +74,19 @@ pub(super) fn check(
             bytes: last as u64 + 1,
             why: replayed
                 .torn
-                .unwrap_or_else(|| "bytes behind the end of the journal".into()),
+                .unwrap_or_else(|| "bytes after the end of the journal".into()),
         });
     }
 }
 
-/// The head page has one right form, to its last byte.
+/// Everything after the head must be zero, up to the end of its page.
 fn check_head_page(head: &Head, map: &Map, at: u64, findings: &mut Findings) {
     if map.slice(at, PAGE) != Some(&head.encode()) {
         findings.add("journal head", at, "the rest of its page is not zero");
     }
 }
 
-/// What the journal says of events decodes.
+/// Checks that vectors and attributes in the journal decode.
 fn check_values(brain: &Arc<Brain>, findings: &mut Findings) {
     let view = brain.view();
     let changed = brain.delta().events.states.iter().map(|s| s.node);

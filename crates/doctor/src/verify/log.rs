@@ -1,28 +1,11 @@
-//! What a base keeps of earlier journals: history, clock, requests, recent commits; and names.
+//! The check of the log sections of a base: history, clock, requests, recent commits, actors.
 
-use super::finding::Findings;
 use amem_format::base::Base;
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::base::section::tag;
 use amem_format::error::Result;
 use amem_format::journal::op::Ops;
 use amem_format::types::{ActorId, Lsn, NodeId};
-
-/// Sections that nothing else in a file says again.
-const TAGS: [u8; 5] = [
-    tag::HISTORY,
-    tag::CLOCK,
-    tag::REQUESTS,
-    tag::COMMITS,
-    tag::ACTORS,
-];
-
-/// Checks the log sections of a base.
-pub(super) fn check(base: &Base, findings: &mut Findings) {
-    for check in TAGS.into_iter().filter_map(of) {
-        findings.take(check(base));
-    }
-}
 
 /// The check of a log section; `None` for other sections.
 pub(crate) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
@@ -48,7 +31,7 @@ fn history(base: &Base) -> Result<()> {
         }
         last = now;
         let other = match change.before {
-            Before::Edge { target, .. } => target,
+            PriorValue::Edge { target, .. } => target,
             _ => change.target,
         };
         if change.target.0.max(other.0) >= base.nodes() {
@@ -59,15 +42,15 @@ fn history(base: &Base) -> Result<()> {
     for id in (0..base.nodes()).map(NodeId) {
         for change in history.of(id) {
             let change = change?;
-            let of_other = matches!(change.before, Before::Edge { target, .. } if target == id);
+            let of_other = matches!(change.before, PriorValue::Edge { target, .. } if target == id);
             if change.target != id && !of_other {
-                return Err(section.bad(0, format!("a change under event {id} that is not its")));
+                return Err(section.bad(0, format!("event {id} lists a change of another event")));
             }
             entries = entries.wrapping_sub(1);
         }
     }
     if entries != 0 {
-        return Err(section.bad(8, "an index that leaves changes out"));
+        return Err(section.bad(8, "its index misses changes"));
     }
     Ok(())
 }
@@ -85,7 +68,7 @@ fn clock(base: &Base) -> Result<()> {
     }
     let identity = base.identity();
     if last.is_some_and(|last| last != (identity.base_lsn, identity.base_time)) {
-        return Err(section.bad(0, "its last commit is not that of the base"));
+        return Err(section.bad(0, "its last commit is not the last one of the base"));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! The tables of a base: every record, text and vector decodes, and says what the others say.
+//! The check of the tables of a base: records, texts and vectors decode and agree with each other.
 
 use super::finding::Findings;
 use amem_format::attributes;
 use amem_format::base::header::VECTORS_ALIGN;
-use amem_format::base::node::Record;
+use amem_format::base::node::NodeRecord;
 use amem_format::base::{Base, edge, node};
 use amem_format::error::{Error, Result};
 use amem_format::event::{Attributes, Edge};
@@ -11,14 +11,14 @@ use amem_format::types::{EventType, Flags, Micros, NodeId};
 
 /// Checks the node table with its texts, vectors and attributes, and the edge table.
 pub(super) fn check(base: &Base, findings: &mut Findings) {
-    let mut nodes = Nodes {
+    let mut nodes = NodeChecks {
         created_at: None,
         content: Some(0),
     };
-    let mut edges = Edges { position: Some(0) };
+    let mut edges = EdgeChecks { position: Some(0) };
     for id in (0..base.nodes()).map(NodeId) {
         let Some(record) = findings.take(base.record(id)) else {
-            // What stands behind it cannot be counted on from here.
+            // The next offsets cannot be predicted without this record.
             nodes.content = None;
             edges.position = None;
             continue;
@@ -31,20 +31,20 @@ pub(super) fn check(base: &Base, findings: &mut Findings) {
     edges.check_all(base, findings);
 }
 
-/// What the records before say of the next.
-struct Nodes {
-    /// Recorded time of the one before.
+/// Checks records in order, each against the previous ones.
+struct NodeChecks {
+    /// Recorded time of the previous record.
     created_at: Option<Micros>,
-    /// Where the next text begins in the content block; `None` once that is not known.
+    /// Expected offset of the next text in the content block; `None` if unknown.
     content: Option<u64>,
 }
 
-impl Nodes {
-    fn check(&mut self, base: &Base, record: &Record) -> Result<()> {
+impl NodeChecks {
+    fn check(&mut self, base: &Base, record: &NodeRecord) -> Result<()> {
         let at = base.header().node_table + record.id.0 * node::LEN as u64;
         let bad = |why: String| Err(Error::corrupt("node record", at, why));
         if self.created_at.replace(record.created_at) > Some(record.created_at) {
-            return bad("it was recorded before the one in front of it".into());
+            return bad("its recorded time is before that of the previous event".into());
         }
         let expected = self.content;
         if record.content_len > 0 {
@@ -56,23 +56,23 @@ impl Nodes {
                 return bad(format!("its text begins at {}", record.content_offset));
             }
         } else if record.content_offset != 0 {
-            return bad("an empty text that has a place".into());
+            return bad("an empty text with an offset".into());
         }
         let raw = base.map().slice(at, node::LEN as u64).unwrap_or_default();
         if raw.get(10..12) != Some(&[0, 0]) || !Flags::KNOWN.has(record.flags) {
-            return bad("a flag or a reserved byte that has no meaning".into());
+            return bad("an unknown flag, or a reserved byte that is not zero".into());
         }
         let unit = 0.0..=1.0;
         let floats = unit.contains(&record.confidence) && unit.contains(&record.decay_score);
         if !floats || record.lambda < 0.0 {
-            return bad("a confidence, strength or rate that is out of range".into());
+            return bad("a confidence, strength or decay rate out of range".into());
         }
         Ok(())
     }
 }
 
-/// Text, vector, attributes of one event, and that its flags tell of them.
-fn check_values(base: &Base, record: &Record) -> Result<()> {
+/// Checks text, vector and attributes of one event against its flags.
+fn check_values(base: &Base, record: &NodeRecord) -> Result<()> {
     let (id, flags) = (record.id, record.flags);
     let text = base.text(record)?;
     let at = base.header().vectors + id.0 * u64::from(base.header().dimension) * 4;
@@ -82,7 +82,7 @@ fn check_values(base: &Base, record: &Record) -> Result<()> {
         return bad("a number that is not finite");
     }
     if !flags.has(Flags::VECTOR) && vector.iter().any(|x| x.to_bits() != 0) {
-        return bad("it has no vector, but its place is not zero");
+        return bad("it has no vector, but its slot is not zero");
     }
     let section = base.attributes()?;
     let json = section.get(id)?;
@@ -97,23 +97,23 @@ fn check_values(base: &Base, record: &Record) -> Result<()> {
         ))
     };
     if json.is_some() != flags.has(Flags::ATTRIBUTES) {
-        return bad("the event's flags do not tell of them".into());
+        return bad("the event's flags disagree with them".into());
     }
-    let told = match json.map(attributes::parse) {
+    let values = match json.map(attributes::parse) {
         Some(Err(e)) => return bad(e.to_string()),
-        Some(Ok(told)) => told,
+        Some(Ok(values)) => values,
         None => Attributes::new(),
     };
-    // Where it was merged from stays, so that a merge does not bring it back.
-    let has_attributes = told.keys().any(|key| key != attributes::ORIGIN);
+    // The origin of a merge stays, so that later merges leave the event out.
+    let has_attributes = values.keys().any(|key| key != attributes::ORIGIN);
     let has_values = !text.is_empty() || flags.has(Flags::VECTOR) || has_attributes;
     if flags.has(Flags::ERASED) && has_values {
-        return bad("it was erased, and is still there".into());
+        return bad("it is marked as erased, but has content".into());
     }
     Ok(())
 }
 
-/// The texts reach up to the padding in front of the vectors.
+/// Only padding lies between the texts and the vectors.
 fn check_content_end(base: &Base, content: Option<u64>, findings: &mut Findings) {
     let header = base.header();
     let Some(end) = content.and_then(|end| header.content.checked_add(end)) else {
@@ -124,25 +124,33 @@ fn check_content_end(base: &Base, content: Option<u64>, findings: &mut Findings)
     if gap.is_none_or(|gap| gap >= VECTORS_ALIGN)
         || !rest.is_some_and(|rest| rest.iter().all(|&b| b == 0))
     {
-        findings.add("texts", end, "what stands behind the last is no padding");
+        findings.add(
+            "texts",
+            end,
+            "the bytes after the last text are not padding",
+        );
     }
 }
 
-/// Edges counted along the records.
-struct Edges {
-    /// Edges of the events so far; `None` once that is not known.
+/// Checks the edge table against the records.
+struct EdgeChecks {
+    /// Expected position of the next event's edges; `None` if unknown.
     position: Option<u64>,
 }
 
-impl Edges {
-    /// An event's edges begin where those of the one before end.
-    fn check_record(&mut self, base: &Base, record: &Record, findings: &mut Findings) {
+impl EdgeChecks {
+    /// Checks that the event's edges begin where those of the previous event end.
+    fn check_record(&mut self, base: &Base, record: &NodeRecord, findings: &mut Findings) {
         let offset = record.edge_offset / edge::LEN as u64;
         if !record.edge_offset.is_multiple_of(edge::LEN as u64)
             || self.position.is_some_and(|position| position != offset)
         {
             let at = base.header().node_table + record.id.0 * node::LEN as u64;
-            findings.add("node record", at, "its edges are not where they should be");
+            findings.add(
+                "node record",
+                at,
+                "its edges do not follow those of the previous event",
+            );
         }
         let end = offset.saturating_add(record.edge_count.into());
         self.position = Some(end);
@@ -153,7 +161,7 @@ impl Edges {
                 findings.add(
                     "edge record",
                     at,
-                    format!("it is not of event {}", record.id),
+                    format!("its source is not event {}", record.id),
                 );
             }
         }
@@ -165,7 +173,7 @@ impl Edges {
             findings.add(
                 "edge table",
                 table,
-                format!("{count} edges, the events have others"),
+                format!("{count} edges, which is not the sum over the events"),
             );
         }
         let mut last: Option<Edge> = None;
@@ -186,7 +194,7 @@ impl Edges {
                 findings.add("edge record", at, "an edge from an event to itself");
             }
             if last.is_some_and(|last| last.key() >= edge.key()) {
-                findings.add("edge record", at, "out of order, or there twice");
+                findings.add("edge record", at, "out of order, or a duplicate");
             }
             last = Some(edge);
         }

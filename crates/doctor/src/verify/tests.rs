@@ -19,6 +19,7 @@ use amem_format::journal::live;
 use amem_format::journal::op;
 use amem_format::journal::op::Op;
 use amem_format::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
+use amem_interop::Layout;
 use uuid::Uuid;
 
 const NOW: Micros = Micros(1_800_000_000_000_000);
@@ -113,7 +114,7 @@ pub(crate) fn with_frames(mut bytes: Vec<u8>, transactions: &[Vec<Op<'_>>]) -> V
     bytes
 }
 
-fn check(bytes: &[u8]) -> Result<Report> {
+fn check(bytes: &[u8]) -> Result<VerifyReport> {
     native(Arc::new(Map::owned(bytes)), None)
 }
 
@@ -311,4 +312,19 @@ fn a_torn_tail_is_told_apart_from_damage() {
     assert_eq!(report.findings, []);
     let tail = report.tail.unwrap();
     assert_eq!((tail.offset, tail.bytes), (end as u64, 11));
+}
+
+#[test]
+fn every_section_has_a_check() {
+    for row in amem_format::base::section::ROWS {
+        // Opening checks identity and settings, the tables check attributes, the bytes check the checksums.
+        let elsewhere = [
+            tag::IDENTITY,
+            tag::SETTINGS,
+            tag::ATTRIBUTES,
+            tag::CHECKSUMS,
+        ];
+        let has_check = indexes::of(row.tag).is_some() || log::of(row.tag).is_some();
+        assert_ne!(has_check, elsewhere.contains(&row.tag), "{}", row.name);
+    }
 }

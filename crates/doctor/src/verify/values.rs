@@ -1,4 +1,4 @@
-//! The index of attributes of a base: its lists have every value of every event, and nothing else.
+//! The check of the attribute index of a base: its lists have every value of every event, and nothing else.
 
 use super::finding::bad;
 use amem_format::attributes::values_of;
@@ -8,7 +8,7 @@ use amem_format::error::Result;
 use amem_format::types::NodeId;
 
 pub(super) fn check(base: &Base) -> Result<()> {
-    // Bases of earlier versions have none, and those in which no event has attributes.
+    // Absent in bases of earlier versions and in bases without attributes.
     let Some(index) = base.values()? else {
         return Ok(());
     };
@@ -22,23 +22,23 @@ pub(super) fn check(base: &Base) -> Result<()> {
         }
     }
     let ascends = index.hashes().is_sorted_by(|a, b| a < b);
-    if !ascends || !index.untold().is_sorted_by(|a, b| a < b) || !index.ends_with_its_lists() {
-        return bad(section, "lists out of order, or bytes that are in none");
+    if !ascends || !index.unlisted().is_sorted_by(|a, b| a < b) || !index.ends_with_its_lists() {
+        return bad(section, "lists out of order, or bytes outside all lists");
     }
-    let (mut held, mut untold) = (0, 0);
+    let (mut expected, mut unlisted) = (0, 0);
     let attributes = base.attributes()?;
     for &id in attributes.ids() {
         let Some(json) = attributes.get(NodeId(id.into()))? else {
             continue;
         };
         let Some(hashes) = values_of(json) else {
-            untold += 1;
-            if index.untold().binary_search(&id).is_err() {
+            unlisted += 1;
+            if index.unlisted().binary_search(&id).is_err() {
                 return bad(section, format!("event {id} is in no list"));
             }
             continue;
         };
-        held += hashes.len() as u64;
+        expected += hashes.len() as u64;
         for hash in hashes {
             let is_listed = match index.find(hash)? {
                 Some(list) => {
@@ -48,12 +48,12 @@ pub(super) fn check(base: &Base) -> Result<()> {
                 None => false,
             };
             if !is_listed {
-                return bad(section, format!("a value of event {id} is not told of"));
+                return bad(section, format!("a value of event {id} is not listed"));
             }
         }
     }
-    if (listed, index.untold().len()) != (held, untold) {
-        return bad(section, "it tells of values that no event has");
+    if (listed, index.unlisted().len()) != (expected, unlisted) {
+        return bad(section, "it lists values that no event has");
     }
     Ok(())
 }

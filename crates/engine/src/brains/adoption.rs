@@ -16,10 +16,10 @@ use crate::limits::LATE_AFTER;
 use crate::tasks::{blocking, run_to_end};
 use crate::text::plural;
 
-/// What stands under a name.
+/// The state of a name in the folder.
 #[derive(Debug)]
 pub(crate) enum NameState {
-    /// Nothing that needs work.
+    /// Nothing to do.
     Settled,
     /// No file, where a brain of ours should be.
     Missing { since: Instant },
@@ -40,12 +40,12 @@ pub(crate) enum AdoptionOutcome {
     Changing,
     /// The file is rejected, and will be as long as it does not change.
     Rejected,
-    /// Nothing is done, by no fault of the file: retry.
+    /// A temporary failure, not caused by the file: retry.
     Later,
 }
 
 impl Engine {
-    /// Checks what stands under a name.
+    /// Checks a name in the folder.
     pub(crate) async fn check_name(&self, name: &str) -> NameState {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
         let Ok(standing) = blocking(move || amem_store::ownership(&folder, &of)).await else {

@@ -12,7 +12,7 @@ use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 use super::known_brains::KnownBrains;
 use super::problems::Problems;
 use crate::health::BrainHealth;
-use crate::jobs::Jobs;
+use crate::jobs::JobRegistry;
 use crate::limits::{ASKED_MAX, OPENINGS_MAX};
 use crate::metrics::EngineMetrics;
 use crate::open_brain::OpenBrain;
@@ -27,14 +27,14 @@ pub(super) type Originals = HashMap<String, (Instant, OriginalFile)>;
 
 /// The brains of one folder; all clones are the same.
 #[derive(Debug, Clone)]
-pub struct Engine(pub(super) Arc<Inner>);
+pub struct Engine(pub(super) Arc<EngineInner>);
 
 #[derive(Debug)]
-pub(super) struct Inner {
+pub(super) struct EngineInner {
     pub(super) folder: Folder,
     pub(super) path: PathBuf,
     pub(super) health: Arc<dyn BrainHealth>,
-    pub(super) jobs: Jobs,
+    pub(super) jobs: JobRegistry,
     pub(super) metrics: EngineMetrics,
     pub(super) replaced: Arc<ReplacedFiles>,
     slots: Mutex<HashMap<String, BrainSlot>>,
@@ -60,11 +60,11 @@ impl Engine {
     /// An engine for a folder, which stands at `path`.
     pub fn new(folder: Folder, path: PathBuf, health: Arc<dyn BrainHealth>) -> Self {
         let (asked, names) = mpsc::channel(ASKED_MAX);
-        Self(Arc::new(Inner {
+        Self(Arc::new(EngineInner {
             folder,
             path,
             health,
-            jobs: Jobs::default(),
+            jobs: JobRegistry::default(),
             metrics: EngineMetrics::default(),
             replaced: Arc::default(),
             slots: Mutex::default(),
@@ -90,7 +90,7 @@ impl Engine {
     }
 
     /// Long work of its brains.
-    pub fn jobs(&self) -> &Jobs {
+    pub fn jobs(&self) -> &JobRegistry {
         &self.0.jobs
     }
 

@@ -1,7 +1,7 @@
-//! Modes of brains' files that another program changed: a user that may write one can destroy it, a user that may read
-//! it reads all.
+//! Detects brain files whose mode another program changed: a user who can write a file can destroy the brain, and one
+//! who can read it can read everything.
 //!
-//! They are logged, and left as they are.
+//! They are logged, not changed.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ use crate::tasks::blocking;
 const OPENED_WITHIN: Duration = Duration::from_millis(20);
 
 /// A brain's file, and the mode that it should have.
-struct BrainFile {
+struct ExpectedMode {
     name: String,
     path: PathBuf,
     right: u32,
 }
 
-impl BrainFile {
+impl ExpectedMode {
     /// Its mode, if that allows what the right one does not.
     fn wrong_mode(&self) -> Option<u32> {
         let mode = self.path.symlink_metadata().ok()?.mode() & 0o7777;
@@ -55,7 +55,7 @@ impl Engine {
     /// Logs those of these brains' files that have a wrong mode, once for each mode; without names, of all brains. The
     /// files are left as they are: the next generation has the right mode, and there may be a reason until then.
     pub(crate) async fn log_wrong_modes(&self, names: Option<Vec<String>>) {
-        let file = |name: String| BrainFile {
+        let file = |name: String| ExpectedMode {
             path: self.0.path.join(format!("{name}{SUFFIX}")),
             right: match self.0.folder.readers_of(&name) {
                 Some(_) => 0o440,
@@ -69,7 +69,7 @@ impl Engine {
         if files.is_empty() {
             return;
         }
-        let checked = blocking(move || (BrainFile::wrong_modes(&files, &folder), files)).await;
+        let checked = blocking(move || (ExpectedMode::wrong_modes(&files, &folder), files)).await;
         let Ok((modes, files)) = checked else { return };
         for (file, wrong) in files.iter().zip(modes) {
             if self.0.known.note_mode(&file.name, wrong)

@@ -1,4 +1,4 @@
-//! Entries of the folder that have the suffix of brains and can be none: folders, and files whose names are not text.
+//! Entries of the folder with the suffix of brains that cannot be brains: folders, and files whose names are not UTF-8.
 //!
 //! Promises: each is listed as a rejected file as long as it is there.
 
@@ -15,7 +15,7 @@ use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::tasks::blocking;
 
-/// Such entries.
+/// Entries with invalid names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct InvalidNames {
     /// Folders, by what would be the brain's name.

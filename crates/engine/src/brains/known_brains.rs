@@ -49,7 +49,7 @@ impl KnownList {
     }
 }
 
-/// BrainIdentity brain it is.
+/// Instance and lineage of a brain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrainIdentity {
     /// The owned file.

@@ -1,4 +1,4 @@
-//! Which brains there are, and what is wrong with names.
+//! Lists brains and problems.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is counted while the engine works.
+//! Metrics of the engine.
 //!
 //! Promises: counting takes no lock that a writer or a call could wait for, and allocates nothing.
 //! Not here: publishing it.

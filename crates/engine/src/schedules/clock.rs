@@ -1,4 +1,4 @@
-//! What time it is, and whether that is reliable.
+//! The clock of schedules, and whether it is reliable.
 //!
 //! The wall clock says when a job is due; it can be set, by hand or from the network, by years and either way. A steady
 //! clock, which also runs while the machine sleeps, shows when that happened.
@@ -16,7 +16,7 @@ use crate::limits::{CLOCK_JUMP, CLOCK_SETTLES_AFTER};
 
 /// Both clocks at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Reading {
+pub(super) struct ClockReading {
     /// The wall clock.
     pub(super) now: Micros,
     /// The steady clock, from any origin.
@@ -24,11 +24,11 @@ pub(super) struct Reading {
 }
 
 /// Reads both clocks.
-type Read = dyn Fn() -> Reading + Send + Sync;
+type Read = dyn Fn() -> ClockReading + Send + Sync;
 
 /// The clock.
 #[derive(Clone)]
-pub(super) struct Clock {
+pub(super) struct ScheduleClock {
     read: Arc<Read>,
     history: Arc<Mutex<ClockHistory>>,
 }
@@ -36,22 +36,22 @@ pub(super) struct Clock {
 /// What is known of earlier readings.
 #[derive(Debug, Default)]
 struct ClockHistory {
-    last: Option<Reading>,
+    last: Option<ClockReading>,
     /// When the wall clock jumped forward, by the steady one.
     jumped: Option<Duration>,
 }
 
-impl Clock {
+impl ScheduleClock {
     /// The clocks of the system.
     pub(super) fn system() -> Self {
-        Self::new(|| Reading {
+        Self::new(|| ClockReading {
             now: wall(),
             steady: steady(),
         })
     }
 
     /// Other clocks.
-    pub(super) fn new(read: impl Fn() -> Reading + Send + Sync + 'static) -> Self {
+    pub(super) fn new(read: impl Fn() -> ClockReading + Send + Sync + 'static) -> Self {
         Self {
             read: Arc::new(read),
             history: Arc::default(),
@@ -90,9 +90,9 @@ impl Clock {
     }
 }
 
-impl fmt::Debug for Clock {
+impl fmt::Debug for ScheduleClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Clock")
+        f.debug_struct("ScheduleClock")
             .field("history", &self.history)
             .finish()
     }
@@ -124,19 +124,19 @@ pub(super) mod tests {
 
     /// A clock that is moved by hand.
     #[derive(Debug, Clone)]
-    pub(in crate::schedules) struct ByHand(Arc<Mutex<Reading>>);
+    pub(in crate::schedules) struct ByHand(Arc<Mutex<ClockReading>>);
 
     impl ByHand {
         pub(in crate::schedules) fn at(now: Micros) -> Self {
-            Self(Arc::new(Mutex::new(Reading {
+            Self(Arc::new(Mutex::new(ClockReading {
                 now,
                 steady: Duration::from_secs(1_000),
             })))
         }
 
-        pub(in crate::schedules) fn clock(&self) -> Clock {
+        pub(in crate::schedules) fn clock(&self) -> ScheduleClock {
             let hands = self.0.clone();
-            Clock::new(move || *hands.lock().unwrap())
+            ScheduleClock::new(move || *hands.lock().unwrap())
         }
 
         /// Time goes by.
@@ -182,7 +182,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_clocks_of_the_system_go_on_beside_each_other() {
-        let clock = Clock::system();
+        let clock = ScheduleClock::system();
         let before = (clock.read)();
         assert_eq!(clock.look().1, None);
         let after = (clock.read)();

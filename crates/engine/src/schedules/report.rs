@@ -1,4 +1,4 @@
-//! Sentences that say what a job did.
+//! Messages about the results of jobs.
 
 use std::time::Duration;
 

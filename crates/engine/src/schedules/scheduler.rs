@@ -1,4 +1,4 @@
-//! When jobs run, and what becomes of them.
+//! Runs scheduled jobs.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +9,7 @@ use amem_format::Micros;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-use super::clock::Clock;
+use super::clock::ScheduleClock;
 use super::entry::ScheduledJob;
 use super::last_runs::LastRunsFile;
 use super::requests::PRINCIPAL;
@@ -29,13 +29,13 @@ const NOTHING: &str = "nothing was to be done";
 
 /// The schedules of all brains; all clones are the same.
 #[derive(Debug, Clone)]
-pub struct Schedules(Arc<Inner>);
+pub struct Schedules(Arc<SchedulesInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct SchedulesInner {
     engine: Engine,
     scans: BlockingPool,
-    clock: Clock,
+    clock: ScheduleClock,
     table: Mutex<ScheduleTable>,
     last_runs: Mutex<LastRunsFile>,
     running: FairQueue,
@@ -48,13 +48,13 @@ struct Inner {
 impl Schedules {
     /// For the brains of an engine; `scans` does what goes through whole brains.
     pub fn new(engine: Engine, scans: BlockingPool) -> Self {
-        Self::by(Clock::system(), engine, scans)
+        Self::by(ScheduleClock::system(), engine, scans)
     }
 
     /// By any clock.
-    fn by(clock: Clock, engine: Engine, scans: BlockingPool) -> Self {
+    fn by(clock: ScheduleClock, engine: Engine, scans: BlockingPool) -> Self {
         let (file, left) = LastRunsFile::open(engine.path());
-        Self(Arc::new(Inner {
+        Self(Arc::new(SchedulesInner {
             engine,
             scans,
             clock,

@@ -145,7 +145,7 @@ fn look(view: &View, session: SessionId) -> Result<UncoveredEvents> {
 /// The last event that left default listings for an episode; none if the episode was written directly.
 fn last_covered(view: &View, episode: NodeId) -> Result<Option<NodeId>> {
     let mut last = None;
-    for edge in view.ties(episode, Direction::Incoming)?.iter() {
+    for edge in view.edges_of(episode, Direction::Incoming)?.iter() {
         if edge.edge_type == EdgeType::PART_OF && view.node(edge.other)?.is_compressed() {
             last = last.max(Some(edge.other));
         }

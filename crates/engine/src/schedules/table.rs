@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use amem_format::Micros;
 use amem_format::base::schedule::Schedule;
-use amem_format::base::settings::Jobs as Settings;
+use amem_format::base::settings::JobSettings as Settings;
 use uuid::Uuid;
 
 use super::entry::{ScheduledJob, UpdateInput};

@@ -23,7 +23,7 @@ pub(super) enum FolderEvent {
 #[cfg(target_os = "linux")]
 pub(super) use linux::FolderEvents;
 #[cfg(not(target_os = "linux"))]
-pub(super) use none::FolderEvents;
+pub(super) use none::NoFolderEvents as FolderEvents;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -124,9 +124,9 @@ mod none {
 
     /// No watch.
     #[derive(Debug)]
-    pub(in crate::watch) struct FolderEvents(std::convert::Infallible);
+    pub(in crate::watch) struct NoFolderEvents(std::convert::Infallible);
 
-    impl FolderEvents {
+    impl NoFolderEvents {
         pub(in crate::watch) fn of(_: &Path) -> io::Result<Self> {
             Err(io::ErrorKind::Unsupported.into())
         }

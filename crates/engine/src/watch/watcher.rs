@@ -40,7 +40,7 @@ pub async fn watch(engine: Engine) {
 /// One round of a watcher.
 type Round<'w> = Pin<Box<dyn Future<Output = ()> + Send + 'w>>;
 
-/// Does one round after the other, for as long as it is polled, even if one panics.
+/// Runs rounds for as long as it is polled, even if one panics.
 async fn rounds(mut watcher: Watcher, mut round: impl for<'w> FnMut(&'w mut Watcher) -> Round<'w>) {
     loop {
         if caught(round(&mut watcher)).await.is_ok() {

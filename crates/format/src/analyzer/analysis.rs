@@ -1,14 +1,12 @@
-//! From a text to its terms.
+//! Turns a text into terms.
 //!
-//! A word is a run of letters and digits of any script, in lower case. English endings are cut by
-//! the Snowball stemmer, irregular forms become their base form, stop words and contractions are
-//! dropped ("don't") or opened ("Teresa's" is "teresa"). Scripts without spaces between words
-//! give pairs of neighbouring characters.
+//! A word is a run of letters and digits of any script, in lower case. The Snowball stemmer cuts English endings,
+//! irregular forms become their base form, stop words are dropped, and contractions are dropped ("don't") or expanded
+//! ("Teresa's" is "teresa"). Scripts without spaces between words give bigrams of characters.
 //!
-//! Promises: the same text gives the same terms everywhere; what terms a text gives changes only
-//! together with `ANALYZER_VERSION`, which every stored index names.
-//! Not here: languages other than English are not stemmed, accents are not removed, and composed
-//! and decomposed letters are different.
+//! Promises: the same text gives the same terms on every machine; the rules change only together with
+//! `ANALYZER_VERSION`, which every stored index names.
+//! Not here: stemming of other languages, removal of accents, Unicode normalisation.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,20 +17,20 @@ use super::ANALYZER_VERSION;
 use super::english::{is_stop_word, regular_form};
 use super::words::for_each_word;
 
-/// Words whose terms are remembered; about a megabyte.
+/// Words in the cache of terms; about a megabyte.
 const KNOWN_WORDS_MAX: usize = 8192;
 
-/// Cuts texts into terms.
+/// Analyzes texts. Stateless: caches are in `Scratch`.
 pub struct Analyzer {
     stemmer: Stemmer,
 }
 
-/// Buffers that are used again from text to text.
+/// Buffers that are reused from text to text.
 #[derive(Debug, Default)]
 pub struct Scratch {
     word: String,
     term: String,
-    /// The terms of words seen lately, empty for stop words: stemming is most of the work.
+    /// A cache of terms by word, empty for stop words: stemming is most of the work.
     known: HashMap<Box<str>, Box<str>>,
 }
 
@@ -49,7 +47,7 @@ impl std::fmt::Debug for Analyzer {
 }
 
 impl Analyzer {
-    /// The analyzer of every brain.
+    /// The analyzer; every brain uses the same.
     pub fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
@@ -83,7 +81,7 @@ impl Analyzer {
     /// The term of a word in lower case; empty if it is a stop word.
     pub(super) fn term_of<'w>(&self, word: &'w str, open: &'w mut String) -> Cow<'w, str> {
         let word = if word.contains('\'') {
-            open_apostrophes(word, open);
+            expand_contraction(word, open);
             open.as_str()
         } else {
             word
@@ -98,9 +96,8 @@ impl Analyzer {
     }
 }
 
-/// Writes a word with apostrophes without them and without its ending ('s, 'll, 're, 've, 'd, 'm);
-/// nothing is left of "don't".
-fn open_apostrophes(word: &str, open: &mut String) {
+/// Writes a word without its apostrophes and without its ending ('s, 'll, 're, 've, 'd, 'm); nothing for "don't".
+fn expand_contraction(word: &str, open: &mut String) {
     open.clear();
     if word.ends_with("n't") {
         return;

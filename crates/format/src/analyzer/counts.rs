@@ -1,23 +1,23 @@
-//! The terms of one text, counted.
+//! Term frequencies of one text.
 
 use super::{Analyzer, Scratch};
 
-/// The terms of one text with their frequencies; used again from text to text.
+/// The terms of one text with their frequencies; reused from text to text.
 #[derive(Debug, Default)]
 pub struct TermCounts {
     scratch: Scratch,
     letters: String,
-    /// Where each occurrence stands in `letters`; sorted by term after counting.
+    /// The span of each occurrence in `letters`; sorted by term after counting.
     spans: Vec<(u32, u32)>,
 }
 
 impl TermCounts {
-    /// Empty counts.
+    /// No terms.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts the terms of `text` and returns how many there are, repetitions included.
+    /// Counts the terms of `text` and returns their number, repetitions included.
     pub fn count(&mut self, analyzer: &Analyzer, text: &str) -> u32 {
         let Self {
             scratch,
@@ -35,7 +35,7 @@ impl TermCounts {
         spans.len() as u32
     }
 
-    /// The terms counted last, ascending by bytes, each with its frequency.
+    /// The terms of the last counted text, ascending by bytes, each with its frequency.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         let term = |&(start, end): &(u32, u32)| &self.letters[start as usize..end as usize];
         self.spans

@@ -1,9 +1,9 @@
-//! What is known of English beyond endings: words that say nothing alone, and irregular forms.
+//! English stop words and irregular forms.
 //!
-//! Both tables are sorted and part of what `ANALYZER_VERSION` names: a change here is a new version.
+//! Both tables are sorted and covered by `ANALYZER_VERSION`: a change here is a new version.
 //! Not here: forms that are also another word ("left", "rose", "ground").
 
-/// True for an English word in lower case that says nothing about a text's subject.
+/// True for an English stop word in lower case.
 pub(crate) fn is_stop_word(word: &str) -> bool {
     word.len() <= STOP_BYTES_MAX && STOP_WORDS.binary_search(&word).is_ok()
 }

@@ -1,5 +1,4 @@
-//! Terms as numbers, for whoever reads many texts at once: a word that was seen before is not stemmed again, and its
-//! term is not looked for by its letters.
+//! Terms as numbers, for indexing many texts: a known word is neither stemmed again nor looked up by its term.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -10,22 +9,22 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::Analyzer;
 use super::words::for_each_word;
 
-/// Words that are remembered; some megabytes.
+/// Words in the cache; some megabytes.
 const KNOWN_WORDS_MAX: usize = 1 << 16;
-/// The number of a word that gives no term.
+/// The number of a stop word.
 const NONE: u32 = u32::MAX;
 
-/// Numbers of terms in order of their first use, from 0.
+/// Numbers terms in the order of their first use, from 0.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     word: String,
     term: String,
-    known: HashMap<Box<str>, u32, Words>,
-    terms: HashMap<Box<str>, u32, Words>,
+    known: HashMap<Box<str>, u32, WordHashBuilder>,
+    terms: HashMap<Box<str>, u32, WordHashBuilder>,
 }
 
 impl Numbers {
-    /// How many terms have a number.
+    /// The number of terms.
     pub(crate) fn len(&self) -> usize {
         self.terms.len()
     }
@@ -65,39 +64,39 @@ impl Numbers {
         });
     }
 
-    /// The terms with their numbers, in any order.
+    /// Terms and their numbers, unordered.
     pub(crate) fn into_terms(self) -> impl Iterator<Item = (Box<str>, u32)> {
         self.terms.into_iter()
     }
 }
 
-/// Hashes of short strings, with a seed that nobody knows: texts cannot be made to collide.
+/// Hashes short strings with a random seed, so that texts cannot be crafted to collide.
 #[derive(Debug, Clone)]
-struct Words(u64);
+struct WordHashBuilder(u64);
 
-impl Default for Words {
+impl Default for WordHashBuilder {
     fn default() -> Self {
         Self(RandomState::new().hash_one(0))
     }
 }
 
-impl BuildHasher for Words {
-    type Hasher = Word;
+impl BuildHasher for WordHashBuilder {
+    type Hasher = WordHasher;
 
-    fn build_hasher(&self) -> Word {
-        Word(self.0)
+    fn build_hasher(&self) -> WordHasher {
+        WordHasher(self.0)
     }
 }
 
-struct Word(u64);
+struct WordHasher(u64);
 
-impl Hasher for Word {
+impl Hasher for WordHasher {
     fn write(&mut self, bytes: &[u8]) {
         self.0 = xxh3_64_with_seed(bytes, self.0);
     }
 
     fn write_u8(&mut self, _: u8) {
-        // The end of a string, which its length has told already.
+        // `str` ends its hash with this byte; the hash covers the length already.
     }
 
     fn finish(&self) -> u64 {

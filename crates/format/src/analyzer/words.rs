@@ -1,11 +1,11 @@
-//! Where words begin and end, in any script.
+//! Word boundaries in any script.
 //!
-//! Not here: what becomes of a word (`analyzer`).
+//! Not here: the term of a word (`analysis`).
 
-/// Bytes of one term; what a longer word has beyond them is ignored.
+/// Bytes of one term; longer words are truncated.
 pub const TERM_BYTES_MAX: usize = 64;
 
-/// What a character is to a word.
+/// The class of a character for word boundaries.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     /// Part of a word.
@@ -14,13 +14,13 @@ enum Class {
     Unspaced,
     /// Part of a word only between two letters.
     Apostrophe,
-    /// A mark that neither counts nor ends a word.
+    /// A mark that is ignored inside a word.
     Mark,
     /// Everything else.
     Gap,
 }
 
-/// Calls `f` with each word in lower case, apostrophes kept, or with `None` and a finished term.
+/// Calls `f` with each word in lower case, apostrophes included, or with `None` and a complete term.
 pub(super) fn for_each_word(
     text: &str,
     word: &mut String,
@@ -35,7 +35,7 @@ pub(super) fn for_each_word(
     }
 }
 
-/// As `for_each_word_of_any_script`, for texts in which a byte is a character.
+/// `for_each_word_of_any_script` for ASCII texts.
 fn for_each_ascii_word(
     text: &str,
     word: &mut String,
@@ -112,7 +112,8 @@ fn for_each_word_of_any_script(
         f(Some(word), term);
     }
 }
-/// A run of characters without spaces between its words.
+
+/// Bigrams of a run of characters without spaces between words.
 #[derive(Default)]
 struct Pair {
     last: Option<char>,
@@ -131,7 +132,7 @@ impl Pair {
         self.last = Some(c);
     }
 
-    /// A character that stands alone is a term of its own.
+    /// Ends a run; a single character is a term by itself.
     fn end(&mut self, term: &mut String, f: &mut impl FnMut(Option<&str>, &mut String)) {
         if let Some(last) = self.last.take()
             && !self.emitted
@@ -144,7 +145,7 @@ impl Pair {
     }
 }
 
-/// Full-width forms of ASCII are ASCII, every apostrophe is one.
+/// Maps full-width ASCII to ASCII, and every apostrophe to `'`.
 fn folded(c: char) -> char {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' | '`' | '\u{b4}' => '\'',
@@ -203,7 +204,7 @@ fn class_of(c: char) -> Class {
     }
 }
 
-/// Appends `c` in lower case as long as the word stays within its bound.
+/// Appends `c` in lower case unless the word would exceed `TERM_BYTES_MAX`.
 fn push_lower(word: &mut String, c: char) {
     if c.is_ascii() {
         if word.len() < TERM_BYTES_MAX {

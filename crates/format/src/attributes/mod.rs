@@ -1,15 +1,15 @@
-//! Attributes: the JSON object that an event may carry.
+//! Attributes: the JSON object of an event.
 //!
-//! Promises: what passes the border is an object within `limits::ATTRIBUTES_*`; values that are equal to a filter
-//! have one hash in the index of a base (`base::values`).
-//! Not here: what a filter makes of them (`amem-query`).
+//! Promises: validated attributes are an object within `limits::ATTRIBUTES_*`; values that a filter treats as equal have
+//! the same hash in the index of a base (`base::values`).
+//! Not here: filters (`amem-query`).
 
 mod object;
 
+pub mod json_path;
 mod number;
-pub mod place;
 mod values;
 
 pub use number::{Number, order_floats};
 pub use object::{ORIGIN, is_only_origin, parse, to_json, validate};
-pub use values::{Value, hash, values_of};
+pub use values::{ScalarValue, hash, values_of};

@@ -1,10 +1,10 @@
-//! Numbers of attributes: compared exactly, integers and floats alike.
+//! Numbers of attributes, with an exact order across integers and floats.
 
 use std::cmp::Ordering;
 
 use serde_json::Value;
 
-/// A number as JSON has it.
+/// A JSON number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// Not negative.
@@ -16,7 +16,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// The number, unless it is one that can't be compared.
+    /// `None` for a number that cannot be compared.
     pub fn new(number: &serde_json::Number) -> Option<Self> {
         let unsigned = number.as_u64().map(Self::Unsigned);
         let signed = || number.as_i64().map(Self::Signed);
@@ -32,12 +32,12 @@ impl Number {
         }
     }
 
-    /// The same bytes for numbers that are equal, others for others.
+    /// Bytes that are the same exactly for equal numbers.
     pub fn canonical(self) -> [u8; 17] {
         let mut bytes = [0; 17];
         let whole = match self.as_integer() {
             Ok(n) => Some(n),
-            // Beyond these no integer is equal, and below them the cast is exact.
+            // Larger floats equal no 64-bit integer; for smaller ones the cast is exact.
             Err(f) if f.fract() == 0.0 && f.abs() < 1e30 => Some(f as i128),
             Err(_) => None,
         };
@@ -52,7 +52,7 @@ impl Number {
         bytes
     }
 
-    /// The nearest number of 32 bits.
+    /// The nearest 32-bit float.
     pub fn as_f32(self) -> f32 {
         match self {
             Self::Unsigned(n) => n as f32,
@@ -61,7 +61,7 @@ impl Number {
         }
     }
 
-    /// The exact order of two numbers, whatever they are made of.
+    /// The exact order of two numbers, whatever their variants.
     pub fn order(self, other: Self) -> Ordering {
         match (self.as_integer(), other.as_integer()) {
             (Ok(a), Ok(b)) => a.cmp(&b),
@@ -71,7 +71,7 @@ impl Number {
         }
     }
 
-    /// The number as JSON.
+    /// The JSON value.
     pub fn to_json(self) -> Value {
         match self {
             Self::Unsigned(n) => n.into(),
@@ -83,7 +83,7 @@ impl Number {
 
 /// Compares a 64-bit integer with a float without rounding the integer.
 fn order_mixed(integer: i128, float: f64) -> Ordering {
-    // The cast saturates beyond every 64-bit integer, and below that the whole part is exact.
+    // The cast saturates far beyond every 64-bit integer; below that it is exact.
     let whole = float.trunc() as i128;
     integer
         .cmp(&whole)

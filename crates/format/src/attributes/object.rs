@@ -1,29 +1,28 @@
-//! Attributes at the border: the limits of the JSON object that an event may carry.
+//! Validation of attributes against their limits.
 //!
-//! Promises: what passes is an object within `limits::ATTRIBUTES_*`, and fits again when it is written. Where an event
-//! comes from (`ORIGIN`) has room of its own, so that a merge finds it whatever else is there.
-//! Numbers are finite because `serde_json::Number` can hold no others.
-//! Not here: what a filter makes of them (`amem-query`).
+//! Promises: a validated object is within `limits::ATTRIBUTES_*`, also after it is written and read again. `ORIGIN` has a
+//! limit of its own, so that a merge can add it to any event. Numbers are finite: `serde_json::Number` holds no others.
+//! Not here: filters (`amem-query`).
 
 use serde_json::Value;
 
-use super::place::{Place, kind_of};
+use super::json_path::{JsonPath, kind_of};
 use crate::error::{Error, Result};
 use crate::event::Attributes;
 use crate::limits::{
     ATTRIBUTES_BYTES_MAX, ATTRIBUTES_DEPTH_MAX, ATTRIBUTES_KEYS_MAX, ORIGIN_BYTES_MAX,
 };
 
-/// The attribute that tells where a merged event was first recorded. The writer sets and keeps it; it counts towards no
-/// limit of the others, and stays when the event is erased.
+/// The attribute that names where a merged event was first recorded. Only the writer sets it. It does not count towards
+/// the limits of other attributes, and an erase preserves it.
 pub const ORIGIN: &str = "amem.origin";
 
-/// True if attributes say where an event was merged from, and nothing else: what an erased event may have.
+/// True if attributes consist of `ORIGIN`, the only attribute that an erased event may have.
 pub fn is_only_origin(json: &str) -> bool {
-    parse(json).is_ok_and(|told| !told.is_empty() && told.keys().all(|key| key == ORIGIN))
+    parse(json).is_ok_and(|object| !object.is_empty() && object.keys().all(|key| key == ORIGIN))
 }
 
-/// Reads attributes from JSON and checks them.
+/// Parses and validates attributes.
 pub fn parse(json: &str) -> Result<Attributes> {
     if json.len() > ATTRIBUTES_BYTES_MAX + ORIGIN_BYTES_MAX {
         check_bytes(json.len())?;
@@ -40,22 +39,22 @@ pub fn parse(json: &str) -> Result<Attributes> {
     Ok(attributes)
 }
 
-/// Checks attributes and writes them as they are stored: JSON without spaces, keys in their order.
+/// Validates attributes and returns their stored form: JSON without spaces, keys in their order.
 pub fn to_json(attributes: &Attributes) -> Result<String> {
     let mut keys = 0;
-    check_object(attributes, &Place::Top, 1, &mut keys)?;
+    check_object(attributes, &JsonPath::Top, 1, &mut keys)?;
     let json = serde_json::to_string(attributes)
         .map_err(|e| Error::invalid("attributes", e.to_string()))?;
     check_bytes(json.len() - origin_bytes(attributes)?)?;
     Ok(json)
 }
 
-/// What an event's origin takes of its JSON.
+/// The bytes of `ORIGIN` in the JSON, its name included.
 fn origin_bytes(attributes: &Attributes) -> Result<usize> {
     let Some(origin) = attributes.get(ORIGIN) else {
         return Ok(0);
     };
-    // The name in quotes, a colon, and a comma if there is anything else.
+    // The quoted name, a colon, and a comma if there are other attributes.
     let around = ORIGIN.len() + 3 + usize::from(attributes.len() > 1);
     let bytes = origin.to_string().len() + around;
     Error::check_limit(
@@ -66,7 +65,7 @@ fn origin_bytes(attributes: &Attributes) -> Result<usize> {
     Ok(bytes)
 }
 
-/// Checks attributes against their limits: bytes as JSON, depth (the top is 1, arrays count), keys.
+/// Checks the limits: bytes as JSON, depth (the object itself is 1, arrays count), keys.
 pub fn validate(attributes: &Attributes) -> Result<()> {
     to_json(attributes).map(|_| ())
 }
@@ -81,7 +80,7 @@ fn check_bytes(bytes: usize) -> Result<()> {
 
 fn check_object(
     object: &Attributes,
-    place: &Place<'_>,
+    place: &JsonPath<'_>,
     depth: usize,
     keys: &mut usize,
 ) -> Result<()> {
@@ -104,7 +103,7 @@ fn check_object(
     Ok(())
 }
 
-fn check_value(value: &Value, place: &Place<'_>, depth: usize, keys: &mut usize) -> Result<()> {
+fn check_value(value: &Value, place: &JsonPath<'_>, depth: usize, keys: &mut usize) -> Result<()> {
     match value {
         Value::Object(object) => check_object(object, place, depth, keys),
         Value::Array(array) => {
@@ -118,7 +117,7 @@ fn check_value(value: &Value, place: &Place<'_>, depth: usize, keys: &mut usize)
     }
 }
 
-fn check_depth(place: &Place<'_>, depth: usize) -> Result<()> {
+fn check_depth(place: &JsonPath<'_>, depth: usize) -> Result<()> {
     if depth > ATTRIBUTES_DEPTH_MAX {
         return Err(Error::invalid(
             "attributes",

@@ -1,6 +1,6 @@
-//! What an index of attributes tells apart: every value of an event under its path, as one number.
+//! Hashes for the attribute index: one per path and value of an event.
 //!
-//! Promises: values that are equal under one path have one number (different ones may, too).
+//! Promises: equal values under one path have the same hash; different ones may collide.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -8,12 +8,12 @@ use super::number::Number;
 use crate::event::Attributes;
 use crate::limits::INDEXED_VALUES_MAX;
 
-/// Between path and value: no text has this byte.
-const BETWEEN: u8 = 0xFF;
+/// Separates path and value: UTF-8 never contains this byte.
+const SEPARATOR: u8 = 0xFF;
 
-/// A value that is not made of others.
+/// A JSON value that is neither an array nor an object.
 #[derive(Debug, Clone, Copy)]
-pub enum Value<'a> {
+pub enum ScalarValue<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -24,7 +24,7 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-impl<'a> Value<'a> {
+impl<'a> ScalarValue<'a> {
     fn new(value: &'a serde_json::Value) -> Option<Self> {
         match value {
             serde_json::Value::Null => Some(Self::Null),
@@ -36,27 +36,27 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The numbers of all values of an event, ascending, each once; `None` if an index does not tell of them: they are too
-/// many, or this is no object.
+/// The hashes of all values of an event, ascending, without duplicates; `None` if the index does not cover the event:
+/// it has more than `INDEXED_VALUES_MAX` values, or `json` is not an object.
 pub fn values_of(json: &str) -> Option<Vec<u64>> {
     let attributes: Attributes = serde_json::from_str(json).ok()?;
-    let mut found = Found::default();
-    found.object(&attributes).then_some(())?;
-    let mut hashes = found.hashes;
+    let mut values = ValueHashes::default();
+    values.object(&attributes).then_some(())?;
+    let mut hashes = values.hashes;
     hashes.sort_unstable();
     hashes.dedup();
     Some(hashes)
 }
 
-/// The values that were found, and the path to what is looked at.
+/// Collects hashes; `path` leads to the current value.
 #[derive(Default)]
-struct Found {
+struct ValueHashes {
     path: Vec<u8>,
     hashes: Vec<u64>,
 }
 
-impl Found {
-    /// False once there are too many.
+impl ValueHashes {
+    /// False once there are more than `INDEXED_VALUES_MAX`.
     fn object(&mut self, object: &Attributes) -> bool {
         let len = self.path.len();
         object.iter().all(|(key, value)| {
@@ -80,7 +80,7 @@ impl Found {
                 goes_on
             }
             _ => {
-                let value = Value::new(value);
+                let value = ScalarValue::new(value);
                 self.hashes
                     .extend(value.map(|value| hash(&mut self.path, &value)));
                 self.hashes.len() <= INDEXED_VALUES_MAX
@@ -89,18 +89,18 @@ impl Found {
     }
 }
 
-/// The hash of a value under a path, which is left as it was.
-pub fn hash(path: &mut Vec<u8>, value: &Value<'_>) -> u64 {
+/// The hash of a value under a path; restores `path`.
+pub fn hash(path: &mut Vec<u8>, value: &ScalarValue<'_>) -> u64 {
     let len = path.len();
-    path.push(BETWEEN);
+    path.push(SEPARATOR);
     match value {
-        Value::Null => path.push(0),
-        Value::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
-        Value::Number(n) => {
+        ScalarValue::Null => path.push(0),
+        ScalarValue::Bool(b) => path.extend_from_slice(&[1, u8::from(*b)]),
+        ScalarValue::Number(n) => {
             path.push(2);
             path.extend_from_slice(&n.canonical());
         }
-        Value::Text(text) => {
+        ScalarValue::Text(text) => {
             path.push(3);
             path.extend_from_slice(text.as_bytes());
         }

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::limits::NAME_BYTES_MAX;
 use crate::types::ActorId;
 
-/// Who committed: the authenticated principal, and the agent's name as it claims.
+/// The author of a commit: the authenticated principal, and the agent name that the client claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Actor<'a> {
     /// Such as `uid:1000`.
@@ -21,7 +21,7 @@ pub struct Actor<'a> {
     pub agent: &'a str,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Actors<'a> {
     section: Section<'a>,
@@ -29,7 +29,7 @@ pub struct Actors<'a> {
 }
 
 impl<'a> Actors<'a> {
-    /// Reads the section's front.
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         section.array::<[u32; 4]>(8, count)?;
@@ -46,7 +46,7 @@ impl<'a> Actors<'a> {
         self.count == 0
     }
 
-    /// An actor.
+    /// The actor with this id; `None` if the section has no such actor.
     pub fn get(&self, id: ActorId) -> Result<Option<Actor<'a>>> {
         let records = self.section.array::<[u32; 4]>(8, self.count)?;
         let Some(&[p, p_len, a, a_len]) = (id.0 as usize)
@@ -58,7 +58,7 @@ impl<'a> Actors<'a> {
         let texts = 8 + self.count * 16;
         let text = |at: u32, len: u32| {
             if len as usize > NAME_BYTES_MAX {
-                let why = format!("{len} bytes of a name where at most {NAME_BYTES_MAX} may be");
+                let why = format!("a name of {len} bytes exceeds the limit of {NAME_BYTES_MAX}");
                 return Err(self.section.bad(8, why));
             }
             self.section.str(texts + u64::from(at), len.into())

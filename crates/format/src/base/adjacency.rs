@@ -1,4 +1,4 @@
-//! Section 0x4B, adjacency: who is tied to whom, both ways, without the rest of the edge records.
+//! Section 0x4B, adjacency: the ends of all edges, in both directions, without the rest of the edge records.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -11,7 +11,7 @@
 //! | | u8 × m | outgoing: type |
 //! | | u8 × m | incoming: type |
 //!
-//! Where an incoming edge stands in the edge table is found among its source's outgoing edges, which are in order.
+//! A reader finds an incoming edge in the edge table by a binary search among its source's outgoing edges.
 
 use super::section::{Section, range};
 use crate::base::image::Body;
@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::simd::prefetch;
 use crate::types::NodeId;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Adjacency<'a> {
     section: Section<'a>,
@@ -31,24 +31,24 @@ pub struct Adjacency<'a> {
     in_types: &'a [u8],
 }
 
-/// The edges of one event in one direction: parallel lists.
+/// The edges of one event in one direction, as parallel arrays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Neighbours<'a> {
     /// The event at the other end.
     pub others: &'a [u32],
     /// The edges' types.
     pub types: &'a [u8],
-    /// Position of the first in the edge table, if they start at the event: then the others follow it.
+    /// For outgoing edges, the position of the first one in the edge table; the others follow it.
     pub first: Option<u32>,
 }
 
 impl<'a> Adjacency<'a> {
-    /// Reads the section's front.
+    /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64, edges: u64) -> Result<Self> {
         if (section.u64(0)?, section.u64(8)?) != (nodes, edges) {
             return Err(section.bad(
                 0,
-                format!("it is of other than the brain's {nodes} events and {edges} edges"),
+                format!("it must cover the base's {nodes} events and {edges} edges"),
             ));
         }
         let starts = 4 * (nodes + 1);
@@ -64,7 +64,7 @@ impl<'a> Adjacency<'a> {
         })
     }
 
-    /// The edges that start at an event, by target, then type.
+    /// The outgoing edges of an event, by target, then type.
     #[inline]
     pub fn outgoing(&self, id: NodeId) -> Result<Neighbours<'a>> {
         let Some((from, to)) = bounds(self.out_starts, id) else {
@@ -77,7 +77,7 @@ impl<'a> Adjacency<'a> {
         })
     }
 
-    /// The edges that end at an event, by source, then type.
+    /// The incoming edges of an event, by source, then type.
     #[inline]
     pub fn incoming(&self, id: NodeId) -> Result<Neighbours<'a>> {
         let Some((from, to)) = bounds(self.in_starts, id) else {
@@ -90,7 +90,7 @@ impl<'a> Adjacency<'a> {
         })
     }
 
-    /// The position in the edge table of one edge.
+    /// Looks up the position of an edge in the edge table.
     pub fn position(&self, source: NodeId, target: u32, edge_type: u8) -> Result<Option<u64>> {
         let list = self.outgoing(source)?;
         let Some(first) = list.first else {
@@ -110,7 +110,7 @@ impl<'a> Adjacency<'a> {
         Ok(found.then(|| u64::from(first) + from as u64))
     }
 
-    /// Where each event's outgoing edges begin, and the end of the last.
+    /// Where each event's outgoing edges begin, then the end of the last.
     pub(crate) fn out_starts(&self) -> &'a [u32] {
         self.out_starts
     }
@@ -126,7 +126,7 @@ impl<'a> Adjacency<'a> {
 }
 
 impl<'a> Adjacency<'a> {
-    /// Has loaded where an event's edges begin.
+    /// Prefetches the position of an event's edges.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId, outgoing: bool) {
         let starts = if outgoing {
@@ -137,8 +137,8 @@ impl<'a> Adjacency<'a> {
         prefetch(starts, id.0 as usize);
     }
 
-    /// The other ends and the types of an event's edges, by those and nothing else; none if the lists don't have what
-    /// they should, which `outgoing` and `incoming` say as an error.
+    /// The other ends and the types of an event's edges; `None` if the arrays are damaged. `outgoing` and `incoming`
+    /// report that damage as an error.
     #[inline(always)]
     pub(crate) fn lists(&self, id: NodeId, outgoing: bool) -> Option<(&'a [u32], &'a [u8])> {
         let (starts, others, types) = if outgoing {
@@ -151,7 +151,7 @@ impl<'a> Adjacency<'a> {
         Some((others.get(within.clone())?, types.get(within)?))
     }
 
-    /// Has an event's edges loaded.
+    /// Prefetches an event's edges.
     #[inline]
     pub(crate) fn expect_edges(&self, id: NodeId, outgoing: bool) {
         let (starts, others, types) = if outgoing {
@@ -172,17 +172,17 @@ fn bounds(starts: &[u32], id: NodeId) -> Option<(u32, u32)> {
     Some((*starts.get(at)?, *starts.get(at.checked_add(1)?)?))
 }
 
-/// Writes the section from the edges in order: where each event's begin (one more than events), and of each its
-/// target and type.
+/// Writes the section. `starts` has one entry more than there are events; `targets` and `types` are in the order of the
+/// edge table.
 pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8]) -> Result<()> {
     let (nodes, edges) = (starts.len() - 1, targets.len());
     let mut in_starts = vec![0u32; nodes + 1];
     for &target in targets {
-        // Lists that were taken over from an older base may say anything.
+        // The arrays may come from a damaged older base.
         match in_starts.get_mut(target as usize + 1) {
             Some(count) => *count += 1,
             None => {
-                let why = format!("an edge to event {target} of {nodes}");
+                let why = format!("an edge ends at event {target} of {nodes}");
                 return Err(Error::corrupt("adjacency", 0, why));
             }
         }
@@ -214,12 +214,12 @@ pub fn write(body: &mut Body<'_>, starts: &[u32], targets: &[u32], types: &[u8])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::image::Sections;
+    use crate::base::image::SectionWriter;
     use crate::base::section::tag;
 
     fn written(starts: &[u32], targets: &[u32], types: &[u8]) -> Result<Vec<u8>> {
         let mut file = Vec::new();
-        let mut sections = Sections::at(0, Vec::new(), &mut file);
+        let mut sections = SectionWriter::at(0, Vec::new(), &mut file);
         sections.write(tag::ADJACENCY, |body| write(body, starts, targets, types))?;
         Ok(file)
     }
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edge_to_an_event_that_is_not_there_is_told() {
+    fn an_edge_to_a_missing_event_is_reported() {
         let error = written(&[0, 1], &[5], &[0]).unwrap_err().to_string();
         assert!(error.contains("event 5 of 1"), "{error}");
     }

@@ -15,17 +15,17 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::types::NodeId;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Attributes<'a> {
+pub struct AttributeTexts<'a> {
     section: Section<'a>,
     starts: &'a [u64],
     ids: &'a [u32],
     texts: u64,
 }
 
-impl<'a> Attributes<'a> {
-    /// Reads the section's front.
+impl<'a> AttributeTexts<'a> {
+    /// Checks the bounds of the arrays.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let starts = section.array(8, count.saturating_add(1))?;
@@ -49,7 +49,7 @@ impl<'a> Attributes<'a> {
         };
         let len = to
             .checked_sub(from)
-            .ok_or_else(|| self.section.bad(8, "texts that run backwards"))?;
+            .ok_or_else(|| self.section.bad(8, "offsets of texts descend"))?;
         self.section
             .str(self.texts.saturating_add(from), len)
             .map(Some)
@@ -60,17 +60,17 @@ impl<'a> Attributes<'a> {
         self.ids
     }
 
-    /// The objects at these places, one after the other.
+    /// The JSON of a range of objects.
     fn texts(&self, places: Range<usize>) -> Result<&'a [u8]> {
         let (from, to) = (self.starts[places.start], self.starts[places.end]);
         let len = to
             .checked_sub(from)
-            .ok_or_else(|| self.section.bad(8, "texts that run backwards"))?;
+            .ok_or_else(|| self.section.bad(8, "offsets of texts descend"))?;
         self.section.slice(self.texts.saturating_add(from), len)
     }
 }
 
-/// Where an id stands in an ascending list; at once if the list has every id.
+/// The index of an id in an ascending list; without a search if the list has every id.
 pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     let id = u32::try_from(id.0).ok()?;
     if ids.get(id as usize) == Some(&id) {
@@ -79,33 +79,33 @@ pub(crate) fn position(ids: &[u32], id: NodeId) -> Option<usize> {
     ids.binary_search(&id).ok()
 }
 
-/// Writes the section: the objects of an older base, and events (ascending) with others, or with none. Returns the
-/// number of events that have one.
+/// Writes the section: the objects of an older base, and of events (ascending) that changed or lost theirs. Returns the
+/// number of events with attributes.
 pub fn write(
     body: &mut Body<'_>,
-    older: Option<Attributes<'_>>,
+    older: Option<AttributeTexts<'_>>,
     newer: &[(u32, Option<Cow<'_, str>>)],
 ) -> Result<u64> {
-    let known = older.map_or(&[][..], |o| o.ids);
+    let old_ids = older.map_or(&[][..], |o| o.ids);
     let mut pieces = Vec::new();
     let mut from = 0;
     for (id, json) in newer {
-        let to = from + known[from..].partition_point(|known| known < id);
+        let to = from + old_ids[from..].partition_point(|old| old < id);
         pieces.push((from..to, json.as_ref().map(|json| (*id, json))));
-        from = to + usize::from(known.get(to) == Some(id));
+        from = to + usize::from(old_ids.get(to) == Some(id));
     }
-    pieces.push((from..known.len(), None));
+    pieces.push((from..old_ids.len(), None));
     let (mut ids, mut starts) = (Vec::new(), vec![0u64]);
     let mut end = 0;
-    for (range, own) in &pieces {
-        ids.extend_from_slice(&known[range.clone()]);
+    for (range, change) in &pieces {
+        ids.extend_from_slice(&old_ids[range.clone()]);
         if let Some(older) = older {
             let first = older.starts[range.start];
             let moved = older.starts[range.start + 1..=range.end].iter();
             starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
             end = starts[starts.len() - 1];
         }
-        if let Some((id, json)) = own {
+        if let Some((id, json)) = change {
             ids.push(*id);
             end += json.len() as u64;
             starts.push(end);
@@ -114,11 +114,11 @@ pub fn write(
     body.u64(ids.len() as u64)?;
     body.array(&starts)?;
     body.array(&ids)?;
-    for (range, own) in &pieces {
+    for (range, change) in &pieces {
         if let Some(older) = older {
             body.bytes(older.texts(range.clone())?)?;
         }
-        if let Some((_, json)) = own {
+        if let Some((_, json)) = change {
             body.bytes(json.as_bytes())?;
         }
     }

@@ -1,4 +1,4 @@
-//! Section 0x5F, checksums: over everything that stands before it.
+//! Section 0x5F, checksums: of all bytes before it.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -13,7 +13,7 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::error::Result;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Checksums<'a> {
     chunks: &'a [[u64; 3]],
@@ -24,14 +24,14 @@ impl<'a> Checksums<'a> {
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let chunks = section.array(8, count)?;
-        let own = 8 + 24 * count;
-        if section.u64(own)? != xxh3_64(section.slice(0, own)?) {
-            return Err(section.bad(own, "the checksum of the checksums does not hold"));
+        let end = 8 + 24 * count;
+        if section.u64(end)? != xxh3_64(section.slice(0, end)?) {
+            return Err(section.bad(end, "its own checksum does not match"));
         }
         Ok(Self { chunks })
     }
 
-    /// The ranges, in order of position.
+    /// The ranges by position.
     pub fn iter(&self) -> impl Iterator<Item = Chunk> + 'a {
         self.chunks
             .iter()

@@ -11,15 +11,15 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::types::{Lsn, Micros};
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock<'a> {
+pub struct CommitClock<'a> {
     lsns: &'a [u64],
     times: &'a [i64],
 }
 
-impl<'a> Clock<'a> {
-    /// Reads the section's front.
+impl<'a> CommitClock<'a> {
+    /// Checks the bounds of the arrays.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         let lsns = section.array(8, count)?;
@@ -47,12 +47,12 @@ impl<'a> Clock<'a> {
         ))
     }
 
-    /// The newest commit that is not past an LSN.
+    /// The newest commit at or before an LSN.
     pub fn at_lsn(&self, lsn: Lsn) -> Option<(Lsn, Micros)> {
         self.get(self.lsns.partition_point(|&l| l <= lsn.0).checked_sub(1)?)
     }
 
-    /// The newest commit that is not past a time.
+    /// The newest commit at or before a time.
     pub fn at_time(&self, time: Micros) -> Option<(Lsn, Micros)> {
         self.get(
             self.times
@@ -63,7 +63,11 @@ impl<'a> Clock<'a> {
 }
 
 /// Writes the section: the commits of an older base, then newer ones.
-pub fn write(body: &mut Body<'_>, older: Option<Clock<'_>>, newer: &[(Lsn, Micros)]) -> Result<()> {
+pub fn write(
+    body: &mut Body<'_>,
+    older: Option<CommitClock<'_>>,
+    newer: &[(Lsn, Micros)],
+) -> Result<()> {
     let (lsns, times) = older.map_or((&[][..], &[][..]), |clock| (clock.lsns, clock.times));
     body.u64((lsns.len() + newer.len()) as u64)?;
     body.array(lsns)?;

@@ -1,5 +1,4 @@
-//! Section 0x4A, recent commits: the newest frames of earlier journals, so that a subscriber who was away
-//! finds them after a checkpoint.
+//! Section 0x4A, recent commits: the newest frames of earlier journals, for subscribers that resume after a checkpoint.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -23,29 +22,29 @@ const RECORD: u64 = 40;
 
 /// A frame of an earlier journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept<'a> {
-    /// What stood in front of it.
+pub struct StoredFrame<'a> {
+    /// The frame's header.
     pub header: Header,
-    /// Its payload; rewritten if something in it was erased.
+    /// The payload; a checkpoint rewrites it without erased values.
     pub payload: Cow<'a, [u8]>,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Commits<'a> {
+pub struct RecentCommits<'a> {
     section: Section<'a>,
     count: u64,
 }
 
-impl<'a> Commits<'a> {
-    /// Reads the section's front.
+impl<'a> RecentCommits<'a> {
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         section.slice(
             8,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         Ok(Self { section, count })
     }
@@ -60,18 +59,18 @@ impl<'a> Commits<'a> {
         self.count == 0
     }
 
-    /// The frame at a position, in order of LSN.
-    pub fn at(&self, position: u64) -> Result<Kept<'a>> {
+    /// The frame at a position, by LSN.
+    pub fn at(&self, position: u64) -> Result<StoredFrame<'a>> {
         let record = self
             .section
             .slice(8u64.saturating_add(position.saturating_mul(RECORD)), RECORD)?;
         let kind = Kind::from_u8(record[20]).ok_or_else(|| {
             self.section.bad(
                 8 + position * RECORD,
-                format!("a frame of kind {}", record[20]),
+                format!("unknown frame kind {}", record[20]),
             )
         })?;
-        Ok(Kept {
+        Ok(StoredFrame {
             header: Header {
                 kind,
                 more: record[21] == 1,
@@ -86,7 +85,7 @@ impl<'a> Commits<'a> {
         })
     }
 
-    /// The position of the first frame past an LSN.
+    /// The position of the first frame after an LSN.
     pub fn after(&self, lsn: Lsn) -> Result<u64> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
@@ -102,7 +101,7 @@ impl<'a> Commits<'a> {
 }
 
 /// Writes the section.
-pub fn write(body: &mut Body<'_>, frames: &[Kept<'_>]) -> Result<()> {
+pub fn write(body: &mut Body<'_>, frames: &[StoredFrame<'_>]) -> Result<()> {
     body.u64(frames.len() as u64)?;
     let mut at = 8 + frames.len() as u64 * RECORD;
     for frame in frames {

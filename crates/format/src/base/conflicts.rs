@@ -1,4 +1,4 @@
-//! Section 0x51, conflicts: the edges that tell of disagreement, so that none has to be searched for.
+//! Section 0x51, conflicts: the edges of disagreement, so that queries need no search for them.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -11,17 +11,17 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::error::Result;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Conflicts<'a> {
+pub struct ConflictEdges<'a> {
     /// Contradicts edges: (source, target).
     pub contradicts: &'a [[u32; 2]],
     /// Supersedes edges: (target, source).
     pub supersedes: &'a [[u32; 2]],
 }
 
-impl<'a> Conflicts<'a> {
-    /// Reads the section's front.
+impl<'a> ConflictEdges<'a> {
+    /// Checks the bounds of the lists.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let (c, s) = (section.u64(0)?, section.u64(8)?);
         let contradicts = section.array(16, c)?;
@@ -32,7 +32,7 @@ impl<'a> Conflicts<'a> {
     }
 }
 
-/// Writes the section. Both lists ascend.
+/// Writes the section. Both lists must ascend.
 pub fn write(body: &mut Body<'_>, contradicts: &[[u32; 2]], supersedes: &[[u32; 2]]) -> Result<()> {
     body.u64(contradicts.len() as u64)?;
     body.u64(supersedes.len() as u64)?;

@@ -1,7 +1,7 @@
-//! Texts: each is one LZ4 block with its decompressed size as u32 in front.
+//! Texts: each is one LZ4 block after its decompressed size (u32).
 //!
-//! A block may hold literals only. Then the text stands in the file as it is and is lent without copying;
-//! a text that does not shrink by a tenth is stored so.
+//! A block of literals alone has the text as it is, so a reader borrows it from the mapping. A text that compression
+//! shrinks by less than a tenth is stored so.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use crate::bytes::get_u32;
 use crate::error::{Error, Result};
 use crate::limits::TEXT_BYTES_MAX;
 
-/// Texts of fewer bytes are stored as they are: LZ4 saves little there, and a literal is read without a copy.
+/// Shorter texts are stored as literals: LZ4 saves little there, and readers borrow literals without a copy.
 const PACKED_FROM: usize = 256;
-/// LZ4 cannot expand a byte to more than this many.
+/// LZ4 expands a byte to at most this many.
 const EXPANSION_MAX: usize = 255;
 
-/// Appends a text's block; nothing for an empty text. Returns the bytes appended.
+/// Appends a text's block, or nothing for an empty text. Returns the number of bytes appended.
 pub fn encode(out: &mut Vec<u8>, text: &str) -> usize {
     let start = out.len();
     if text.is_empty() {
@@ -35,7 +35,7 @@ pub fn encode(out: &mut Vec<u8>, text: &str) -> usize {
     out.len() - start
 }
 
-/// Bytes that a text of literals takes.
+/// Bytes of a block of `len` literals.
 fn literal_len(len: usize) -> usize {
     4 + 1 + if len >= 15 { (len - 15) / 255 + 1 } else { 0 } + len
 }
@@ -55,14 +55,14 @@ fn push_literals(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads a block that stands at `position` in the file: lent if it is literals only.
+/// Decodes the block at `position` in the file; borrows its text if the block is all literals.
 pub fn decode(block: &[u8], position: u64) -> Result<Cow<'_, str>> {
     let bad = |why: String| Error::corrupt("text", position, why);
     if block.is_empty() {
         return Ok(Cow::Borrowed(""));
     }
     if block.len() < 5 {
-        return Err(bad("a block of less than 5 bytes".into()));
+        return Err(bad("a block of fewer than 5 bytes".into()));
     }
     let size = get_u32(block, 0) as usize;
     let packed = &block[4..];
@@ -89,7 +89,7 @@ pub fn decode(block: &[u8], position: u64) -> Result<Cow<'_, str>> {
         .map_err(|e| bad(e.to_string()))
 }
 
-/// The text of a block that is one sequence of `size` literals and nothing else.
+/// The text of a block of exactly `size` literals.
 fn literals(packed: &[u8], size: usize) -> Option<&[u8]> {
     let start = packed.len().checked_sub(size)?;
     if start != literal_len(size) - 4 - size {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_every_length_read_back_and_literals_are_lent() {
+    fn texts_of_every_length_read_back_and_literals_are_borrowed() {
         for len in (0..600).chain([4_000, 70_000]) {
             let text: String = (0..len)
                 .map(|i| char::from(b'a' + (i % 1009 * i % 26) as u8))

@@ -1,6 +1,6 @@
 //! An edge record: 32 bytes, sorted by source, target, type (FORMAT.md, "Edge record").
 //!
-//! In our files a (source, target, type) occurs once.
+//! In files of amemd a (source, target, type) occurs once.
 
 use crate::bytes::{get_f32, get_u64, put_f32, put_u64};
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use crate::types::{EdgeType, Micros, NodeId};
 /// Bytes of a record.
 pub const LEN: usize = 32;
 
-/// The record's bytes.
+/// Encodes a record.
 pub fn encode(edge: &Edge) -> [u8; LEN] {
     let mut out = [0; LEN];
     put_u64(&mut out, 0, edge.source.0);
@@ -21,7 +21,7 @@ pub fn encode(edge: &Edge) -> [u8; LEN] {
     out
 }
 
-/// Reads a record that stands at `position` in the file.
+/// Decodes the record at `position` in the file.
 #[inline]
 pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Edge> {
     let edge = Edge {

@@ -9,16 +9,16 @@
 //! | | u32 × k | events with a time, ascending |
 //! | | u32 × n | by (happened, id): which event; absent if k is 0 |
 //!
-//! "Happened" is the event time, or the recorded time where there is none. Without any event time, that
-//! order is the order of ids.
+//! "Happened" is the event time, or the recorded time if there is none. Without any event time, the order is that of
+//! ids.
 
 use super::section::Section;
 use crate::base::image::Body;
-use crate::base::merge::{Piece, merge};
+use crate::base::merge::{MergeRun, merge};
 use crate::error::Result;
 use crate::types::{Micros, NodeId};
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct EventTimes<'a> {
     times: &'a [i64],
@@ -28,11 +28,11 @@ pub struct EventTimes<'a> {
 }
 
 impl<'a> EventTimes<'a> {
-    /// Reads the section's front.
+    /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let k = section.u64(0)?;
         if section.u64(8)? != nodes || k > nodes {
-            return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+            return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
         }
         let n = if k == 0 { 0 } else { nodes };
         let times = section.array(16, k)?;
@@ -47,7 +47,7 @@ impl<'a> EventTimes<'a> {
         })
     }
 
-    /// When an event happened, if that was said.
+    /// The event time; `None` if the client gave none.
     #[inline]
     pub fn get(&self, id: NodeId) -> Option<Micros> {
         super::attributes::position(self.ids, id)
@@ -55,55 +55,56 @@ impl<'a> EventTimes<'a> {
             .map(|&t| Micros(t))
     }
 
-    /// True if no event has a time of its own: then the order of "happened" is that of ids.
+    /// True if no event has an event time: then the order is that of ids.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// By (happened, id): when.
+    /// When events happened, by (happened, id).
     pub fn happened(&self) -> &'a [i64] {
         self.happened
     }
 
-    /// By (happened, id): which event.
+    /// Which events happened then, by (happened, id).
     pub fn order(&self) -> &'a [u32] {
         self.order
     }
 }
 
-/// The events that are not of an older base, as the section needs them: ids from `first` on.
+/// The events after those of an older base.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Newer<'a> {
-    /// The first of them.
+pub struct NewEvents<'a> {
+    /// The lowest id.
     pub first: u32,
-    /// Their recorded times, ascending.
+    /// Recorded times from `first` on, ascending.
     pub recorded: &'a [i64],
-    /// When those happened of which it was said, by id.
+    /// Event times of those that have one, by id.
     pub times: &'a [(u32, i64)],
 }
 
-/// Writes the section: what an older base says, and newer events. `recorded` tells the recorded time of an older one.
+/// Writes the section: the times of an older base, then newer ones. `recorded` gives the recorded time of an older
+/// event.
 pub fn write(
     body: &mut Body<'_>,
     older: Option<EventTimes<'_>>,
     recorded: impl Fn(u32) -> Result<i64>,
-    newer: Newer<'_>,
+    newer: NewEvents<'_>,
 ) -> Result<()> {
     let (times, ids) = older.map_or((&[][..], &[][..]), |o| (o.times, o.ids));
-    let own: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
-    let own_ids: Vec<u32> = newer.times.iter().map(|&(id, _)| id).collect();
-    let order = if ids.is_empty() && own.is_empty() {
+    let new_times: Vec<i64> = newer.times.iter().map(|&(_, t)| t).collect();
+    let new_ids: Vec<u32> = newer.times.iter().map(|&(id, _)| id).collect();
+    let order = if ids.is_empty() && new_times.is_empty() {
         Vec::new()
     } else {
         order(older, recorded, newer)?
     };
-    body.u64((ids.len() + own.len()) as u64)?;
+    body.u64((ids.len() + new_times.len()) as u64)?;
     body.u64(u64::from(newer.first) + newer.recorded.len() as u64)?;
     body.array(times)?;
-    body.array(&own)?;
+    body.array(&new_times)?;
     body.array(&order.iter().map(|&(when, _)| when).collect::<Vec<i64>>())?;
     body.array(ids)?;
-    body.array(&own_ids)?;
+    body.array(&new_ids)?;
     body.array(&order.iter().map(|&(_, id)| id).collect::<Vec<u32>>())
 }
 
@@ -111,14 +112,14 @@ pub fn write(
 fn order(
     older: Option<EventTimes<'_>>,
     recorded: impl Fn(u32) -> Result<i64>,
-    newer: Newer<'_>,
+    newer: NewEvents<'_>,
 ) -> Result<Vec<(i64, u32)>> {
     let before: Vec<(i64, u32)> = match older {
         Some(o) if !o.ids.is_empty() => {
             let order = o.order.iter().copied();
             o.happened.iter().copied().zip(order).collect()
         }
-        // Nobody had said when anything happened: the order was that of ids.
+        // Without event times the older order is that of ids.
         _ => (0..newer.first)
             .map(|id| Ok((recorded(id)?, id)))
             .collect::<Result<_>>()?,
@@ -135,8 +136,8 @@ fn order(
         since.into_iter().map(|entry| (entry, entry)),
         |piece| -> Result<()> {
             match piece {
-                Piece::Older(range) => out.extend_from_slice(&before[range]),
-                Piece::Newer(entry) => out.push(entry),
+                MergeRun::Older(range) => out.extend_from_slice(&before[range]),
+                MergeRun::Newer(entry) => out.push(entry),
             }
             Ok(())
         },

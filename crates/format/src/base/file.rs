@@ -1,4 +1,4 @@
-//! A base: what stands before the journal, and where its parts are.
+//! A base: everything before the journal, and where its parts are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 
 use super::actors::Actors;
 use super::adjacency::Adjacency;
-use super::attributes::Attributes;
+use super::attributes::AttributeTexts;
 use super::checksums::Checksums;
-use super::clock::Clock;
-use super::codes::Codes;
-use super::commits::Commits;
-use super::conflicts::Conflicts;
+use super::clock::CommitClock;
+use super::commits::RecentCommits;
+use super::conflicts::ConflictEdges;
 use super::event_times::EventTimes;
+use super::head_cache::{CachedHeads, HeadCache};
 use super::header::{self, Header};
 use super::history::History;
 use super::identity::Identity;
 use super::kinds::Kinds;
-use super::learnt::{self, Forgotten, Learnt, Peak};
-use super::node::{Raw, Record};
-use super::replaced::{Replaced, Replacements};
+use super::node::{NodeRecord, RawNode};
+use super::quantised_vectors::QuantisedVectors;
 use super::requests::Requests;
-use super::section::{Place, Section, Table, tag};
-use super::sessions::Sessions;
+use super::section::{Section, SectionPlace, SectionTable, section_table, tag};
+use super::sessions::SessionIndex;
 use super::settings::Settings;
+use super::summary_cache::{self, ForgottenBits, Peak, SummaryCache};
 use super::terms::Terms;
-use super::values::Values;
+use super::values::ValueIndex;
 use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
@@ -33,39 +33,59 @@ use crate::mapping::Map;
 use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
 
-/// How many tags are ours, the journal's apart.
+/// The number of tags of amemd, without the journal's.
 const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;
 
-/// The immutable part of a file that amemd wrote.
+/// The immutable part of a file of amemd.
 ///
-/// Opening checks the header, the section table and the identity; every access checks the bounds, the UTF-8
-/// and the floats of what it reads; `verify` checks every byte.
+/// Opening checks the header, the section table and the identity. Every access checks bounds, UTF-8 and floats of what
+/// it reads; `verify` checks every byte.
 #[derive(Debug)]
 pub struct Base {
     map: Arc<Map>,
     header: Header,
-    table: Table,
+    table: SectionTable,
     /// Our sections by tag, from the first of `tag::OURS` on: each access to one looks here.
-    ours: [Option<Place>; OURS],
+    ours: [Option<SectionPlace>; OURS],
     identity: Identity,
     settings: Settings,
-    learnt: Learnt,
-    replaced: Replaced,
+    summaries: SummaryCache,
+    heads: HeadCache,
 }
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident: $tag:ident => |$section:ident, $base:ident| $read:expr, $out:ty;)*) => {
-        $(
-            $(#[$doc])*
-            #[inline]
-            pub fn $name(&self) -> Result<$out> {
-                let ($section, $base) = (self.section(tag::$tag)?, self);
-                let _ = $base;
-                $read
-            }
-        )*
+/// The bytes of a section: damage if it is required and missing, an early `None` if it is optional.
+macro_rules! bytes_of {
+    ($base:ident, $tag:ident, required) => {
+        $base.section(tag::$tag)?
+    };
+    ($base:ident, $tag:ident, optional) => {
+        match slot(tag::$tag).and_then(|at| *$base.ours.get(at)?) {
+            Some(_) => $base.section(tag::$tag)?,
+            None => return Ok(None),
+        }
     };
 }
+
+macro_rules! accessors {
+    ($(
+        $tag:ident $value:literal $name:literal $what:literal $role:ident $presence:ident $content:ident
+        $($(#[$doc:meta])* => $accessor:ident |$section:ident, $base:ident| $read:expr, $out:ty)?;
+    )*) => {
+        impl Base {
+            $($(
+                $(#[$doc])*
+                #[inline]
+                pub fn $accessor(&self) -> Result<$out> {
+                    let $base = self;
+                    let $section = bytes_of!($base, $tag, $presence);
+                    $read
+                }
+            )?)*
+        }
+    };
+}
+
+section_table!(accessors);
 
 impl Base {
     /// Opens the base of a mapped file.
@@ -75,17 +95,18 @@ impl Base {
             .slice(0, len.min(header::LEN as u64))
             .unwrap_or_default();
         let header = Header::decode(front, len)?;
-        let table = Table::walk(header.sections(), len, |at, len| map.slice(at, len))?;
+        let table = SectionTable::walk(header.sections(), len, |at, len| map.slice(at, len))?;
         let Some(place) = table.find(tag::IDENTITY) else {
-            // One section of ours is enough to tell whose file it is: what is missing is damage then.
+            // One section of ours proves that amemd wrote the file: then a missing identity is damage.
             let is_ours =
                 table.journal.is_some() || table.places.iter().any(|p| tag::OURS.contains(&p.tag));
-            return Err(match is_ours {
-                true => Error::corrupt("identity", header.sections(), "the section is missing"),
-                false => Error::Foreign,
+            return Err(if is_ours {
+                Error::corrupt("identity", header.sections(), "the section is missing")
+            } else {
+                Error::Foreign
             });
         };
-        let section = |place: super::section::Place| Section {
+        let section = |place: super::section::SectionPlace| Section {
             tag: place.tag,
             offset: place.offset,
             bytes: map.slice(place.offset, place.len).unwrap_or_default(),
@@ -105,8 +126,8 @@ impl Base {
             header,
             table,
             ours,
-            learnt: Learnt::new(header.nodes),
-            replaced: Replaced::new(header.nodes),
+            summaries: SummaryCache::new(header.nodes),
+            heads: HeadCache::new(header.nodes),
             identity,
             settings,
             map,
@@ -119,16 +140,16 @@ impl Base {
     }
 
     /// The sections' places.
-    pub fn table(&self) -> &Table {
+    pub fn table(&self) -> &SectionTable {
         &self.table
     }
 
-    /// Which brain it is.
+    /// The brain's identity.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// What it is told to do, as of the base.
+    /// The settings as of the base.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -144,7 +165,7 @@ impl Base {
         self.header.nodes
     }
 
-    /// A section's bytes; one of ours that is missing is damage.
+    /// A section of amemd; an error if it is missing.
     #[inline]
     pub fn section(&self, tag: u8) -> Result<Section<'_>> {
         let place = slot(tag).and_then(|at| *self.ours.get(at)?);
@@ -170,76 +191,33 @@ impl Base {
         })
     }
 
-    sections! {
-        /// Who committed.
-        actors: ACTORS => |section, base| Actors::read(section), Actors<'_>;
-        /// Sessions and their events.
-        sessions: SESSIONS => |section, base| Sessions::read(section, base.nodes()), Sessions<'_>;
-        /// Attributes as JSON.
-        attributes: ATTRIBUTES => |section, base| Attributes::read(section), Attributes<'_>;
-        /// When events happened.
-        event_times: EVENT_TIMES => |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
-        /// What the graph no longer shows.
-        history: HISTORY => |section, base| History::read(section), History<'_>;
-        /// LSN and time of every commit.
-        clock: CLOCK => |section, base| Clock::read(section), Clock<'_>;
-        /// Requests and their answers.
-        requests: REQUESTS => |section, base| Requests::read(section), Requests<'_>;
-        /// Frames of earlier journals.
-        commits: COMMITS => |section, base| Commits::read(section), Commits<'_>;
-        /// Edges, both ways.
-        adjacency: ADJACENCY => |section, base| Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
-        /// Events by type.
-        kinds: KINDS => |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
-        /// Every vector in half a byte a number; `None` if there is none.
-        codes: CODES => |section, base| Codes::read(section, base.nodes(), base.header.dimension), Option<Codes<'_>>;
-        /// 1 / length of each vector.
-        inverse_lengths: VECTORS => |section, base| vectors::read(section, base.nodes()), &[f32];
-        /// Events by strength.
-        strengths: STRENGTHS => |section, base| strengths::read(section, base.nodes()), &[u32];
-        /// Edges of disagreement.
-        conflicts: CONFLICTS => |section, base| Conflicts::read(section), Conflicts<'_>;
-        /// Terms of the texts; `None` if another version of the analyzer made them.
-        terms: TERMS => |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
-        /// Checksums of all that stands before them.
-        checksums: CHECKSUMS => |section, base| Checksums::read(section), Checksums<'_>;
-    }
-
-    /// Who has which value among attributes; `None` if no event has attributes, or another version made the file.
-    pub fn values(&self) -> Result<Option<Values<'_>>> {
-        match slot(tag::VALUES).and_then(|at| *self.ours.get(at)?) {
-            Some(_) => Values::read(self.section(tag::VALUES)?),
-            None => Ok(None),
-        }
-    }
-
     /// The record of an event below `nodes`.
     #[inline]
-    pub fn record(&self, id: NodeId) -> Result<Record> {
-        self.raw(id).map(Raw::decode)
+    pub fn record(&self, id: NodeId) -> Result<NodeRecord> {
+        self.raw(id).map(RawNode::decode)
     }
 
-    /// The record of an event below `nodes`, in place.
+    /// Checks the record of an event below `nodes`; the caller decodes its fields.
     #[inline]
-    pub fn raw(&self, id: NodeId) -> Result<Raw<'_>> {
+    pub fn raw(&self, id: NodeId) -> Result<RawNode<'_>> {
         let at = self.record_at(id);
         let Some(bytes) = self.record_bytes(id) else {
             return Err(self.unknown(id));
         };
-        Raw::check(bytes, id, at)
+        RawNode::check(bytes, id, at)
     }
 
-    /// Has the record of an event loaded.
+    /// Prefetches the record of an event.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId) {
         if let Some(bytes) = self.record_bytes(id) {
-            // It may stand on two lines.
+            // A record may span two cache lines.
             prefetch(bytes, 0);
             prefetch(bytes, bytes.len() - 1);
         }
     }
 
-    /// The flags of an event below `nodes`: nothing else of its record is looked at.
+    /// The flags of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn flags(&self, id: NodeId) -> Result<Flags> {
         match self.record_bytes(id) {
@@ -248,24 +226,26 @@ impl Base {
         }
     }
 
-    /// Who is forgotten, as far as it was asked before.
-    pub(crate) fn known_forgotten(&self) -> Forgotten<'_> {
-        self.learnt.forgotten()
+    /// Forgotten events, as far as earlier queries have read them.
+    pub(crate) fn known_forgotten(&self) -> ForgottenBits<'_> {
+        self.summaries.forgotten()
     }
 
-    /// What replaces events, as far as it was worked out by those who know of so many changes since the base.
-    pub fn replacements(&self, changes: u32) -> Replacements<'_> {
-        self.replaced.after(changes)
+    /// Cached heads of events. `changes` is the number of replacements since the base that the caller knows of.
+    pub fn replacements(&self, changes: u32) -> CachedHeads<'_> {
+        self.heads.after(changes)
     }
 
-    /// The peak of the events below `nodes` from `learnt::BLOCK` · `n` on. Their records are read the first time.
+    /// The peak of block `n`: events from `summary_cache::BLOCK` · `n` on, below `nodes`. The first call reads their
+    /// records.
     pub fn peak(&self, n: u64) -> Result<Peak> {
-        let from = n * learnt::BLOCK;
-        let ids = from..self.header.nodes.min(from + learnt::BLOCK);
-        self.learnt.peak(n, || ids.map(|id| self.raw(NodeId(id))))
+        let from = n * summary_cache::BLOCK;
+        let ids = from..self.header.nodes.min(from + summary_cache::BLOCK);
+        self.summaries
+            .peak(n, || ids.map(|id| self.raw(NodeId(id))))
     }
 
-    /// The recorded time of an event below `nodes`: nothing else of its record is looked at.
+    /// The recorded time of an event below `nodes`; the rest of its record is not checked.
     #[inline]
     pub fn recorded(&self, id: NodeId) -> Result<Micros> {
         match self.record_bytes(id) {
@@ -274,7 +254,7 @@ impl Base {
         }
     }
 
-    /// The records of a range of events below `nodes`, which nobody has checked.
+    /// The unchecked records of a range of events below `nodes`.
     pub fn records(&self, ids: Range<u64>) -> Result<&[[u8; node::LEN]]> {
         let count = ids.end.saturating_sub(ids.start);
         let within = ids.end <= self.header.nodes;
@@ -340,11 +320,11 @@ impl Base {
 
     /// The text of a record.
     #[inline]
-    pub fn text(&self, record: &Record) -> Result<Cow<'_, str>> {
+    pub fn text(&self, record: &NodeRecord) -> Result<Cow<'_, str>> {
         self.text_at(record.content_offset, record.content_len)
     }
 
-    /// The text of so many bytes at a position of the content block.
+    /// The text of a block of `len` bytes at an offset of the content.
     #[inline]
     pub fn text_at(&self, offset: u64, len: u32) -> Result<Cow<'_, str>> {
         let at = self.header.content.saturating_add(offset);
@@ -363,7 +343,7 @@ impl Base {
         content::decode(block, at)
     }
 
-    /// The vector of an event below `nodes`, in place; finiteness is the caller's to check.
+    /// The vector of an event below `nodes`, in place. The caller checks that it is finite.
     #[inline]
     pub fn vector(&self, id: NodeId) -> Result<&[f32]> {
         let len = u64::from(self.header.dimension) * 4;
@@ -376,7 +356,7 @@ impl Base {
             .map_err(|_| Error::corrupt("vectors", at, "they are not aligned to 4 bytes"))
     }
 
-    /// Has the beginning of an event's vector loaded.
+    /// Prefetches the start of an event's vector.
     #[inline]
     pub(crate) fn expect_vector(&self, id: NodeId) {
         let len = u64::from(self.header.dimension) * 4;
@@ -387,7 +367,7 @@ impl Base {
         }
     }
 
-    /// All vectors, in place, in order of event.
+    /// All vectors, in place, by event.
     pub fn vectors(&self) -> Result<&[f32]> {
         let at = self.header.vectors;
         let len = self.header.nodes * u64::from(self.header.dimension) * 4;
@@ -406,7 +386,7 @@ impl Base {
     }
 }
 
-/// The place of a tag among our sections.
+/// The index of a tag in `ours`.
 #[inline]
 fn slot(tag: u8) -> Option<usize> {
     tag.checked_sub(*tag::OURS.start()).map(usize::from)

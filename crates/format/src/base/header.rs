@@ -9,12 +9,12 @@ use crate::limits;
 pub const LEN: usize = 64;
 /// The first four bytes of every `.amem` file.
 pub const MAGIC: [u8; 4] = *b"AMEM";
-/// The version written and read.
+/// The only version that this crate reads and writes.
 pub const VERSION: u32 = 1;
-/// Alignment of the vectors in files that we write.
+/// Alignment of the vectors in files of amemd.
 pub const VECTORS_ALIGN: u64 = 64;
 
-/// Where the parts of a base are.
+/// Sizes and positions of the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Numbers in a vector; 0 for none.
@@ -36,7 +36,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header's bytes.
+    /// Encodes the header.
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
         out[..4].copy_from_slice(&MAGIC);
@@ -52,7 +52,7 @@ impl Header {
         out
     }
 
-    /// Reads the header of a file of `file_len` bytes and checks that its tables fit and don't overlap.
+    /// Decodes the header of a file of `file_len` bytes; checks that the tables fit into the file and do not overlap.
     pub fn decode(bytes: &[u8], file_len: u64) -> Result<Self> {
         if bytes.len() < LEN || file_len < LEN as u64 {
             if bytes.len() >= 4 && bytes[..4] != MAGIC {
@@ -130,11 +130,12 @@ impl Header {
                 return Err(Error::corrupt(
                     what,
                     at,
-                    format!("it begins at {start} and has no length"),
+                    format!("it begins at {start}, and its length overflows"),
                 ));
             };
             if start < free_from {
-                let why = format!("it begins at {start}, inside what ends at {free_from}");
+                let why =
+                    format!("it begins at {start}, before the previous part ends at {free_from}");
                 return Err(Error::corrupt(what, at, why));
             }
             if end > file_len {
@@ -153,7 +154,7 @@ impl Header {
         self.nodes.checked_mul(u64::from(self.dimension) * 4)
     }
 
-    /// Where the sections begin: right after the vectors.
+    /// Where the sections begin: after the vectors.
     pub fn sections(&self) -> u64 {
         self.vectors + self.nodes * u64::from(self.dimension) * 4
     }
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told_by_name() {
+    fn the_error_names_the_part_that_does_not_fit() {
         let check = |header: Header, len: u64, expected: &str| {
             let error = Header::decode(&header.encode(), len)
                 .unwrap_err()
@@ -198,7 +199,7 @@ mod tests {
                 ..header()
             },
             2000,
-            "inside what ends at 784",
+            "before the previous part ends at 784",
         );
         check(
             Header {

@@ -1,8 +1,8 @@
-//! Section 0x47, history: what the graph no longer shows.
+//! Section 0x47, history: earlier values.
 //!
-//! One record for every change after creation of an event's confidence, flags, decay rate, attributes or
-//! vector, and of an edge's weight or existence: the value *before* it. Whoever wants to know what was
-//! believed at an LSN takes what is there now and undoes every record past it.
+//! One record for each change after creation of an event's confidence, flags, decay rate, attributes or vector, and of
+//! an edge's weight or existence: the value *before* it. The state at an LSN is the present state with every later
+//! record undone.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -25,24 +25,24 @@ use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId};
 
 const RECORD: u64 = 64;
 
-/// A change: who made it when, to what, and what was there before.
+/// One change: when, by which actor, of what, and the value before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Change<'a> {
+pub struct PastChange<'a> {
     /// The commit.
     pub lsn: Lsn,
     /// Its recorded time.
     pub time: Micros,
-    /// Who made it.
+    /// The actor that committed it.
     pub actor: ActorId,
     /// The event, or the edge's source.
     pub target: NodeId,
-    /// What was there before.
-    pub before: Before<'a>,
+    /// The value before the change.
+    pub before: PriorValue<'a>,
 }
 
-/// What was there before a change.
+/// The value before a change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Before<'a> {
+pub enum PriorValue<'a> {
     /// Effective confidence.
     Confidence(f32),
     /// Pinned, forgotten, compressed, erased.
@@ -53,18 +53,18 @@ pub enum Before<'a> {
     Attributes(Option<&'a str>),
     /// Vector (f32 little-endian), or none.
     Vector(Option<&'a [u8]>),
-    /// The edge to `target`, or that there was none.
+    /// An edge's state; `existed` is `None` if there was no edge.
     Edge {
         /// Where the edge ends.
         target: NodeId,
-        /// What it means.
+        /// The type of the edge.
         edge_type: EdgeType,
         /// Its weight and recorded time, if it existed.
         existed: Option<(f32, Micros)>,
     },
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
     section: Section<'a>,
@@ -73,12 +73,12 @@ pub struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Reads the section's front.
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let (count, entries) = (section.u64(0)?, section.u64(8)?);
         let len = count
             .checked_mul(RECORD)
-            .ok_or_else(|| section.bad(0, "a count past all bounds"))?;
+            .ok_or_else(|| section.bad(0, "the count overflows"))?;
         section.slice(16, len)?;
         Ok(Self {
             section,
@@ -97,8 +97,8 @@ impl<'a> History<'a> {
         self.count == 0
     }
 
-    /// The change at a position, in order of LSN.
-    pub fn at(&self, position: u64) -> Result<Change<'a>> {
+    /// The change at a position, by LSN.
+    pub fn at(&self, position: u64) -> Result<PastChange<'a>> {
         let at = 16u64.saturating_add(position.saturating_mul(RECORD));
         let r = self.section.slice(at, RECORD)?;
         let value = get_u32(r, 32);
@@ -113,14 +113,14 @@ impl<'a> History<'a> {
         let len = get_u32(r, 36);
         let bytes = || self.section.slice(get_u64(r, 48), len.into());
         let before = match r[28] {
-            1 => Before::Confidence(float()?),
-            2 => Before::Flags(Flags(value as u8)),
-            3 => Before::Lambda(float()?),
-            4 if len == 0 => Before::Attributes(None),
-            4 => Before::Attributes(Some(self.section.str(get_u64(r, 48), len.into())?)),
-            5 if len == 0 => Before::Vector(None),
-            5 => Before::Vector(Some(bytes()?)),
-            6 => Before::Edge {
+            1 => PriorValue::Confidence(float()?),
+            2 => PriorValue::Flags(Flags(value as u8)),
+            3 => PriorValue::Lambda(float()?),
+            4 if len == 0 => PriorValue::Attributes(None),
+            4 => PriorValue::Attributes(Some(self.section.str(get_u64(r, 48), len.into())?)),
+            5 if len == 0 => PriorValue::Vector(None),
+            5 => PriorValue::Vector(Some(bytes()?)),
+            6 => PriorValue::Edge {
                 target: NodeId(get_u32(r, 24).into()),
                 edge_type: EdgeType(r[29]),
                 existed: if r[30] == 1 {
@@ -132,10 +132,10 @@ impl<'a> History<'a> {
             field => {
                 return Err(self
                     .section
-                    .bad(at + 28, format!("a change of field {field}")));
+                    .bad(at + 28, format!("unknown field {field} of a change")));
             }
         };
-        Ok(Change {
+        Ok(PastChange {
             lsn: Lsn(get_u64(r, 0)),
             time: Micros(get_i64(r, 8)),
             actor: ActorId(get_u32(r, 16)),
@@ -144,8 +144,8 @@ impl<'a> History<'a> {
         })
     }
 
-    /// The changes of an event and of its edges, oldest first.
-    pub fn of(&self, id: NodeId) -> impl Iterator<Item = Result<Change<'a>>> + use<'a> {
+    /// The changes of an event and its edges, oldest first.
+    pub fn of(&self, id: NodeId) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
         let id = u32::try_from(id.0).unwrap_or(u32::MAX);
         let from = self.index.partition_point(|&[node, _]| node < id);
@@ -155,7 +155,7 @@ impl<'a> History<'a> {
             .map(move |&[_, record]| this.at(record.into()))
     }
 
-    /// True if nothing of an event or its edges ever changed.
+    /// True if neither the event nor its edges ever changed.
     #[inline]
     pub fn is_untouched(&self, id: NodeId) -> bool {
         let id = u32::try_from(id.0).unwrap_or(u32::MAX);
@@ -164,14 +164,14 @@ impl<'a> History<'a> {
     }
 
     /// Every change, oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Change<'a>>> + use<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
         (0..self.count).map(move |position| this.at(position))
     }
 }
 
-/// Writes the section from changes in order of LSN, in two passes.
-pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
+/// Writes the section; reads the changes, which must ascend by LSN, twice.
+pub fn write<'a, I: Iterator<Item = Result<PastChange<'a>>>>(
     body: &mut Body<'_>,
     changes: impl Fn() -> I,
 ) -> Result<()> {
@@ -180,7 +180,7 @@ pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
     for change in changes() {
         let change = change?;
         index.push([change.target.0 as u32, count as u32]);
-        if let Before::Edge { target, .. } = change.before
+        if let PriorValue::Edge { target, .. } = change.before
             && target != change.target
         {
             index.push([target.0 as u32, count as u32]);
@@ -193,7 +193,7 @@ pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
     let mut at = 16 + count * RECORD + 8 * index.len() as u64;
     for change in changes() {
         let change = change?;
-        let mut r = Record::default();
+        let mut r = RecordFields::default();
         let bytes = r.fill(&change.before);
         let position = if bytes.is_empty() { 0 } else { at };
         at += (bytes.len() as u64).next_multiple_of(4);
@@ -208,14 +208,14 @@ pub fn write<'a, I: Iterator<Item = Result<Change<'a>>>>(
     }
     body.array(&index)?;
     for change in changes() {
-        body.bytes(Record::default().fill(&change?.before))?;
+        body.bytes(RecordFields::default().fill(&change?.before))?;
         body.align(4)?;
     }
     Ok(())
 }
 
 #[derive(Default)]
-struct Record {
+struct RecordFields {
     other: u32,
     field: u8,
     edge_type: u8,
@@ -224,22 +224,22 @@ struct Record {
     created_at: i64,
 }
 
-impl Record {
-    /// Sets the fields of a change, and returns the bytes that stand apart.
-    fn fill<'a>(&mut self, before: &Before<'a>) -> &'a [u8] {
+impl RecordFields {
+    /// Sets the fields from a change; returns the bytes that are stored after the records.
+    fn fill<'a>(&mut self, before: &PriorValue<'a>) -> &'a [u8] {
         match *before {
-            Before::Confidence(value) => (self.field, self.value) = (1, value.to_bits()),
-            Before::Flags(flags) => (self.field, self.value) = (2, flags.0.into()),
-            Before::Lambda(value) => (self.field, self.value) = (3, value.to_bits()),
-            Before::Attributes(json) => {
+            PriorValue::Confidence(value) => (self.field, self.value) = (1, value.to_bits()),
+            PriorValue::Flags(flags) => (self.field, self.value) = (2, flags.0.into()),
+            PriorValue::Lambda(value) => (self.field, self.value) = (3, value.to_bits()),
+            PriorValue::Attributes(json) => {
                 self.field = 4;
                 return json.unwrap_or_default().as_bytes();
             }
-            Before::Vector(bytes) => {
+            PriorValue::Vector(bytes) => {
                 self.field = 5;
                 return bytes.unwrap_or_default();
             }
-            Before::Edge {
+            PriorValue::Edge {
                 target,
                 edge_type,
                 existed,

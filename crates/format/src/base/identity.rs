@@ -22,30 +22,30 @@ use crate::bytes::get_f32;
 use crate::error::Result;
 use crate::types::{Generation, Lsn, Micros};
 
-/// What the section says.
+/// The contents of the section.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Identity {
-    /// All that descend from one creation.
+    /// Shared by all brains that descend from one creation.
     pub lineage: Uuid,
-    /// This owned file.
+    /// This file, as one daemon owns it.
     pub instance: Uuid,
-    /// Which base of the instance.
+    /// The number of the base within the instance.
     pub generation: Generation,
     /// The last commit in the base.
     pub base_lsn: Lsn,
     /// Its recorded time.
     pub base_time: Micros,
-    /// Which vectors these are; nil for none.
+    /// The vector space; nil for none.
     pub space: Uuid,
     /// The last decay run in the base.
     pub decay: Option<DecayRun>,
     /// When the brain was created or adopted: the time of LSN 0.
     pub origin_time: Micros,
-    /// Events that it had then, each with the recorded time it brought along.
+    /// Events at that time; each has its own recorded time.
     pub origin_nodes: u64,
 }
 
-/// A decay run: strength is that of this time with these rates.
+/// A decay run: strengths are computed for this time with these rates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DecayRun {
     /// The commit.
@@ -70,7 +70,7 @@ impl Identity {
             rates: std::array::from_fn(|i| get_f32(bytes, 88 + 4 * i)),
         });
         if decay.is_some_and(|run| run.rates.iter().any(|r| !r.is_finite() || *r < 0.0)) {
-            return Err(section.bad(88, "a decay rate that is no rate"));
+            return Err(section.bad(88, "a decay rate is negative or not finite"));
         }
         Ok(Self {
             lineage: uuid(0),

@@ -1,21 +1,20 @@
-//! Writing a base: streams into a file at known positions, with the checksums of all that is written.
+//! Writes a base: buffered streams at known positions of a file, with checksums of every byte.
 //!
-//! Nothing is held back but a buffer a stream: a base of ten million events is written in constant memory,
-//! apart from what indexes need while they are sorted.
+//! Memory is one buffer a stream, whatever the size of the base, apart from what indexes need while they are sorted.
 
 use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3;
 
 use super::chunk::{CHUNK, Chunk};
-use super::old::Old;
 use super::section::{ALIGN, HEADER, tag};
+use super::source_table::SourceTable;
 use crate::bytes::align_up;
 use crate::error::{Error, Result};
 
 /// Where a base is written.
 pub trait Sink {
-    /// Writes all of `bytes` at a position, growing the file if needed.
+    /// Writes all of `bytes` at `position`; grows the file if needed.
     fn write_at(&mut self, position: u64, bytes: &[u8]) -> Result<()>;
 }
 
@@ -32,14 +31,14 @@ impl Sink for Vec<u8> {
 
 const BUFFER: usize = 256 << 10;
 
-/// Consecutive bytes of the file, buffered.
+/// A buffered run of consecutive bytes in the file.
 pub struct Stream {
     start: u64,
     position: u64,
     buffer: Vec<u8>,
     hasher: Xxh3,
     chunk_start: u64,
-    /// Bytes of this chunk come from a range whose checksum did not hold.
+    /// This chunk has bytes of a range with a wrong checksum.
     tainted: bool,
     chunks: Vec<Chunk>,
 }
@@ -58,12 +57,12 @@ impl Stream {
         }
     }
 
-    /// Where the next byte will stand.
+    /// Position of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// Bytes so far.
+    /// Bytes written so far.
     pub fn len(&self) -> u64 {
         self.position - self.start
     }
@@ -96,13 +95,12 @@ impl Stream {
         Ok(())
     }
 
-    /// Appends bytes of a stream of an older base. A chunk that comes whole to where it stood keeps its checksum,
-    /// unseen; bytes of another are held against their checksum, and if that does not hold, neither will the new
-    /// one: damage is carried along, and stays damage.
+    /// Appends bytes of a stream of an older base. A whole chunk at the same offset keeps its checksum unread. Other bytes
+    /// are checked, and a chunk made from damaged bytes gets a wrong checksum: damage stays damage.
     pub(crate) fn copy(
         &mut self,
         sink: &mut dyn Sink,
-        old: &Old<'_>,
+        old: &SourceTable<'_>,
         range: Range<u64>,
     ) -> Result<()> {
         let mut at = range.start;
@@ -133,8 +131,8 @@ impl Stream {
         Ok(())
     }
 
-    /// What is written next was made from an older stream's byte at a position.
-    pub(crate) fn taint(&mut self, old: &Old<'_>, at: u64) {
+    /// Marks the chunk as damaged if the older stream is damaged at a position that the next bytes are made from.
+    pub(crate) fn taint(&mut self, old: &SourceTable<'_>, at: u64) {
         self.tainted |= !old.holds(at);
     }
 
@@ -165,7 +163,7 @@ impl Stream {
         self.chunk_start = self.position;
     }
 
-    /// Writes what is buffered and returns the checksums.
+    /// Flushes the buffer; returns the checksums.
     pub fn finish(mut self, sink: &mut dyn Sink) -> Result<Vec<Chunk>> {
         self.flush(sink)?;
         self.end_chunk();
@@ -174,16 +172,16 @@ impl Stream {
 }
 
 /// The sections of a base, written one after the other.
-pub struct Sections<'s> {
+pub struct SectionWriter<'s> {
     sink: &'s mut dyn Sink,
     position: u64,
     chunks: Vec<Chunk>,
-    /// Tags of those that carry damage on.
+    /// Tags of sections that carry damage on.
     damaged: Vec<u8>,
 }
 
-impl<'s> Sections<'s> {
-    /// Sections from a position on; `chunks` are the checksums of what stands before.
+impl<'s> SectionWriter<'s> {
+    /// Writes sections from a position on; `chunks` are the checksums of the bytes before it.
     pub fn at(position: u64, chunks: Vec<Chunk>, sink: &'s mut dyn Sink) -> Self {
         Self {
             sink,
@@ -193,8 +191,7 @@ impl<'s> Sections<'s> {
         }
     }
 
-    /// The same where sections of these tags are made of such as are not what they were: they get no checksum that
-    /// holds.
+    /// Gives sections of these tags wrong checksums: their sources are damaged.
     pub(crate) fn with_damage(mut self, damaged: &[u8]) -> Self {
         self.damaged = damaged.to_vec();
         self
@@ -249,23 +246,23 @@ impl<'s> Sections<'s> {
         Ok(())
     }
 
-    /// Where the next section would begin, and the checksums of all that was written.
+    /// The position of the next section, and the checksums of all bytes before it.
     pub(crate) fn into_parts(self) -> (u64, Vec<Chunk>) {
         (self.position, self.chunks)
     }
 
-    /// Where the next section would begin.
+    /// Position of the next section.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The checksums of all that was written.
+    /// The checksums of everything written.
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 }
 
-/// The bytes of a section while it is written.
+/// The bytes of a section under construction.
 pub struct Body<'a> {
     stream: &'a mut Stream,
     sink: &'a mut dyn Sink,
@@ -277,7 +274,7 @@ impl Body<'_> {
         self.stream.write(self.sink, bytes)
     }
 
-    /// Appends values as they stand in memory (little-endian).
+    /// Appends values in little-endian order.
     pub fn array<T: bytemuck::NoUninit>(&mut self, values: &[T]) -> Result<()> {
         self.bytes(bytemuck::cast_slice(values))
     }
@@ -307,7 +304,7 @@ impl Body<'_> {
         }
     }
 
-    /// Bytes so far.
+    /// Bytes written so far.
     pub fn len(&self) -> u64 {
         self.stream.len()
     }
@@ -321,13 +318,13 @@ impl Body<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::section::Table;
+    use crate::base::section::SectionTable;
     use xxhash_rust::xxh3::xxh3_64;
 
     #[test]
     fn sections_are_aligned_and_checksums_cover_every_byte_once() {
         let mut file = Vec::new();
-        let mut sections = Sections::at(0, Vec::new(), &mut file);
+        let mut sections = SectionWriter::at(0, Vec::new(), &mut file);
         for len in [0usize, 1, 7, 100, 3 << 20] {
             let tag = 0x41 + (len % 29) as u8;
             sections
@@ -338,7 +335,8 @@ mod tests {
         let end = sections.position();
         assert_eq!(end, file.len() as u64);
         let table =
-            Table::walk(0, end, |at, len| file.get(at as usize..(at + len) as usize)).unwrap();
+            SectionTable::walk(0, end, |at, len| file.get(at as usize..(at + len) as usize))
+                .unwrap();
         assert_eq!(table.places.len(), 5);
         assert!(table.places.iter().all(|place| place.offset % ALIGN == 0));
         let mut covered = vec![0u8; file.len()];

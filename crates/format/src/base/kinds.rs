@@ -11,7 +11,7 @@ use crate::base::image::Body;
 use crate::error::Result;
 use crate::types::EventType;
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Kinds<'a> {
     section: Section<'a>,
@@ -20,10 +20,10 @@ pub struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// Reads the section's front.
+    /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         if section.u64(0)? != nodes {
-            return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+            return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
         }
         Ok(Self {
             section,
@@ -44,7 +44,7 @@ impl<'a> Kinds<'a> {
     }
 }
 
-/// Writes the section from the type of each event.
+/// Writes the section from each event's type.
 pub fn write(body: &mut Body<'_>, types: &[u8]) -> Result<()> {
     let grouped = group(256, types.iter().map(|&t| usize::from(t)));
     body.u64(types.len() as u64)?;
@@ -53,15 +53,15 @@ pub fn write(body: &mut Body<'_>, types: &[u8]) -> Result<()> {
 }
 
 /// Positions grouped by a key.
-pub(crate) struct Grouped {
-    /// Where each group begins; one more than groups.
+pub(crate) struct Groups {
+    /// Where each group begins, then the end of the last.
     pub(crate) starts: Vec<u32>,
     /// Positions, by group, then ascending.
     pub(crate) members: Vec<u32>,
 }
 
 /// Groups the positions of `keys` by a counting sort.
-pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) -> Grouped {
+pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) -> Groups {
     let mut starts = vec![0u32; groups + 1];
     let mut n = 0;
     for key in keys.clone() {
@@ -77,5 +77,5 @@ pub(crate) fn group(groups: usize, keys: impl Iterator<Item = usize> + Clone) ->
         members[next[key] as usize] = position as u32;
         next[key] += 1;
     }
-    Grouped { starts, members }
+    Groups { starts, members }
 }

@@ -1,38 +1,38 @@
-//! Two sorted lists as one: long runs of the older, with entries of the newer between them.
+//! Merges two sorted lists: runs of the older one, single entries of the newer one.
 
 use std::ops::Range;
 
-/// What comes next.
-pub(crate) enum Piece<T> {
-    /// These of the older list, as they stand.
+/// The next part of the merged list.
+pub(crate) enum MergeRun<T> {
+    /// Entries of the older list, by index.
     Older(Range<usize>),
-    /// This of the newer one.
+    /// One entry of the newer list.
     Newer(T),
 }
 
-/// Hands out `len` older entries and the newer ones in order. Among equals the older come first.
+/// Passes `len` older entries and the newer ones to `out` in order; equal keys: the older ones first.
 pub(crate) fn merge<K: Ord, T, E>(
     len: usize,
     older: impl Fn(usize) -> K,
     newer: impl IntoIterator<Item = (K, T)>,
-    mut out: impl FnMut(Piece<T>) -> Result<(), E>,
+    mut out: impl FnMut(MergeRun<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut from = 0;
     for (key, value) in newer {
         let to = after(from, len, |at| older(at) <= key);
         if from < to {
-            out(Piece::Older(from..to))?;
+            out(MergeRun::Older(from..to))?;
         }
         from = to;
-        out(Piece::Newer(value))?;
+        out(MergeRun::Newer(value))?;
     }
     if from < len {
-        out(Piece::Older(from..len))?;
+        out(MergeRun::Older(from..len))?;
     }
     Ok(())
 }
 
-/// The first place from `from` on for which `before` is false.
+/// The first index from `from` on for which `before` is false.
 fn after(from: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut from, mut to) = (from, len);
     while from < to {
@@ -46,7 +46,7 @@ fn after(from: usize, len: usize, before: impl Fn(usize) -> bool) -> usize {
     from
 }
 
-/// An ascending list without some of its entries, and with others. All ascend.
+/// An ascending list without the entries in `gone`, plus those in `newer`. All three ascend.
 pub(crate) fn edited<T: Ord + Copy>(older: &[T], gone: &[T], newer: &[T]) -> Vec<T> {
     let mut kept = Vec::with_capacity(older.len() + newer.len());
     let mut from = 0;
@@ -68,8 +68,8 @@ pub(crate) fn edited<T: Ord + Copy>(older: &[T], gone: &[T], newer: &[T]) -> Vec
         pairs,
         |piece| -> Result<(), std::convert::Infallible> {
             match piece {
-                Piece::Older(range) => out.extend_from_slice(&kept[range]),
-                Piece::Newer(entry) => out.push(entry),
+                MergeRun::Older(range) => out.extend_from_slice(&kept[range]),
+                MergeRun::Newer(entry) => out.push(entry),
             }
             Ok(())
         },
@@ -83,7 +83,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn an_edited_list_is_what_a_set_would_say() {
+    fn an_edited_list_equals_a_set_with_the_same_edits() {
         let older: Vec<u32> = (0..100).map(|i| i * 3).collect();
         for step in [1usize, 2, 7, 50] {
             let gone: Vec<u32> = older.iter().copied().step_by(step).collect();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equals_the_older_come_first() {
+    fn equal_entries_of_the_older_list_come_first() {
         let mut out = String::new();
         let newer = [(2, 'x'), (9, 'y')];
         let Ok(()) = merge(
@@ -107,8 +107,8 @@ mod tests {
             newer,
             |piece| -> Result<(), std::convert::Infallible> {
                 match piece {
-                    Piece::Older(range) => out.push_str(&format!("{range:?} ")),
-                    Piece::Newer(c) => out.push(c),
+                    MergeRun::Older(range) => out.push_str(&format!("{range:?} ")),
+                    MergeRun::Newer(c) => out.push(c),
                 }
                 Ok(())
             },

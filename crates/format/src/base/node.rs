@@ -9,12 +9,12 @@ pub const LEN: usize = 72;
 
 /// A node record, decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Record {
-    /// Its id; in our files its position.
+pub struct NodeRecord {
+    /// The id; in files of amemd the record's position.
     pub id: NodeId,
     /// Its type.
     pub event_type: EventType,
-    /// Ours; zero in files of the reference.
+    /// Flags of amemd; zero in files of the reference.
     pub flags: Flags,
     /// Recorded time.
     pub created_at: Micros,
@@ -24,7 +24,7 @@ pub struct Record {
     pub confidence: f32,
     /// How often it was touched.
     pub access_count: u32,
-    /// When it was last touched.
+    /// When it was touched last.
     pub last_accessed: Micros,
     /// Strength at the last decay run.
     pub decay_score: f32,
@@ -32,16 +32,16 @@ pub struct Record {
     pub content_offset: u64,
     /// Compressed bytes of the text; 0 for empty.
     pub content_len: u32,
-    /// Bytes into the edge table of its first edge.
+    /// Where its first edge is, in bytes from the start of the edge table.
     pub edge_offset: u64,
-    /// Outgoing edges.
+    /// The number of outgoing edges.
     pub edge_count: u32,
-    /// Decay rate per day; 0 is the type's default.
+    /// Decay rate per day; 0 stands for the type's default.
     pub lambda: f32,
 }
 
-impl Record {
-    /// The record's bytes.
+impl NodeRecord {
+    /// Encodes the record.
     pub fn encode(&self) -> [u8; LEN] {
         let mut out = [0; LEN];
         put_u64(&mut out, 0, self.id.0);
@@ -62,29 +62,29 @@ impl Record {
         out
     }
 
-    /// Reads a record of exactly `LEN` bytes that stands at `position` in the file.
+    /// Decodes the record at `position` in the file.
     ///
-    /// Floats must be finite and times representable; what offsets point to is checked when it is read.
+    /// Fails for floats that are not finite and times out of range. Callers check offsets when they follow them.
     #[inline]
     pub fn decode(bytes: &[u8; LEN], position: u64) -> Result<Self> {
-        Raw(bytes).checked(position).map(Raw::decode)
+        RawNode(bytes).checked(position).map(RawNode::decode)
     }
 }
 
-/// A record in place, which was checked: a field is read when it is asked for.
+/// A checked record in place; each accessor decodes one field.
 #[derive(Debug, Clone, Copy)]
-pub struct Raw<'a>(&'a [u8; LEN]);
+pub struct RawNode<'a>(&'a [u8; LEN]);
 
-#[allow(missing_docs, reason = "the fields are those of `Record`")]
-impl<'a> Raw<'a> {
-    /// Checks what `Record::decode` checks, and that it is the record of an event.
+#[allow(missing_docs, reason = "the fields are those of `NodeRecord`")]
+impl<'a> RawNode<'a> {
+    /// Checks what `NodeRecord::decode` checks, and that the record has this id.
     #[inline]
     pub fn check(bytes: &'a [u8; LEN], id: NodeId, position: u64) -> Result<Self> {
         let raw = Self(bytes).checked(position)?;
         if raw.id() == id {
             Ok(raw)
         } else {
-            Err(raw.of_another(position))
+            Err(raw.wrong_id(position))
         }
     }
 
@@ -101,15 +101,15 @@ impl<'a> Raw<'a> {
     }
 
     #[cold]
-    fn of_another(self, position: u64) -> Error {
-        let why = format!("it says that it is event {}", self.id());
+    fn wrong_id(self, position: u64) -> Error {
+        let why = format!("its id is {}", self.id());
         Error::corrupt("node record", position, why)
     }
 
     /// All fields.
     #[inline]
-    pub fn decode(self) -> Record {
-        Record {
+    pub fn decode(self) -> NodeRecord {
+        NodeRecord {
             id: self.id(),
             event_type: self.event_type(),
             flags: self.flags(),
@@ -172,7 +172,7 @@ impl<'a> Raw<'a> {
         get_f32(self.0, 40)
     }
 
-    /// Position of the text in the content block, and its bytes there.
+    /// Where the text is in the content block, and its compressed bytes.
     #[inline]
     pub fn content(self) -> (u64, u32) {
         (get_u64(self.0, 44), get_u32(self.0, 52))
@@ -184,19 +184,17 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The flags in a record.
 #[inline]
 pub(super) fn flags(record: &[u8; LEN]) -> Flags {
     Flags(record[9])
 }
 
-/// The confidence in a record.
+/// Decodes one field of an unchecked record.
 #[inline]
 pub fn confidence(record: &[u8; LEN]) -> f32 {
     get_f32(record, 24)
 }
 
-/// The recorded time in a record.
 #[inline]
 pub(super) fn created_at(record: &[u8; LEN]) -> Micros {
     Micros(get_u64(record, 12) as i64)
@@ -219,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_record_reads_back_with_more_edges_than_16_bits_hold() {
-        let record = Record {
+        let record = NodeRecord {
             id: NodeId(9),
             event_type: EventType(200),
             flags: Flags(41),
@@ -236,9 +234,9 @@ mod tests {
             lambda: 0.125,
         };
         let bytes = record.encode();
-        assert_eq!(Record::decode(&bytes, 0).unwrap(), record);
+        assert_eq!(NodeRecord::decode(&bytes, 0).unwrap(), record);
         let mut bad = bytes;
         put_f32(&mut bad, 24, f32::NAN);
-        assert!(Record::decode(&bad, 0).is_err());
+        assert!(NodeRecord::decode(&bad, 0).is_err());
     }
 }

@@ -1,9 +1,9 @@
-//! Section 0x49, requests: what was answered to whom, so that a retry is answered and not executed.
+//! Section 0x49, requests: stored answers, so that a retry is answered and not executed.
 //!
 //! | at | type | field |
 //! |---|---|---|
 //! | 0 | u64 | requests r |
-//! | 8 | u64 | floor: milliseconds of the newest id that was let go; older ids are refused |
+//! | 8 | u64 | floor: milliseconds of the newest id that was dropped; older ids are refused |
 //! | 16 | record × r | by id |
 //! | | | answers |
 //!
@@ -20,20 +20,20 @@ use crate::types::Lsn;
 
 const RECORD: u64 = 56;
 
-/// The body of a request that was made before something was erased: a hash of what was erased would let it be
-/// guessed. Such a request is known by its id alone.
+/// Replaces the hash of a request's body after an erase, because the hash would let a reader guess the erased value.
+/// Then the id alone identifies the request.
 pub const FORGOTTEN: u128 = 0;
 
-/// What is remembered of a request.
+/// A request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Request<'a> {
+pub struct StoredRequest<'a> {
     /// A UUIDv7, whose first 48 bits are milliseconds since 1970.
     pub id: Uuid,
     /// XXH3-128 of its body, or [`FORGOTTEN`].
     pub body: u128,
     /// The commit.
     pub lsn: Lsn,
-    /// What was answered.
+    /// The answer, as JSON.
     pub answer: &'a [u8],
 }
 
@@ -42,7 +42,7 @@ pub fn millis(id: &Uuid) -> u64 {
     (id.as_u128() >> 80) as u64
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Requests<'a> {
     section: Section<'a>,
@@ -51,14 +51,14 @@ pub struct Requests<'a> {
 }
 
 impl<'a> Requests<'a> {
-    /// Reads the section's front.
+    /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
         let count = section.u64(0)?;
         section.slice(
             16,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         Ok(Self {
             section,
@@ -77,13 +77,13 @@ impl<'a> Requests<'a> {
         self.count == 0
     }
 
-    /// Milliseconds of the newest id that was let go.
+    /// Milliseconds of the newest id that was dropped; the writer refuses ids at or below it.
     pub fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// The request at a position, in order of id.
-    pub fn at(&self, position: u64) -> Result<Request<'a>> {
+    /// The request at a position, by id.
+    pub fn at(&self, position: u64) -> Result<StoredRequest<'a>> {
         let record = self.section.slice(
             16u64.saturating_add(position.saturating_mul(RECORD)),
             RECORD,
@@ -93,7 +93,7 @@ impl<'a> Requests<'a> {
             answers.saturating_add(get_u64(record, 40)),
             get_u32(record, 48).into(),
         )?;
-        Ok(Request {
+        Ok(StoredRequest {
             id: Uuid::from_bytes(std::array::from_fn(|i| record[i])),
             body: u128::from_le_bytes(std::array::from_fn(|i| record[16 + i])),
             lsn: Lsn(get_u64(record, 32)),
@@ -101,8 +101,8 @@ impl<'a> Requests<'a> {
         })
     }
 
-    /// The request of an id.
-    pub fn find(&self, id: &Uuid) -> Result<Option<Request<'a>>> {
+    /// Looks up a request by id.
+    pub fn find(&self, id: &Uuid) -> Result<Option<StoredRequest<'a>>> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
             let middle = (from + to) / 2;
@@ -121,8 +121,8 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Writes the section from requests in order of id.
-pub fn write(body: &mut Body<'_>, requests: &[Request<'_>], floor: u64) -> Result<()> {
+/// Writes the section. The requests must ascend by id.
+pub fn write(body: &mut Body<'_>, requests: &[StoredRequest<'_>], floor: u64) -> Result<()> {
     body.u64(requests.len() as u64)?;
     body.u64(floor)?;
     let mut offset = 0u64;

@@ -1,6 +1,6 @@
-//! When something is done by itself: `off`, `every 6h`, `daily 03:00`, `weekly sun 03:00`. Times are UTC.
+//! Schedules of jobs: `off`, `every 6h`, `daily 03:00`, `weekly sun 03:00`. Times are UTC.
 //!
-//! Promises: a moment that was missed, as the machine slept or nobody ran, is due at once, and once.
+//! Promises: a run missed while the machine slept or the daemon was down is due at once, and once.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,30 +13,30 @@ use crate::types::Micros;
 const SECOND: i64 = 1_000_000;
 const MINUTE: i64 = 60 * SECOND;
 const DAY: i64 = 24 * 60 * MINUTE;
-/// The shortest interval, in seconds.
+/// Seconds of the shortest interval.
 const SECONDS_MIN: u64 = 1;
-/// The longest interval, in seconds: a year.
+/// Seconds of the longest interval: a year.
 const SECONDS_MAX: u64 = 366 * 86_400;
-/// Days of the week from that of 1970-01-01.
+/// Names of the days since 1970-01-01, a Thursday.
 const DAYS: [&str; 7] = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];
 
-/// When something is done.
+/// When a job runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Schedule {
-    /// Never by itself.
+    /// Only on request.
     Off,
-    /// So many seconds after the last time.
+    /// Seconds between runs.
     Every(u64),
     /// At a minute of the day.
     Daily(u32),
-    /// On a day of the week (0 is Thursday, as 1970-01-01 was one), at a minute of it.
+    /// On a day of the week (0 is Thursday, see `DAYS`) at a minute of the day.
     Weekly(u8, u32),
 }
 
 impl Schedule {
-    /// When it is due next, if it was done last at a moment; `None`: never. What was never done is due an interval, or
-    /// a moment of the calendar, after `since`.
+    /// The next due time; `None` for `off`. A job that never ran is due one interval, or at the next calendar time,
+    /// after `since`.
     pub fn next(&self, last: Option<Micros>, since: Micros) -> Option<Micros> {
         let from = last.unwrap_or(since).0;
         let next = match *self {
@@ -51,7 +51,7 @@ impl Schedule {
         Some(Micros(next))
     }
 
-    /// The time between two runs, by which a start is spread.
+    /// Microseconds between two runs; the scheduler spreads starts over it.
     pub fn interval(&self) -> Option<i64> {
         match *self {
             Self::Off => None,
@@ -62,7 +62,7 @@ impl Schedule {
     }
 }
 
-/// The first moment past `from` that is `offset` behind a multiple of `period`.
+/// The first time after `from` that is `offset` after a multiple of `period`.
 fn after(from: i64, period: i64, offset: i64) -> i64 {
     let periods = from.saturating_sub(offset).div_euclid(period) + 1;
     periods.saturating_mul(period).saturating_add(offset)
@@ -72,26 +72,30 @@ impl FromStr for Schedule {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let odd = || {
-            let why =
-                format!("{text:?} is none: say off, every 6h, daily 03:00 or weekly sun 03:00");
+        let malformed = || {
+            let why = format!(
+                "{text:?} is not a schedule; use off, every 6h, daily 03:00 or weekly sun 03:00"
+            );
             Error::invalid("schedule", why)
         };
         let words: Vec<_> = text.split_whitespace().collect();
         match words[..] {
             ["off"] => Ok(Self::Off),
-            ["every", span] => Ok(Self::Every(seconds(span).ok_or_else(odd)?)),
-            ["daily", time] => Ok(Self::Daily(minute(time).ok_or_else(odd)?)),
+            ["every", span] => Ok(Self::Every(seconds(span).ok_or_else(malformed)?)),
+            ["daily", time] => Ok(Self::Daily(minute(time).ok_or_else(malformed)?)),
             ["weekly", day, time] => {
-                let day = DAYS.iter().position(|name| *name == day).ok_or_else(odd)?;
-                Ok(Self::Weekly(day as u8, minute(time).ok_or_else(odd)?))
+                let day = DAYS
+                    .iter()
+                    .position(|name| *name == day)
+                    .ok_or_else(malformed)?;
+                Ok(Self::Weekly(day as u8, minute(time).ok_or_else(malformed)?))
             }
-            _ => Err(odd()),
+            _ => Err(malformed()),
         }
     }
 }
 
-/// `90s`, `10m`, `6h`, `7d`.
+/// Parses a span such as `90s`, `10m`, `6h` or `7d` into seconds.
 pub fn seconds(text: &str) -> Option<u64> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let unit = match unit {
@@ -107,7 +111,7 @@ pub fn seconds(text: &str) -> Option<u64> {
         .then_some(seconds)
 }
 
-/// `03:00`.
+/// Parses a time of day such as `03:00` into minutes.
 fn minute(text: &str) -> Option<u32> {
     let (hours, minutes) = text.split_once(':')?;
     let two = |text: &str, below: u32| {
@@ -117,7 +121,7 @@ fn minute(text: &str) -> Option<u32> {
     Some(two(hours, 24)? * 60 + two(minutes, 60)?)
 }
 
-/// A span as it is written.
+/// Formats seconds as the shortest exact span.
 pub fn span(seconds: u64) -> String {
     for (unit, name) in [(86_400, 'd'), (3600, 'h'), (60, 'm')] {
         if seconds.is_multiple_of(unit) {
@@ -191,7 +195,7 @@ mod tests {
             "every é",
         ] {
             let refused = text.parse::<Schedule>().unwrap_err().to_string();
-            assert!(refused.contains("say off"), "{text}: {refused}");
+            assert!(refused.contains("use off"), "{text}: {refused}");
         }
     }
 
@@ -221,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn times_at_the_ends_of_time_are_no_trouble() {
+    fn extreme_times_do_not_overflow() {
         for schedule in ["every 366d", "daily 00:00", "weekly wed 23:59"].map(of) {
             for micros in [i64::MIN, -1, 0, i64::MAX] {
                 assert!(schedule.next(Some(Micros(micros)), Micros(0)).is_some());

@@ -1,7 +1,10 @@
-//! Sections: `tag u8, length u64, bytes`, repeated, from the end of the vectors on.
+//! Sections: `tag u8, length u64, bytes`, repeated, from the end of the vectors on; and the table of all sections.
 //!
-//! What we write begins at a multiple of 64 in the file (a padding *section* in front where needed), so that
-//! its arrays are used in place. Readers skip what they don't know. The journal is last.
+//! The bytes of our sections begin at a multiple of 64 in the file (a padding *section* in front where needed), so that
+//! readers use their arrays in place. Readers skip unknown tags. The journal is last.
+//!
+//! A row of `section_table!` declares a section once: its tag, `Base`'s accessor, the order of writing, what damage to
+//! it means, what an erase must clear, and the table in docs/FORMAT.md follow from it.
 
 use bytemuck::Pod;
 
@@ -10,97 +13,188 @@ use crate::error::{Error, Result};
 use crate::journal::head;
 use crate::limits::SECTIONS_MAX;
 
-/// Bytes before a section's own.
+/// Bytes of tag and length.
 pub const HEADER: u64 = 9;
 /// Alignment of our sections' bytes.
 pub const ALIGN: u64 = 64;
 
-/// Which section: the numbers in the file.
-#[allow(missing_docs, reason = "each is described in its own file")]
-pub mod tag {
-    use std::ops::RangeInclusive;
-
-    /// Those that only amemd writes, the journal's apart.
-    pub const OURS: RangeInclusive<u8> = 0x40..=0x5F;
-
-    pub const REFERENCE_TYPES: u8 = 0x01;
-    pub const REFERENCE_DOC_LENGTHS: u8 = 0x06;
-    pub const PADDING: u8 = 0x40;
-    pub const IDENTITY: u8 = 0x41;
-    pub const SETTINGS: u8 = 0x42;
-    pub const SESSIONS: u8 = 0x43;
-    pub const ACTORS: u8 = 0x44;
-    pub const ATTRIBUTES: u8 = 0x45;
-    pub const EVENT_TIMES: u8 = 0x46;
-    pub const HISTORY: u8 = 0x47;
-    pub const CLOCK: u8 = 0x48;
-    pub const REQUESTS: u8 = 0x49;
-    pub const COMMITS: u8 = 0x4A;
-    pub const ADJACENCY: u8 = 0x4B;
-    pub const KINDS: u8 = 0x4C;
-    pub const CODES: u8 = 0x4D;
-    pub const TERMS: u8 = 0x4E;
-    pub const VECTORS: u8 = 0x4F;
-    pub const STRENGTHS: u8 = 0x50;
-    pub const CONFLICTS: u8 = 0x51;
-    pub const VALUES: u8 = 0x52;
-    pub const CHECKSUMS: u8 = 0x5F;
-    pub const JOURNAL: u8 = 0x7F;
+/// Gives a macro the sections that a base of amemd has, in the order in which a checkpoint writes them.
+///
+/// A row: tag, name, what it contains, role (`record`, `index` or `checksums`), `required` or `optional`, `content` if
+/// it contains text, vectors or attributes of events or what is derived from them, which an erase must remove, or
+/// `plain`; then how `Base` reads it, unless that happens at open.
+macro_rules! section_table {
+    ($then:ident) => {
+        $then! {
+            IDENTITY 0x41 "identity" "which brain this is" record required plain;
+            SETTINGS 0x42 "settings" "the brain's settings" record required plain;
+            SESSIONS 0x43 "sessions" "each session, and its events" record required plain
+                /// Sessions and their events.
+                => sessions |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
+            ACTORS 0x44 "actors" "authors of commits" record required plain
+                /// Actors by number.
+                => actors |section, base| Actors::read(section), Actors<'_>;
+            ATTRIBUTES 0x45 "attributes" "the JSON object of each event that has one" record required content
+                /// Attributes as JSON.
+                => attributes |section, base| AttributeTexts::read(section), AttributeTexts<'_>;
+            EVENT_TIMES 0x46 "event times" "when events happened" record required plain
+                /// When events happened.
+                => event_times |section, base| EventTimes::read(section, base.nodes()), EventTimes<'_>;
+            HISTORY 0x47 "history" "earlier values" record required content
+                /// Values before each change.
+                => history |section, base| History::read(section), History<'_>;
+            CLOCK 0x48 "clock" "LSN and recorded time of every commit" record required plain
+                /// LSN and time of every commit.
+                => clock |section, base| CommitClock::read(section), CommitClock<'_>;
+            REQUESTS 0x49 "requests" "stored answers, for retries" record required plain
+                /// Requests and their answers.
+                => requests |section, base| Requests::read(section), Requests<'_>;
+            COMMITS 0x4A "recent commits" "the newest frames, for subscribers" record required content
+                /// Frames of earlier journals.
+                => commits |section, base| RecentCommits::read(section), RecentCommits<'_>;
+            ADJACENCY 0x4B "adjacency" "edges both ways" index required plain
+                /// Edges, both ways.
+                => adjacency |section, base|
+                Adjacency::read(section, base.nodes(), base.header.edges), Adjacency<'_>;
+            KINDS 0x4C "kinds" "events by type" index required plain
+                /// Events by type.
+                => kinds |section, base| Kinds::read(section, base.nodes()), Kinds<'_>;
+            CONFLICTS 0x51 "conflicts" "edges of disagreement" index required plain
+                /// Edges of disagreement.
+                => conflicts |section, base| ConflictEdges::read(section), ConflictEdges<'_>;
+            VECTORS 0x4F "vector lengths" "the length of each vector" index required content
+                /// 1 / length of each vector.
+                => inverse_lengths |section, base| vectors::read(section, base.nodes()), &[f32];
+            STRENGTHS 0x50 "strengths" "events by strength" index required plain
+                /// Events by strength.
+                => strengths |section, base| strengths::read(section, base.nodes()), &[u32];
+            VALUES 0x52 "attribute values" "events by the values of their attributes" index optional content
+                /// Events by attribute value; `None` if no event has attributes, or another version made the file.
+                => values |section, base| ValueIndex::read(section), Option<ValueIndex<'_>>;
+            CODES 0x4D "codes" "vectors as 4-bit codes, and IVF lists" index required content
+                /// Every vector as 4-bit codes; `None` if no event has a vector.
+                => codes |section, base|
+                QuantisedVectors::read(section, base.nodes(), base.header.dimension), Option<QuantisedVectors<'_>>;
+            TERMS 0x4E "terms" "words of the texts" index required content
+                /// Terms of the texts; `None` if another version of the analyzer made them.
+                => terms |section, base| Terms::open(section.bytes, section.offset), Option<Terms<'_>>;
+            CHECKSUMS 0x5F "checksums" "of everything before it" checksums required plain
+                /// Checksums of everything before them.
+                => checksums |section, base| Checksums::read(section), Checksums<'_>;
+        }
+    };
 }
+pub(crate) use section_table;
 
-/// A section's name, for errors and for people.
-pub fn name(tag: u8) -> &'static str {
-    match tag {
-        0x01..=0x06 => "index of the reference",
-        tag::PADDING => "padding",
-        tag::IDENTITY => "identity",
-        tag::SETTINGS => "settings",
-        tag::SESSIONS => "sessions",
-        tag::ACTORS => "actors",
-        tag::ATTRIBUTES => "attributes",
-        tag::EVENT_TIMES => "event times",
-        tag::HISTORY => "history",
-        tag::CLOCK => "clock",
-        tag::REQUESTS => "requests",
-        tag::COMMITS => "recent commits",
-        tag::ADJACENCY => "adjacency",
-        tag::KINDS => "kinds",
-        tag::CODES => "codes",
-        tag::TERMS => "terms",
-        tag::VECTORS => "vector lengths",
-        tag::STRENGTHS => "strengths",
-        tag::CONFLICTS => "conflicts",
-        tag::VALUES => "attribute values",
-        tag::CHECKSUMS => "checksums",
-        tag::JOURNAL => "journal",
-        _ => "unknown section",
-    }
-}
-
-/// Where a section's bytes are.
+/// What a section repeats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
-    /// Which.
+pub enum SectionRole {
+    /// Nothing: damage to it is a loss, and a checkpoint carries the damage on.
+    Record,
+    /// The tables and the records: a checkpoint can build it again.
+    Index,
+    /// The bytes before it.
+    Checksums,
+}
+
+/// A section of a base, as docs/FORMAT.md describes it. Its layout stands in the file that reads it.
+#[derive(Debug, Clone, Copy)]
+pub struct SectionRow {
+    /// The number in the file.
+    pub tag: u8,
+    /// For errors and for people.
+    pub name: &'static str,
+    /// What it contains.
+    pub what: &'static str,
+    /// What it repeats.
+    pub role: SectionRole,
+    /// A base without it is whole.
+    pub is_optional: bool,
+    /// It contains text, vectors or attributes of events, or what is derived from them: an erase must remove it.
+    pub has_content: bool,
+}
+
+macro_rules! role {
+    (record) => {
+        SectionRole::Record
+    };
+    (index) => {
+        SectionRole::Index
+    };
+    (checksums) => {
+        SectionRole::Checksums
+    };
+}
+
+macro_rules! rows {
+    ($(
+        $tag:ident $value:literal $name:literal $what:literal $role:ident $presence:ident $content:ident
+        $($(#[$doc:meta])* => $accessor:ident |$section:ident, $base:ident| $read:expr, $out:ty)?;
+    )*) => {
+        /// The tags of sections.
+        #[allow(missing_docs, reason = "ROWS describes each")]
+        pub mod tag {
+            use std::ops::RangeInclusive;
+
+            /// Sections that only amemd writes, without the journal.
+            pub const OURS: RangeInclusive<u8> = 0x40..=0x5F;
+
+            /// Indexes of the reference.
+            pub const REFERENCE: RangeInclusive<u8> = 0x01..=0x06;
+            pub const PADDING: u8 = 0x40;
+            $(pub const $tag: u8 = $value;)*
+            pub const JOURNAL: u8 = 0x7F;
+        }
+
+        /// Every section of a base, in the order in which a checkpoint writes them.
+        pub const ROWS: &[SectionRow] = &[$(SectionRow {
+            tag: $value,
+            name: $name,
+            what: $what,
+            role: role!($role),
+            is_optional: matches!(stringify!($presence).as_bytes(), b"optional"),
+            has_content: matches!(stringify!($content).as_bytes(), b"content"),
+        },)*];
+
+        /// A section's name, for errors and for people.
+        pub fn name(tag: u8) -> &'static str {
+            match tag {
+                $($value => $name,)*
+                tag::PADDING => "padding",
+                tag::JOURNAL => "journal",
+                tag if tag::REFERENCE.contains(&tag) => "index of the reference",
+                _ => "unknown section",
+            }
+        }
+    };
+}
+
+section_table!(rows);
+
+/// The bytes of a section in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SectionPlace {
+    /// Its tag.
     pub tag: u8,
     /// Position of its bytes in the file.
     pub offset: u64,
-    /// Their number.
+    /// Number of its bytes.
     pub len: u64,
 }
 
 /// The sections of a file.
 #[derive(Debug, Clone, Default)]
-pub struct Table {
-    /// In file order, padding and the journal left out.
-    pub places: Vec<Place>,
+pub struct SectionTable {
+    /// In file order, without padding and the journal.
+    pub places: Vec<SectionPlace>,
     /// Position of the journal's head page.
     pub journal: Option<u64>,
-    /// Where the last section ends, the journal left out.
+    /// The end of the last section, without the journal.
     pub end: u64,
 }
 
-impl Table {
-    /// Walks the sections from `start` to the journal or the end of the file. `read` lends bytes of the file.
+impl SectionTable {
+    /// Walks the sections from `start` to the journal or the end of the file. `read` gives bytes of the file.
     pub fn walk<'a>(
         start: u64,
         file_len: u64,
@@ -150,7 +244,7 @@ impl Table {
                 if table.places.iter().any(|place| place.tag == tag) {
                     return Err(Error::corrupt(name(tag), at, "it occurs twice"));
                 }
-                table.places.push(Place { tag, offset, len });
+                table.places.push(SectionPlace { tag, offset, len });
             }
             at = end;
             table.end = at;
@@ -158,24 +252,24 @@ impl Table {
         Ok(table)
     }
 
-    /// The section that has the byte at a position, its tag and its length included.
-    pub fn at(&self, position: u64) -> Option<Place> {
-        let has = |place: &Place| {
+    /// The section with the byte at a position; its tag and length belong to it.
+    pub fn at(&self, position: u64) -> Option<SectionPlace> {
+        let has = |place: &SectionPlace| {
             (place.offset - HEADER..place.offset + place.len.max(1)).contains(&position)
         };
         self.places.iter().copied().find(has)
     }
 
     /// The section of a tag.
-    pub fn find(&self, tag: u8) -> Option<Place> {
+    pub fn find(&self, tag: u8) -> Option<SectionPlace> {
         self.places.iter().copied().find(|place| place.tag == tag)
     }
 }
 
-/// A section's bytes, and what they are for errors.
+/// A section's bytes, with its tag and position for errors.
 #[derive(Debug, Clone, Copy)]
 pub struct Section<'a> {
-    /// Which.
+    /// Its tag.
     pub tag: u8,
     /// Position of the bytes in the file.
     pub offset: u64,
@@ -184,7 +278,7 @@ pub struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// Damage at a position in the section.
+    /// An error at a position in the section.
     pub fn bad(&self, at: u64, why: impl Into<String>) -> Error {
         Error::corrupt(name(self.tag), self.offset.saturating_add(at), why)
     }
@@ -201,7 +295,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// `count` values in place, at a position aligned to them.
+    /// `count` values in place; `at` must be aligned to them.
     #[inline]
     pub fn array<T: Pod>(&self, at: u64, count: u64) -> Result<&'a [T]> {
         let len = count.checked_mul(size_of::<T>() as u64);
@@ -237,7 +331,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// A range of an array that another array gave; damage if it does not exist.
+/// A range whose bounds came from the file; an error if the array is shorter.
 pub fn range<'a, T>(section: &Section<'_>, array: &'a [T], from: u64, to: u64) -> Result<&'a [T]> {
     if from > to || to > array.len() as u64 {
         return Err(section.bad(
@@ -255,8 +349,8 @@ compile_error!("arrays of a brain are used in place, and they are little-endian"
 mod tests {
     use super::*;
 
-    fn walk(bytes: &[u8]) -> Result<Table> {
-        Table::walk(0, bytes.len() as u64, |at, len| {
+    fn walk(bytes: &[u8]) -> Result<SectionTable> {
+        SectionTable::walk(0, bytes.len() as u64, |at, len| {
             bytes.get(at as usize..(at + len) as usize)
         })
     }
@@ -280,7 +374,7 @@ mod tests {
         assert_eq!(table.places.len(), 2);
         assert_eq!(
             table.find(0x42),
-            Some(Place {
+            Some(SectionPlace {
                 tag: 0x42,
                 offset: 10 + 14 + 9,
                 len: 2

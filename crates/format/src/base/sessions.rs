@@ -1,4 +1,4 @@
-//! Section 0x43, sessions: what is known of each, and the events of each.
+//! Section 0x43, sessions: their records and events.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -25,41 +25,41 @@ const RECORD: u64 = 64;
 const OPENED: u32 = 1;
 const CLOSED: u32 = 2;
 
-/// What is known of a session.
+/// A session's record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session<'a> {
     /// Its number.
     pub id: SessionId,
-    /// The client's own name for it; empty for none.
+    /// The client's key; empty for none.
     pub key: &'a str,
-    /// Who worked in it; empty if it was never opened.
+    /// The agent's name; empty if no client opened the session.
     pub agent: &'a str,
-    /// When it was opened, or its first event.
+    /// When a client opened it; else the time of its first event.
     pub opened: Micros,
-    /// True if a client opened it; false if it is only known from its events.
+    /// True if a client opened it; false if only its events name it.
     pub explicit: bool,
-    /// Its last event, or when it was opened.
+    /// The time of its last event; without events, when it was opened.
     pub last_event: Micros,
-    /// When it was closed.
+    /// When it was closed; `None` if it is open.
     pub closed: Option<Micros>,
-    /// How it ended.
+    /// The outcome that the client gave; may be empty.
     pub outcome: &'a str,
 }
 
-/// The section, in place.
+/// The section, read in place.
 #[derive(Debug, Clone, Copy)]
-pub struct Sessions<'a> {
+pub struct SessionIndex<'a> {
     section: Section<'a>,
     count: u64,
     nodes: u64,
 }
 
-impl<'a> Sessions<'a> {
-    /// Reads the section's front.
+impl<'a> SessionIndex<'a> {
+    /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
         let (count, found) = (section.u64(0)?, section.u64(8)?);
         if found != nodes {
-            return Err(section.bad(8, format!("it is of {found} events, the brain has {nodes}")));
+            return Err(section.bad(8, format!("it covers {found} events, the base has {nodes}")));
         }
         let sessions = Self {
             section,
@@ -70,7 +70,7 @@ impl<'a> Sessions<'a> {
             16,
             count
                 .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "a count past all bounds"))?,
+                .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
         sessions.members_array()?;
         Ok(sessions)
@@ -100,7 +100,7 @@ impl<'a> Sessions<'a> {
             .array(self.keys_at() + 8 * self.count + 4, self.nodes)
     }
 
-    /// The session at a position, in order of number.
+    /// The session at a position, by number.
     pub fn at(&self, position: u64) -> Result<Session<'a>> {
         if position >= self.count {
             return Err(self
@@ -113,7 +113,7 @@ impl<'a> Sessions<'a> {
         let mut at = texts.saturating_add(get_u64(record, 32));
         let mut text = |len: u32, max: usize| {
             if len as usize > max {
-                let why = format!("{len} bytes of a session where at most {max} may be");
+                let why = format!("a text of {len} bytes exceeds the limit of {max}");
                 return Err(self.section.bad(16 + position * RECORD, why));
             }
             let text = self.section.str(at, len.into());
@@ -132,13 +132,13 @@ impl<'a> Sessions<'a> {
         })
     }
 
-    /// The position of a session.
+    /// Looks up the position of a session.
     pub fn find(&self, id: SessionId) -> Result<Option<u64>> {
         let at = self.position_from(id)?;
         Ok((at < self.count && self.section.u32(16 + at * RECORD)? == id.0).then_some(at))
     }
 
-    /// The position of the first session whose number is not below `id`.
+    /// The position of the first session whose number is at least `id`.
     pub fn position_from(&self, id: SessionId) -> Result<u64> {
         let (mut from, mut to) = (0, self.count);
         while from < to {
@@ -152,7 +152,7 @@ impl<'a> Sessions<'a> {
         Ok(from)
     }
 
-    /// The position of the session with a client's key.
+    /// Looks up the position of a session by the client's key.
     pub fn find_key(&self, key: &str) -> Result<Option<u64>> {
         let order = self.section.array::<u32>(self.keys_at(), self.count)?;
         let (mut from, mut to) = (0, order.len());
@@ -182,12 +182,12 @@ impl<'a> Sessions<'a> {
     }
 }
 
-/// Writes the section: sessions by number, the events of an older base, and the positions of the sessions of newer
-/// events, whose ids go on from there.
+/// Writes the section. `sessions` ascend by number; `newer` has, for each event after those of the older base, the
+/// index of its session.
 pub fn write(
     body: &mut Body<'_>,
     sessions: &[Session<'_>],
-    older: Option<Sessions<'_>>,
+    older: Option<SessionIndex<'_>>,
     newer: &[u32],
 ) -> Result<()> {
     let first = older.map_or(0, |o| o.nodes);
@@ -218,12 +218,12 @@ pub fn write(
         {
             members.extend_from_slice(older.members(position)?);
         }
-        let own = &grouped.members[bounds[0] as usize..bounds[1] as usize];
-        members.extend(own.iter().map(|&at| first as u32 + at));
+        let added = &grouped.members[bounds[0] as usize..bounds[1] as usize];
+        members.extend(added.iter().map(|&at| first as u32 + at));
         starts.push(members.len() as u32);
     }
     if members.len() as u64 != first + newer.len() as u64 {
-        let why = format!("sessions with {} events in all", members.len());
+        let why = format!("the sessions have {} events in all", members.len());
         return Err(Error::corrupt("sessions", 0, why));
     }
     body.array(&starts)?;

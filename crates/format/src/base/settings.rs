@@ -1,6 +1,6 @@
-//! Section 0x42, settings: what this brain is told to do, as a JSON object.
+//! Section 0x42, settings: a brain's configuration as a JSON object.
 //!
-//! Unknown keys of a newer version are kept.
+//! Keys of a newer version are preserved.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::section::Section;
 use crate::error::{Error, Result};
 use crate::event::Attributes;
 
-/// What a brain is told to do.
+/// The configuration of a brain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -17,41 +17,41 @@ pub struct Settings {
     pub decay: DecayRates,
     /// Strength below which an event is fading, 0..=1.
     pub fading_below: f32,
-    /// Texts without a vector are embedded by the built-in embedder, if the brain's space is its.
+    /// True if the built-in embedder makes vectors for texts without one, in brains of its vector space.
     pub embed: bool,
-    /// What the daemon does by itself, and when.
-    pub jobs: Jobs,
-    /// What this version does not know.
+    /// Scheduled jobs.
+    pub jobs: JobSettings,
+    /// Keys that this version does not know.
     #[serde(flatten)]
     pub other: Attributes,
 }
 
-/// What the daemon does by itself, and when.
+/// When the daemon runs each job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Jobs {
-    /// Strengths are computed.
+pub struct JobSettings {
+    /// Computes strengths.
     pub decay: Schedule,
-    /// Events whose attribute `expires_at` is past are forgotten.
+    /// Forgets events whose attribute `expires_at` has passed.
     pub expire: Schedule,
-    /// Sessions without events for a while are closed.
+    /// Closes idle sessions.
     pub close_sessions: Schedule,
-    /// How long: `6h`.
+    /// How long a session is without events before it is idle, such as `6h`.
     pub session_idle: String,
-    /// Sessions that ended a while ago are summarised: their events leave default listings.
+    /// Summarises sessions that have ended; their events leave default listings.
     pub compress: Schedule,
-    /// How long ago: `7d`.
+    /// How long after its end a session is summarised, such as `7d`.
     pub compress_after: String,
-    /// Every byte is checked.
+    /// Verifies every checksum.
     pub scrub: Schedule,
-    /// The journal is folded, however small it is; by itself it is folded when it has grown.
+    /// Makes a checkpoint, however small the journal is. A journal that has grown is checkpointed without a schedule.
     pub checkpoint: Schedule,
-    /// What this version does not know.
+    /// Keys that this version does not know.
     #[serde(flatten)]
     pub other: Attributes,
 }
 
-impl Default for Jobs {
+impl Default for JobSettings {
     fn default() -> Self {
         Self {
             decay: Schedule::Every(24 * 3600),
@@ -67,13 +67,13 @@ impl Default for Jobs {
     }
 }
 
-impl Jobs {
-    /// How many seconds without an event make a session idle.
+impl JobSettings {
+    /// `session_idle` in seconds.
     pub fn session_idle_seconds(&self) -> Result<u64> {
         span("jobs.session_idle", &self.session_idle)
     }
 
-    /// How many seconds after its end a session is summarised.
+    /// `compress_after` in seconds.
     pub fn compress_after_seconds(&self) -> Result<u64> {
         span("jobs.compress_after", &self.compress_after)
     }
@@ -81,7 +81,7 @@ impl Jobs {
 
 fn span(what: &'static str, text: &str) -> Result<u64> {
     schedule::seconds(text).ok_or_else(|| {
-        let why = format!("{text:?} is no span: say 90s, 10m, 6h or 7d");
+        let why = format!("{text:?} is not a duration; use 90s, 10m, 6h or 7d");
         Error::invalid(what, why)
     })
 }
@@ -105,7 +105,8 @@ pub struct DecayRates {
 }
 
 impl Default for DecayRates {
-    /// Half-lives: facts, decisions and corrections 70 days, inferences 23, skills 347, episodes 139.
+    /// These are half-lives of 70 days (facts, decisions, corrections), 23 (inferences), 347 (skills) and 139
+    /// (episodes).
     fn default() -> Self {
         Self {
             fact: 0.01,
@@ -119,7 +120,7 @@ impl Default for DecayRates {
 }
 
 impl DecayRates {
-    /// The rates by type, 0–5.
+    /// The rates by type number, 0 to 5.
     pub fn by_type(&self) -> [f32; 6] {
         [
             self.fact,
@@ -138,14 +139,14 @@ impl Default for Settings {
             decay: DecayRates::default(),
             fading_below: 0.2,
             embed: true,
-            jobs: Jobs::default(),
+            jobs: JobSettings::default(),
             other: Attributes::new(),
         }
     }
 }
 
 impl Settings {
-    /// Reads settings; an empty text is the defaults.
+    /// Parses settings; an empty text gives the defaults.
     pub fn parse(json: &str) -> Result<Self> {
         if json.is_empty() {
             return Ok(Self::default());
@@ -161,13 +162,13 @@ impl Settings {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Checks that every value makes sense.
+    /// Rejects values out of range.
     pub fn check(&self) -> Result<()> {
         for rate in self.decay.by_type() {
             if !rate.is_finite() || rate < 0.0 {
                 return Err(Error::invalid(
                     "decay",
-                    format!("{rate} is no rate per day: give a number from 0 on"),
+                    format!("{rate} is not a rate per day; use a number of at least 0"),
                 ));
             }
         }
@@ -180,7 +181,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Reads the section.
+    /// Parses the section.
     pub fn read(section: Section<'_>) -> Result<Self> {
         let json = section.str(0, section.bytes.len() as u64)?;
         Self::parse(json).map_err(|e| section.bad(0, e.to_string()))

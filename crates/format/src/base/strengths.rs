@@ -7,20 +7,20 @@
 
 use super::section::Section;
 use crate::base::image::Body;
-use crate::base::merge::{Piece, merge};
+use crate::base::merge::{MergeRun, merge};
 use crate::error::{Error, Result};
 
-/// Reads the section: events, strongest first.
+/// Returns the events, strongest first.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[u32]> {
     if section.u64(0)? != nodes {
-        return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+        return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
     }
     section.array(8, nodes)
 }
 
-/// Writes the section: the order of an older base, and events with another strength than there.
+/// Writes the section: the order of an older base, with the events in `newer` moved.
 ///
-/// `strength` is asked for those whose strength is the older one.
+/// `strength` gives the strength of the others, which has not changed.
 pub fn write(
     body: &mut Body<'_>,
     nodes: u64,
@@ -37,17 +37,17 @@ pub fn write(
         })
         .collect();
     newer.sort_unstable();
-    let stays = |&&id: &&u32| moved.get(id as usize) == Some(&false);
-    let stayed: Vec<u32> = older.iter().filter(stays).copied().collect();
+    let is_unmoved = |&&id: &&u32| moved.get(id as usize) == Some(&false);
+    let unmoved: Vec<u32> = older.iter().filter(is_unmoved).copied().collect();
     let mut order = Vec::with_capacity(nodes as usize);
     merge(
-        stayed.len(),
-        |at| key(stayed[at], strength(stayed[at])),
+        unmoved.len(),
+        |at| key(unmoved[at], strength(unmoved[at])),
         newer.into_iter().map(|key| (key, !(key as u32))),
         |piece| -> Result<()> {
             match piece {
-                Piece::Older(range) => order.extend_from_slice(&stayed[range]),
-                Piece::Newer(id) => order.push(id),
+                MergeRun::Older(range) => order.extend_from_slice(&unmoved[range]),
+                MergeRun::Newer(id) => order.push(id),
             }
             Ok(())
         },
@@ -60,10 +60,10 @@ pub fn write(
     body.array(&order)
 }
 
-/// A number that ascends in the order of the section.
+/// A key that ascends in the section's order.
 fn key(id: u32, strength: f32) -> u64 {
     let bits = strength.to_bits();
-    // As `total_cmp` orders them: all bits of a negative number turned, the sign of the others.
+    // The order of `total_cmp`: flip all bits of a negative number, and only the sign of others.
     let ascending = bits ^ if bits >> 31 == 1 { u32::MAX } else { 1 << 31 };
     u64::from(!ascending) << 32 | u64::from(!id)
 }

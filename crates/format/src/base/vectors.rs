@@ -1,4 +1,4 @@
-//! Section 0x4F, vector lengths: what cosine needs of every vector, so that a comparison reads each vector once.
+//! Section 0x4F, vector lengths: cosines need them, so that a comparison reads each vector once.
 //!
 //! | at | type | field |
 //! |---|---|---|
@@ -9,10 +9,10 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::error::Result;
 
-/// Reads the section: 1 / length of each vector.
+/// Returns 1 / length of each vector.
 pub fn read(section: Section<'_>, nodes: u64) -> Result<&[f32]> {
     if section.u64(0)? != nodes {
-        return Err(section.bad(0, format!("it is of other than the brain's {nodes} events")));
+        return Err(section.bad(0, format!("it must cover the base's {nodes} events")));
     }
     section.array(8, nodes)
 }
@@ -23,8 +23,8 @@ pub fn write(body: &mut Body<'_>, inverse_lengths: &[f32]) -> Result<()> {
     body.array(inverse_lengths)
 }
 
-/// 1 / length of a vector, 0 for one of zeros. Summed in f64, so that no vector overflows, in eight lanes, so that no
-/// addition waits for the one before.
+/// 1 / length of a vector, or 0 for a vector of zeros. Sums in f64, so that no vector overflows, and in eight lanes, so
+/// that additions do not wait for each other.
 pub fn inverse_length(vector: &[f32]) -> f32 {
     let (chunks, rest) = vector.as_chunks::<8>();
     let mut lanes = [0.0f64; 8];

@@ -1,7 +1,7 @@
-//! A brain from nothing but operations: how imports and adoptions are made.
+//! Builds a brain from operations alone, for imports and adoptions.
 //!
-//! The operations become frames of a journal in memory, so that they pass the same checks as any other; the
-//! brain that comes of it is then folded.
+//! The operations become frames of a journal in memory, so they pass the same checks as any other frame. A checkpoint
+//! of that brain then gives its first base.
 
 use std::sync::Arc;
 
@@ -12,15 +12,15 @@ use crate::brain::Brain;
 use crate::error::{Error, Result};
 use crate::event::{Attributes, Event, Graph};
 use crate::journal::frame::{self, Header, Kind};
-use crate::journal::op::{self, Carried, NewNode, Op};
+use crate::journal::op::{self, ImportedState, NewNode, Op};
 use crate::mapping::Map;
 use crate::types::{ActorId, Flags, Lsn, Micros, NodeId};
 use crate::view::View;
 
-/// Bytes of payload after which a frame is ended.
+/// Bytes of payload that end a frame.
 const FRAME: usize = 1 << 20;
 
-/// A journal being written in memory.
+/// A journal under construction in memory.
 pub struct Build {
     bytes: Vec<u8>,
     payload: Vec<u8>,
@@ -30,10 +30,10 @@ pub struct Build {
 }
 
 impl Build {
-    /// A brain of this identity, with nothing in it yet. No event may be recorded later than `base_time`.
+    /// An empty brain of this identity. No event may be recorded after `base_time`.
     pub fn new(identity: &Identity, dimension: u32, settings: &Settings) -> Result<Self> {
         let mut bytes = Vec::new();
-        // Commits must follow the base in time; what is built here has no log in the end.
+        // Commits must be later than the base. The first base of a brain has no log, so these times are not stored.
         let before = Identity {
             base_time: Micros(identity.base_time.0 - 1),
             ..*identity
@@ -51,7 +51,7 @@ impl Build {
         })
     }
 
-    /// Adds an operation.
+    /// Appends an operation.
     pub fn push(&mut self, op: &Op<'_>) -> Result<()> {
         op::encode(&mut self.payload, op);
         if self.payload.len() >= FRAME {
@@ -61,7 +61,7 @@ impl Build {
         }
     }
 
-    /// Adds a whole event, with the id that it says.
+    /// Appends an event under the id that it has.
     pub fn push_event(&mut self, event: &Event) -> Result<()> {
         let attributes = event
             .attributes
@@ -81,7 +81,7 @@ impl Build {
             text: &event.text,
             attributes: &attributes,
             vector: bytemuck::cast_slice(vector),
-            carried: Some(Carried {
+            carried: Some(ImportedState {
                 flags: event.flags.without(Flags::VECTOR.with(Flags::ATTRIBUTES)),
                 access_count: event.access_count,
                 last_accessed: event.last_accessed,
@@ -90,12 +90,12 @@ impl Build {
         }))
     }
 
-    /// Adds all of a graph whose ids are positions.
+    /// Appends a graph; fails if its ids are not its positions.
     pub fn push_graph(&mut self, graph: &dyn Graph) -> Result<()> {
         for position in 0..graph.event_count() {
             let event = graph.event_at(position)?;
             if event.id != NodeId(position) {
-                return Err(Error::invalid("graph", "its ids are not its positions"));
+                return Err(Error::invalid("graph", "ids must equal positions"));
             }
             self.push_event(&event)?;
         }
@@ -131,7 +131,7 @@ impl Build {
         Ok(())
     }
 
-    /// A view of all of it.
+    /// Opens a view of everything appended.
     pub fn finish(mut self) -> Result<View> {
         self.end_frame()?;
         let brain = Arc::new(Brain::open(Map::owned(&self.bytes))?);
@@ -145,7 +145,7 @@ impl Build {
         Ok(brain.view())
     }
 
-    /// How such a view becomes the first base of a brain.
+    /// Options for the first base of a brain from such a view.
     pub fn options(view: &View, identity: &Identity) -> Options {
         Options {
             identity: Identity {

@@ -1,17 +1,17 @@
-//! History carried through a fold: the base's, then what the delta changed, in order of LSN.
+//! The history of a new base: that of the older base, then the changes of the delta, by LSN.
 
-use crate::base::history::{Before, Change};
-use crate::delta::entry::{Held, State};
+use crate::base::history::{PastChange, PriorValue};
+use crate::delta::entry::{StateVersion, ValueRef};
 use crate::delta::graph::EdgeVersion;
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 use crate::view::View;
 
-/// Every change up to the view. Values of erased events are left out.
+/// Every change up to the view, without the values of erased events.
 pub(super) fn all<'v>(
     view: &'v View,
     erased: &'v dyn Fn(u64) -> bool,
-) -> impl Iterator<Item = Result<Change<'v>>> + 'v {
+) -> impl Iterator<Item = Result<PastChange<'v>>> + 'v {
     let (base, failed) = match view.brain().base().history() {
         Ok(history) => (Some(history.iter()), None),
         Err(e) => (None, Some(Err(e))),
@@ -21,31 +21,34 @@ pub(super) fn all<'v>(
         .chain(base.into_iter().flatten())
         .chain(delta(view))
         .filter(move |change| match change {
-            Ok(Change {
+            Ok(PastChange {
                 target,
-                before: Before::Attributes(_) | Before::Vector(_),
+                before: PriorValue::Attributes(_) | PriorValue::Vector(_),
                 ..
             }) => !erased(target.0),
             _ => true,
         })
 }
 
-/// Every change of one event and of its edges up to the newest commit of a view, oldest first; values of
-/// an erased event too, while its file still has them.
-pub fn of<'v>(view: &'v View, id: NodeId) -> Result<impl Iterator<Item = Result<Change<'v>>> + 'v> {
+/// Every change of an event and its edges up to the view, oldest first. Includes values of an erased event while the
+/// file has them.
+pub fn of<'v>(
+    view: &'v View,
+    id: NodeId,
+) -> Result<impl Iterator<Item = Result<PastChange<'v>>> + 'v> {
     let base = view.brain().base().history()?.of(id);
-    let is_its = move |change: &Result<Change<'_>>| match change {
+    let is_its = move |change: &Result<PastChange<'_>>| match change {
         Ok(change) => {
             change.target == id
-                || matches!(change.before, Before::Edge { target, .. } if target == id)
+                || matches!(change.before, PriorValue::Edge { target, .. } if target == id)
         }
         Err(_) => true,
     };
     Ok(base.chain(delta(view).filter(is_its)))
 }
 
-/// The changes of the delta: versions of states and of edges are each in order of LSN already.
-fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
+/// The changes of the delta: merges two lists that each ascend by LSN.
+fn delta(view: &View) -> impl Iterator<Item = Result<PastChange<'_>>> + '_ {
     let delta = view.brain().delta();
     let bound = view.lsn();
     let mut states = delta
@@ -60,7 +63,7 @@ fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
         .iter()
         .take_while(move |v| v.lsn <= bound)
         .peekable();
-    let mut ready: std::collections::VecDeque<Result<Change<'_>>> = Default::default();
+    let mut ready: std::collections::VecDeque<Result<PastChange<'_>>> = Default::default();
     std::iter::from_fn(move || {
         loop {
             if let Some(change) = ready.pop_front() {
@@ -73,12 +76,12 @@ fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
             };
             if state_first {
                 if let Some(state) = states.next()
-                    && let Err(e) = of_state(view, state, &mut ready)
+                    && let Err(e) = state_changes(view, state, &mut ready)
                 {
                     ready.push_back(Err(e));
                 }
             } else if let Some(version) = versions.next()
-                && let Some(change) = of_edge(view, version)
+                && let Some(change) = edge_change(view, version)
             {
                 ready.push_back(Ok(change));
             }
@@ -86,18 +89,18 @@ fn delta(view: &View) -> impl Iterator<Item = Result<Change<'_>>> + '_ {
     })
 }
 
-fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
+fn edge_change<'v>(view: &'v View, version: &EdgeVersion) -> Option<PastChange<'v>> {
     let slot = view.brain().delta().edges.slots.get(version.slot)?;
-    // A first edge needs no history: its recorded time tells since when it is there.
+    // An edge's first version has no history: its recorded time suffices.
     if version.before.is_none() && version.previous == crate::delta::entry::END {
         return None;
     }
-    Some(Change {
+    Some(PastChange {
         lsn: version.lsn,
         time: version.time,
         actor: version.actor,
         target: slot.source,
-        before: Before::Edge {
+        before: PriorValue::Edge {
             target: slot.target,
             edge_type: slot.edge_type,
             existed: version.before,
@@ -105,18 +108,18 @@ fn of_edge<'v>(view: &'v View, version: &EdgeVersion) -> Option<Change<'v>> {
     })
 }
 
-fn of_state<'v>(
+fn state_changes<'v>(
     view: &'v View,
-    state: &State,
-    out: &mut std::collections::VecDeque<Result<Change<'v>>>,
+    state: &StateVersion,
+    out: &mut std::collections::VecDeque<Result<PastChange<'v>>>,
 ) -> Result<()> {
     let brain = view.brain();
     let before = match brain.delta().events.states.get(state.previous) {
         Some(before) => *before,
         None => brain.initial_state(state.node)?,
     };
-    let mut push = |before: Before<'v>| {
-        out.push_back(Ok(Change {
+    let mut push = |before: PriorValue<'v>| {
+        out.push_back(Ok(PastChange {
             lsn: state.lsn,
             time: state.time,
             actor: state.actor,
@@ -125,26 +128,26 @@ fn of_state<'v>(
         }));
     };
     if before.confidence.to_bits() != state.confidence.to_bits() {
-        push(Before::Confidence(before.confidence));
+        push(PriorValue::Confidence(before.confidence));
     }
-    let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
-    if before.flags.without(own) != state.flags.without(own) {
-        push(Before::Flags(before.flags));
+    let derived = Flags::VECTOR.with(Flags::ATTRIBUTES);
+    if before.flags.without(derived) != state.flags.without(derived) {
+        push(PriorValue::Flags(before.flags));
     }
     if before.lambda.to_bits() != state.lambda.to_bits() {
-        push(Before::Lambda(before.lambda));
+        push(PriorValue::Lambda(before.lambda));
     }
     if before.attributes != state.attributes {
-        let bytes = held(view, state.node, before.attributes, initial_attributes)?;
+        let bytes = value_before(view, state.node, before.attributes, initial_attributes)?;
         let json = bytes
             .map(|b| {
                 std::str::from_utf8(b).map_err(|e| Error::corrupt("attributes", 0, e.to_string()))
             })
             .transpose()?;
-        push(Before::Attributes(json));
+        push(PriorValue::Attributes(json));
     }
     if before.vector != state.vector {
-        push(Before::Vector(held(
+        push(PriorValue::Vector(value_before(
             view,
             state.node,
             before.vector,
@@ -154,16 +157,16 @@ fn of_state<'v>(
     Ok(())
 }
 
-fn held<'v>(
+fn value_before<'v>(
     view: &'v View,
     id: NodeId,
-    held: Held,
+    held: ValueRef,
     initial: fn(&'v View, NodeId) -> Result<Option<&'v [u8]>>,
 ) -> Result<Option<&'v [u8]>> {
     match held {
-        Held::None => Ok(None),
-        Held::At(span) => view.brain().span(span).map(Some),
-        Held::Initial => initial(view, id),
+        ValueRef::None => Ok(None),
+        ValueRef::At(span) => view.brain().span(span).map(Some),
+        ValueRef::Initial => initial(view, id),
     }
 }
 

@@ -1,41 +1,36 @@
-//! What of a base is not as it was written. A fold carries it on: what is made of it gets no checksum that holds.
+//! Damage in the older base. A checkpoint preserves it: whatever is derived from damaged bytes gets a checksum that
+//! fails.
 
 use crate::base::Base;
 use crate::base::chunk::Chunk;
-use crate::base::section::tag;
+use crate::base::section::{ROWS, SectionRole};
 
-/// Sections of what nothing else in a base says. All others are made of these and of the tables.
-const SAID_ONCE: [u8; 10] = [
-    tag::IDENTITY,
-    tag::SETTINGS,
-    tag::SESSIONS,
-    tag::ACTORS,
-    tag::ATTRIBUTES,
-    tag::EVENT_TIMES,
-    tag::HISTORY,
-    tag::CLOCK,
-    tag::REQUESTS,
-    tag::COMMITS,
-];
+/// Sections whose content nothing else in a base repeats.
+fn records() -> impl Iterator<Item = u8> {
+    let rows = ROWS.iter();
+    rows.filter(|row| row.role == SectionRole::Record)
+        .map(|row| row.tag)
+}
 
-/// Where a base is damaged.
+/// Where the older base is damaged.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
-    /// Sections of `SAID_ONCE`: what is made of them is as damaged.
-    pub(super) said_once: Vec<u8>,
+    /// Sections of `records`: what is made of them is as damaged.
+    pub(super) records: Vec<u8>,
     /// A section of another kind: all of them are made anew of what the view shows.
     pub(super) indexes: bool,
-    /// Tables as well, of which all is made anew then, too, so that nothing else would tell of it.
+    /// True if the tables are damaged too. They are encoded again with the indexes, so only this flag preserves the
+    /// damage.
     pub(super) tables: bool,
 }
 
 impl Damage {
-    /// Looks at all sections, and at the tables only if these are made anew.
+    /// Checks all sections; checks the tables only if an index is damaged.
     pub(super) fn of(base: &Base) -> Self {
         let Ok(checksums) = base.checksums() else {
-            // Nothing can be said for any of it.
+            // Without checksums every part may be damaged.
             return Self {
-                said_once: SAID_ONCE.to_vec(),
+                records: records().collect(),
                 indexes: true,
                 tables: true,
             };
@@ -52,17 +47,17 @@ impl Damage {
         {
             is_odd = true;
             match base.table().at(chunk.offset) {
-                Some(place) if SAID_ONCE.contains(&place.tag) => found.said_once.push(place.tag),
+                Some(place) if records().any(|tag| tag == place.tag) => {
+                    found.records.push(place.tag)
+                }
                 Some(_) => found.indexes = true,
-                // Padding says nothing, unless it was a section.
+                // Damaged padding is harmless, unless a section's header was there.
                 None => {}
             }
         }
         if is_odd {
             let missing = |tag: &u8| base.table().find(*tag).is_none();
-            found
-                .said_once
-                .extend(SAID_ONCE.into_iter().filter(missing));
+            found.records.extend(records().filter(missing));
         }
         let mut of_tables = checksums.iter().filter(|c| c.offset < sections);
         found.tables = found.indexes && of_tables.any(|chunk| wrong(&chunk));

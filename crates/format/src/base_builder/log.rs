@@ -1,18 +1,17 @@
-//! The log carried through a fold: times of commits, requests, recent commits.
+//! The log of a new base: times of commits, stored requests, recent commits.
 
 use std::borrow::Cow;
 
-use crate::attributes::is_only_origin;
-use crate::base::commits::Kept;
-use crate::base::requests::{FORGOTTEN, Request, millis};
+use crate::base::commits::StoredFrame;
+use crate::base::requests::{FORGOTTEN, StoredRequest, millis};
 use crate::error::Result;
 use crate::journal::frame::Kind;
-use crate::journal::op::{self, NewNode, Op, Ops};
+use crate::journal::op::{self, Op, Ops};
 use crate::limits;
 use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 
-/// LSN and time of every commit of the delta.
+/// LSN and time of the delta's commits.
 pub(super) fn clock(view: &View) -> Vec<(Lsn, Micros)> {
     let log = &view.brain().delta().log;
     (0..view.delta_commits())
@@ -29,8 +28,8 @@ fn last_erase(view: &View) -> Option<Lsn> {
     erases.next().map(|entry| entry.commit.lsn)
 }
 
-/// The requests still remembered, by id, and the newest that is not.
-pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u64)> {
+/// The stored requests by id, and the milliseconds of the newest dropped id.
+pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_>>, u64)> {
     let brain = view.brain();
     let base = brain.base().requests()?;
     let mut all = (0..base.len())
@@ -42,7 +41,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
         .iter()
         .take_while(|r| r.lsn <= view.lsn())
     {
-        all.push(Request {
+        all.push(StoredRequest {
             id: r.id,
             body: r.body,
             lsn: r.lsn,
@@ -53,7 +52,7 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
         let before = all.iter_mut().filter(|r| r.lsn <= erase);
         before.for_each(|r| r.body = FORGOTTEN);
     }
-    // Two sorted runs, mostly: the stable sort merges them.
+    // The list is two sorted runs, which a stable sort merges in linear time.
     all.sort_by_key(|r| r.id);
     let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
     let expired = all.partition_point(|r| millis(&r.id) < oldest);
@@ -63,8 +62,8 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<Request<'_>>, u6
     Ok((kept, floor))
 }
 
-/// The newest frames, within the limits of a base that has `before` bytes in front of them.
-pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
+/// The newest frames, within the limits for a base of `before` bytes.
+pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     let room = (before / limits::RECENT_COMMITS_SHARE) as usize;
     let bytes_max = room.clamp(
         limits::RECENT_COMMITS_BYTES_MIN,
@@ -74,7 +73,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     let (log, count) = (&brain.delta().log, view.delta_commits());
     let (mut frames, mut bytes) = (0usize, 0usize);
     let mut first = count;
-    // From the newest back, to where the limits are reached.
+    // From the newest commit back to the limits.
     while let Some(entry) = first.checked_sub(1).and_then(|at| log.get(at)) {
         let size = (entry.end - entry.position) as usize;
         if frames == limits::RECENT_COMMITS_MAX || bytes + size > bytes_max {
@@ -93,7 +92,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
             }
             (frames, bytes, from) = (frames + 1, bytes + size, at);
         }
-        // A transaction is kept whole or not at all.
+        // Transactions are retained whole or dropped whole.
         while from > 0 && from < base.len() && base.at(from - 1)?.header.more {
             from += 1;
         }
@@ -103,7 +102,7 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     }
     for entry in (first..count).filter_map(|at| log.get(at)) {
         let frames = brain.frames_at(entry.position, entry.end)?;
-        out.extend(frames.iter().map(|f| Kept {
+        out.extend(frames.iter().map(|f| StoredFrame {
             header: f.header,
             payload: Cow::Borrowed(f.payload),
         }));
@@ -111,13 +110,13 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<Kept<'_>>> {
     Ok(out)
 }
 
-/// The frames without the values of erased events, and without hashes of the requests that may have brought them.
-/// Where one was merged from stays: the base has it, too, and who follows the commits is to have the same.
+/// Removes the values of erased events, and the request hashes that could reveal them. Origins of merged events stay:
+/// the base retains them too, and subscribers must see the same.
 pub(super) fn scrub<'a>(
     view: &View,
-    frames: Vec<Kept<'a>>,
+    frames: Vec<StoredFrame<'a>>,
     erased: &[u32],
-) -> Result<Vec<Kept<'a>>> {
+) -> Result<Vec<StoredFrame<'a>>> {
     if erased.is_empty() {
         return Ok(frames);
     }
@@ -131,50 +130,28 @@ pub(super) fn scrub<'a>(
         .collect()
 }
 
-fn scrub_frame<'a>(frame: Kept<'a>, erased: &[u32], is_before: bool) -> Result<Kept<'a>> {
-    let gone = |id: &NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
+fn scrub_frame<'a>(
+    frame: StoredFrame<'a>,
+    erased: &[u32],
+    is_before: bool,
+) -> Result<StoredFrame<'a>> {
+    let is_erased =
+        |id: NodeId| u32::try_from(id.0).is_ok_and(|id| erased.binary_search(&id).is_ok());
     let mut payload = Vec::new();
     let mut touched = false;
     for op in Ops::new(&frame.payload, 0) {
-        let op = match op? {
-            Op::Event(node) if gone(&node.id) => {
-                touched = true;
-                let attributes = match is_only_origin(node.attributes) {
-                    true => node.attributes,
-                    false => "",
-                };
-                Op::Event(NewNode {
-                    text: "",
-                    attributes,
-                    vector: &[],
-                    ..node
-                })
-            }
-            Op::Attributes { target, json } if gone(&target) && !is_only_origin(json) => {
-                touched = true;
-                Op::Attributes { target, json: "" }
-            }
-            Op::Vector { target, .. } if gone(&target) => {
-                touched = true;
-                Op::Vector {
-                    target,
-                    vector: &[],
-                }
-            }
-            Op::Request { id, answer, .. } if is_before => {
-                touched = true;
-                Op::Request {
-                    id,
-                    body: FORGOTTEN,
-                    answer,
-                }
-            }
-            op => op,
-        };
+        let mut op = op?;
+        touched |= op.event().is_some_and(is_erased) && op.erase();
+        if let Op::Request { body, .. } = &mut op
+            && is_before
+        {
+            *body = FORGOTTEN;
+            touched = true;
+        }
         op::encode(&mut payload, &op);
     }
     Ok(if touched {
-        Kept {
+        StoredFrame {
             header: frame.header,
             payload: Cow::Owned(payload),
         }

@@ -3,7 +3,7 @@
 //! A fold reads the view only, so it runs beside the writer; what is committed meanwhile is in the next
 //! journal. Brains are created, imported, compacted and cleared of erased texts by this one way.
 //!
-//! What did not change is copied from the base that was (`kept`), what did is patched, sorted lists are merged.
+//! Unchanged parts are copied from the older base (`copy_plan`), changed ones patched, and sorted lists merged.
 //!
 //! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
 //! attributes and what was derived from them are in none of its bytes; the bytes are those of a fold from scratch;
@@ -11,40 +11,40 @@
 //! old one and that says what nothing else says.
 
 pub mod build;
+mod centroids;
 mod changes;
-mod closest;
-mod clusters;
-pub mod codes;
+mod copy_plan;
 mod damage;
+mod edges;
 mod embeddings;
-mod kept;
+mod ivf;
 mod log;
-mod old;
+pub mod quantiser;
+mod sections;
+mod source_table;
 mod tables;
-mod ties;
 mod values;
 mod workers;
 
 use crate::base::adjacency;
 use crate::base::chunk::Chunk;
-use crate::base::codes as base_codes;
 use crate::base::header::Header;
 use crate::base::identity::Identity;
-use crate::base::image::{Sections, Sink, Stream};
+use crate::base::image::{SectionWriter, Sink, Stream};
+use crate::base::quantised_vectors as base_codes;
 use crate::base::section::tag;
-use crate::base::sessions::Session;
 use crate::base::settings::Settings;
 use crate::base::{
     actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, strengths, terms, values as base_values, vectors,
+    requests, sessions, strengths, terms, vectors,
 };
 use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
-use crate::types::{ActorId, Lsn, Micros, NodeId};
+use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
-pub use codes::of as codes_of;
-use kept::Kept;
+use copy_plan::CopyPlan;
+pub use quantiser::of as codes_of;
 use workers::both;
 pub use workers::{Inline, Workers};
 
@@ -77,18 +77,18 @@ impl Options {
     }
 }
 
-/// How a base is made; its bytes do not depend on it.
+/// How to build a base; the bytes do not depend on it.
 #[derive(Clone, Copy)]
-pub struct How<'w> {
-    /// Who does what can be done side by side.
+pub struct BuildMode<'w> {
+    /// Runs the parallel parts of the build.
     pub workers: &'w dyn Workers,
-    /// Make every byte anew, as if nothing of the old base could be taken over.
+    /// Encodes every byte again instead of copying from the older base.
     pub from_scratch: bool,
 }
 
 /// Writes the base of a view. Returns the position after it, where `journal` goes on.
 pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
-    let how = How {
+    let how = BuildMode {
         workers: &Inline,
         from_scratch: false,
     };
@@ -96,156 +96,55 @@ pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> 
 }
 
 /// As `fold`, and says how.
-pub fn fold_with(view: &View, options: &Options, how: How<'_>, sink: &mut dyn Sink) -> Result<u64> {
+pub fn fold_with(
+    view: &View,
+    options: &Options,
+    how: BuildMode<'_>,
+    sink: &mut dyn Sink,
+) -> Result<u64> {
     if view.is_as_of() {
         return Err(Error::invalid(
             "view",
             "only the newest commit of a view can be folded",
         ));
     }
-    let kept = Kept::of(view, how.from_scratch)?;
+    let kept = CopyPlan::of(view, how.from_scratch)?;
     let (terms, front) = both(
         how.workers,
         || plan_terms(&kept),
         || write_front(&kept, options, how.workers, sink),
     )?;
     let (terms, front) = (terms?, front?);
-    let mut out = Sections::at(front.0, front.1, sink);
+    let mut out = SectionWriter::at(front.0, front.1, sink);
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }
 
 /// The terms of all texts; those of kept texts are not read again.
-fn plan_terms<'v>(kept: &Kept<'v>) -> Result<terms::Merge<'v>> {
+fn plan_terms<'v>(kept: &CopyPlan<'v>) -> Result<terms::IndexMerge<'v>> {
     let (view, base) = (kept.view, kept.view.brain().base());
     let older = if kept.is_scratch { None } else { base.terms()? };
     let first = older.map_or(0, |_| base.nodes());
     let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
     let erased = |id: u32| kept.erased.binary_search(&id).is_ok();
-    terms::Merge::plan(older, texts, &erased)
+    terms::IndexMerge::plan(older, texts, &erased)
 }
 
-/// Everything in front of the terms: where it ends, and its checksums.
+/// Writes everything in front of the terms. Returns where it ends, and its checksums.
 fn write_front(
-    kept: &Kept<'_>,
+    kept: &CopyPlan<'_>,
     options: &Options,
     workers: &dyn Workers,
     sink: &mut dyn Sink,
 ) -> Result<(u64, Vec<Chunk>)> {
-    let view = kept.view;
     let mut tables = tables::write(kept, sink)?;
+    let mut chunks = std::mem::take(&mut tables.chunks);
     if kept.damage.tables {
-        tables.chunks.iter_mut().for_each(Chunk::spoil);
+        chunks.iter_mut().for_each(Chunk::spoil);
     }
-    let mut out = Sections::at(tables.end, tables.chunks, sink).with_damage(&kept.damage.said_once);
-    out.write(tag::IDENTITY, |body| options.identity.write(body))?;
-    let settings = view.settings()?.to_json();
-    out.write(tag::SETTINGS, |body| body.bytes(settings.as_bytes()))?;
-    let all = view.sessions()?;
-    let of_event = session_positions(&all, &tables.sessions)?;
-    let older = kept.base().map(|base| base.sessions()).transpose()?;
-    out.write(tag::SESSIONS, |body| {
-        sessions::write(body, &all, older, &of_event)
-    })?;
-    // Those of commits that come meanwhile are made known by the frames that are carried behind the base.
-    let named = (1..=view.actors()?).map(|id| view.actor(ActorId(id as u32)));
-    let named = named.collect::<Result<Vec<_>>>()?;
-    out.write(tag::ACTORS, |body| actors::write(body, &named))?;
-    let older = kept.base().map(|base| base.attributes()).transpose()?;
-    let mut changed = Vec::new();
-    for &id in kept.attributes.iter().chain(&tables.with_attributes) {
-        changed.push((id, view.node(NodeId(id.into()))?.attributes_json()?));
-    }
-    let mut with_attributes = 0;
-    out.write(tag::ATTRIBUTES, |body| {
-        with_attributes = attributes::write(body, older, &changed)?;
-        Ok(())
-    })?;
-    let older = kept.base().map(|base| base.event_times()).transpose()?;
-    let newer = event_times::Newer {
-        first: kept.first as u32,
-        recorded: &tables.recorded,
-        times: &tables.event_times,
-    };
-    let recorded = |id: u32| Ok(view.node(NodeId(id.into()))?.created_at().0);
-    out.write(tag::EVENT_TIMES, |body| {
-        event_times::write(body, older, recorded, newer)
-    })?;
-    let erased =
-        |id: u64| u32::try_from(id).is_ok_and(|id| tables.erased.binary_search(&id).is_ok());
-    if options.origin {
-        out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
-        out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
-        out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
-        out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
-    } else {
-        out.write(tag::HISTORY, |body| {
-            history::write(body, || changes::all(view, &erased))
-        })?;
-        let older = view.brain().base().clock()?;
-        out.write(tag::CLOCK, |body| {
-            clock::write(body, Some(older), &log::clock(view))
-        })?;
-        let (remembered, floor) = log::requests(view, options.now)?;
-        out.write(tag::REQUESTS, |body| {
-            requests::write(body, &remembered, floor)
-        })?;
-        let recent = log::scrub(view, log::recent(view, out.position())?, &tables.erased)?;
-        out.write(tag::COMMITS, |body| commits::write(body, &recent))?;
-    }
-    let ties = &tables.ties;
-    out.write(tag::ADJACENCY, |body| {
-        adjacency::write(body, &ties.starts, &ties.targets, &ties.types)
-    })?;
-    out.write(tag::KINDS, |body| kinds::write(body, &tables.types))?;
-    out.write(tag::CONFLICTS, |body| {
-        conflicts::write(body, &ties.contradicts, &ties.supersedes)
-    })?;
-    out.write(tag::VECTORS, |body| {
-        vectors::write(body, &tables.inverse_lengths)
-    })?;
-    let older = kept.base().map(|base| base.strengths()).transpose()?;
-    let strength = |id: u32| kept.strength(id);
-    out.write(tag::STRENGTHS, |body| {
-        strengths::write(
-            body,
-            view.nodes(),
-            older.unwrap_or_default(),
-            &tables.strengths,
-            strength,
-        )
-    })?;
-    if with_attributes > 0 {
-        let (older, edits) = values::edits(kept, &changed)?;
-        out.write(tag::VALUES, |body| base_values::write(body, older, edits))?;
-    }
-    drop(changed);
-    let codes = codes::make(kept, workers)?;
-    out.write(tag::CODES, |body| {
-        base_codes::write(body, view.nodes(), codes.as_ref())
-    })?;
-    drop(codes);
+    let mut out = SectionWriter::at(tables.end, chunks, sink).with_damage(&kept.damage.records);
+    sections::write(kept, options, workers, tables, &mut out)?;
     Ok(out.into_parts())
-}
-
-/// Where the session of each event stands among all.
-fn session_positions(all: &[Session<'_>], of_event: &[u32]) -> Result<Vec<u32>> {
-    let mut last = None;
-    of_event
-        .iter()
-        .map(|&id| match last {
-            // Neighbours are mostly of one session.
-            Some((known, at)) if known == id => Ok(at),
-            _ => {
-                let found = all.binary_search_by_key(&id, |s| s.id.0);
-                let at = found.map_err(|_| {
-                    Error::corrupt("sessions", 0, format!("session {id} is missing"))
-                })? as u32;
-                last = Some((id, at));
-                Ok(at)
-            }
-        })
-        .collect()
 }
 
 /// Writes an empty base.
@@ -268,7 +167,7 @@ pub fn empty(
     let mut front = Stream::at(0);
     front.write(sink, &header.encode())?;
     let chunks = front.finish(sink)?;
-    let mut out = Sections::at(64, chunks, sink);
+    let mut out = SectionWriter::at(64, chunks, sink);
     out.write(tag::IDENTITY, |body| identity.write(body))?;
     out.write(tag::SETTINGS, |body| {
         body.bytes(settings.to_json().as_bytes())
@@ -279,7 +178,7 @@ pub fn empty(
         attributes::write(body, None, &[]).map(drop)
     })?;
     out.write(tag::EVENT_TIMES, |body| {
-        event_times::write(body, None, |_| Ok(0), event_times::Newer::default())
+        event_times::write(body, None, |_| Ok(0), event_times::NewEvents::default())
     })?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
     out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
@@ -295,13 +194,13 @@ pub fn empty(
     out.write(tag::STRENGTHS, |body| {
         strengths::write(body, 0, &[], &[], |_| 0.0)
     })?;
-    let terms = terms::Merge::plan::<&str>(None, [], &|_| false)?;
+    let terms = terms::IndexMerge::plan::<&str>(None, [], &|_| false)?;
     out.write(tag::TERMS, |body| terms.write(|bytes| body.bytes(bytes)))?;
     finish(out)
 }
 
 /// The checksums of all sections, and padding up to where a journal may begin, whose position is returned.
-pub fn finish(mut out: Sections<'_>) -> Result<u64> {
+pub fn finish(mut out: SectionWriter<'_>) -> Result<u64> {
     let chunks = out.chunks().to_vec();
     out.write(tag::CHECKSUMS, |body| checksums::write(body, &chunks))?;
     out.pad(PAGE, 0)?;

@@ -1,86 +1,86 @@
-//! The tables of a new base: nodes, edges, content, vectors; and what the sections need of them.
+//! Writes the tables of a new base (nodes, edges, content, vectors) and collects the input of its sections.
 //!
-//! What the delta did not change is copied in long runs; offsets in copied records are moved by arithmetic.
+//! Unchanged data is copied in long runs; offsets in copied records are adjusted by a constant.
 
+use super::copy_plan::CopyPlan;
+use super::edges::{self, EdgeColumns};
 use super::embeddings;
-use super::kept::Kept;
-use super::old;
-use super::ties::{self, Ties};
+use super::source_table;
 use crate::base::chunk::Chunk;
 use crate::base::header::{Header, LEN, VECTORS_ALIGN};
 use crate::base::identity::DecayRun;
 use crate::base::image::{Sink, Stream};
-use crate::base::node::{self, Raw, Record};
-use crate::base::old::Old;
+use crate::base::node::{self, NodeRecord, RawNode};
+use crate::base::source_table::SourceTable;
 use crate::base::{Base, content, edge};
 use crate::bytes::{align_up, get_u32, get_u64, put_f32, put_u64};
 use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 use crate::view::{Node, strength_after};
 
-/// Records that are moved at once.
+/// Records adjusted in one step.
 const MOVED: u64 = 2048;
 
-/// What was written, and what the sections need.
-pub(super) struct Tables {
-    /// Where the vectors end.
+/// The columns that the sections are built from.
+pub(super) struct BaseTables {
+    /// Position after the vectors.
     pub(super) end: u64,
-    /// Checksums of all of it.
+    /// Checksums of all tables.
     pub(super) chunks: Vec<Chunk>,
-    pub(super) ties: Ties,
+    pub(super) edge_columns: EdgeColumns,
     /// 1 / length of each vector.
     pub(super) inverse_lengths: Vec<f32>,
-    /// Of all events.
+    /// Of every event.
     pub(super) types: Vec<u8>,
-    /// Of the events that are not kept, as all lists below.
+    /// Of the events that are not copied, like the lists below.
     pub(super) sessions: Vec<u32>,
     pub(super) recorded: Vec<i64>,
     pub(super) event_times: Vec<(u32, i64)>,
     pub(super) with_attributes: Vec<u32>,
-    /// Events with another strength than in the base: the new ones, those that changed, or all.
+    /// Strengths that differ from the base's: of new and changed events, or of all after a decay run.
     pub(super) strengths: Vec<(u32, f32)>,
-    /// All that are erased, ascending.
+    /// All erased events, ascending.
     pub(super) erased: Vec<u32>,
 }
 
-pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
-    let view = kept.view;
+pub(super) fn write(plan: &CopyPlan<'_>, sink: &mut dyn Sink) -> Result<BaseTables> {
+    let view = plan.view;
     let (n, m) = (view.nodes(), view.edges());
     let node_table = LEN as u64;
     let edge_table = node_table + n * node::LEN as u64;
     let content_at = edge_table + m * edge::LEN as u64;
     let mut edges = Stream::at(edge_table);
-    let ties = ties::write(
-        kept,
-        ties::Out {
+    let edge_columns = edges::write(
+        plan,
+        edges::EdgeOutput {
             stream: &mut edges,
             sink,
         },
     )?;
     if edges.len() != m * edge::LEN as u64 {
         let found = edges.len() / edge::LEN as u64;
-        let why = format!("{found} edges were found where {m} were counted");
+        let why = format!("found {found} edges, expected {m}");
         return Err(Error::corrupt("edges", edge_table, why));
     }
-    let mut nodes = Nodes {
-        kept,
+    let mut nodes = NodeWriter {
+        plan,
         records: Stream::at(node_table),
         texts: Stream::at(content_at),
-        ties: &ties,
+        edge_columns: &edge_columns,
         types: Vec::with_capacity(n as usize),
         sessions: Vec::new(),
         recorded: Vec::new(),
         event_times: Vec::new(),
         with_attributes: Vec::new(),
         strengths: Vec::new(),
-        erased: kept.erased.clone(),
+        erased: plan.erased.clone(),
     };
-    if let Some(base) = kept.base() {
-        nodes.keep(base, sink)?;
+    if let Some(base) = plan.base() {
+        nodes.copy_events(base, sink)?;
     }
-    nodes.make(sink)?;
+    nodes.encode_new(sink)?;
     let vectors_at = align_up(nodes.texts.position(), VECTORS_ALIGN)
-        .ok_or_else(|| Error::invalid("brain", "its texts are too long for a file"))?;
+        .ok_or_else(|| Error::invalid("brain", "the total size of its texts overflows"))?;
     let gap = vectors_at - nodes.texts.position();
     nodes.texts.write(sink, &vec![0; gap as usize])?;
     let header = Header {
@@ -96,13 +96,13 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
     let mut front = Stream::at(0);
     front.write(sink, &header.encode())?;
     let mut stream = Stream::at(vectors_at);
-    let inverse_lengths = embeddings::write(kept, &mut stream, sink)?;
+    let inverse_lengths = embeddings::write(plan, &mut stream, sink)?;
     let end = stream.position();
     let mut chunks = Vec::new();
     for stream in [front, nodes.records, edges, nodes.texts, stream] {
         chunks.extend(stream.finish(sink)?);
     }
-    Ok(Tables {
+    Ok(BaseTables {
         end,
         chunks,
         inverse_lengths,
@@ -113,16 +113,16 @@ pub(super) fn write(kept: &Kept<'_>, sink: &mut dyn Sink) -> Result<Tables> {
         with_attributes: nodes.with_attributes,
         strengths: nodes.strengths,
         erased: nodes.erased,
-        ties,
+        edge_columns,
     })
 }
 
-/// Node table and content while they are written.
-struct Nodes<'k> {
-    kept: &'k Kept<'k>,
+/// The node table and the content under construction.
+struct NodeWriter<'k> {
+    plan: &'k CopyPlan<'k>,
     records: Stream,
     texts: Stream,
-    ties: &'k Ties,
+    edge_columns: &'k EdgeColumns,
     types: Vec<u8>,
     sessions: Vec<u32>,
     recorded: Vec<i64>,
@@ -132,24 +132,24 @@ struct Nodes<'k> {
     erased: Vec<u32>,
 }
 
-/// How far what records point to has moved.
+/// How far the targets of offsets have moved.
 #[derive(Clone, Copy, Default)]
-struct Moved {
-    /// Bytes of the edge table, towards its end; modulo 2⁶⁴.
+struct OffsetShift {
+    /// Bytes that edges moved towards the end; modulo 2⁶⁴.
     edges: u64,
-    /// Bytes of the content, towards its start.
+    /// Bytes that texts moved towards the start.
     texts: u64,
 }
 
-impl Nodes<'_> {
-    /// The records and texts of kept events.
-    fn keep(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
-        let (h, view) = (base.header(), self.kept.view);
-        let old = old::stream(base, "node table", h.node_table, h.edge_table)?;
+impl NodeWriter<'_> {
+    /// Copies records and texts; patches the records that the delta changed.
+    fn copy_events(&mut self, base: &Base, sink: &mut dyn Sink) -> Result<()> {
+        let (h, view) = (base.header(), self.plan.view);
+        let old = source_table::stream(base, "node table", h.node_table, h.edge_table)?;
         let starts = base.adjacency()?.out_starts();
-        self.keep_texts(base, &old, sink)?;
-        let (mut from, mut moved) = (0, Moved::default());
-        for &id in &self.kept.changed {
+        self.copy_texts(base, &old, sink)?;
+        let (mut from, mut moved) = (0, OffsetShift::default());
+        for &id in &self.plan.changed {
             let (at, id) = (id as usize, NodeId(id.into()));
             self.run(&old, from..id.0, moved, sink)?;
             let (before, node) = (base.record(id)?, view.node(id)?);
@@ -163,11 +163,11 @@ impl Nodes<'_> {
             }
             self.record(&node, (offset, len), sink)?;
             from = id.0 + 1;
-            let edges = i64::from(self.ties.starts[at + 1]) - i64::from(starts[at + 1]);
+            let edges = i64::from(self.edge_columns.starts[at + 1]) - i64::from(starts[at + 1]);
             moved.edges = (edges * edge::LEN as i64) as u64;
             moved.texts += u64::from(before.content_len - len);
         }
-        self.run(&old, from..self.kept.first, moved, sink)?;
+        self.run(&old, from..self.plan.first, moved, sink)?;
         let records = || old.all().chunks_exact(node::LEN);
         self.types.extend(records().map(|record| record[8]));
         let erased = |record: &[u8]| Flags(record[9]).has(Flags::ERASED);
@@ -180,12 +180,17 @@ impl Nodes<'_> {
         Ok(())
     }
 
-    /// All texts but those that were erased since.
-    fn keep_texts(&mut self, base: &Base, records: &Old<'_>, sink: &mut dyn Sink) -> Result<()> {
+    /// Copies all texts except newly erased ones.
+    fn copy_texts(
+        &mut self,
+        base: &Base,
+        records: &SourceTable<'_>,
+        sink: &mut dyn Sink,
+    ) -> Result<()> {
         let h = base.header();
-        let old = old::stream(base, "content", h.content, h.vectors)?;
+        let old = source_table::stream(base, "content", h.content, h.vectors)?;
         let mut from = 0;
-        for &id in &self.kept.erased {
+        for &id in &self.plan.erased {
             let record = base.record(NodeId(id.into()))?;
             if record.content_len > 0 {
                 self.texts.copy(sink, &old, from..record.content_offset)?;
@@ -194,7 +199,7 @@ impl Nodes<'_> {
                     .saturating_add(record.content_len.into());
             }
         }
-        // Behind the last text stand zeros up to the vectors, which are not content.
+        // The zeros between the last text and the vectors are padding, not content.
         let last = records.all().chunks_exact(node::LEN).rev();
         let end = last
             .map(|r| (get_u64(r, 44), u64::from(get_u32(r, 52))))
@@ -203,16 +208,16 @@ impl Nodes<'_> {
         self.texts.copy(sink, &old, from..end)
     }
 
-    /// Kept records that the delta did not change.
+    /// Copies unchanged records, and adjusts their offsets.
     fn run(
         &mut self,
-        old: &Old<'_>,
+        old: &SourceTable<'_>,
         ids: std::ops::Range<u64>,
-        moved: Moved,
+        moved: OffsetShift,
         sink: &mut dyn Sink,
     ) -> Result<()> {
         let len = node::LEN as u64;
-        let decay = self.kept.is_decayed.then(|| self.kept.view.decay_run());
+        let decay = self.plan.is_decayed.then(|| self.plan.view.decay_run());
         if decay.is_none() && moved.edges == 0 && moved.texts == 0 {
             return self.records.copy(sink, old, ids.start * len..ids.end * len);
         }
@@ -237,11 +242,11 @@ impl Nodes<'_> {
         Ok(())
     }
 
-    /// Gives a kept record the strength of a decay run.
+    /// Sets the strength in a copied record to that of a decay run.
     fn fade(&mut self, id: u64, bytes: &mut [u8], run: &DecayRun) -> Result<()> {
         if let Some(record) = bytes.first_chunk() {
             let position = LEN as u64 + id * node::LEN as u64;
-            let record = Raw::check(record, NodeId(id), position)?;
+            let record = RawNode::check(record, NodeId(id), position)?;
             let strength = strength_after(record, run.at, &run.rates);
             put_f32(bytes, 40, strength);
             self.strengths.push((id as u32, strength));
@@ -249,11 +254,11 @@ impl Nodes<'_> {
         Ok(())
     }
 
-    /// The records and texts of the events that are not kept.
-    fn make(&mut self, sink: &mut dyn Sink) -> Result<()> {
+    /// Encodes the records and texts of new events.
+    fn encode_new(&mut self, sink: &mut dyn Sink) -> Result<()> {
         let mut block = Vec::new();
-        for id in self.kept.new_events() {
-            let node = self.kept.view.node(id)?;
+        for id in self.plan.new_events() {
+            let node = self.plan.view.node(id)?;
             block.clear();
             content::encode(&mut block, &node.text()?);
             let offset = match block.len() {
@@ -279,12 +284,15 @@ impl Nodes<'_> {
         Ok(())
     }
 
-    /// A record as the view has it; its text and its edges stand in their tables already.
+    /// Writes one event's record; its text and edges are already written.
     fn record(&mut self, node: &Node<'_>, text: (u64, u32), sink: &mut dyn Sink) -> Result<()> {
         let (id, strength) = (node.id(), node.strength());
         let at = id.0 as usize;
-        let (from, to) = (self.ties.starts[at], self.ties.starts[at + 1]);
-        let record = Record {
+        let (from, to) = (
+            self.edge_columns.starts[at],
+            self.edge_columns.starts[at + 1],
+        );
+        let record = NodeRecord {
             id,
             event_type: node.event_type(),
             flags: node.flags(),

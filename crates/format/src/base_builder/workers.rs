@@ -1,16 +1,16 @@
-//! Who does the parts of a fold that can be done side by side.
+//! Runs parts of a checkpoint in parallel.
 //!
-//! Not here: threads. Whoever has some brings them.
+//! Not here: threads. The caller of a build brings them.
 
 use crate::error::{Error, Result};
 
-/// Does two pieces of work, perhaps at once.
+/// Runs two tasks, in parallel or one after the other.
 pub trait Workers: Sync {
-    /// Both are done when this returns; `here` on the caller's thread.
+    /// Returns when both tasks are done; `here` runs on the caller's thread.
     fn join<'w>(&self, beside: Box<dyn FnOnce() + Send + 'w>, here: Box<dyn FnOnce() + 'w>);
 }
 
-/// What two pieces of work give; a broken promise of the workers is an error.
+/// The results of two tasks; an error if `workers` did not run both.
 pub(super) fn both<A: Send, B>(
     workers: &dyn Workers,
     beside: impl FnOnce() -> A + Send,
@@ -22,10 +22,10 @@ pub(super) fn both<A: Send, B>(
         Box::new(|| b = Some(here())),
     );
     a.zip(b)
-        .ok_or_else(|| Error::invalid("workers", "they left work undone"))
+        .ok_or_else(|| Error::invalid("workers", "a task did not run"))
 }
 
-/// One after the other.
+/// Runs both tasks on the caller's thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Inline;
 

@@ -1,25 +1,26 @@
 //! Applying a commit: from operations to entries.
 //!
-//! The same code serves the writer and every reader, so they arrive at the same graph. Operations are
-//! checked against what is there: a journal whose checksums hold may still be hostile.
+//! Writer and readers share this code, so they arrive at the same graph. Each operation is checked against the graph:
+//! a journal with valid checksums may still be hostile.
 //! Not here: edges (`link`).
 
 use super::generation::Brain;
 use crate::attributes::is_only_origin;
 use crate::base::identity::DecayRun;
-use crate::delta::entry::{Access, END, Held, Node, Slot, Span, State};
-use crate::delta::log::{Entry, Request, SessionVersion};
+use crate::delta::entry::{AccessVersion, DeltaEvent, END, Slot, Span, StateVersion, ValueRef};
+use crate::delta::log::{CommitEntry, RequestEntry, SessionVersion};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::journal::frame::Frame;
 use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
-use crate::types::{Flags, Lsn, Micros, NodeId, SessionId};
+use crate::types::{ActorId, Flags, Lsn, Micros, NodeId, SessionId};
+use uuid::Uuid;
 
-/// What is common to the operations of one commit.
+/// Common to the operations of one frame.
 pub(super) struct Context<'a> {
     pub(super) commit: Commit,
-    /// Position of the frame's payload, and the payload: to find where a borrowed value stands.
+    /// Position of the payload in the file. With `payload` it gives the position of a borrowed value.
     payload_position: u64,
     payload: &'a [u8],
     /// Live edges so far.
@@ -31,7 +32,7 @@ impl Context<'_> {
         Error::corrupt("operation", self.payload_position, why)
     }
 
-    /// Where bytes that were borrowed from the payload stand in the file.
+    /// The position in the file of bytes borrowed from the payload.
     fn span(&self, bytes: &[u8]) -> Span {
         if bytes.is_empty() {
             return Span::default();
@@ -44,8 +45,17 @@ impl Context<'_> {
     }
 }
 
+/// A value from now on; an empty one is none.
+fn held(span: Span) -> ValueRef {
+    if span.len == 0 {
+        ValueRef::None
+    } else {
+        ValueRef::At(span)
+    }
+}
+
 impl Brain {
-    /// Applies one whole transaction that stands at `position..end`. It is not published.
+    /// Applies the whole transaction at `position..end`, and does not publish it.
     ///
     /// After an error the delta holds half a commit, unseen by any view; the brain must be opened again.
     pub fn apply(
@@ -77,7 +87,7 @@ impl Brain {
             }
             edges = cx.edges;
         }
-        log.push(Entry {
+        log.push(CommitEntry {
             commit,
             position,
             end,
@@ -120,55 +130,16 @@ impl Brain {
                 confidence,
                 flags,
                 lambda,
-            } => self.change(cx, target, |state, lsn| {
-                if state.confidence.to_bits() != confidence.to_bits() {
-                    (state.confidence, state.confidence_lsn) = (confidence, lsn);
-                }
-                let kept = Flags::VECTOR.with(Flags::ATTRIBUTES).with(Flags::ERASED);
-                state.flags = Flags(state.flags.0 & kept.0 | flags.without(kept).0);
-                state.lambda = lambda;
-            }),
-            Op::Attributes { target, json } => {
-                let span = cx.span(json.as_bytes());
-                self.change(cx, target, |state, _| {
-                    if state.flags.has(Flags::ERASED) && !is_only_origin(json) {
-                        return;
-                    }
-                    state.attributes = if span.len == 0 {
-                        Held::None
-                    } else {
-                        Held::At(span)
-                    };
-                    state.flags = state.flags.set(Flags::ATTRIBUTES, span.len > 0);
-                })
-            }
-            Op::Vector { target, vector } => {
-                self.check_vector(cx, vector)?;
-                let span = cx.span(vector);
-                self.change(cx, target, |state, _| {
-                    state.vector = if span.len == 0 {
-                        Held::None
-                    } else {
-                        Held::At(span)
-                    };
-                    state.flags = state.flags.set(Flags::VECTOR, span.len > 0);
-                })
-            }
-            Op::Erase { target } => self.change(cx, target, |state, _| {
-                state.attributes = Held::None;
-                state.vector = Held::None;
-                let gone = Flags::VECTOR.with(Flags::ATTRIBUTES);
-                state.flags = state.flags.without(gone).with(Flags::ERASED);
-            }),
+            } => self.apply_belief(cx, target, (confidence, flags, lambda)),
+            Op::Attributes { target, json } => self.apply_attributes(cx, target, json),
+            Op::Vector { target, vector } => self.apply_vector(cx, target, vector),
+            Op::Erase { target } => self.apply_erase(cx, target),
             Op::Touch { at, entries } => entries
                 .iter()
                 .try_for_each(|(id, times)| self.apply_touch(cx, id, times, at)),
             Op::Decay { at, rates } => {
-                self.delta.decays.push(DecayRun {
-                    lsn: cx.commit.lsn,
-                    at,
-                    rates,
-                });
+                let lsn = cx.commit.lsn;
+                self.delta.decays.push(DecayRun { lsn, at, rates });
                 Ok(())
             }
             Op::OpenSession {
@@ -187,50 +158,98 @@ impl Brain {
                 outcome,
                 at,
             } => {
-                self.push_session(
-                    cx.commit.lsn,
-                    session,
-                    None,
-                    Some((cx.span(outcome.as_bytes()), at)),
-                );
+                let closed = (cx.span(outcome.as_bytes()), at);
+                self.push_session(cx.commit.lsn, session, None, Some(closed));
                 Ok(())
             }
             Op::Settings { json } => {
                 crate::base::settings::Settings::parse(json).map_err(|e| cx.bad(e.to_string()))?;
-                self.delta
-                    .settings
-                    .push((cx.commit.lsn, cx.span(json.as_bytes())));
+                let span = cx.span(json.as_bytes());
+                self.delta.settings.push((cx.commit.lsn, span));
                 Ok(())
             }
             Op::Actor {
                 actor,
                 principal,
                 agent,
-            } => {
-                let next = self.base.actors()?.len() + u64::from(self.delta.actors.len()) + 1;
-                if u64::from(actor.0) != next {
-                    return Err(cx.bad(format!("actor {actor} where {next} is the next")));
-                }
-                let (principal, agent) = (cx.span(principal.as_bytes()), cx.span(agent.as_bytes()));
-                self.delta.actors.push((cx.commit.lsn, principal, agent));
-                Ok(())
-            }
-            Op::Request { id, body, answer } => {
-                let key = id.as_u128();
-                if self.delta.request_index.get(key).is_some() {
-                    return Err(cx.bad(format!("request {id} is answered twice")));
-                }
-                let answer = cx.span(answer);
-                let at = self.delta.requests.push(Request {
-                    lsn: cx.commit.lsn,
-                    id,
-                    body,
-                    answer,
-                });
-                self.delta.request_index.insert(key, at);
-                Ok(())
-            }
+            } => self.apply_actor(cx, actor, (principal, agent)),
+            Op::Request { id, body, answer } => self.apply_request(cx, id, body, answer),
         }
+    }
+
+    fn apply_belief(
+        &self,
+        cx: &Context<'_>,
+        target: NodeId,
+        (confidence, flags, lambda): (f32, Flags, f32),
+    ) -> Result<()> {
+        self.change(cx, target, |state, lsn| {
+            if state.confidence.to_bits() != confidence.to_bits() {
+                (state.confidence, state.confidence_lsn) = (confidence, lsn);
+            }
+            let kept = Flags::VECTOR.with(Flags::ATTRIBUTES).with(Flags::ERASED);
+            state.flags = Flags(state.flags.0 & kept.0 | flags.without(kept).0);
+            state.lambda = lambda;
+        })
+    }
+
+    fn apply_attributes(&self, cx: &Context<'_>, target: NodeId, json: &str) -> Result<()> {
+        let span = cx.span(json.as_bytes());
+        self.change(cx, target, |state, _| {
+            if state.flags.has(Flags::ERASED) && !is_only_origin(json) {
+                return;
+            }
+            state.attributes = held(span);
+            state.flags = state.flags.set(Flags::ATTRIBUTES, span.len > 0);
+        })
+    }
+
+    fn apply_vector(&self, cx: &Context<'_>, target: NodeId, vector: &[u8]) -> Result<()> {
+        self.check_vector(cx, vector)?;
+        let span = cx.span(vector);
+        self.change(cx, target, |state, _| {
+            state.vector = held(span);
+            state.flags = state.flags.set(Flags::VECTOR, span.len > 0);
+        })
+    }
+
+    fn apply_erase(&self, cx: &Context<'_>, target: NodeId) -> Result<()> {
+        self.change(cx, target, |state, _| {
+            state.attributes = ValueRef::None;
+            state.vector = ValueRef::None;
+            let gone = Flags::VECTOR.with(Flags::ATTRIBUTES);
+            state.flags = state.flags.without(gone).with(Flags::ERASED);
+        })
+    }
+
+    fn apply_actor(
+        &self,
+        cx: &Context<'_>,
+        actor: ActorId,
+        (principal, agent): (&str, &str),
+    ) -> Result<()> {
+        let next = self.base.actors()?.len() + u64::from(self.delta.actors.len()) + 1;
+        if u64::from(actor.0) != next {
+            return Err(cx.bad(format!("actor {actor} where {next} is the next")));
+        }
+        let (principal, agent) = (cx.span(principal.as_bytes()), cx.span(agent.as_bytes()));
+        self.delta.actors.push((cx.commit.lsn, principal, agent));
+        Ok(())
+    }
+
+    fn apply_request(&self, cx: &Context<'_>, id: Uuid, body: u128, answer: &[u8]) -> Result<()> {
+        let key = id.as_u128();
+        if self.delta.request_index.get(key).is_some() {
+            return Err(cx.bad(format!("request {id} is answered twice")));
+        }
+        let at = self.delta.requests.push(RequestEntry {
+            lsn: cx.commit.lsn,
+            id,
+            body,
+            answer: cx.span(answer),
+        });
+        self.delta.request_index.insert(key, at);
+        Ok(())
     }
 
     fn apply_event(&self, cx: &Context<'_>, node: &NewNode<'_>) -> Result<()> {
@@ -249,18 +268,19 @@ impl Brain {
         let index = self.delta.events.nodes.len();
         let previous_in_session = slot.newest.get();
         let carried = node.carried;
-        // What was erased is empty, but for where it was merged from.
+        // An erased event retains its origin only.
         let is_erased = carried.is_some_and(|c| c.flags.has(Flags::ERASED));
-        let attributes = match is_erased && !is_only_origin(node.attributes) {
-            true => "",
-            false => node.attributes,
+        let attributes = if is_erased && !is_only_origin(node.attributes) {
+            ""
+        } else {
+            node.attributes
         };
         let has = Flags::default()
             .set(Flags::VECTOR, !node.vector.is_empty())
             .set(Flags::ATTRIBUTES, !attributes.is_empty());
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         self.delta.events.push(
-            Node {
+            DeltaEvent {
                 lsn: cx.commit.lsn,
                 event_type: node.event_type,
                 session: node.session,
@@ -307,15 +327,15 @@ impl Brain {
         }
     }
 
-    /// What the journal says of an event that is there, whose state or edges are to change; made if it is not.
+    /// The slot of an existing event whose state or edges change; a new one if the delta has none.
     pub(super) fn slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
-        let slot = self.slot_of_used(cx, id)?;
+        let slot = self.access_slot(cx, id)?;
         self.delta.events.changes(id);
         Ok(slot)
     }
 
-    /// As `slot`, of an event that was only used.
-    fn slot_of_used(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
+    /// As `slot`, for an access, which is no change.
+    fn access_slot(&self, cx: &Context<'_>, id: NodeId) -> Result<&Slot> {
         let slot = match id.0.checked_sub(self.base.nodes()) {
             None => self.delta.events.base_slot_or_new(id),
             Some(at) => u32::try_from(at)
@@ -331,7 +351,7 @@ impl Brain {
         &self,
         cx: &Context<'_>,
         id: NodeId,
-        edit: impl FnOnce(&mut State, Lsn),
+        edit: impl FnOnce(&mut StateVersion, Lsn),
     ) -> Result<()> {
         let slot = self.slot(cx, id)?;
         let previous = slot.state.get();
@@ -344,14 +364,14 @@ impl Brain {
         let was_forgotten = state.flags.has(Flags::FORGOTTEN);
         edit(&mut state, cx.commit.lsn);
         if state.flags.has(Flags::FORGOTTEN) != was_forgotten {
-            self.replaces_otherwise(cx);
+            self.note_replacement(cx);
         }
         self.delta.events.push_state(slot, state);
         Ok(())
     }
 
-    /// From this commit on something else may be what replaces an event.
-    pub(super) fn replaces_otherwise(&self, cx: &Context<'_>) {
+    /// Notes that heads may differ from this commit on.
+    pub(super) fn note_replacement(&self, cx: &Context<'_>) {
         let changes = &self.delta.replacements;
         let last = changes.get(changes.len().wrapping_sub(1));
         if last != Some(&cx.commit.lsn) {
@@ -359,8 +379,8 @@ impl Brain {
         }
     }
 
-    /// An event's state before the delta said anything about it.
-    pub(crate) fn initial_state(&self, id: NodeId) -> Result<State> {
+    /// An event's state before the delta.
+    pub(crate) fn initial_state(&self, id: NodeId) -> Result<StateVersion> {
         let (confidence, flags, lambda) = match id.0.checked_sub(self.base.nodes()) {
             None => {
                 let record = self.base.record(id)?;
@@ -377,7 +397,7 @@ impl Brain {
                 (node.confidence, node.flags, node.lambda)
             }
         };
-        Ok(State {
+        Ok(StateVersion {
             lsn: Lsn(0),
             time: Micros(0),
             actor: Default::default(),
@@ -386,14 +406,14 @@ impl Brain {
             confidence_lsn: Lsn(0),
             flags,
             lambda,
-            attributes: Held::Initial,
-            vector: Held::Initial,
+            attributes: ValueRef::Initial,
+            vector: ValueRef::Initial,
             previous: END,
         })
     }
 
     fn apply_touch(&self, cx: &Context<'_>, id: NodeId, times: u32, at: Micros) -> Result<()> {
-        let slot = self.slot_of_used(cx, id)?;
+        let slot = self.access_slot(cx, id)?;
         let previous = slot.access.get();
         let (count, last) = match self.delta.events.accesses.get(previous) {
             Some(access) => (access.count, access.last),
@@ -410,7 +430,7 @@ impl Brain {
                     .map_or((0, Micros(0)), |n| (n.access_count, n.last_accessed)),
             },
         };
-        let access = Access {
+        let access = AccessVersion {
             lsn: cx.commit.lsn,
             count: count.saturating_add(times),
             last: last.max(at),

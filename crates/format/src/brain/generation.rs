@@ -1,4 +1,4 @@
-//! One generation of a brain as it is held in memory: base, journal, delta.
+//! One open generation of a brain: base, journal, delta.
 
 use std::io;
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::journal::frame::{self, Frame};
 use crate::journal::head::{Head, PAGE};
-use crate::journal::live::{self, Live};
-use crate::journal::scan::{self, Next, Position};
-use crate::mapping::{Growing, Map};
+use crate::journal::live::{self, LivePage};
+use crate::journal::scan::{self, Position, ScanStep};
+use crate::mapping::{GrowingMap, Map};
 use crate::types::{EdgeType, Lsn, Micros, NodeId};
 
 /// A generation: shared by every view of it.
@@ -20,17 +20,17 @@ use crate::types::{EdgeType, Lsn, Micros, NodeId};
 pub struct Brain {
     pub(crate) base: Base,
     pub(crate) delta: Delta,
-    map: Growing,
-    /// The journal's head, and where its page begins.
+    map: GrowingMap,
+    /// The journal's head, and the position of its page.
     journal: Option<(Head, u64)>,
 }
 
-/// How far a journal was replayed.
+/// The end of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replayed {
-    /// Where the next frame would begin.
+pub struct ReplayEnd {
+    /// Position of the next frame.
     pub position: Position,
-    /// What stands there instead of a frame, if not zeros.
+    /// Why the bytes there are no transaction; `None` for zeros.
     pub torn: Option<String>,
 }
 
@@ -76,7 +76,7 @@ impl Brain {
         Ok(Self {
             delta: Delta::new(base.nodes()),
             base,
-            map: Growing::new(map),
+            map: GrowingMap::new(map),
             journal,
         })
     }
@@ -111,8 +111,8 @@ impl Brain {
         })
     }
 
-    /// What the live page says now.
-    pub fn live(&self) -> Option<Live> {
+    /// The live page now.
+    pub fn live(&self) -> Option<LivePage> {
         live::load(&self.map, self.live_page()?)
     }
 
@@ -122,8 +122,8 @@ impl Brain {
         self.map.load(self.live_page()? + live::COMMITTED)
     }
 
-    /// Up to where frames had been synced, as far as the live page tells: it is written after them, so that a copy,
-    /// however it was made, has frames up to there, or is damaged.
+    /// The position up to which frames were synced, from the live page. The writer stores it after the frames, so a copy
+    /// without frames up to there is damaged.
     pub fn durable(&self) -> u64 {
         let cell = |at| self.cell(self.live_page()? + at);
         let [committed, clean] = [live::COMMITTED, live::CLEAN].map(|at| cell(at).unwrap_or(0));
@@ -140,14 +140,14 @@ impl Brain {
         self.map.len()
     }
 
-    /// Has `len` bytes of the file mapped, which it has: by the mapping there is, or one more.
+    /// Makes the first `len` bytes of the file readable, with one more mapping if needed. The file must have them.
     pub fn reach(&self, len: u64, map: impl FnOnce() -> io::Result<Map>) -> io::Result<()> {
         self.map.reach(len, map)
     }
 
     /// Applies whole transactions from a position on, up to the end of the chain or `until`, whichever comes
     /// first, and publishes them.
-    pub fn replay(&self, from: Position, until: u64) -> Result<Replayed> {
+    pub fn replay(&self, from: Position, until: u64) -> Result<ReplayEnd> {
         let mut position = from;
         loop {
             let end = until.min(self.map.len());
@@ -156,11 +156,11 @@ impl Brain {
                 .slice(position.at, end.saturating_sub(position.at))
                 .unwrap_or_default();
             match scan::next(rest, position)? {
-                Next::End { torn } => {
+                ScanStep::End { torn } => {
                     self.delta.log.publish(self.delta.log.applied());
-                    return Ok(Replayed { position, torn });
+                    return Ok(ReplayEnd { position, torn });
                 }
-                Next::Transaction {
+                ScanStep::Transaction {
                     commit,
                     frames,
                     after,
@@ -213,15 +213,14 @@ impl Brain {
         })
     }
 
-    /// Goes from a position to the end of a commit of the delta, whose checksums held when it was applied: an error if
-    /// one of them no longer does.
+    /// Checks again the checksums of applied frames, from a position to the end of a commit. Returns the position after.
     pub fn recheck(&self, from: Position, end: u64) -> Result<Position> {
         let mut position = from;
         while position.at < end {
             let rest = self.map.slice(position.at, end - position.at);
             match scan::next(rest.unwrap_or_default(), position)? {
-                Next::Transaction { after, .. } => position = after,
-                Next::End { torn } => {
+                ScanStep::Transaction { after, .. } => position = after,
+                ScanStep::End { torn } => {
                     let why = torn.unwrap_or_else(|| "a commit that was there is gone".into());
                     return Err(Error::corrupt("journal", position.at, why));
                 }
@@ -230,7 +229,7 @@ impl Brain {
         Ok(position)
     }
 
-    /// The frames of one commit of the delta, whose checksums held when it was applied.
+    /// The frames of one commit of the delta. Their checksums were checked when the commit was applied.
     pub fn frames_at(&self, position: u64, end: u64) -> Result<Vec<Frame<'_>>> {
         let bytes = self
             .map

@@ -1,11 +1,11 @@
-//! Applying what a commit says about edges: each gets a version, and the first of one a slot.
+//! Applying links and unlinks: each adds a version of its edge; the first version of an edge adds a slot.
 //!
-//! What an edge was before is looked up once, in the journal, else in the base: the new version says it, so that
-//! history needs no search. Not here: all other operations (`apply`).
+//! A version stores the value before it, looked up once in the delta or the base, so that history needs no search.
+//! Not here: all other operations (`apply`).
 
 use super::apply::Context;
 use super::generation::Brain;
-use crate::append::Link;
+use crate::append::AtomicIndex;
 use crate::delta::entry::{END, Slot};
 use crate::delta::graph::{EdgeSlot, EdgeVersion};
 use crate::error::{Error, Result};
@@ -13,21 +13,20 @@ use crate::event::Edge;
 use crate::limits;
 use crate::types::{EdgeType, Lsn, Micros, NodeId};
 
-/// An edge: where it starts, where it ends, what it means.
-type Key = (NodeId, NodeId, EdgeType);
-/// Weight and recorded time of an edge, if it is there.
-type Value = Option<(f32, Micros)>;
+type EdgeKey = (NodeId, NodeId, EdgeType);
+/// Weight and recorded time; `None` for no edge.
+type EdgeValue = Option<(f32, Micros)>;
 
 impl Brain {
     pub(super) fn apply_link(&self, cx: &mut Context<'_>, edge: Edge) -> Result<()> {
         if edge.source == edge.target {
-            return Err(cx.bad(format!("event {} is tied to itself", edge.source)));
+            return Err(cx.bad(format!("event {} is linked to itself", edge.source)));
         }
         let ends = (self.slot(cx, edge.source)?, self.slot(cx, edge.target)?);
         let key = (edge.source, edge.target, edge.edge_type);
         let known = self.delta.edges.find(ends.0.outgoing.get(), key);
         let before = self.edge_now(known, key)?;
-        // Another weight leaves the edge as old as it was.
+        // A new weight does not change the recorded time.
         let created_at = before.map_or(edge.created_at, |(_, created_at)| created_at);
         if before.is_none() {
             cx.edges += 1;
@@ -60,8 +59,12 @@ impl Brain {
         Ok(())
     }
 
-    /// Weight and recorded time of an edge, with all that is applied; `known` is its slot.
-    fn edge_now(&self, known: Option<u32>, (source, target, edge_type): Key) -> Result<Value> {
+    /// The newest value of an edge; `known` is its slot in the delta.
+    fn edge_now(
+        &self,
+        known: Option<u32>,
+        (source, target, edge_type): EdgeKey,
+    ) -> Result<EdgeValue> {
         let edges = &self.delta.edges;
         if let Some(slot) = known.and_then(|at| edges.slots.get(at))
             && let Some(value) = edges.value(slot, Lsn(u64::MAX))
@@ -77,12 +80,12 @@ impl Brain {
         &self,
         cx: &Context<'_>,
         ends: (&Slot, &Slot),
-        (key, known): (Key, Option<u32>),
-        (value, before): (Value, Value),
+        (key, known): (EdgeKey, Option<u32>),
+        (value, before): (EdgeValue, EdgeValue),
     ) {
         let edges = &self.delta.edges;
         if key.2 == EdgeType::SUPERSEDES {
-            self.replaces_otherwise(cx);
+            self.note_replacement(cx);
         }
         let known = known.and_then(|at| Some((at, edges.slots.get(at)?)));
         let version = edges.versions.push(EdgeVersion {
@@ -103,7 +106,7 @@ impl Brain {
             target,
             edge_type,
             in_base: before.is_some(),
-            version: Link::to(version),
+            version: AtomicIndex::to(version),
             before: 0,
             next_outgoing: END,
             next_incoming: END,

@@ -4,4 +4,4 @@ mod apply;
 mod generation;
 mod link;
 
-pub use generation::{Brain, Replayed};
+pub use generation::{Brain, ReplayEnd};

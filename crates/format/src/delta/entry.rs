@@ -1,119 +1,95 @@
 //! Events of the delta, and the versions of every event's state, base events included.
 
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
+
+use super::event_set::EventSet;
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
-use super::touched::Touched;
-use crate::append::{AppendVec, Link, NONE};
+use crate::append::{AppendVec, AtomicIndex, NONE};
 use crate::sync::{AtomicBool, OnceLock, Ordering};
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 /// Bytes in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
-    /// Where they begin.
     pub position: u64,
-    /// Their number.
     pub len: u32,
 }
 
-/// Where a value is that most versions leave as it was.
+/// A variable-length value of a version; most versions leave it unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Held {
+pub enum ValueRef {
     /// As the event was created: in the base, or in the delta's event.
     Initial,
-    /// There is none.
     None,
     /// In the journal.
     At(Span),
 }
 
-/// An event that the journal added.
+/// An event that the journal added, as it was created; `slot` leads to later versions.
 #[derive(Debug)]
-pub struct Node {
-    /// The commit that added it.
+pub struct DeltaEvent {
     pub lsn: Lsn,
-    /// Its type.
     pub event_type: EventType,
-    /// Its session.
     pub session: SessionId,
-    /// Recorded time.
     pub created_at: Micros,
-    /// When it happened.
+    /// When it happened, if the writer gave a time.
     pub event_time: Option<Micros>,
-    /// Confidence when it was created.
     pub confidence: f32,
-    /// Decay rate when it was created.
     pub lambda: f32,
-    /// Flags when it was created.
     pub flags: Flags,
-    /// Access count when it was created.
     pub access_count: u32,
-    /// Last access when it was created.
     pub last_accessed: Micros,
-    /// Strength when it was created.
     pub decay_score: f32,
-    /// The text.
     pub text: Span,
-    /// Attributes as JSON, when it was created.
+    /// JSON.
     pub attributes: Span,
-    /// The vector, when it was created.
     pub vector: Span,
-    /// The event before it in its session, as an index into the delta's events.
+    /// The previous event of its session, as an index into the delta's events; `END` if there is none.
     pub previous_in_session: u32,
-    /// What came later.
     pub slot: Slot,
 }
 
-/// The newest entries about one event.
+/// The newest entries about one event: heads of chains.
 #[derive(Debug, Default)]
 pub struct Slot {
-    /// Its state.
-    pub state: Link,
-    /// Its accesses.
-    pub access: Link,
+    pub state: AtomicIndex,
+    pub access: AtomicIndex,
     /// Edges of the delta that start at it.
-    pub outgoing: Link,
+    pub outgoing: AtomicIndex,
     /// Edges of the delta that end at it.
-    pub incoming: Link,
+    pub incoming: AtomicIndex,
 }
 
-/// A version of what may change about an event.
+/// A version of the mutable fields of an event.
 #[derive(Debug, Clone, Copy)]
-pub struct State {
-    /// The commit.
+pub struct StateVersion {
     pub lsn: Lsn,
-    /// Its time.
     pub time: Micros,
-    /// Who.
     pub actor: ActorId,
-    /// The event.
     pub node: NodeId,
     /// Effective confidence.
     pub confidence: f32,
     /// The commit that set the confidence; 0 if it is as created.
     pub confidence_lsn: Lsn,
-    /// Flags.
     pub flags: Flags,
     /// Decay rate per day.
     pub lambda: f32,
-    /// Attributes.
-    pub attributes: Held,
-    /// Vector.
-    pub vector: Held,
-    /// The version before.
+    pub attributes: ValueRef,
+    pub vector: ValueRef,
+    /// The previous version; `END` if there is none.
     pub previous: u32,
 }
 
-/// A version of how often an event was used.
+/// A version of an event's accesses.
 #[derive(Debug, Clone, Copy)]
-pub struct Access {
-    /// The commit.
+pub struct AccessVersion {
     pub lsn: Lsn,
-    /// How often in all.
+    /// Accesses in all.
     pub count: u32,
-    /// When last.
+    /// The last access.
     pub last: Micros,
-    /// The version before.
+    /// The previous version; `END` if there is none.
     pub previous: u32,
 }
 
@@ -121,36 +97,36 @@ pub struct Access {
 #[derive(Debug)]
 pub struct Events {
     /// New events; the first has the id after the base's last.
-    pub nodes: AppendVec<Node>,
+    pub nodes: AppendVec<DeltaEvent>,
     /// Versions of state, by LSN.
-    pub states: AppendVec<State>,
+    pub states: AppendVec<StateVersion>,
     /// Versions of accesses, by LSN.
-    pub accesses: AppendVec<Access>,
-    /// Base events about which the journal says something.
+    pub accesses: AppendVec<AccessVersion>,
+    /// Base events with entries in the delta.
     slots: AppendVec<(NodeId, Slot)>,
     index: Sparse,
-    touched: Touched,
-    /// Those of them about which it says more than that they were used.
-    changed: Touched,
+    with_slot: EventSet,
+    /// Those of them with more than accesses.
+    changed: EventSet,
     some_changed: AtomicBool,
-    /// New events with a time of their own, by (happened, id).
+    /// New events with an event time, by (event time, id).
     pub happened: SkipList<(i64, u32)>,
-    /// New events without one, ascending ids.
+    /// New events without an event time, ascending ids.
     pub untimed: AppendVec<u32>,
-    /// New events of each type; few brains have more than a handful of types.
+    /// New events by type, allocated on first use: few brains have more than a handful of types.
     kinds: Box<[OnceLock<Box<AppendVec<u32>>>]>,
-    /// The events of a type of which there are none.
+    /// The empty list, for types without new events.
     none: AppendVec<u32>,
-    /// Events that have, or had, other attributes than they were created with, in the order of that.
+    /// Events whose attributes changed after their creation, in the order of the first change.
     pub described: AppendVec<u32>,
 }
 
 impl Events {
-    /// None, on a base of so many events.
+    /// No events, on a base of `base_nodes`.
     pub(crate) fn new(base_nodes: u64) -> Self {
         Self {
-            touched: Touched::new(base_nodes),
-            changed: Touched::new(base_nodes),
+            with_slot: EventSet::new(base_nodes),
+            changed: EventSet::new(base_nodes),
             some_changed: AtomicBool::new(false),
             nodes: AppendVec::new(),
             states: AppendVec::new(),
@@ -165,68 +141,68 @@ impl Events {
         }
     }
 
-    /// True if the journal says nothing of any base event but that it was used.
+    /// True if the journal changes no base event, apart from accesses.
     pub(crate) fn is_unchanged(&self) -> bool {
         !self.some_changed.load(Ordering::Acquire)
     }
 
-    /// True if the journal says something of the state or the edges of a base event.
+    /// True if the journal changes the state or the edges of a base event.
     #[inline]
     pub(crate) fn is_changed(&self, id: NodeId) -> bool {
         self.changed.has(id)
     }
 
-    /// The state or the edges of an event change; one of the delta is left out.
+    /// Records that state or edges of a base event change; ids of the delta are ignored.
     pub(crate) fn changes(&self, id: NodeId) {
         self.changed.add(id);
         self.some_changed.store(true, Ordering::Release);
     }
 
-    /// True if the journal says something about a base event.
+    /// True if a base event has entries in the delta.
     #[inline]
-    pub fn is_touched(&self, id: NodeId) -> bool {
-        self.touched.has(id)
+    pub fn has_slot(&self, id: NodeId) -> bool {
+        self.with_slot.has(id)
     }
 
-    /// Of the base events from 64 · `n` on, about which of 64 the journal says something: a bit each.
-    pub fn touched_in(&self, n: u64) -> u64 {
-        self.touched.word(n)
+    /// Bit i is set if base event 64 · `n` + i has entries in the delta.
+    pub fn slot_bits(&self, n: u64) -> u64 {
+        self.with_slot.word(n)
     }
 
-    /// What the journal says about a base event.
+    /// The entries of a base event.
     #[inline]
     pub fn base_slot(&self, id: NodeId) -> Option<&Slot> {
-        if !self.touched.has(id) {
+        if !self.with_slot.has(id) {
             return None;
         }
         self.slots.get(self.index.get(id.0)?).map(|(_, slot)| slot)
     }
 
-    /// Base events about which the journal says something, in order of their first mention.
+    /// Base events with entries in the delta, in the order of their first entry.
     pub fn base_slots(&self) -> impl Iterator<Item = (NodeId, &Slot)> + '_ {
         self.slots.iter().map(|(id, slot)| (*id, slot))
     }
 
-    /// As `base_slot`, made if it is not there.
+    /// The slot of a base event, created if absent.
     pub(crate) fn base_slot_or_new(&self, id: NodeId) -> Option<&Slot> {
         if let Some(at) = self.index.get(id.0) {
             return self.slots.get(at).map(|(_, slot)| slot);
         }
         let at = self.slots.push((id, Slot::default()));
         self.index.insert(id.0, at);
-        self.touched.add(id);
+        self.with_slot.add(id);
         self.slots.get(at).map(|(_, slot)| slot)
     }
 
-    /// Has the way to what the journal says about a base event loaded.
+    /// Prefetches the slot of a base event.
     #[inline]
     pub(crate) fn expect(&self, id: NodeId) {
         self.index.expect(id.0);
     }
 
-    /// The newest state of a slot that a bound may see.
+    /// The newest state of a slot up to `bound`.
     #[inline]
-    pub fn state(&self, slot: &Slot, bound: Lsn) -> Option<&State> {
+    pub fn state(&self, slot: &Slot, bound: Lsn) -> Option<&StateVersion> {
         let mut at = slot.state.get();
         loop {
             let state = self.states.get(at)?;
@@ -237,9 +213,9 @@ impl Events {
         }
     }
 
-    /// The newest access of a slot that a bound may see.
+    /// The newest accesses of a slot up to `bound`.
     #[inline]
-    pub fn access(&self, slot: &Slot, bound: Lsn) -> Option<&Access> {
+    pub fn access(&self, slot: &Slot, bound: Lsn) -> Option<&AccessVersion> {
         let mut at = slot.access.get();
         loop {
             let access = self.accesses.get(at)?;
@@ -257,17 +233,17 @@ impl Events {
     }
 
     /// Adds a version of an event's state.
-    pub(crate) fn push_state(&self, slot: &Slot, state: State) {
+    pub(crate) fn push_state(&self, slot: &Slot, state: StateVersion) {
         let before = self.states.get(slot.state.get());
-        let was_initial = before.is_none_or(|before| before.attributes == Held::Initial);
-        if was_initial && state.attributes != Held::Initial {
+        let was_initial = before.is_none_or(|before| before.attributes == ValueRef::Initial);
+        if was_initial && state.attributes != ValueRef::Initial {
             // Ids fit 32 bits: NODES_MAX.
             self.described.push(state.node.0 as u32);
         }
         slot.state.set(self.states.push(state));
     }
 
-    pub(crate) fn push(&self, node: Node, id: u32) {
+    pub(crate) fn push(&self, node: DeltaEvent, id: u32) {
         let (event_type, event_time) = (node.event_type, node.event_time);
         self.nodes.push(node);
         let kind = &self.kinds[usize::from(event_type.0)];

@@ -1,28 +1,27 @@
 //! Edges of the delta: new ones, and new versions of base edges.
 
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
+
 use super::entry::Slot;
-use crate::append::{AppendVec, Link, Trie};
+use crate::append::{AppendVec, AtomicIndex, Trie};
 use crate::event::Edge;
 use crate::types::{ActorId, EdgeType, Lsn, Micros, NodeId};
 
-/// Edges of one source up to which they are found by looking at each; the edges of a source that has more are in the
-/// index, all of them. Most sources have few, and an index of every edge is most of what applying it costs.
+/// A source with at most this many edges in the delta is searched linearly; with more, all its edges are in the index.
+/// Most sources have few, and indexing an edge is most of the cost of applying it.
 const FEW: u32 = 8;
 
-/// One (source, target, type) about which the journal says something.
+/// One (source, target, type) that the journal added or changed.
 #[derive(Debug)]
 pub struct EdgeSlot {
-    /// Where it starts.
     pub source: NodeId,
-    /// Where it ends.
     pub target: NodeId,
-    /// What it means.
     pub edge_type: EdgeType,
     /// True if the base has it.
     pub in_base: bool,
-    /// Its newest version.
-    pub version: Link,
-    /// Slots of the same source that were there before.
+    /// The newest version.
+    pub version: AtomicIndex,
+    /// The number of earlier slots of the same source.
     pub before: u32,
     /// The next slot of the same source.
     pub next_outgoing: u32,
@@ -33,25 +32,21 @@ pub struct EdgeSlot {
 /// A version of an edge.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeVersion {
-    /// The commit.
     pub lsn: Lsn,
-    /// Its time.
     pub time: Micros,
-    /// Who.
     pub actor: ActorId,
-    /// The slot.
     pub slot: u32,
-    /// Weight and recorded time, or that it was retracted.
+    /// Weight and recorded time; `None` if retracted.
     pub value: Option<(f32, Micros)>,
-    /// What was there before this version: so that history needs no search.
+    /// The value before this version, so that history needs no search.
     pub before: Option<(f32, Micros)>,
-    /// The version before.
+    /// The previous version; `END` if there is none.
     pub previous: u32,
 }
 
 /// The edges of the delta.
 #[derive(Debug, Default)]
-pub struct Edges {
+pub struct DeltaEdges {
     /// One per (source, target, type).
     pub slots: AppendVec<EdgeSlot>,
     /// Versions, by LSN.
@@ -63,7 +58,7 @@ pub struct Edges {
     pub supersedes: AppendVec<u32>,
 }
 
-impl Edges {
+impl DeltaEdges {
     /// The index of the slot of a (source, target, type); `newest` is the newest slot of the source.
     pub fn find(
         &self,
@@ -91,7 +86,7 @@ impl Edges {
         };
         let (before, edge_type) = (slot.before, slot.edge_type);
         let at = self.slots.push(slot);
-        // Whoever sees that there are many finds them all in the index.
+        // A reader that sees more than FEW slots must find all of them in the index.
         if before == FEW {
             let mut each = at;
             while let Some(slot) = self.slots.get(each) {
@@ -112,7 +107,7 @@ impl Edges {
         }
     }
 
-    /// What a bound sees of a slot: `None` if the delta says nothing yet, `Some(None)` if it is retracted.
+    /// The newest value of a slot up to `bound`: `None` if there is no version yet, `Some(None)` if it is retracted.
     #[inline]
     pub fn value(&self, slot: &EdgeSlot, bound: Lsn) -> Option<Option<(f32, Micros)>> {
         let mut at = slot.version.get();
@@ -125,7 +120,7 @@ impl Edges {
         }
     }
 
-    /// The slots from one on along a source's, or a target's, chain.
+    /// The slots of a source's or a target's chain, from slot `from` on.
     pub fn chain(&self, from: u32, outgoing: bool) -> impl Iterator<Item = &EdgeSlot> + '_ {
         let mut at = from;
         std::iter::from_fn(move || {

@@ -1,48 +1,49 @@
-//! Commits of the delta, and what belongs to a commit and to no event: sessions and requests.
+//! Commits, sessions and requests of the delta.
+
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
 
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::entry::Span;
-use crate::append::{AppendVec, Link, NONE, Trie};
+use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::journal::op::Commit;
 use crate::sync::{AtomicU32, OnceLock, Ordering};
 use crate::types::{Lsn, Micros, SessionId};
 
-/// A commit, and how much there was after it.
+/// A commit, its place in the journal and the brain's sizes after it.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// Number, time, actor, kind.
+pub struct CommitEntry {
     pub commit: Commit,
-    /// Where its first frame begins in the file.
+    /// Offset of its first frame in the file.
     pub position: u64,
-    /// Where its last frame ends.
+    /// Offset of the end of its last frame.
     pub end: u64,
-    /// Events of the brain after it.
+    /// Events after the commit.
     pub nodes: u64,
-    /// Live edges of the brain after it.
+    /// Edges after the commit, retracted ones not counted.
     pub edges: u64,
 }
 
 /// The commits of the delta.
 #[derive(Debug, Default)]
 pub struct Log {
-    entries: AppendVec<Entry>,
+    entries: AppendVec<CommitEntry>,
     published: AtomicU32,
 }
 
 impl Log {
-    /// Adds a commit that has been applied whole.
-    pub(crate) fn push(&self, entry: Entry) {
+    /// Appends a commit that is applied completely.
+    pub(crate) fn push(&self, entry: CommitEntry) {
         self.entries.push(entry);
     }
 
-    /// Lets readers see the first `count` commits.
+    /// Makes the first `count` commits visible to readers.
     pub fn publish(&self, count: u32) {
         self.published.store(count, Ordering::Release);
     }
 
-    /// The number of commits that readers may see.
+    /// The number of visible commits.
     #[inline]
     pub fn published(&self) -> u32 {
         self.published.load(Ordering::Acquire)
@@ -53,68 +54,63 @@ impl Log {
         self.entries.len()
     }
 
-    /// A commit by its place in the delta.
-    pub fn get(&self, index: u32) -> Option<&Entry> {
+    pub fn get(&self, index: u32) -> Option<&CommitEntry> {
         self.entries.get(index)
     }
 
-    /// The number of commits of the first `count` that are not past an LSN.
+    /// How many of the first `count` commits are not past an LSN.
     pub fn until_lsn(&self, count: u32, lsn: Lsn) -> u32 {
         self.entries.partition_point(count, |e| e.commit.lsn <= lsn)
     }
 
-    /// The number of commits of the first `count` that are not past a time.
+    /// How many of the first `count` commits are not past a time.
     pub fn until_time(&self, count: u32, time: Micros) -> u32 {
         self.entries
             .partition_point(count, |e| e.commit.time <= time)
     }
 }
 
-/// A request that the journal answered.
+/// An answered request, for idempotent retries.
 #[derive(Debug, Clone, Copy)]
-pub struct Request {
-    /// The commit.
+pub struct RequestEntry {
     pub lsn: Lsn,
-    /// The request's id.
     pub id: Uuid,
-    /// Hash of its body.
+    /// Hash of the request's body.
     pub body: u128,
-    /// What was answered.
+    /// The stored answer.
     pub answer: Span,
 }
 
-/// A session about which the journal says something.
+/// A session that the journal names.
 #[derive(Debug)]
 pub struct SessionSlot {
-    /// Its number.
     pub id: SessionId,
     /// The first commit that named it.
     pub lsn: Lsn,
     /// Recorded time of its first event in this journal.
     pub first_event: OnceLock<Micros>,
-    /// The newest version of what is known, if it was opened or closed.
-    pub version: Link,
+    /// The newest version, if the session was opened or closed explicitly.
+    pub version: AtomicIndex,
     /// Its newest event, as an index into the delta's events.
-    pub newest: Link,
+    pub newest: AtomicIndex,
 }
 
-/// A version of what is known of a session.
+/// A version of a session's key, agent, outcome and times.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionVersion {
-    /// The commit.
     pub lsn: Lsn,
-    /// Opened in this journal: key, agent, when.
+    /// Key, agent and time, if it was opened in this journal.
     pub opened: Option<(Span, Span, Micros)>,
-    /// Closed: outcome, when.
+    /// Outcome and time, if it was closed.
     pub closed: Option<(Span, Micros)>,
-    /// The version before.
+    /// The previous version; `END` if there is none.
     pub previous: u32,
 }
 
 /// The sessions of the delta.
 #[derive(Debug, Default)]
-pub struct Sessions {
-    /// In order of their first mention.
+pub struct DeltaSessions {
+    /// In the order in which the journal first names them.
     pub slots: AppendVec<SessionSlot>,
     /// Versions, by LSN.
     pub versions: AppendVec<SessionVersion>,
@@ -123,18 +119,18 @@ pub struct Sessions {
     largest: AtomicU32,
 }
 
-impl Sessions {
-    /// A session by number.
+impl DeltaSessions {
+    /// A session by id.
     pub fn find(&self, id: SessionId) -> Option<&SessionSlot> {
         self.slots.get(self.index.get(id.0.into())?)
     }
 
-    /// The number of the session that was opened with a key in this journal.
+    /// The id of the session that this journal opened with a key.
     pub fn find_key(&self, key: &str) -> Option<SessionId> {
         self.keys.get(xxh3_128(key.as_bytes())).map(SessionId)
     }
 
-    /// The newest version that a bound may see.
+    /// The newest version of a slot up to `bound`.
     pub fn version(&self, slot: &SessionSlot, bound: Lsn) -> Option<&SessionVersion> {
         let mut at = slot.version.get();
         loop {
@@ -146,12 +142,12 @@ impl Sessions {
         }
     }
 
-    /// The largest number that the journal names.
+    /// The largest session id that the journal names.
     pub fn largest(&self) -> SessionId {
         SessionId(self.largest.load(Ordering::Relaxed))
     }
 
-    /// The slot of a session, made if it is not there.
+    /// The slot of a session, created if absent.
     pub(crate) fn slot_or_new(&self, id: SessionId, lsn: Lsn) -> Option<&SessionSlot> {
         if let Some(slot) = self.find(id) {
             return Some(slot);
@@ -160,15 +156,14 @@ impl Sessions {
             id,
             lsn,
             first_event: OnceLock::new(),
-            version: Link::default(),
-            newest: Link::default(),
+            version: AtomicIndex::default(),
+            newest: AtomicIndex::default(),
         });
         self.index.insert(id.0.into(), at);
         self.largest.fetch_max(id.0, Ordering::Relaxed);
         self.slots.get(at)
     }
 
-    /// Adds a version.
     pub(crate) fn push(&self, id: SessionId, mut version: SessionVersion) {
         if let Some(slot) = self.slot_or_new(id, version.lsn) {
             version.previous = slot.version.get();
@@ -176,7 +171,6 @@ impl Sessions {
         }
     }
 
-    /// Remembers a key.
     pub(crate) fn push_key(&self, key: &str, id: SessionId) {
         if !key.is_empty() && self.find_key(key).is_none() {
             self.keys.insert(xxh3_128(key.as_bytes()), id.0);
@@ -184,5 +178,5 @@ impl Sessions {
     }
 }
 
-/// No entry.
+/// The end of every chain.
 pub const END: u32 = NONE;

@@ -1,20 +1,20 @@
 //! The journal as read into memory: append-only, each entry stamped with its LSN.
 //!
-//! Nothing here is ever changed or moved: a newer value is a newer entry that links to the one before, so a
-//! reader of an older view follows the links until it meets an LSN that it may see. Texts, attributes and
-//! vectors stay in the mapped journal; entries hold their place.
+//! Entries never change or move. A new value is a new entry that links to the previous one; a reader of an older
+//! view follows the links to the first LSN within its bound. Texts, attributes and vectors stay in the mapped
+//! journal; entries hold their position.
 //!
-//! Promises: applying a commit costs in proportion to the commit (P5); readers take no lock; what is applied
+//! Promises: applying a commit costs in proportion to the commit (P5); readers take no lock; a commit that is applied
 //! but not published is past every reader's bound (P4).
 
 pub mod entry;
+mod event_set;
 pub mod graph;
 pub mod log;
 mod postings;
 pub mod skiplist;
 pub mod sparse;
 pub mod terms;
-mod touched;
 
 pub use postings::DeltaTerms;
 
@@ -23,24 +23,23 @@ use crate::append::{AppendVec, Trie};
 /// The delta of one generation.
 #[derive(Debug)]
 pub struct Delta {
-    /// Commits, and how far readers may look.
+    /// Commits, and how many of them are published.
     pub log: log::Log,
     /// Events and the versions of their state.
     pub events: entry::Events,
     /// Edges and their versions.
-    pub edges: graph::Edges,
-    /// Commits after which something else may be what replaces an event: edges that replace, and events hidden or
-    /// shown.
+    pub edges: graph::DeltaEdges,
+    /// Commits that may change which event replaces another: supersedes edges, forgets and restores.
     pub replacements: AppendVec<crate::types::Lsn>,
     /// Sessions.
-    pub sessions: log::Sessions,
-    /// Names of actors, numbered on from the base's, and the commit that made each known.
+    pub sessions: log::DeltaSessions,
+    /// Actors, numbered on from the base's: the first commit of each, its principal and its agent.
     pub actors: AppendVec<(crate::types::Lsn, entry::Span, entry::Span)>,
     /// Requests.
-    pub requests: AppendVec<log::Request>,
+    pub requests: AppendVec<log::RequestEntry>,
     /// Requests by id.
     pub request_index: Trie<u128>,
-    /// Settings: LSN and JSON.
+    /// Versions of the settings: LSN and JSON.
     pub settings: AppendVec<(crate::types::Lsn, entry::Span)>,
     /// Decay runs.
     pub decays: AppendVec<crate::base::identity::DecayRun>,
@@ -49,7 +48,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Of a journal that says nothing yet, on a base of so many events.
+    /// An empty delta on a base of `base_nodes` events.
     pub fn new(base_nodes: u64) -> Self {
         Self {
             log: Default::default(),

@@ -1,16 +1,16 @@
-//! The term index of what the journal brought: in memory, append-only.
+//! The term index of the journal's events: in memory, append-only.
 //!
-//! Each term has a chain of postings, newest first. One thread adds events in the order of their ids;
-//! any number read at the same time without locks, each up to its own bound.
+//! Each term has a chain of postings, newest first. One thread adds events in the order of their ids; any number of
+//! readers read without locks, each up to its own bound.
 //!
-//! Promises: once `end()` says that an event is covered, its postings and its length are seen;
-//! adding an event costs in proportion to its text.
-//! Not here: when events are added (the view, before the first text query that needs them).
+//! Promises: the postings and lengths of every event below `end()` are visible; adding an event costs in proportion to
+//! its text.
+//! Not here: when events are added (`View::terms`).
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::analyzer::{Analyzer, TermCounts};
-use crate::append::{AppendVec, Link, NONE, Trie};
+use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::COUNT_MAX;
 use crate::sync::{AtomicU32, Ordering};
 
@@ -18,19 +18,19 @@ use crate::sync::{AtomicU32, Ordering};
 #[derive(Debug)]
 pub struct DeltaTerms {
     first: u32,
-    /// From the hash of a term to its place in `terms`.
+    /// From the hash of a term to its index in `terms`.
     places: Trie<u64>,
     terms: AppendVec<Term>,
     postings: AppendVec<Posting>,
     lengths: AppendVec<Length>,
-    /// How many events are covered; stored last.
+    /// The number of covered events; stored last.
     covered: AtomicU32,
 }
 
 #[derive(Debug)]
 struct Term {
     term: Box<str>,
-    newest: Link,
+    newest: AtomicIndex,
 }
 
 #[derive(Debug)]
@@ -60,18 +60,17 @@ impl DeltaTerms {
         }
     }
 
-    /// The first event that it may cover.
+    /// The first event of the index.
     pub fn first(&self) -> u32 {
         self.first
     }
 
-    /// The event after the last one covered: the next to add.
+    /// The id after the last covered event: the next to add.
     pub fn end(&self) -> u32 {
         self.first + self.covered.load(Ordering::Acquire)
     }
 
-    /// Adds the text of event `end()`; one with nothing to say has an empty text. Callers hold the
-    /// writer's lock.
+    /// Adds the text of event `end()`, which may be empty. Callers hold the writer's lock.
     ///
     /// # Panics
     /// If `id` is not `end()`.
@@ -90,7 +89,7 @@ impl DeltaTerms {
                 }
                 None => {
                     let older = NONE;
-                    let newest = Link::to(self.postings.push(Posting { id, tf, older }));
+                    let newest = AtomicIndex::to(self.postings.push(Posting { id, tf, older }));
                     let term = term.into();
                     self.places
                         .insert(key, self.terms.push(Term { term, newest }));
@@ -102,7 +101,7 @@ impl DeltaTerms {
         self.covered.store(id + 1 - self.first, Ordering::Release);
     }
 
-    /// The place of a term, or the free key under which it would be found.
+    /// The index of a term, or the free key for it.
     fn place(&self, term: &str) -> (Option<u32>, u64) {
         let mut seed = 0;
         loop {
@@ -118,7 +117,7 @@ impl DeltaTerms {
         }
     }
 
-    /// The events below `bound` that say a term, newest first, each with its frequency.
+    /// The events below `bound` that contain a term, newest first, each with its term frequency.
     pub fn postings<'a>(
         &'a self,
         term: &str,

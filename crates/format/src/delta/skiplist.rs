@@ -1,7 +1,7 @@
-//! An ordered set that only grows: a skip list for one writer and any number of readers, without locks
+//! An append-only ordered set: a skip list for one writer and any number of readers, without locks
 //! (Pugh: Skip lists, a probabilistic alternative to balanced trees, 1990).
 
-use crate::append::{AppendVec, Link, NONE};
+use crate::append::{AppendVec, AtomicIndex, NONE};
 
 /// Levels above the lowest; one in four entries reaches each next level.
 const LEVELS: usize = 14;
@@ -9,14 +9,14 @@ const LEVELS: usize = 14;
 /// An ordered set.
 #[derive(Debug)]
 pub struct SkipList<K> {
-    entries: AppendVec<Entry<K>>,
-    heads: [Link; LEVELS],
+    entries: AppendVec<SkipNode<K>>,
+    heads: [AtomicIndex; LEVELS],
 }
 
 #[derive(Debug)]
-struct Entry<K> {
+struct SkipNode<K> {
     key: K,
-    next: Box<[Link]>,
+    next: Box<[AtomicIndex]>,
 }
 
 impl<K> Default for SkipList<K> {
@@ -39,7 +39,7 @@ impl<K: Ord + Copy> SkipList<K> {
         self.len() == 0
     }
 
-    /// Adds a key; one that is there already is there twice.
+    /// Adds a key. Duplicates are not detected.
     pub fn insert(&self, key: K) {
         let height = height(self.entries.len());
         let mut before = [NONE; LEVELS];
@@ -52,13 +52,17 @@ impl<K: Ord + Copy> SkipList<K> {
             }
             before[level] = at;
         }
-        let next = (0..height)
-            .map(|level| Link::to(self.link(before[level], level).map_or(NONE, Link::get)));
-        let index = self.entries.push(Entry {
+        let next = (0..height).map(|level| {
+            AtomicIndex::to(
+                self.link(before[level], level)
+                    .map_or(NONE, AtomicIndex::get),
+            )
+        });
+        let index = self.entries.push(SkipNode {
             key,
             next: next.collect(),
         });
-        // From the lowest level up, so that whoever meets the entry can go on from it at every level below.
+        // From the lowest level up: a reader that reaches the entry can continue on every level below.
         for (level, &previous) in before.iter().enumerate().take(height) {
             if let Some(link) = self.link(previous, level) {
                 link.set(index);
@@ -66,7 +70,7 @@ impl<K: Ord + Copy> SkipList<K> {
         }
     }
 
-    /// The keys from the first that is not before `from`, ascending.
+    /// The keys that are at least `from`, ascending.
     pub fn range_from(&self, from: K) -> impl Iterator<Item = K> + '_ {
         let mut at = NONE;
         for level in (0..LEVELS).rev() {
@@ -76,7 +80,7 @@ impl<K: Ord + Copy> SkipList<K> {
                 at = next;
             }
         }
-        // A key that has come since stands behind `at` as well, and may be before `from`.
+        // A key inserted meanwhile may follow `at` and still be less than `from`.
         self.walk(at).skip_while(move |key| *key < from)
     }
 
@@ -93,7 +97,7 @@ impl<K: Ord + Copy> SkipList<K> {
         })
     }
 
-    /// The newest-descending walk's step: the last key that is before `bound`.
+    /// The largest key less than `bound`: one step of a descending scan.
     pub fn last_before(&self, bound: K) -> Option<K> {
         let mut at = NONE;
         for level in (0..LEVELS).rev() {
@@ -117,7 +121,7 @@ impl<K: Ord + Copy> SkipList<K> {
         self.entries.get(at).map(|entry| entry.key)
     }
 
-    fn link(&self, at: u32, level: usize) -> Option<&Link> {
+    fn link(&self, at: u32, level: usize) -> Option<&AtomicIndex> {
         if at == NONE {
             self.heads.get(level)
         } else {
@@ -125,13 +129,13 @@ impl<K: Ord + Copy> SkipList<K> {
         }
     }
 
-    fn follow(&self, at: u32, level: usize) -> Option<(u32, &Entry<K>)> {
+    fn follow(&self, at: u32, level: usize) -> Option<(u32, &SkipNode<K>)> {
         let next = self.link(at, level)?.get();
         Some((next, self.entries.get(next)?))
     }
 }
 
-/// One level and, for every fourth entry, one more, and so on; spread by a hash of the index.
+/// One level, and one more for every fourth entry of each level; chosen by a hash of the index.
 fn height(index: u32) -> usize {
     let hash = (u64::from(index) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     1 + (hash.leading_zeros() as usize / 2).min(LEVELS - 1)

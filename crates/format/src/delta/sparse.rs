@@ -1,11 +1,10 @@
-//! A map from the ids of a base to `u32` that only grows, for one writer and any number of readers, without locks.
+//! An append-only map from ids of the base to `u32`, for one writer and any number of readers, without locks.
 //!
-//! Two tables of pointers above leaves of 64 values, by the digits of the id. The tables of a brain of 100,000 events
-//! are 25 KiB, so of a lookup's loads only the leaf's misses the near caches. A leaf of few ids is wasted in part: 256
-//! bytes for one that stands alone.
+//! A radix tree: two levels of pointers above leaves of 64 values. The pointers of a brain of 100,000 events take
+//! 25 KiB, so a lookup misses the near caches once, at the leaf. A leaf takes 256 bytes, even for a single id.
 //!
-//! Promises: inserting costs the same in a map of ten as in one of ten million; a reader that finds an id finds the
-//! value that was inserted. Not here: keys that are anything but ids (`append::Trie`).
+//! Promises: an insert costs the same in a map of ten as in one of ten million; a reader that finds an id finds its
+//! value. Not here: keys other than ids (`append::Trie`).
 
 use crate::simd::prefetch;
 use crate::sync::{AtomicU32, OnceLock, Ordering};
@@ -17,14 +16,14 @@ const LEAVES: usize = 512;
 /// Ids of a block.
 const BLOCK: u64 = LEAF * LEAVES as u64;
 
-/// Values plus one, by id; 0 where there is none.
+/// Values plus one, by id; 0 if there is none.
 type Leaf = [AtomicU32; LEAF as usize];
-type Block = [OnceLock<Box<Leaf>>; LEAVES];
+type LeafBlock = [OnceLock<Box<Leaf>>; LEAVES];
 
 /// The map.
 #[derive(Debug)]
 pub struct Sparse {
-    blocks: Box<[OnceLock<Box<Block>>]>,
+    blocks: Box<[OnceLock<Box<LeafBlock>>]>,
 }
 
 impl Sparse {
@@ -44,7 +43,7 @@ impl Sparse {
             .checked_sub(1)
     }
 
-    /// Has the value of an id loaded.
+    /// Prefetches the value of an id.
     #[inline]
     pub fn expect(&self, id: u64) {
         if let Some(leaf) = self.leaf(id) {
@@ -52,7 +51,7 @@ impl Sparse {
         }
     }
 
-    /// Gives an id a value, which is not the largest `u32`; an id past the bound is left out.
+    /// Sets the value of an id; it must be less than `u32::MAX`. An id past the bound is ignored.
     pub fn insert(&self, id: u64, value: u32) {
         let Some(block) = self.blocks.get((id / BLOCK) as usize) else {
             return;
@@ -70,7 +69,7 @@ impl Sparse {
     }
 }
 
-/// The place of an id in its leaf.
+/// The index of an id in its leaf.
 #[inline]
 fn at(id: u64) -> usize {
     (id % LEAF) as usize

@@ -1,6 +1,6 @@
 //! The term index of the delta: filled by the first text query that needs it, then read without a lock.
 //!
-//! Applying a commit does not cut its texts into terms: most readers never ask for words.
+//! Applying a commit does not analyze its texts: most readers run no text query.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use crate::analyzer::{Analyzer, TermCounts};
 use crate::error::Result;
 use crate::sync::{Mutex, OnceLock, PoisonError};
 
-/// The index, as far as it was needed.
+/// A term index that is filled on demand.
 #[derive(Debug, Default)]
 pub struct LazyTerms {
     index: OnceLock<DeltaTerms>,
@@ -17,8 +17,8 @@ pub struct LazyTerms {
 }
 
 impl LazyTerms {
-    /// The index of the events from `first` on, covering at least those below `end`. `text` is the text that
-    /// an event was created with; erased or not, so that the same commits always give the same index.
+    /// The index of the events from `first` on, covering at least those below `end`. `text` returns the text that an
+    /// event was created with, also if it was erased since: the same commits always give the same index.
     pub(crate) fn until<'t>(
         &self,
         first: u32,

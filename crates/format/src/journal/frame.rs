@@ -27,91 +27,69 @@ pub const HEADER: usize = 40;
 /// Bytes of payload that one frame can hold.
 pub const PAYLOAD_MAX: usize = FRAME_BYTES_MAX - HEADER;
 
-/// Which mutation a transaction is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the names are the mutations' own")]
-pub enum Kind {
-    Ingest = 1,
-    Correct = 2,
-    Link = 3,
-    Unlink = 4,
-    Touch = 5,
-    Pin = 6,
-    Unpin = 7,
-    Forget = 8,
-    Restore = 9,
-    Erase = 10,
-    Compress = 11,
-    SetVector = 12,
-    SetAttributes = 13,
-    Decay = 14,
-    OpenSession = 15,
-    CloseSession = 16,
-    SetSettings = 17,
-    Import = 18,
-    Merge = 19,
+macro_rules! kinds {
+    ($($value:literal $kind:ident $name:literal $what:literal;)*) => {
+        /// Which mutation a transaction is.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Kind {
+            $(#[doc = concat!("A transaction that ", $what, ".")] $kind = $value,)*
+        }
+
+        impl Kind {
+            /// Every kind, by value, from 1 without a gap.
+            pub const ALL: [Self; [$($value),*].len()] = [$(Self::$kind),*];
+
+            /// The kind's name, in lower case.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+
+            /// What a transaction of this kind does, as docs/FORMAT.md says it.
+            pub fn what(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $what,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    1 Ingest "ingest" "adds events, and edges with them";
+    2 Correct "correct" "adds an event that replaces another";
+    3 Link "link" "adds an edge, or changes its weight";
+    4 Unlink "unlink" "retracts an edge";
+    5 Touch "touch" "counts accesses";
+    6 Pin "pin" "exempts an event from decay";
+    7 Unpin "unpin" "subjects it to decay again";
+    8 Forget "forget" "hides an event";
+    9 Restore "restore" "shows it again";
+    10 Erase "erase" "marks events for erasure";
+    11 Compress "compress" "adds an episode, and a part-of edge from each event of a session; or these of some of its events, to an episode that it adds or that an earlier such commit has added";
+    12 SetVector "set-vector" "sets or removes a vector";
+    13 SetAttributes "set-attributes" "sets or removes attributes";
+    14 Decay "decay" "sets the moment and the rates of strength";
+    15 OpenSession "open-session" "opens a session";
+    16 CloseSession "close-session" "closes it";
+    17 SetSettings "set-settings" "replaces the settings";
+    18 Import "import" "adds the content of other files";
+    19 Merge "merge" "adds what another brain has and this one lacks";
 }
 
 impl Kind {
-    /// Every kind, by value.
-    pub const ALL: [Self; 19] = [
-        Self::Ingest,
-        Self::Correct,
-        Self::Link,
-        Self::Unlink,
-        Self::Touch,
-        Self::Pin,
-        Self::Unpin,
-        Self::Forget,
-        Self::Restore,
-        Self::Erase,
-        Self::Compress,
-        Self::SetVector,
-        Self::SetAttributes,
-        Self::Decay,
-        Self::OpenSession,
-        Self::CloseSession,
-        Self::SetSettings,
-        Self::Import,
-        Self::Merge,
-    ];
-
     /// The kind of this value.
     pub fn from_u8(value: u8) -> Option<Self> {
         Self::ALL.get(usize::from(value).checked_sub(1)?).copied()
     }
-
-    /// The kind's name, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ingest => "ingest",
-            Self::Correct => "correct",
-            Self::Link => "link",
-            Self::Unlink => "unlink",
-            Self::Touch => "touch",
-            Self::Pin => "pin",
-            Self::Unpin => "unpin",
-            Self::Forget => "forget",
-            Self::Restore => "restore",
-            Self::Erase => "erase",
-            Self::Compress => "compress",
-            Self::SetVector => "set-vector",
-            Self::SetAttributes => "set-attributes",
-            Self::Decay => "decay",
-            Self::OpenSession => "open-session",
-            Self::CloseSession => "close-session",
-            Self::SetSettings => "set-settings",
-            Self::Import => "import",
-            Self::Merge => "merge",
-        }
-    }
 }
 
-/// What stands in front of a payload.
+/// The fields in front of a payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Which mutation.
+    /// The mutation.
     pub kind: Kind,
     /// The transaction continues in the next frame.
     pub more: bool,
@@ -119,26 +97,26 @@ pub struct Header {
     pub lsn: Lsn,
     /// Recorded time.
     pub time: Micros,
-    /// Who committed.
+    /// The committing actor.
     pub actor: ActorId,
 }
 
-/// A frame that has been checked.
+/// A frame with a valid header, in a chain that the caller has checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
-    /// What stands in front.
+    /// The fields in front of the payload.
     pub header: Header,
     /// The payload.
     pub payload: &'a [u8],
-    /// Where the payload stands in the file.
+    /// Position of the payload in the file.
     pub payload_position: u64,
-    /// Where the next frame would stand.
+    /// Position of the next frame.
     pub end: u64,
     /// This frame's checksum, the seed of the next.
     pub checksum: u64,
 }
 
-/// The bytes that a frame with such a payload takes.
+/// Bytes of a frame whose payload has `payload` bytes.
 pub fn encoded_len(payload: usize) -> usize {
     (HEADER + payload).next_multiple_of(8)
 }
@@ -165,29 +143,29 @@ pub fn encode(out: &mut Vec<u8>, header: &Header, payload: &[u8], seed: u64) -> 
     Ok(checksum)
 }
 
-/// What stands where a frame could begin.
+/// The content of a position where a frame can begin.
 #[derive(Debug)]
-pub enum Found<'a> {
+pub enum FrameSlot<'a> {
     /// A frame that continues the chain.
     Frame(Frame<'a>),
     /// Zeros, or the end of the bytes.
     Nothing,
-    /// Something else: a torn or foreign frame, and why.
+    /// A torn or foreign frame, and why.
     Bad(String),
 }
 
-/// Splits bytes into the frames that they are known to be: those of a commit that was checked before.
+/// Splits the bytes of a commit into its frames, without their checksums: the caller has checked or made them.
 pub fn split(mut bytes: &[u8], mut position: u64) -> Result<Vec<Frame<'_>>> {
     let mut out = Vec::new();
     while bytes.len() >= HEADER {
         let seedless = (Lsn(get_u64(bytes, 8)), get_u64(bytes, 32));
         match parse(bytes, position, seedless.0, seedless.1) {
-            Found::Frame(frame) => {
+            FrameSlot::Frame(frame) => {
                 let len = (frame.end - position) as usize;
                 (bytes, position) = (&bytes[len..], frame.end);
                 out.push(frame);
             }
-            Found::Nothing | Found::Bad(_) => break,
+            FrameSlot::Nothing | FrameSlot::Bad(_) => break,
         }
     }
     if bytes.is_empty() {
@@ -201,22 +179,22 @@ pub fn split(mut bytes: &[u8], mut position: u64) -> Result<Vec<Frame<'_>>> {
     }
 }
 
-/// Reads the frame at the start of `bytes`, which stand at `position` in the file.
-pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_> {
+/// Reads the frame at the start of `bytes`. `position` is that of `bytes` in the file, `seed` the checksum before.
+pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> FrameSlot<'_> {
     if bytes.len() < HEADER {
         return if bytes.iter().all(|&b| b == 0) {
-            Found::Nothing
+            FrameSlot::Nothing
         } else {
-            Found::Bad("a frame's header is cut short".into())
+            FrameSlot::Bad("a frame's header is cut short".into())
         };
     }
     let front = &bytes[..HEADER];
     if front.iter().all(|&b| b == 0) {
-        return Found::Nothing;
+        return FrameSlot::Nothing;
     }
     let len = get_u32(front, 0) as usize;
     if len > PAYLOAD_MAX || encoded_len(len) > bytes.len() {
-        return Found::Bad(format!(
+        return FrameSlot::Bad(format!(
             "a frame claims {len} bytes of payload, {} are there",
             bytes.len() - HEADER
         ));
@@ -224,24 +202,24 @@ pub fn decode(bytes: &[u8], position: u64, expected: Lsn, seed: u64) -> Found<'_
     let payload = &bytes[HEADER..HEADER + len];
     let found = checksum(front, payload, seed);
     if found != get_u64(front, 32) {
-        return Found::Bad("a frame's checksum does not hold".into());
+        return FrameSlot::Bad("a frame's checksum does not hold".into());
     }
     parse(bytes, position, expected, found)
 }
 
-/// The frame of bytes whose checksum is known.
-fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> Found<'_> {
+/// Reads a frame without computing its checksum.
+fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> FrameSlot<'_> {
     let front = &bytes[..HEADER];
     let len = get_u32(front, 0) as usize;
     let Some(payload) = bytes
         .get(HEADER..HEADER + len)
         .filter(|_| encoded_len(len) <= bytes.len())
     else {
-        return Found::Bad("a frame is cut short".into());
+        return FrameSlot::Bad("a frame is cut short".into());
     };
     let lsn = Lsn(get_u64(front, 8));
     if lsn != expected || lsn.0 == 0 {
-        return Found::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));
+        return FrameSlot::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));
     }
     let end = encoded_len(len);
     let zeros = bytes[HEADER + len..end]
@@ -253,12 +231,12 @@ fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> Found<'_> {
         front[5] <= 1,
         zeros.copied().all(|b| b == 0),
     ) else {
-        return Found::Bad(format!(
+        return FrameSlot::Bad(format!(
             "a frame of kind {}, more {} or with padding that is not zero",
             front[4], front[5]
         ));
     };
-    Found::Frame(Frame {
+    FrameSlot::Frame(Frame {
         header: Header {
             kind,
             more: front[5] == 1,
@@ -301,7 +279,7 @@ mod tests {
             let mut out = Vec::new();
             let checksum = encode(&mut out, &header(5), &payload, 99).unwrap();
             assert_eq!(out.len(), encoded_len(len));
-            let Found::Frame(frame) = decode(&out, 8192, Lsn(5), 99) else {
+            let FrameSlot::Frame(frame) = decode(&out, 8192, Lsn(5), 99) else {
                 panic!("no frame")
             };
             assert_eq!(frame.header, header(5));
@@ -321,26 +299,30 @@ mod tests {
             let mut bad = out.clone();
             bad[bit / 8] ^= 1 << (bit % 8);
             assert!(
-                matches!(decode(&bad, 0, Lsn(5), 99), Found::Bad(_)),
+                matches!(decode(&bad, 0, Lsn(5), 99), FrameSlot::Bad(_)),
                 "bit {bit}"
             );
         }
-        assert!(matches!(decode(&out, 0, Lsn(5), 98), Found::Bad(_)));
-        assert!(matches!(decode(&out, 0, Lsn(6), 99), Found::Bad(_)));
+        assert!(matches!(decode(&out, 0, Lsn(5), 98), FrameSlot::Bad(_)));
+        assert!(matches!(decode(&out, 0, Lsn(6), 99), FrameSlot::Bad(_)));
         assert!(matches!(
             decode(&out[..out.len() - 1], 0, Lsn(5), 99),
-            Found::Bad(_)
+            FrameSlot::Bad(_)
         ));
-        assert!(matches!(decode(&[0; 64], 0, Lsn(5), 99), Found::Nothing));
-        assert!(matches!(decode(&[], 0, Lsn(5), 99), Found::Nothing));
+        assert!(matches!(
+            decode(&[0; 64], 0, Lsn(5), 99),
+            FrameSlot::Nothing
+        ));
+        assert!(matches!(decode(&[], 0, Lsn(5), 99), FrameSlot::Nothing));
     }
 
     #[test]
     fn every_kind_has_its_value() {
         for value in 0..=255 {
+            let is_kind = (1..=Kind::ALL.len()).contains(&usize::from(value));
             assert_eq!(
                 Kind::from_u8(value).map(|k| k as u8),
-                (1..=19).contains(&value).then_some(value)
+                is_kind.then_some(value)
             );
         }
     }

@@ -27,14 +27,14 @@ const AT_EPOCH: usize = 80;
 const AT_CHECKSUM: usize = 88;
 const LEN: usize = 96;
 
-/// What the head page says.
+/// The fields of the head page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// All that descend from one creation.
+    /// Shared by all brains that descend from one creation.
     pub lineage: Uuid,
     /// This owned file.
     pub instance: Uuid,
-    /// Which base of the instance.
+    /// The number of the base within the instance.
     pub generation: Generation,
     /// The LSN of the last commit in the base.
     pub base_lsn: Lsn,
@@ -62,7 +62,7 @@ impl Head {
         page
     }
 
-    /// Reads a head page that stands at `offset` in the file.
+    /// Reads a head page. `offset` is its position in the file.
     pub fn decode(page: &[u8], offset: u64) -> Result<Self> {
         let bad = |why: &str| Error::corrupt("journal head", offset, why);
         if page.len() < LEN {

@@ -1,10 +1,10 @@
-//! The live page: what a writer tells readers of the same machine. Recovery needs nothing in it: what it finds
-//! there can only make it more careful, or spare it work after a clean close.
+//! The live page: the writer's messages to readers on the same machine. Recovery finds every frame without it; the page
+//! can only make recovery more careful, or save it work after a clean close.
 //!
-//! Each cell stands on its own cache line. A reader believes the page only if `owner` names the boot, device
-//! and inode that it sees itself; in any other file, a copy, the chain of frames is the truth.
+//! Each cell has its own cache line. A reader trusts the page only if `owner` names the boot, device and inode that the
+//! reader itself sees; in any other file, such as a copy, the chain of frames decides.
 
-use crate::mapping::Growing;
+use crate::mapping::GrowingMap;
 use crate::types::Generation;
 
 /// Position up to which frames are published; its top bit says "look at the rest of this page".
@@ -19,8 +19,8 @@ pub const MUST_DROP: u64 = 192;
 /// Up to where the file was synced when it was last closed in order; no reader looks at it.
 pub const CLEAN: u64 = 256;
 
-/// Which folder's file it is: a hash of the folder's id and the file's inode and birth, written by whoever owns the
-/// file in that folder. A copy, whatever inode it was given, is not the owned file; no reader looks at it.
+/// The owned file: a hash of the folder's id and the file's inode and time of birth, written by the daemon that owns it.
+/// It does not match in a copy under any inode. Readers ignore it.
 pub const HOME: u64 = 320;
 
 /// 1 once writing or syncing this file has failed: what the cache has of it may not be on the medium, and a later sync
@@ -30,7 +30,7 @@ pub const DOUBT: u64 = 384;
 /// The top bit of `committed`.
 pub const LOOK: u64 = 1 << 63;
 
-/// Who a file was when its daemon took it: a copy is someone else.
+/// A file's identity when its daemon took it. A copy has another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Owner {
     /// The boot during which the file was owned.
@@ -48,12 +48,12 @@ impl Owner {
     }
 }
 
-/// What the page said at one moment.
+/// The page at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Live {
+pub struct LivePage {
     /// Position up to which frames are published, without the top bit.
     pub committed: u64,
-    /// Who wrote it.
+    /// The file that the writer opened.
     pub owner: Owner,
     /// The generation that replaces this file.
     pub superseded_by: Option<Generation>,
@@ -62,11 +62,11 @@ pub struct Live {
 }
 
 /// Reads the page at `page` in the file; `None` if it is not mapped.
-pub fn load(map: &Growing, page: u64) -> Option<Live> {
+pub fn load(map: &GrowingMap, page: u64) -> Option<LivePage> {
     let committed = map.load(page + COMMITTED)?;
     let cell = |at: u64| map.load(page + at);
     let superseded_by = cell(SUPERSEDED_BY)?;
-    Some(Live {
+    Some(LivePage {
         committed: committed & !LOOK,
         owner: Owner {
             boot: [cell(OWNER)?, cell(OWNER + 8)?],

@@ -4,8 +4,10 @@
 //! [head page, 4096][live page, 4096][frame][frame]…[zeros]
 //! ```
 
+pub mod field;
 pub mod frame;
 pub mod head;
 pub mod live;
 pub mod op;
+mod operands;
 pub mod scan;

@@ -1,381 +1,441 @@
-//! What a frame's payload says: a sequence of operations on the graph.
+//! The operations of a payload, in one table.
 //!
-//! Operations are physical: they carry the values that result (ids, times, confidences), never a rule to be
-//! evaluated, so that replay needs no clock and every reader arrives at the same graph. Which mutation they
-//! make up together is the frame's kind.
+//! Operations are physical: they carry the values that result (ids, times, confidences), so replay needs no clock
+//! and every reader arrives at the same graph. Which mutation they make up together is the frame's kind.
 //!
-//! Each operation is a code (u8) and its fields, unaligned, little-endian; strings and lists have their length
-//! as u32 in front; a vector begins at a multiple of 4 from the payload's start, so that it is lent as f32.
-//! The table of codes is in docs/FORMAT.md.
+//! An operation is a code (u8) and its fields, unaligned, little-endian; strings and lists have their length as u32 in
+//! front; a vector begins at a multiple of 4 from the payload's start, so that readers borrow it as f32.
+//!
+//! A row of `operations!` gives an operation's code, name, fields with their codecs (`field`), and rules. The macro
+//! derives the type, encode, decode, bounds, the walk over fields, erasure, and `TABLE`, which docs/FORMAT.md repeats.
+//! Not here: what an operation does to the graph (`brain::apply`).
 
+use super::field::{
+    ActorField, AttributesField, BlobField, CarriedField, Codec, ContentField, EdgeTypeField,
+    EventField, EventTypeField, FieldValue, FlagsField, HashField, JsonField, NameField,
+    OptionalCodec, OptionalTimeField, RateField, RatesField, SessionField, TimeField, TouchesField,
+    UnitField, UuidField, VectorField,
+};
+pub use super::operands::{ImportedState, NewNode, Touches};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::limits;
+use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
-use crate::bytes::{Cursor, push_blob};
-use crate::error::Result;
-use crate::limits;
-use crate::types::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
-
-const EVENT: u8 = 1;
-const LINK: u8 = 2;
-const UNLINK: u8 = 3;
-const BELIEF: u8 = 4;
-const ATTRIBUTES: u8 = 5;
-const VECTOR: u8 = 6;
-const TOUCH: u8 = 7;
-const DECAY: u8 = 8;
-const OPEN_SESSION: u8 = 9;
-const CLOSE_SESSION: u8 = 10;
-const SETTINGS: u8 = 11;
-const ACTOR: u8 = 12;
-const REQUEST: u8 = 13;
-const ERASE: u8 = 14;
-
-const HAS_EVENT_TIME: u8 = 1;
-const HAS_ATTRIBUTES: u8 = 2;
-const HAS_VECTOR: u8 = 4;
-const HAS_CARRIED: u8 = 8;
-
-/// Bytes of an event's attributes, where it comes from included.
+/// Bytes of an event's attributes with its origin.
 const ATTRIBUTES_LEN: usize = limits::ATTRIBUTES_BYTES_MAX + limits::ORIGIN_BYTES_MAX;
 
-/// One operation, borrowed from a payload (or from a request, before it is encoded).
-#[derive(Debug, Clone, PartialEq)]
-pub enum Op<'a> {
+/// An operation as docs/FORMAT.md describes it.
+#[derive(Debug, Clone, Copy)]
+pub struct OperationRow {
+    /// The first byte of the operation.
+    pub code: u8,
+    /// In lower case, words joined by hyphens.
+    pub name: &'static str,
+    /// In order of their bytes.
+    pub fields: &'static [FieldRow],
+    /// What replay checks beyond the bounds of each field.
+    pub rules: &'static str,
+}
+
+/// A field of an operation.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldRow {
+    /// Its key in `amemctl dump-journal`.
+    pub name: &'static str,
+    /// Its bytes, such as `u64` or `str`.
+    pub form: &'static str,
+    /// The bit of `has` that announces it; 0 for a field that is always present.
+    pub bit: u8,
+}
+
+impl OperationRow {
+    /// The fields in the notation of docs/FORMAT.md.
+    pub fn layout(&self) -> String {
+        let optional = self.fields.iter().filter(|field| field.bit != 0);
+        let bits: Vec<_> = optional.map(|f| format!("{} {}", f.bit, f.name)).collect();
+        let fields = self.fields.iter().map(|field| {
+            let mut text = field.form.to_owned();
+            if field.name != field.form {
+                text = format!("{text} {}", field.name);
+            }
+            if field.name == HAS {
+                text = format!("{text} ({})", bits.join(", "));
+            }
+            if field.bit != 0 {
+                text.push('?');
+            }
+            text
+        });
+        fields.collect::<Vec<_>>().join(" · ")
+    }
+}
+
+/// The field whose bits announce optional fields.
+const HAS: &str = "has";
+
+/// A record with optional fields behind a byte `has`.
+macro_rules! record {
+    (
+        $codec:ident for $record:ident {
+            $($front:ident: $front_codec:ty = $front_name:literal,)*
+        } has {
+            $($field:ident: $field_codec:ty = $name:literal,)*
+        } optional {
+            $($bit:literal $optional:ident: $optional_codec:ty = $optional_name:literal,)*
+        }
+    ) => {
+        struct $codec;
+
+        impl $codec {
+            const FIELDS: &'static [FieldRow] = &[
+                $(FieldRow { name: $front_name, form: <$front_codec>::FORM, bit: 0 },)*
+                FieldRow { name: HAS, form: "u8", bit: 0 },
+                $(FieldRow { name: $name, form: <$field_codec>::FORM, bit: 0 },)*
+                $(FieldRow { name: $optional_name, form: <$optional_codec>::FORM, bit: $bit },)*
+            ];
+
+            #[inline]
+            fn write(out: &mut Vec<u8>, record: &$record<'_>) {
+                $(<$front_codec>::write(out, &record.$front);)*
+                let mut has = 0;
+                $(has |= u8::from(!<$optional_codec>::is_absent(&record.$optional)) * $bit;)*
+                out.push(has);
+                $(<$field_codec>::write(out, &record.$field);)*
+                $(
+                    if has & $bit != 0 {
+                        <$optional_codec>::write(out, &record.$optional);
+                    }
+                )*
+            }
+
+            #[inline]
+            fn decode<'a>(c: &mut Cursor<'a>) -> Result<$record<'a>> {
+                $(let $front = <$front_codec>::decode(c)?;)*
+                let has = c.u8()?;
+                $(let $field = <$field_codec>::decode(c)?;)*
+                $(
+                    let $optional = if has & $bit != 0 {
+                        <$optional_codec>::decode(c)?
+                    } else {
+                        <$optional_codec>::absent()
+                    };
+                )*
+                Ok($record { $($front,)* $($field,)* $($optional,)* })
+            }
+
+            fn refusal(record: &$record<'_>) -> Option<String> {
+                None
+                    $(.or_else(|| <$front_codec>::refusal(&record.$front)))*
+                    $(.or_else(|| <$field_codec>::refusal(&record.$field)))*
+                    $(.or_else(|| <$optional_codec>::refusal(&record.$optional)))*
+            }
+
+            fn erase(record: &mut $record<'_>) -> bool {
+                let mut has_content = false;
+                $(has_content |= <$front_codec>::erase(&mut record.$front);)*
+                $(has_content |= <$field_codec>::erase(&mut record.$field);)*
+                $(has_content |= <$optional_codec>::erase(&mut record.$optional);)*
+                has_content
+            }
+
+            fn walk<'a>(record: &$record<'a>, each: &mut dyn FnMut(&'static str, FieldValue<'a>)) {
+                $(each($front_name, <$front_codec>::show(&record.$front));)*
+                $(each($name, <$field_codec>::show(&record.$field));)*
+                $(each($optional_name, <$optional_codec>::show(&record.$optional));)*
+            }
+        }
+    };
+}
+
+/// A field's name: its own, or the literal behind it.
+macro_rules! name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $name:literal) => {
+        $name
+    };
+}
+
+macro_rules! operations {
+    (
+        $(#[$event_doc:meta])*
+        $event_code:literal $event_name:literal $event:ident($record:ty = $record_codec:ident),
+        $event_rules:literal;
+        $(
+            $(#[$doc:meta])*
+            $code:literal $name:literal $op:ident {
+                $($(#[$field_doc:meta])* $field:ident $($label:literal)?: $type:ty = $codec:ty,)*
+            },
+            $rules:literal;
+        )*
+    ) => {
+        /// One operation, borrowed from a payload, or from a request before it is encoded.
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum Op<'a> {
+            $(#[$event_doc])*
+            $event($record),
+            $($(#[$doc])* $op { $($(#[$field_doc])* $field: $type,)* },)*
+        }
+
+        /// Every operation, by code.
+        pub const TABLE: &[OperationRow] = &[
+            OperationRow {
+                code: $event_code,
+                name: $event_name,
+                fields: $record_codec::FIELDS,
+                rules: $event_rules,
+            },
+            $(OperationRow {
+                code: $code,
+                name: $name,
+                fields: &[$(FieldRow {
+                    name: name!($field $($label)?),
+                    form: <$codec>::FORM,
+                    bit: 0,
+                },)*],
+                rules: $rules,
+            },)*
+        ];
+
+        impl<'a> Op<'a> {
+            /// The operation's name, as in `TABLE`.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    Self::$event(_) => $event_name,
+                    $(Self::$op { .. } => $name,)*
+                }
+            }
+
+            /// Calls `each` with the name and the value of every field, in order of their bytes.
+            pub fn walk(&self, each: &mut dyn FnMut(&'static str, FieldValue<'a>)) {
+                match self {
+                    Self::$event(record) => $record_codec::walk(record, each),
+                    $(Self::$op { $($field),* } => {
+                        $(each(name!($field $($label)?), <$codec>::show($field));)*
+                    })*
+                }
+            }
+
+            /// The first event that the operation names: the one whose content it has, if it has any.
+            pub fn event(&self) -> Option<NodeId> {
+                match self {
+                    Self::$event(record) => Some(record.id),
+                    $(Self::$op { $($field),* } => None$(.or_else(|| <$codec>::event($field)))*,)*
+                }
+            }
+
+            /// Removes an erased event's content: text, vector, attributes. Returns whether the operation has fields
+            /// for it.
+            pub fn erase(&mut self) -> bool {
+                match self {
+                    Self::$event(record) => $record_codec::erase(record),
+                    $(Self::$op { $($field),* } => false $(| <$codec>::erase($field))*,)*
+                }
+            }
+
+            fn refusal(&self) -> Option<String> {
+                match self {
+                    Self::$event(record) => $record_codec::refusal(record),
+                    $(Self::$op { $($field),* } => None$(.or_else(|| <$codec>::refusal($field)))*,)*
+                }
+            }
+        }
+
+        /// Appends an operation to a payload.
+        pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
+            match op {
+                Op::$event(record) => {
+                    out.push($event_code);
+                    $record_codec::write(out, record);
+                }
+                $(Op::$op { $($field),* } => {
+                    out.push($code);
+                    $(<$codec>::write(out, $field);)*
+                })*
+            }
+        }
+
+        fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
+            Ok(match c.u8()? {
+                $event_code => Op::$event($record_codec::decode(c)?),
+                $($code => Op::$op { $($field: <$codec>::decode(c)?,)* },)*
+                code => return Err(c.bad(format!("unknown operation {code}"))),
+            })
+        }
+    };
+}
+
+record! {
+    EventRecord for NewNode {
+        id: EventField = "id",
+        event_type: EventTypeField = "type",
+    } has {
+        session: SessionField = "session",
+        created_at: TimeField = "created_at",
+        confidence: UnitField = "confidence",
+        lambda: RateField = "lambda",
+        text: ContentField<{ limits::TEXT_BYTES_MAX }> = "text",
+    } optional {
+        1 event_time: OptionalTimeField = "event_time",
+        2 attributes: AttributesField<ATTRIBUTES_LEN> = "attributes",
+        4 vector: VectorField = "vector",
+        8 carried: CarriedField = "carried",
+    }
+}
+
+operations! {
     /// A new event; its id is the next one.
-    Event(NewNode<'a>),
+    1 "event" Event(NewNode<'a> = EventRecord),
+    "the id is the next one; recorded not before the previous event and not after the commit";
+
     /// A new edge, or another weight for an existing one (same source, target and type).
-    Link {
-        /// Where it starts.
-        source: NodeId,
-        /// Where it ends.
-        target: NodeId,
-        /// What it means.
-        edge_type: EdgeType,
+    2 "link" Link {
+        /// An event.
+        source: NodeId = EventField,
+        /// Another event.
+        target: NodeId = EventField,
+        /// Unknown types are preserved.
+        edge_type "type": EdgeType = EdgeTypeField,
         /// 0..=1.
-        weight: f32,
+        weight: f32 = UnitField,
         /// Recorded time.
-        created_at: Micros,
+        created_at: Micros = TimeField,
     },
+    "both exist and differ; of an existing edge only the weight changes";
+
     /// An edge is retracted.
-    Unlink {
-        /// Where it starts.
-        source: NodeId,
-        /// Where it ends.
-        target: NodeId,
-        /// What it means.
-        edge_type: EdgeType,
+    3 "unlink" Unlink {
+        /// An event.
+        source: NodeId = EventField,
+        /// Another event.
+        target: NodeId = EventField,
+        /// Of the edge.
+        edge_type "type": EdgeType = EdgeTypeField,
     },
-    /// An event's confidence, flags and decay rate, all three as they are from now on.
-    Belief {
+    "the edge exists";
+
+    /// An event's confidence, flags and decay rate from now on.
+    4 "belief" Belief {
         /// The event.
-        target: NodeId,
+        target: NodeId = EventField,
         /// 0..=1.
-        confidence: f32,
+        confidence: f32 = UnitField,
         /// Pinned, forgotten, compressed; the others follow from the data.
-        flags: Flags,
+        flags: Flags = FlagsField,
         /// Per day; 0 is the type's default.
-        lambda: f32,
+        lambda: f32 = RateField,
     },
-    /// An event's attributes from now on: JSON, or empty for none.
-    Attributes {
+    "all three as they are from now on; of the flags only pinned, forgotten, compressed count";
+
+    /// An event's attributes from now on.
+    5 "attributes" Attributes {
         /// The event.
-        target: NodeId,
-        /// A JSON object, or empty.
-        json: &'a str,
+        target: NodeId = EventField,
+        /// A JSON object, or empty for none.
+        json "attributes": &'a str = AttributesField<ATTRIBUTES_LEN>,
     },
-    /// An event's vector from now on, or none.
-    Vector {
+    "empty: none from now on";
+
+    /// An event's vector from now on.
+    6 "vector" Vector {
         /// The event.
-        target: NodeId,
-        /// f32 little-endian, of the brain's dimension; or empty.
-        vector: &'a [u8],
+        target: NodeId = EventField,
+        /// f32 little-endian, of the brain's dimension; empty for none.
+        vector: &'a [u8] = VectorField,
     },
-    /// Events were used.
-    Touch {
-        /// When.
-        at: Micros,
-        /// (id: u64, times: u32), 12 bytes each.
-        entries: Touches<'a>,
+    "empty: none from now on";
+
+    /// Accesses of events.
+    7 "touch" Touch {
+        /// Time of the accesses.
+        at: Micros = TimeField,
+        /// Accesses by event.
+        entries: Touches<'a> = TouchesField,
     },
+    "";
+
     /// A decay run: from now on strength is that of this time with these rates.
-    Decay {
-        /// When.
-        at: Micros,
-        /// Rates per day by event type 0–5; others use the rate of facts.
-        rates: [f32; 6],
+    8 "decay" Decay {
+        /// Time of the run.
+        at: Micros = TimeField,
+        /// Per day, by event type 0–5; other types use the rate of facts.
+        rates: [f32; 6] = RatesField,
     },
+    "strength is that of the moment from now on; rates by type";
+
     /// A session begins.
-    OpenSession {
-        /// Its number, the next one.
-        session: SessionId,
+    9 "open-session" OpenSession {
+        /// The next number.
+        session: SessionId = SessionField,
+        /// Time of the opening.
+        at: Micros = TimeField,
         /// The client's own name for it; empty for none.
-        key: &'a str,
-        /// Who works in it.
-        agent: &'a str,
-        /// When.
-        at: Micros,
+        key: &'a str = NameField<{ limits::NAME_BYTES_MAX }>,
+        /// The agent that opens it.
+        agent: &'a str = NameField<{ limits::NAME_BYTES_MAX }>,
     },
+    "";
+
     /// A session ends.
-    CloseSession {
-        /// Which.
-        session: SessionId,
-        /// How it ended; may be empty.
-        outcome: &'a str,
-        /// When.
-        at: Micros,
+    10 "close-session" CloseSession {
+        /// The session.
+        session: SessionId = SessionField,
+        /// Time of the close.
+        at: Micros = TimeField,
+        /// May be empty.
+        outcome: &'a str = NameField<{ limits::OUTCOME_BYTES_MAX }>,
     },
-    /// The settings from now on, as JSON.
-    Settings {
+    "";
+
+    /// The settings from now on.
+    11 "settings" Settings {
         /// A JSON object.
-        json: &'a str,
+        json "settings": &'a str = JsonField<{ limits::SETTINGS_BYTES_MAX }>,
     },
+    "";
+
     /// A name for an actor number.
-    Actor {
-        /// The number, the next one.
-        actor: ActorId,
-        /// Authenticated principal.
-        principal: &'a str,
+    12 "actor" Actor {
+        /// The next number.
+        actor: ActorId = ActorField,
+        /// The authenticated principal.
+        principal: &'a str = NameField<{ limits::NAME_BYTES_MAX }>,
         /// The agent's name, as it claims.
-        agent: &'a str,
+        agent: &'a str = NameField<{ limits::NAME_BYTES_MAX }>,
     },
+    "the number is the next one";
+
     /// The request that this transaction answers.
-    Request {
+    13 "request" Request {
         /// The request's id, a UUIDv7.
-        id: Uuid,
+        id: Uuid = UuidField,
         /// XXH3-128 of its body.
-        body: u128,
-        /// What was answered.
-        answer: &'a [u8],
+        body: u128 = HashField,
+        /// The stored answer.
+        answer: &'a [u8] = BlobField<{ limits::ANSWER_BYTES_MAX }>,
     },
+    "the body by its XXH3-128; an id is answered once";
+
     /// An event's text, vector, attributes and all that is derived from them are to vanish.
-    Erase {
+    14 "erase" Erase {
         /// The event.
-        target: NodeId,
+        target: NodeId = EventField,
     },
+    "text, vector and attributes are shown no more; the next base is without them. Attributes of it that say more than `amem.origin` are passed over";
 }
 
-/// A new event.
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewNode<'a> {
-    /// Its id: the number of events before it.
-    pub id: NodeId,
-    /// Its type.
-    pub event_type: EventType,
-    /// Its session.
-    pub session: SessionId,
-    /// Recorded time, not before that of the event before it.
-    pub created_at: Micros,
-    /// When it happened.
-    pub event_time: Option<Micros>,
-    /// 0..=1.
-    pub confidence: f32,
-    /// Per day; 0 is the type's default.
-    pub lambda: f32,
-    /// The text.
-    pub text: &'a str,
-    /// Attributes as JSON; empty for none.
-    pub attributes: &'a str,
-    /// f32 little-endian, of the brain's dimension; empty for none.
-    pub vector: &'a [u8],
-    /// What an imported event brings along.
-    pub carried: Option<Carried>,
-}
-
-/// What an imported event brings along that a new one does not have.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Carried {
-    /// Pinned, forgotten, compressed, erased.
-    pub flags: Flags,
-    /// How often it was touched.
-    pub access_count: u32,
-    /// When it was last touched.
-    pub last_accessed: Micros,
-    /// Strength at the last decay run.
-    pub decay_score: f32,
-}
-
-/// The entries of a touch: (id, times).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Touches<'a>(&'a [u8]);
-
-impl<'a> Touches<'a> {
-    /// Bytes of one entry.
-    pub const ENTRY: usize = 12;
-
-    /// Entries as bytes, a multiple of `ENTRY`.
-    pub fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
-        bytes
-            .len()
-            .is_multiple_of(Self::ENTRY)
-            .then_some(Self(bytes))
-    }
-
-    /// Encodes entries.
-    pub fn encode(entries: &[(NodeId, u32)]) -> Vec<u8> {
-        entries
-            .iter()
-            .flat_map(|(id, n)| id.0.to_le_bytes().into_iter().chain(n.to_le_bytes()))
-            .collect()
-    }
-
-    /// The entries.
-    pub fn iter(&self) -> impl Iterator<Item = (NodeId, u32)> + 'a {
-        self.0.chunks_exact(Self::ENTRY).map(|e| {
-            (
-                NodeId(crate::bytes::get_u64(e, 0)),
-                crate::bytes::get_u32(e, 8),
-            )
-        })
-    }
-}
-
-/// Appends an operation to a payload.
-pub fn encode(out: &mut Vec<u8>, op: &Op<'_>) {
-    let u32s = |out: &mut Vec<u8>, v: u32| out.extend_from_slice(&v.to_le_bytes());
-    let u64s = |out: &mut Vec<u8>, v: u64| out.extend_from_slice(&v.to_le_bytes());
-    let i64s = |out: &mut Vec<u8>, v: i64| out.extend_from_slice(&v.to_le_bytes());
-    let f32s = |out: &mut Vec<u8>, v: f32| out.extend_from_slice(&v.to_le_bytes());
-    match op {
-        Op::Event(node) => {
-            out.push(EVENT);
-            u64s(out, node.id.0);
-            out.push(node.event_type.0);
-            out.push(
-                (u8::from(node.event_time.is_some()) * HAS_EVENT_TIME)
-                    | (u8::from(!node.attributes.is_empty()) * HAS_ATTRIBUTES)
-                    | (u8::from(!node.vector.is_empty()) * HAS_VECTOR)
-                    | (u8::from(node.carried.is_some()) * HAS_CARRIED),
-            );
-            u32s(out, node.session.0);
-            i64s(out, node.created_at.0);
-            f32s(out, node.confidence);
-            f32s(out, node.lambda);
-            push_blob(out, node.text.as_bytes());
-            if let Some(time) = node.event_time {
-                i64s(out, time.0);
-            }
-            if !node.attributes.is_empty() {
-                push_blob(out, node.attributes.as_bytes());
-            }
-            if !node.vector.is_empty() {
-                push_vector(out, node.vector);
-            }
-            if let Some(carried) = &node.carried {
-                out.push(carried.flags.0);
-                u32s(out, carried.access_count);
-                i64s(out, carried.last_accessed.0);
-                f32s(out, carried.decay_score);
-            }
-        }
-        Op::Link {
-            source,
-            target,
-            edge_type,
-            weight,
-            created_at,
-        } => {
-            out.push(LINK);
-            u64s(out, source.0);
-            u64s(out, target.0);
-            out.push(edge_type.0);
-            f32s(out, *weight);
-            i64s(out, created_at.0);
-        }
-        Op::Unlink {
-            source,
-            target,
-            edge_type,
-        } => {
-            out.push(UNLINK);
-            u64s(out, source.0);
-            u64s(out, target.0);
-            out.push(edge_type.0);
-        }
-        Op::Belief {
-            target,
-            confidence,
-            flags,
-            lambda,
-        } => {
-            out.push(BELIEF);
-            u64s(out, target.0);
-            f32s(out, *confidence);
-            out.push(flags.0);
-            f32s(out, *lambda);
-        }
-        Op::Attributes { target, json } => {
-            out.push(ATTRIBUTES);
-            u64s(out, target.0);
-            push_blob(out, json.as_bytes());
-        }
-        Op::Vector { target, vector } => {
-            out.push(VECTOR);
-            u64s(out, target.0);
-            push_vector(out, vector);
-        }
-        Op::Touch { at, entries } => {
-            out.push(TOUCH);
-            i64s(out, at.0);
-            push_blob(out, entries.0);
-        }
-        Op::Decay { at, rates } => {
-            out.push(DECAY);
-            i64s(out, at.0);
-            rates.iter().for_each(|&r| f32s(out, r));
-        }
-        Op::OpenSession {
-            session,
-            key,
-            agent,
-            at,
-        } => {
-            out.push(OPEN_SESSION);
-            u32s(out, session.0);
-            i64s(out, at.0);
-            push_blob(out, key.as_bytes());
-            push_blob(out, agent.as_bytes());
-        }
-        Op::CloseSession {
-            session,
-            outcome,
-            at,
-        } => {
-            out.push(CLOSE_SESSION);
-            u32s(out, session.0);
-            i64s(out, at.0);
-            push_blob(out, outcome.as_bytes());
-        }
-        Op::Settings { json } => {
-            out.push(SETTINGS);
-            push_blob(out, json.as_bytes());
-        }
-        Op::Actor {
-            actor,
-            principal,
-            agent,
-        } => {
-            out.push(ACTOR);
-            u32s(out, actor.0);
-            push_blob(out, principal.as_bytes());
-            push_blob(out, agent.as_bytes());
-        }
-        Op::Request { id, body, answer } => {
-            out.push(REQUEST);
-            out.extend_from_slice(id.as_bytes());
-            out.extend_from_slice(&body.to_le_bytes());
-            push_blob(out, answer);
-        }
-        Op::Erase { target } => {
-            out.push(ERASE);
-            u64s(out, target.0);
+/// Fails if no reader would accept the operation: in a file, it would keep the brain from being opened.
+pub fn check(op: &Op<'_>) -> Result<()> {
+    match op.refusal() {
+        None => Ok(()),
+        Some(why) => {
+            let why = format!("it cannot be written: {}: {why}", op.name());
+            Err(Error::invalid("mutation", why))
         }
     }
-}
-
-fn push_vector(out: &mut Vec<u8>, vector: &[u8]) {
-    out.extend_from_slice(&(vector.len() as u32).to_le_bytes());
-    out.resize(out.len().next_multiple_of(4), 0);
-    out.extend_from_slice(vector);
 }
 
 /// The operations of a payload, decoded one by one.
@@ -405,187 +465,6 @@ impl<'a> Iterator for Ops<'a> {
     }
 }
 
-fn decode<'a>(c: &mut Cursor<'a>) -> Result<Op<'a>> {
-    Ok(match c.u8()? {
-        EVENT => {
-            let id = NodeId(c.u64()?);
-            let event_type = EventType(c.u8()?);
-            let has = c.u8()?;
-            let session = SessionId(c.u32()?);
-            let created_at = Micros(c.i64()?);
-            let confidence = unit(c)?;
-            let lambda = rate(c)?;
-            let text = c.str()?;
-            let when = |bit: u8| has & bit != 0;
-            let event_time = if when(HAS_EVENT_TIME) {
-                Some(Micros(c.i64()?))
-            } else {
-                None
-            };
-            let attributes = if when(HAS_ATTRIBUTES) { c.str()? } else { "" };
-            let vector = if when(HAS_VECTOR) { vector(c)? } else { &[] };
-            let carried = if when(HAS_CARRIED) {
-                Some(Carried {
-                    flags: Flags(c.u8()?),
-                    access_count: c.u32()?,
-                    last_accessed: Micros(c.i64()?),
-                    decay_score: c.f32()?,
-                })
-            } else {
-                None
-            };
-            limit(c, text.len(), limits::TEXT_BYTES_MAX)?;
-            limit(c, attributes.len(), ATTRIBUTES_LEN)?;
-            Op::Event(NewNode {
-                id,
-                event_type,
-                session,
-                created_at,
-                event_time,
-                confidence,
-                lambda,
-                text,
-                attributes,
-                vector,
-                carried,
-            })
-        }
-        LINK => Op::Link {
-            source: NodeId(c.u64()?),
-            target: NodeId(c.u64()?),
-            edge_type: EdgeType(c.u8()?),
-            weight: unit(c)?,
-            created_at: Micros(c.i64()?),
-        },
-        UNLINK => Op::Unlink {
-            source: NodeId(c.u64()?),
-            target: NodeId(c.u64()?),
-            edge_type: EdgeType(c.u8()?),
-        },
-        BELIEF => Op::Belief {
-            target: NodeId(c.u64()?),
-            confidence: unit(c)?,
-            flags: Flags(c.u8()?),
-            lambda: rate(c)?,
-        },
-        ATTRIBUTES => {
-            let (target, json) = (NodeId(c.u64()?), c.str()?);
-            limit(c, json.len(), ATTRIBUTES_LEN)?;
-            Op::Attributes { target, json }
-        }
-        VECTOR => Op::Vector {
-            target: NodeId(c.u64()?),
-            vector: vector(c)?,
-        },
-        TOUCH => {
-            let at = Micros(c.i64()?);
-            let bytes = c.blob()?;
-            let entries = Touches::from_bytes(bytes)
-                .ok_or_else(|| c.bad("a touch whose entries have a rest"))?;
-            Op::Touch { at, entries }
-        }
-        DECAY => {
-            let at = Micros(c.i64()?);
-            let mut rates = [0.0; 6];
-            for slot in &mut rates {
-                *slot = rate(c)?;
-            }
-            Op::Decay { at, rates }
-        }
-        OPEN_SESSION => {
-            let (session, at) = (SessionId(c.u32()?), Micros(c.i64()?));
-            let (key, agent) = (c.str()?, c.str()?);
-            limit(c, key.len().max(agent.len()), limits::NAME_BYTES_MAX)?;
-            Op::OpenSession {
-                session,
-                key,
-                agent,
-                at,
-            }
-        }
-        CLOSE_SESSION => {
-            let (session, at, outcome) = (SessionId(c.u32()?), Micros(c.i64()?), c.str()?);
-            limit(c, outcome.len(), limits::OUTCOME_BYTES_MAX)?;
-            Op::CloseSession {
-                session,
-                outcome,
-                at,
-            }
-        }
-        SETTINGS => {
-            let json = c.str()?;
-            limit(c, json.len(), limits::SETTINGS_BYTES_MAX)?;
-            Op::Settings { json }
-        }
-        ACTOR => {
-            let (actor, principal, agent) = (ActorId(c.u32()?), c.str()?, c.str()?);
-            limit(c, principal.len().max(agent.len()), limits::NAME_BYTES_MAX)?;
-            Op::Actor {
-                actor,
-                principal,
-                agent,
-            }
-        }
-        REQUEST => {
-            let mut id = [0; 16];
-            id.copy_from_slice(c.take(16)?);
-            let mut body = [0; 16];
-            body.copy_from_slice(c.take(16)?);
-            let answer = c.blob()?;
-            limit(c, answer.len(), limits::ANSWER_BYTES_MAX)?;
-            Op::Request {
-                id: Uuid::from_bytes(id),
-                body: u128::from_le_bytes(body),
-                answer,
-            }
-        }
-        ERASE => Op::Erase {
-            target: NodeId(c.u64()?),
-        },
-        code => return Err(c.bad(format!("unknown operation {code}"))),
-    })
-}
-
-fn unit(c: &mut Cursor<'_>) -> Result<f32> {
-    let value = c.f32()?;
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(c.bad(format!("{value} is not within 0..=1")))
-    }
-}
-
-fn rate(c: &mut Cursor<'_>) -> Result<f32> {
-    let value = c.f32()?;
-    if value >= 0.0 {
-        Ok(value)
-    } else {
-        Err(c.bad(format!("a decay rate of {value}")))
-    }
-}
-
-fn vector<'a>(c: &mut Cursor<'a>) -> Result<&'a [u8]> {
-    let len = c.u32()? as usize;
-    c.align(4)?;
-    let bytes = c.take(len)?;
-    if !len.is_multiple_of(4)
-        || bytes
-            .chunks_exact(4)
-            .any(|b| !crate::bytes::get_f32(b, 0).is_finite())
-    {
-        return Err(c.bad("a vector with a number that is not finite, or cut short"));
-    }
-    Ok(bytes)
-}
-
-fn limit(c: &Cursor<'_>, len: usize, max: usize) -> Result<()> {
-    if len > max {
-        Err(c.bad(format!("{len} bytes where at most {max} may be")))
-    } else {
-        Ok(())
-    }
-}
-
 /// A whole transaction, as subscribers and recovery see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Commit {
@@ -593,15 +472,16 @@ pub struct Commit {
     pub lsn: Lsn,
     /// Recorded time.
     pub time: Micros,
-    /// Who.
+    /// The committing actor.
     pub actor: ActorId,
-    /// Which mutation.
+    /// The mutation.
     pub kind: super::frame::Kind,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::types::EventType;
 
     fn samples() -> Vec<Op<'static>> {
         const VECTOR_BYTES: &[u8] = &[0, 0, 128, 63, 0, 0, 0, 64];
@@ -625,7 +505,7 @@ mod tests {
                 event_time: Some(Micros(-5)),
                 attributes: r#"{"a":1}"#,
                 vector: VECTOR_BYTES,
-                carried: Some(Carried {
+                carried: Some(ImportedState {
                     flags: Flags::PINNED,
                     access_count: 3,
                     last_accessed: Micros(9),
@@ -714,6 +594,78 @@ mod tests {
                 bad[at] = value;
                 Ops::new(&bad, 0).for_each(drop);
             }
+        }
+    }
+
+    #[test]
+    fn every_code_has_one_row_and_every_row_an_operation() {
+        for (at, row) in TABLE.iter().enumerate() {
+            assert_eq!(usize::from(row.code), at + 1, "{}", row.name);
+            let sample = samples().into_iter().find(|op| op.name() == row.name);
+            let (mut payload, mut names) = (Vec::new(), Vec::new());
+            let sample = sample.unwrap();
+            encode(&mut payload, &sample);
+            assert_eq!(payload[0], row.code);
+            sample.walk(&mut |name, _| names.push(name));
+            let fields = row.fields.iter().map(|field| field.name);
+            assert_eq!(
+                names,
+                fields.filter(|name| *name != HAS).collect::<Vec<_>>()
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_reader_refuses_is_refused_before_it_is_written() {
+        let refused = [
+            Op::Belief {
+                target: NodeId(1),
+                confidence: 1.5,
+                flags: Flags::default(),
+                lambda: 0.0,
+            },
+            Op::Belief {
+                target: NodeId(1),
+                confidence: f32::NAN,
+                flags: Flags::default(),
+                lambda: 0.0,
+            },
+            Op::Decay {
+                at: Micros(1),
+                rates: [0.0, 0.0, 0.0, 0.0, 0.0, f32::INFINITY],
+            },
+            Op::Vector {
+                target: NodeId(1),
+                vector: &[0, 0, 128],
+            },
+            Op::Settings {
+                json: &" ".repeat(limits::SETTINGS_BYTES_MAX + 1),
+            },
+        ];
+        for op in refused {
+            let mut payload = Vec::new();
+            encode(&mut payload, &op);
+            assert!(Ops::new(&payload, 0).any(|op| op.is_err()), "{}", op.name());
+            assert!(check(&op).is_err(), "{}", op.name());
+        }
+        samples().iter().for_each(|op| check(op).unwrap());
+    }
+
+    #[test]
+    fn erasing_leaves_ids_and_times_and_no_content() {
+        let erased: Vec<_> = samples()
+            .into_iter()
+            .filter_map(|mut op| op.erase().then_some(op))
+            .collect();
+        let names: Vec<_> = erased.iter().map(Op::name).collect();
+        assert_eq!(names, ["event", "event", "attributes", "vector"]);
+        for op in erased {
+            assert!(op.event().is_some());
+            op.walk(&mut |name, value| match value {
+                FieldValue::Text(text) | FieldValue::Json(text) => assert_eq!(text, "", "{name}"),
+                FieldValue::Vector(vector) => assert!(vector.is_empty(), "{name}"),
+                _ => {}
+            });
         }
     }
 }

@@ -1,15 +1,15 @@
-//! Walking a journal: whole transactions, one after the other, up to the first that is not there.
+//! Scans a journal: whole transactions in order, up to the end of the chain.
 
-use super::frame::{self, Found, Frame};
+use super::frame::{self, Frame, FrameSlot};
 use super::op::Commit;
 use crate::error::{Error, Result};
 use crate::limits::TRANSACTION_BYTES_MAX;
 use crate::types::Lsn;
 
-/// Where a walk stands: all that continuing it needs.
+/// The state of a scan: enough to continue it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Where the next frame would begin, in the file.
+    /// Position of the next frame in the file.
     pub at: u64,
     /// The LSN of the last frame seen.
     pub lsn: Lsn,
@@ -17,32 +17,31 @@ pub struct Position {
     pub checksum: u64,
 }
 
-/// What came next.
+/// One step of a scan.
 #[derive(Debug)]
-pub enum Next<'a> {
-    /// A whole transaction, and where the next would begin.
+pub enum ScanStep<'a> {
+    /// A whole transaction.
     Transaction {
         /// Its number, time, actor and kind.
         commit: Commit,
         /// Its frames, in order.
         frames: Vec<Frame<'a>>,
-        /// Where the walk stands after it.
+        /// The state after it.
         after: Position,
     },
-    /// No further whole transaction; why, if bytes stand there that are none.
+    /// The end of the chain.
     End {
-        /// What stands there instead of a frame, if not zeros.
+        /// Why the bytes there are no transaction; `None` for zeros.
         torn: Option<String>,
     },
 }
 
-/// Reads the transaction at a position. `bytes` are those from `from.at` to the end of what may be read.
-pub fn next(bytes: &[u8], from: Position) -> Result<Next<'_>> {
+/// Reads the transaction at a position. `bytes` go from `from.at` to the end of what may be read.
+pub fn next(bytes: &[u8], from: Position) -> Result<ScanStep<'_>> {
     next_within(bytes, from, TRANSACTION_BYTES_MAX as u64)
 }
 
-/// The same with another limit of a transaction's bytes.
-fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<Next<'_>> {
+fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<ScanStep<'_>> {
     let mut frames: Vec<Frame<'_>> = Vec::with_capacity(1);
     let mut at = from;
     let mut total = 0;
@@ -50,16 +49,16 @@ fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<Next<'_>>
         let skip = (at.at - from.at) as usize;
         let rest = bytes.get(skip..).unwrap_or_default();
         match frame::decode(rest, at.at, Lsn(at.lsn.0 + 1), at.checksum) {
-            Found::Nothing if frames.is_empty() => return Ok(Next::End { torn: None }),
-            Found::Nothing => {
-                return Ok(Next::End {
+            FrameSlot::Nothing if frames.is_empty() => return Ok(ScanStep::End { torn: None }),
+            FrameSlot::Nothing => {
+                return Ok(ScanStep::End {
                     torn: Some("a transaction is not whole".into()),
                 });
             }
-            Found::Bad(why) => return Ok(Next::End { torn: Some(why) }),
-            Found::Frame(frame) => {
+            FrameSlot::Bad(why) => return Ok(ScanStep::End { torn: Some(why) }),
+            FrameSlot::Frame(frame) => {
                 let damage = |why: &str| Err(Error::corrupt("transaction", at.at, why));
-                // Headers count: what is kept of a frame is in memory, whatever it holds.
+                // Headers count: each frame takes memory, even an empty one.
                 total += frame.end - at.at;
                 if total > bytes_max {
                     return damage("longer than the limit");
@@ -88,7 +87,7 @@ fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<Next<'_>>
                         actor: header.actor,
                         kind: header.kind,
                     };
-                    return Ok(Next::Transaction {
+                    return Ok(ScanStep::Transaction {
                         commit,
                         frames,
                         after: at,
@@ -130,7 +129,7 @@ mod tests {
     #[test]
     fn a_transaction_goes_on_only_behind_frames_that_say_something() {
         let bytes = frames(&[b"one", b"two", b""]);
-        let Next::Transaction { frames: found, .. } = next(&bytes, START).unwrap() else {
+        let ScanStep::Transaction { frames: found, .. } = next(&bytes, START).unwrap() else {
             panic!("no transaction")
         };
         assert_eq!(found.len(), 3);

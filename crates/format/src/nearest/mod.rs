@@ -1,11 +1,10 @@
-//! What is nearest to a direction, found by codes first and by the vectors themselves last.
+//! Nearest-neighbour search over 4-bit codes; exact similarities decide last.
 //!
-//! `exact` looks at the codes of all, which bound what the vectors can give, and then at the vectors of those that may
-//! be among the best: its answer is that of looking at every vector. `probe` looks into a few clusters only, and may
-//! miss some. `spread` bounds all similarities, for those who add something to them. All leave the last word, the
-//! similarity to the bit and who is admitted, to their caller.
+//! `exact` scans all codes, which bound the similarities, and then the vectors that may be among the best: its result is
+//! that of a scan of every vector. `probe` reads a few IVF lists only and may miss some. `spread` bounds every
+//! similarity, for scores with other terms. The caller decides: it computes exact similarities and admits events.
 //!
-//! Not here: who is asked about (`query::similar`), making codes and clusters (`fold::codes`).
+//! Not here: the query (`query::similar`), building codes and IVF lists (`base_builder`).
 
 pub mod exact;
 pub mod probe;
@@ -13,31 +12,31 @@ pub mod spread;
 
 use std::ops::Range;
 
-use crate::base::codes::Codes;
+use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
-use crate::simd::{Bounds, Coded, Kernels, LINE, Line, prefetch};
-use crate::top::{Scored, Top};
+use crate::simd::{BoundFormula, DotBounds, Kernels, LINE, QuantisedQuery, prefetch};
+use crate::top::{ScoredEvent, Top};
 
-/// Who says how near events are, to the bit, and which are wanted.
+/// The caller's part of a search: exact similarities, and which events it admits.
 pub trait Rate {
-    /// The event may soon be looked at: what that takes is asked of memory.
+    /// Prefetches an event that `rate` may soon be called for.
     fn expect(&self, id: u32);
 
-    /// Looks at the vector of an event, and pushes it if it is wanted and among the best.
+    /// Computes an event's similarity and pushes the event if the caller admits it.
     fn rate(&mut self, id: u32, top: &mut Top) -> Result<()>;
 }
 
-/// Events whose vectors are on their way from memory while one is looked at.
-const EXPECTED: usize = 4;
+/// How many events ahead are prefetched.
+const PREFETCH_EVENTS: usize = 4;
 
-/// Looks at these events, each with an upper bound of its score, but for those that can't enter any more.
-fn look_at(found: &[Scored], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
-    let may_enter = |found: &&Scored, top: &Top| found.score >= top.threshold();
-    for next in found.iter().take(EXPECTED) {
+/// Rates candidates, each with an upper bound of its score, and skips those that can no longer enter `top`.
+fn rate_candidates(found: &[ScoredEvent], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
+    let may_enter = |found: &&ScoredEvent, top: &Top| found.score >= top.threshold();
+    for next in found.iter().take(PREFETCH_EVENTS) {
         rate.expect(next.id);
     }
     for (at, one) in found.iter().enumerate() {
-        let next = found.get(at + EXPECTED);
+        let next = found.get(at + PREFETCH_EVENTS);
         if let Some(next) = next.filter(|next| may_enter(next, top)) {
             rate.expect(next.id);
         }
@@ -48,40 +47,40 @@ fn look_at(found: &[Scored], top: &mut Top, rate: &mut dyn Rate) -> Result<()> {
     Ok(())
 }
 
-/// Lengths to which directions and vectors are rounded when they are divided by theirs: more than that.
+/// An upper bound of the length of a normalised vector, after rounding.
 const UNIT: f32 = 1.0 + 1e-5;
 
-/// A direction, made ready to be held against codes.
+/// A query vector, prepared for comparison with codes.
 #[derive(Debug)]
 pub struct Query {
-    coded: Coded,
-    line: Line,
+    quantised: QuantisedQuery,
+    formula: BoundFormula,
     kernels: Kernels,
 }
 
 impl Query {
-    /// Of a vector of length 1.
-    pub fn new(unit: &[f32], codes: &Codes<'_>) -> Self {
-        let coded = Coded::of(unit);
-        let line = line(&coded, unit, codes.centre, codes.reach);
+    /// Prepares a vector of length 1.
+    pub fn new(unit: &[f32], codes: &QuantisedVectors<'_>) -> Self {
+        let quantised = QuantisedQuery::of(unit);
+        let formula = line(&quantised, unit, codes.centre, codes.reach);
         Self {
-            coded,
-            line,
+            quantised,
+            formula,
             kernels: Kernels::best(),
         }
     }
 
-    /// What the similarities of these rows lie between.
+    /// Computes bounds of the similarities of `rows` into `work`.
     #[inline]
     fn bounds(&self, rows: &[u8], scales: &[u32], work: &mut Work) {
         let sums = &mut work.sums[..scales.len()];
-        self.kernels.code_sums(&self.coded, rows, sums);
+        self.kernels.code_sums(&self.quantised, rows, sums);
         self.bounds_of_sums(scales, work);
     }
 
-    /// As `bounds`, of these rows of all; those that come after are loaded meanwhile.
+    /// `bounds` for a range of all rows; prefetches the rows behind it.
     #[inline]
-    fn bounds_in_turn(&self, codes: &Codes<'_>, rows: Range<usize>, work: &mut Work) {
+    fn bounds_of_range(&self, codes: &QuantisedVectors<'_>, rows: Range<usize>, work: &mut Work) {
         let stride = codes.stride;
         let each = (STRIP / stride.max(1)).max(1);
         let strips =
@@ -92,7 +91,7 @@ impl Query {
                 prefetch(codes.rows, at);
             }
             ahead += strip.len();
-            self.kernels.code_sums(&self.coded, strip, sums);
+            self.kernels.code_sums(&self.quantised, strip, sums);
         }
         self.bounds_of_sums(&codes.scales[rows], work);
     }
@@ -100,57 +99,57 @@ impl Query {
     #[inline]
     fn bounds_of_sums(&self, scales: &[u32], work: &mut Work) {
         let count = scales.len();
-        let out = Bounds {
+        let out = DotBounds {
             upper: &mut work.upper[..count],
             lower: &mut work.lower[..count],
         };
         self.kernels
-            .bounds(&self.line, &work.sums[..count], scales, out);
+            .bounds(&self.formula, &work.sums[..count], scales, out);
     }
 }
 
-/// How sums over codes become bounds of similarities with a direction.
-pub fn line(coded: &Coded, unit: &[f32], centre: &[f32], reach: f32) -> Line {
+/// The coefficients that turn sums over codes into bounds of similarities with `unit`.
+pub fn line(coded: &QuantisedQuery, unit: &[f32], centre: &[f32], reach: f32) -> BoundFormula {
     let products = unit.iter().zip(centre);
     let of_centre: f64 = products.map(|(&u, &c)| f64::from(u) * f64::from(c)).sum();
-    // Sums of d products of numbers whose squares sum to 1, on either side: each step rounds by half an ε at most.
+    // d products of numbers whose squares sum to 1, on both sides: each step rounds by at most ε / 2.
     let slack = (unit.len() as f32 + 100.0) * f32::EPSILON;
-    Line::new(coded, UNIT, of_centre as f32, reach, slack)
+    BoundFormula::new(coded, UNIT, of_centre as f32, reach, slack)
 }
 
-/// Rows that are looked at together: what is made of them stays in the nearest cache.
+/// Rows of a batch: its results stay in the L1 cache.
 const ROWS: usize = 1024;
 
-/// Rows after which a scan gives way: some tenths of a millisecond.
-const TURN: usize = 64 * ROWS;
+/// Rows between two yields of a scan: some tenths of a millisecond.
+const ROWS_PER_YIELD: usize = 64 * ROWS;
 
-/// Lets a thread go first that waits for this processor. A scan of a million rows takes milliseconds, and systems let a
-/// thread run that long before one that just woke up for a light call, however much nicer the first is.
+/// Yields the processor to a waiting thread. A scan of a million rows takes milliseconds, and the scheduler lets it run
+/// that long before a thread that woke up for a short call, whatever their nice values.
 #[inline]
-fn give_way(row: usize) {
-    if row > 0 && row.is_multiple_of(TURN) {
+fn yield_between_batches(row: usize) {
+    if row > 0 && row.is_multiple_of(ROWS_PER_YIELD) {
         std::thread::yield_now();
     }
 }
 
-/// Bytes of codes that are summed at a time, and how far ahead of them the next are asked for: the processor itself
-/// looks ahead within a page only, and waits at the next where the codes are not in a cache.
+/// Bytes of codes that are summed at a time.
 const STRIP: usize = 4096;
+/// How far ahead codes are prefetched, in bytes: the hardware prefetcher stops at the end of a page.
 const AHEAD: usize = 8192;
 
-/// What is made of some rows.
+/// Buffers for the sums and bounds of a batch of rows.
 #[derive(Debug)]
 pub struct Work {
-    /// Sums of codes and query.
+    /// Σ code · query.
     pub sums: Vec<i32>,
-    /// No row is nearer than this.
+    /// Upper bounds of the similarities.
     pub upper: Vec<f32>,
-    /// Every row is at least this near.
+    /// Lower bounds of the similarities.
     pub lower: Vec<f32>,
 }
 
 impl Work {
-    /// Room for so many.
+    /// Buffers for `count` rows.
     pub fn of(count: usize) -> Self {
         Self {
             sums: vec![0; count],

@@ -4,8 +4,8 @@
 
 use std::arch::x86_64::*;
 
-use super::bodies;
-use super::body::{self, Bounds, Coded, GROUP_BYTES, Line};
+use super::body::{self, BoundFormula, DotBounds, GROUP_BYTES, QuantisedQuery};
+use super::target_feature::bodies;
 
 /// The processor has AVX2.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +18,14 @@ impl Avx2 {
 
     bodies!("avx2");
 
-    pub(super) fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe { code_sums(query, rows, out) }
     }
 }
 
 #[target_feature(enable = "avx2")]
-fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
+fn code_sums(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
     let (low, high) = query.halves();
     let (low, _) = low.as_chunks::<GROUP_BYTES>();
     let (high, _) = high.as_chunks::<GROUP_BYTES>();

@@ -4,19 +4,19 @@
 
 use std::arch::x86_64::*;
 
-use super::bodies;
-use super::body::{self, Bounds, Coded, Line};
+use super::body::{self, BoundFormula, DotBounds, QuantisedQuery};
+use super::target_feature::bodies;
 
-/// Bytes of a register.
+/// Bytes in a register.
 const BYTES: usize = 64;
-/// Rows whose sums are made beside each other, and then become one register.
+/// Rows that are summed in parallel; their sums fill one register.
 const ROWS: usize = 16;
 
 /// The processor has AVX-512 F, BW, DQ and VL.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512(());
 
-/// The processor has VNNI beside those.
+/// The processor has these and VNNI.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx512Vnni(());
 
@@ -31,7 +31,7 @@ impl Avx512 {
 
     bodies!("avx512f,avx512bw,avx512dq,avx512vl");
 
-    pub(super) fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe { code_sums_bw(query, rows, out) }
     }
@@ -44,7 +44,7 @@ impl Avx512Vnni {
 
     bodies!("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni");
 
-    pub(super) fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe { code_sums_vnni(query, rows, out) }
     }
@@ -53,7 +53,7 @@ impl Avx512Vnni {
 macro_rules! code_sums {
     ($name:ident, $feature:literal, $add:ident) => {
         #[target_feature(enable = $feature)]
-        fn $name(query: &Coded, rows: &[u8], out: &mut [i32]) {
+        fn $name(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
             let stride = query.stride();
             let (low, high) = query.halves();
             let mut blocks = out.chunks_exact_mut(ROWS);
@@ -92,7 +92,7 @@ code_sums!(
     add_vnni
 );
 
-/// A mask of the bytes that are left of a row, 64 at most.
+/// A mask of the `left` remaining bytes of a row, 64 at most.
 #[inline]
 fn tail(left: usize) -> u64 {
     if left >= BYTES {
@@ -107,8 +107,8 @@ fn tail(left: usize) -> u64 {
 fn load(rows: &[u8], at: usize, mask: u64) -> __m512i {
     let len = mask.count_ones() as usize;
     debug_assert!(at + len <= rows.len());
-    // SAFETY: the caller's `code_sums` was asserted to get whole rows, and the mask leaves out what is past the row;
-    // bytes that a mask leaves out are not read.
+    // SAFETY: `Kernels::code_sums` asserted that `rows` holds whole rows, and the mask excludes bytes past the row;
+    // excluded bytes are not read.
     unsafe { _mm512_maskz_loadu_epi8(mask, rows.as_ptr().add(at).cast()) }
 }
 
@@ -146,11 +146,11 @@ fn add_bw(sum: __m512i, codes: __m512i, low: __m512i, high: __m512i) -> __m512i 
     _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))
 }
 
-/// The sum of each of sixteen registers, in order.
+/// The sums of sixteen registers, one lane each, in order.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn columns(r: [__m512i; ROWS]) -> __m512i {
-    // Two registers become one of half the sums each, four times; the order is put right on the way.
+    // Four rounds: each halves the number of registers and of partial sums; the shuffles keep the order.
     let pair = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
     let four = |a, b| _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
     // Each 128-bit lane of `quads[i]` has a partial sum of the rows 4i, 4i + 1, 4i + 2, 4i + 3.

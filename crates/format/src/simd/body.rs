@@ -1,18 +1,18 @@
-//! The loops, written once.
+//! The portable loops and the layout of codes.
 //!
-//! A row of codes holds 32 numbers in 16 bytes: byte i has number i in its low half and number 16 + i in its high
-//! half. A code c of 0 to 15 stands for scale · (c − 7.5). A row ends at a multiple of 16 bytes; numbers past the
-//! dimension stand for nothing, as the query has zeros there.
+//! A row of 4-bit codes holds groups of 32 numbers in 16 bytes: byte i of a group has number i in its low half and
+//! number 16 + i in its high half. A code c of 0 to 15 means scale · (c − 7.5). A row ends at a multiple of 16 bytes;
+//! the padding has no effect, because the query is zero there.
 
-/// Sums that are made beside each other: what one or two vector registers hold.
+/// Parallel partial sums: one or two vector registers.
 pub(super) const LANES: usize = 16;
-/// Numbers in a group of codes, and its bytes.
+/// Numbers in a group of codes.
 pub(super) const GROUP: usize = 32;
 /// Bytes of a group.
 pub(super) const GROUP_BYTES: usize = GROUP / 2;
-/// Bytes of codes that the widest register holds; what is loaded past a query's end is within its padding.
+/// Bytes in the widest register: queries are padded to a multiple, so that loads past their end stay in bounds.
 const WIDEST: usize = 64;
-/// The code of zero would be between two codes.
+/// The code value of zero, between codes 7 and 8.
 const MIDDLE: f32 = 7.5;
 
 /// Adds up sixteen partial sums, always in this order.
@@ -44,29 +44,22 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     total_of(lanes)
 }
 
-/// A query as whole numbers of one byte, laid out as the rows of codes are.
+/// A query quantised to integers of one byte, in the layout of the rows of codes.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Coded {
+pub struct QuantisedQuery {
     stride: usize,
     low: Vec<i8>,
     high: Vec<i8>,
-    /// Σ of the numbers.
+    /// The sum of the integers.
     total: i32,
-    /// What one of them stands for.
+    /// The value of an integer of 1.
     scale: f32,
-    /// The length of what the numbers leave out of the query.
-    rest: f32,
+    /// Length of the quantisation error.
+    error: f32,
 }
 
-impl Coded {
-    /// Of a vector with finite numbers.
-    pub fn of(query: &[f32]) -> Self {
-        let mut coded = Self::sized(query.len());
-        coded.set(query);
-        coded
-    }
-
-    /// Of zeros, until it is set.
+impl QuantisedQuery {
+    /// A query of zeros.
     pub fn sized(dimension: usize) -> Self {
         let stride = Self::stride_of(dimension);
         let padded = stride.next_multiple_of(WIDEST);
@@ -76,38 +69,33 @@ impl Coded {
             high: vec![0; padded],
             total: 0,
             scale: 0.0,
-            rest: 0.0,
+            error: 0.0,
         }
     }
 
-    /// Becomes that of another vector of the same dimension.
-    pub fn set(&mut self, query: &[f32]) {
-        super::Kernels::best().set(self, query);
-    }
-
-    /// Bytes of a row of a dimension.
+    /// Bytes in a row of codes of a dimension.
     pub fn stride_of(dimension: usize) -> usize {
         dimension.div_ceil(GROUP) * GROUP_BYTES
     }
 
-    /// Bytes of a row.
+    /// Bytes in a row of codes.
     #[inline]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// The numbers of the low and of the high halves of a row's bytes, with zeros up to a multiple of 64.
+    /// The integers for the low and the high halves of a row's bytes, zero-padded to a multiple of 64.
     #[inline]
     pub(super) fn halves(&self) -> (&[i8], &[i8]) {
         (&self.low, &self.high)
     }
 }
 
-/// Beyond what is computed of the length of what numbers leave out, so that what is rounded away is covered.
-const REST_SHARE: f32 = 1.0 + 1e-4;
+/// Enlarges the computed length of the quantisation error to cover rounding.
+const QUERY_ERROR_FACTOR: f32 = 1.0 + 1e-4;
 
 #[inline(always)]
-pub(super) fn set(coded: &mut Coded, query: &[f32]) {
+pub(super) fn set(coded: &mut QuantisedQuery, query: &[f32]) {
     let mut greatest = 0.0f32;
     for &x in query {
         greatest = greatest.max(x.abs());
@@ -116,7 +104,7 @@ pub(super) fn set(coded: &mut Coded, query: &[f32]) {
     let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
     let (mut total, mut squares) = (0, [0.0f32; LANES]);
     let mut number_of = |x: f32, lane: usize| {
-        // Shifted to be positive, so that cutting off the decimals rounds half up.
+        // Shifted to be positive, so that truncation rounds half up.
         let number = (x * inverse + 127.5) as i32 - 127;
         let number = number.clamp(-127, 127);
         let rest = x - scale * number as f32;
@@ -144,11 +132,11 @@ pub(super) fn set(coded: &mut Coded, query: &[f32]) {
         }
     }
     (coded.total, coded.scale) = (total, scale);
-    coded.rest = total_of(squares).sqrt() * REST_SHARE;
+    coded.error = total_of(squares).sqrt() * QUERY_ERROR_FACTOR;
 }
 
 #[inline(always)]
-pub(super) fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
+pub(super) fn code_sums(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.stride.max(1))) {
         let halves = query.low.iter().zip(&query.high);
         let sums = row.iter().zip(halves).map(|(&byte, (&low, &high))| {
@@ -158,43 +146,43 @@ pub(super) fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
     }
 }
 
-/// How sums over codes become bounds of dot products.
+/// The coefficients that turn sums over codes into bounds of dot products.
 ///
-/// With the query q = scale · numbers + rest, and a row r = centre + row's scale · (codes − 7.5) + error,
-/// q · r = q · centre + scale · row's scale · (Σ codes · numbers − 7.5 · Σ numbers), give or take
-/// |q| · |error| + |rest| · |row's scale · (codes − 7.5)| and the rounding of these very sums.
+/// For a query q = scale · integers + query error, and a row r = centre + row scale · (codes − 7.5) + row error,
+/// q · r = q · centre + scale · row scale · (Σ codes · integers − 7.5 · Σ integers), plus or minus
+/// |q| · |row error| + |query error| · |row scale · (codes − 7.5)| and the rounding of these sums.
 #[derive(Debug, Clone, Copy)]
-pub struct Line {
+pub struct BoundFormula {
     /// q · centre.
     pub centre: f32,
     scale: f32,
     middle: f32,
-    /// Of q.
+    /// |q|.
     pub length: f32,
-    /// The part of the error that is the same for all rows.
-    spread: f32,
+    /// The part of the margin that is the same for all rows.
+    margin: f32,
 }
 
-impl Line {
-    /// Of a query of this length, whose dot product with the centre is `centre`, over rows no further off the centre
-    /// than `reach`. What both sides round is less than `slack`.
-    pub fn new(query: &Coded, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
+impl BoundFormula {
+    /// For a query of this length whose dot product with the centre is `centre`, over rows within `reach` of the
+    /// centre. `slack` bounds the rounding on both sides.
+    pub fn new(query: &QuantisedQuery, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
         Self {
             centre,
             scale: query.scale,
             middle: MIDDLE * query.total as f32,
             length,
-            spread: query.rest * reach + slack,
+            margin: query.error * reach + slack,
         }
     }
 }
 
-/// Where bounds are put: as many of each as there are rows.
+/// Output buffers, one element a row.
 #[derive(Debug)]
-pub struct Bounds<'a> {
-    /// No dot product is greater; not a number for a row without a direction.
+pub struct DotBounds<'a> {
+    /// Upper bounds of the dot products; NaN for a row without a direction.
     pub upper: &'a mut [f32],
-    /// None is less.
+    /// Lower bounds.
     pub lower: &'a mut [f32],
 }
 
@@ -207,7 +195,7 @@ pub fn unpack(packed: u32) -> (f32, f32) {
     )
 }
 
-/// What the codes of a row stand for off the centre, up to the end of its padding.
+/// The values of a row's codes, relative to the centre, padding included.
 pub fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
     let (scale, _) = unpack(packed);
     let codes = row.chunks(GROUP_BYTES).flat_map(|group| {
@@ -218,15 +206,15 @@ pub fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
 }
 
 #[inline(always)]
-pub(super) fn bounds(line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
+pub(super) fn bounds(line: &BoundFormula, sums: &[i32], scales: &[u32], out: DotBounds<'_>) {
     let rows = sums.iter().zip(scales);
     let out = out.upper.iter_mut().zip(out.lower.iter_mut());
     for ((&sum, &packed), (upper, lower)) in rows.zip(out) {
         let (scale, error) = unpack(packed);
         let middle = line.centre + line.scale * scale * (sum as f32 - line.middle);
-        let off = line.length * error + line.spread;
-        *upper = middle + off;
-        *lower = middle - off;
+        let margin = line.length * error + line.margin;
+        *upper = middle + margin;
+        *lower = middle - margin;
     }
 }
 
@@ -253,7 +241,6 @@ pub(super) fn reaching(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
     }
 }
 
-/// The place of the first greatest value; 0 if there is none that is a number.
 #[inline(always)]
 pub(super) fn greatest(values: &[f32]) -> usize {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -274,15 +261,15 @@ pub(super) fn greatest(values: &[f32]) -> usize {
     values.iter().position(|&value| value == most).unwrap_or(0)
 }
 
-/// The least `f32` with only its upper half that is not below a positive number.
+/// Rounds a positive number up to an `f32` whose lower 16 bits are zero.
 #[inline(always)]
 fn rounded_up(x: f32) -> f32 {
     f32::from_bits((x.to_bits() + 0xffff) & 0xffff_0000)
 }
 
-/// What the stored error has beyond the computed one, in shares of it and absolutely: more than is rounded away.
-const ERROR_SHARE: f32 = 1.0 + 1e-4;
-const ERROR_LEAST: f32 = 1e-6;
+/// Enlarges the computed error to cover rounding, relatively and absolutely.
+const ERROR_FACTOR: f32 = 1.0 + 1e-4;
+const ERROR_EXTRA: f32 = 1e-6;
 
 #[inline(always)]
 pub(super) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
@@ -295,7 +282,7 @@ pub(super) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
     let mut squares = [0.0f32; LANES];
     let (groups, rest) = off.as_chunks::<GROUP>();
     let mut code_of = |x: f32, lane: usize| {
-        // Half up, as the sum is positive: the same on every machine, and no call.
+        // Truncation of a positive number rounds half up: the same on every machine, without a call.
         let code = (x * inverse + (MIDDLE + 0.5)).clamp(0.0, 15.0) as u8;
         let error = x - scale * (f32::from(code) - MIDDLE);
         squares[lane] += error * error;
@@ -314,6 +301,6 @@ pub(super) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
             *byte = half(i) | half(GROUP_BYTES + i) << 4;
         }
     }
-    let error = rounded_up(total_of(squares).sqrt() * ERROR_SHARE + ERROR_LEAST);
+    let error = rounded_up(total_of(squares).sqrt() * ERROR_FACTOR + ERROR_EXTRA);
     scale.to_bits() | error.to_bits() >> 16
 }

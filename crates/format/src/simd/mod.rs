@@ -1,12 +1,12 @@
-//! Sums over vectors, as fast as this processor makes them.
+//! Kernels over vectors and 4-bit codes, for the best instruction set of this processor.
 //!
-//! Which instructions there are is asked once, at the first use. Loops over `f32` are written once, in `body`, and
-//! compiled for each set of instructions: none adds in another order or fuses a product with a sum, so each gives the
-//! same bits. The sums over codes are of whole numbers and written by hand for each.
+//! The instruction set is detected once, at the first use. Loops over `f32` are written once, in `body`, and compiled
+//! for each set: none reorders sums or fuses multiply and add, so all return the same bits. Sums over codes are integer
+//! sums, written by hand for each set.
 //!
-//! Promises: every set gives what the scalar code gives, to the bit, at every length and alignment; being able to
-//! build the value of a set proves that the processor has it.
-//! Not here: what the sums mean (`query::vectors`, `base::codes`).
+//! Promises: every set returns the bits of the scalar code, at every length and alignment; a value of a set's type
+//! proves that the processor has the set.
+//! Not here: what the sums mean (`vectors`, `base::quantised_vectors`).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -14,184 +14,13 @@ mod avx2;
 mod avx512;
 mod body;
 mod hint;
+mod kernels;
 #[cfg(target_arch = "aarch64")]
 mod neon;
+mod target_feature;
 #[cfg(test)]
 mod tests;
 
-use std::sync::OnceLock;
-
-pub use body::{Bounds, Coded, Line, decode, unpack};
+pub use body::{BoundFormula, DotBounds, QuantisedQuery, decode, unpack};
 pub use hint::{LINE, prefetch, ticks};
-
-/// A set of instructions that this processor has.
-#[derive(Debug, Clone, Copy)]
-pub enum Kernels {
-    /// What the compiler makes of the plain loops.
-    Scalar,
-    #[cfg(target_arch = "x86_64")]
-    /// AVX2 and FMA.
-    Avx2(avx2::Avx2),
-    #[cfg(target_arch = "x86_64")]
-    /// AVX-512 F, BW and VL.
-    Avx512(avx512::Avx512),
-    #[cfg(target_arch = "x86_64")]
-    /// The same with VNNI.
-    Avx512Vnni(avx512::Avx512Vnni),
-    #[cfg(target_arch = "aarch64")]
-    /// NEON.
-    Neon(neon::Neon),
-}
-
-macro_rules! dispatch {
-    ($self:ident, $kernels:ident => $call:expr, $scalar:expr) => {
-        match $self {
-            Self::Scalar => $scalar,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2($kernels) => $call,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512($kernels) => $call,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vnni($kernels) => $call,
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon($kernels) => $call,
-        }
-    };
-}
-
-/// The loops of `body`, compiled for a set of instructions.
-macro_rules! bodies {
-    ($feature:literal) => {
-        pub(super) fn dot(self, a: &[f32], b: &[f32]) -> f32 {
-            #[target_feature(enable = $feature)]
-            fn inner(a: &[f32], b: &[f32]) -> f32 {
-                body::dot(a, b)
-            }
-            // SAFETY: `self` exists, so the processor has these instructions.
-            unsafe { inner(a, b) }
-        }
-
-        pub(super) fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
-            #[target_feature(enable = $feature)]
-            fn inner(line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
-                body::bounds(line, sums, scales, out);
-            }
-            // SAFETY: as above.
-            unsafe { inner(line, sums, scales, out) }
-        }
-
-        pub(super) fn reaching(self, values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
-            #[target_feature(enable = $feature)]
-            fn inner(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
-                body::reaching(values, least, f);
-            }
-            // SAFETY: as above.
-            unsafe { inner(values, least, f) }
-        }
-
-        pub(super) fn greatest(self, values: &[f32]) -> usize {
-            #[target_feature(enable = $feature)]
-            fn inner(values: &[f32]) -> usize {
-                body::greatest(values)
-            }
-            // SAFETY: as above.
-            unsafe { inner(values) }
-        }
-
-        pub fn set(self, coded: &mut Coded, query: &[f32]) {
-            #[target_feature(enable = $feature)]
-            fn inner(coded: &mut Coded, query: &[f32]) {
-                body::set(coded, query);
-            }
-            // SAFETY: as above.
-            unsafe { inner(coded, query) }
-        }
-
-        pub(super) fn quantise(self, off: &[f32], codes: &mut [u8]) -> u32 {
-            #[target_feature(enable = $feature)]
-            fn inner(off: &[f32], codes: &mut [u8]) -> u32 {
-                body::quantise(off, codes)
-            }
-            // SAFETY: as above.
-            unsafe { inner(off, codes) }
-        }
-    };
-}
-use bodies;
-
-impl Kernels {
-    /// The best that this processor has.
-    #[inline]
-    pub fn best() -> Self {
-        static BEST: OnceLock<Kernels> = OnceLock::new();
-        *BEST.get_or_init(|| Self::all().pop().unwrap_or(Self::Scalar))
-    }
-
-    /// All that this processor has, the best last.
-    pub fn all() -> Vec<Self> {
-        #[cfg_attr(
-            not(any(target_arch = "x86_64", target_arch = "aarch64")),
-            expect(unused_mut, reason = "there is one")
-        )]
-        let mut all = vec![Self::Scalar];
-        #[cfg(target_arch = "x86_64")]
-        {
-            all.extend(avx2::Avx2::new().map(Self::Avx2));
-            all.extend(avx512::Avx512::new().map(Self::Avx512));
-            all.extend(avx512::Avx512Vnni::new().map(Self::Avx512Vnni));
-        }
-        #[cfg(target_arch = "aarch64")]
-        all.extend(neon::Neon::new().map(Self::Neon));
-        all
-    }
-
-    /// The dot product of two vectors of one length, summed in sixteen lanes.
-    #[inline]
-    pub fn dot(self, a: &[f32], b: &[f32]) -> f32 {
-        dispatch!(self, kernels => kernels.dot(a, b), body::dot(a, b))
-    }
-
-    /// For each row of codes, Σ code · query: whole numbers.
-    ///
-    /// # Panics
-    /// If `rows` is not `out.len()` rows of the query's stride.
-    #[inline]
-    pub fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
-        assert_eq!(
-            rows.len(),
-            query.stride() * out.len(),
-            "rows of another stride"
-        );
-        dispatch!(self, kernels => kernels.code_sums(query, rows, out), body::code_sums(query, rows, out));
-    }
-
-    /// What the dot products of the rows lie between.
-    #[inline]
-    pub fn bounds(self, line: &Line, sums: &[i32], scales: &[u32], out: Bounds<'_>) {
-        dispatch!(self, kernels => kernels.bounds(line, sums, scales, out), body::bounds(line, sums, scales, out));
-    }
-
-    /// Calls `f` with the places, ascending, of the values that are at least `least`. None is that is not a number.
-    #[inline]
-    pub fn reaching(self, values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
-        dispatch!(self, kernels => kernels.reaching(values, least, f), body::reaching(values, least, f));
-    }
-
-    /// The place of the first greatest value; 0 if there is none that is a number.
-    #[inline]
-    pub fn greatest(self, values: &[f32]) -> usize {
-        dispatch!(self, kernels => kernels.greatest(values), body::greatest(values))
-    }
-
-    /// Makes a query whole numbers of one byte.
-    #[inline]
-    fn set(self, coded: &mut Coded, query: &[f32]) {
-        dispatch!(self, kernels => kernels.set(coded, query), body::set(coded, query));
-    }
-
-    /// Codes of what a vector is off the centre; returns its scale and error, packed.
-    #[inline]
-    pub fn quantise(self, off: &[f32], codes: &mut [u8]) -> u32 {
-        dispatch!(self, kernels => kernels.quantise(off, codes), body::quantise(off, codes))
-    }
-}
+pub use kernels::Kernels;

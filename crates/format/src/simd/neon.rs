@@ -1,11 +1,11 @@
-//! NEON, which every 64-bit ARM processor has; the compiler uses it for the plain loops as well.
+//! NEON, which every 64-bit ARM processor has; the compiler uses it for the plain loops too.
 
 #![expect(unsafe_code, reason = "intrinsics")]
 
 use std::arch::aarch64::*;
 
-use super::bodies;
-use super::body::{self, Bounds, Coded, GROUP_BYTES, Line};
+use super::body::{self, BoundFormula, DotBounds, GROUP_BYTES, QuantisedQuery};
+use super::target_feature::bodies;
 
 /// The processor has NEON.
 #[derive(Debug, Clone, Copy)]
@@ -18,14 +18,14 @@ impl Neon {
 
     bodies!("neon");
 
-    pub(super) fn code_sums(self, query: &Coded, rows: &[u8], out: &mut [i32]) {
+    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe { code_sums(query, rows, out) }
     }
 }
 
 #[target_feature(enable = "neon")]
-fn code_sums(query: &Coded, rows: &[u8], out: &mut [i32]) {
+fn code_sums(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
     let (low, high) = query.halves();
     let (low, _) = low.as_chunks::<GROUP_BYTES>();
     let (high, _) = high.as_chunks::<GROUP_BYTES>();

@@ -65,7 +65,7 @@ fn sums_over_codes_are_the_scalar_ones_at_every_length_and_alignment() {
     each(|kernels, from| {
         for dimension in (1..300).step_by(7).chain([128, 384, 4096]) {
             let mut numbers = Numbers(dimension as u64);
-            let query = Coded::of(&numbers.floats(dimension));
+            let query = QuantisedQuery::of(&numbers.floats(dimension));
             for rows in [0, 1, 3, 15, 16, 17, 40] {
                 let bytes = numbers.bytes(from + rows * query.stride());
                 let (mut found, mut expected) = (vec![0; rows], vec![0; rows]);
@@ -81,7 +81,7 @@ fn sums_over_codes_are_the_scalar_ones_at_every_length_and_alignment() {
 fn codes_of_the_greatest_and_the_least_don_t_overflow() {
     for kernels in Kernels::all() {
         for (x, sign) in [(1.0, 1), (-1.0, -1)] {
-            let query = Coded::of(&vec![x; 4096]);
+            let query = QuantisedQuery::of(&vec![x; 4096]);
             let mut sums = [0; 17];
             kernels.code_sums(&query, &vec![0xff; 17 * query.stride()], &mut sums);
             assert_eq!(sums, [sign * 4096 * 15 * 127; 17], "{kernels:?}");
@@ -109,22 +109,25 @@ fn codes_scales_numbers_and_bounds_are_the_scalar_ones() {
         }
         for dimension in [1, 16, 31, 32, 33, 100, 128] {
             let query = Numbers(dimension as u64).floats(from + dimension);
-            let (mut found, mut expected) = (Coded::sized(dimension), Coded::sized(dimension));
+            let (mut found, mut expected) = (
+                QuantisedQuery::sized(dimension),
+                QuantisedQuery::sized(dimension),
+            );
             kernels.set(&mut found, &query[from..]);
             body::set(&mut expected, &query[from..]);
             assert_eq!(found, expected, "{kernels:?} {dimension} {from}");
         }
         let mut numbers = Numbers(5);
-        let query = Coded::of(&numbers.floats(64));
-        let line = Line::new(&query, 1.0, 0.25, 1.5, 1e-4);
+        let query = QuantisedQuery::of(&numbers.floats(64));
+        let line = BoundFormula::new(&query, 1.0, 0.25, 1.5, 1e-4);
         for len in [0, 1, 15, 16, 17, 100] {
             let sums: Vec<i32> = (0..from + len)
                 .map(|_| numbers.next() as i32 % 100_000)
                 .collect();
             let scales: Vec<u32> = (0..from + len).map(|_| numbers.next() as u32).collect();
-            let run = |bounds: &dyn Fn(Bounds<'_>)| {
+            let run = |bounds: &dyn Fn(DotBounds<'_>)| {
                 let (mut upper, mut lower) = (vec![0.0; len], vec![0.0; len]);
-                bounds(Bounds {
+                bounds(DotBounds {
                     upper: &mut upper,
                     lower: &mut lower,
                 });
@@ -178,7 +181,7 @@ fn a_dot_product_is_within_its_bounds() {
                 numbers.even(dimension),
             );
             let off: Vec<f32> = row.iter().zip(&centre).map(|(r, c)| r - c).collect();
-            let coded = Coded::of(&query);
+            let coded = QuantisedQuery::of(&query);
             let mut codes = vec![0; coded.stride()];
             let packed = kernels.quantise(&off, &mut codes);
             let wide = |a: &[f32], b: &[f32]| {
@@ -192,7 +195,7 @@ fn a_dot_product_is_within_its_bounds() {
             let length = wide(&query, &query).sqrt();
             let reach = wide(&off, &off).sqrt() as f32 + error;
             let size = (length * (wide(&row, &row).sqrt() + wide(&centre, &centre).sqrt())) as f32;
-            let line = Line::new(
+            let line = BoundFormula::new(
                 &coded,
                 length as f32,
                 wide(&query, &centre) as f32,
@@ -205,7 +208,7 @@ fn a_dot_product_is_within_its_bounds() {
                 &line,
                 &sum,
                 &[packed],
-                Bounds {
+                DotBounds {
                     upper: &mut upper,
                     lower: &mut lower,
                 },

@@ -1,58 +1,58 @@
-//! What may change about an event, and what a view sees of it: as created, as the journal left it, or as it was.
+//! The mutable state of an event as a view sees it: as created, as the journal left it, or as it was at the moment.
 
-use super::View;
-use crate::base::history::Before;
-use crate::base::node::Raw;
-use crate::delta::entry::{self, Held, Slot, State};
+use super::snapshot::View;
+use crate::base::history::PriorValue;
+use crate::base::node::RawNode;
+use crate::delta::entry::{self, Slot, StateVersion, ValueRef};
 use crate::error::Result;
 use crate::types::{Flags, Lsn, NodeId};
 
-/// Where an event was created.
+/// The record that an event was created with.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Made<'v> {
-    Base(Raw<'v>),
-    Delta(&'v entry::Node),
+pub(super) enum EventRecord<'v> {
+    Base(RawNode<'v>),
+    Delta(&'v entry::DeltaEvent),
 }
 
-/// What may change about an event.
+/// The mutable fields of an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Belief<'v> {
+pub(super) struct EventState<'v> {
     pub(super) confidence: f32,
     pub(super) confidence_lsn: Lsn,
     pub(super) flags: Flags,
     pub(super) lambda: f32,
-    pub(super) attributes: Source<'v>,
-    pub(super) vector: Source<'v>,
+    pub(super) attributes: ValueBytes<'v>,
+    pub(super) vector: ValueBytes<'v>,
 }
 
-/// Where a value is.
+/// A variable-length value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Source<'v> {
+pub(super) enum ValueBytes<'v> {
+    /// That of the record.
     Initial,
     None,
     Bytes(&'v [u8]),
 }
 
-impl<'v> Belief<'v> {
-    /// As the event was created.
+impl<'v> EventState<'v> {
     #[inline]
-    pub(super) fn initial(made: &Made<'v>) -> Self {
+    pub(super) fn initial(made: &EventRecord<'v>) -> Self {
         let (confidence, flags, lambda) = match made {
-            Made::Base(r) => (r.confidence(), r.flags(), r.lambda()),
-            Made::Delta(n) => (n.confidence, n.flags, n.lambda),
+            EventRecord::Base(r) => (r.confidence(), r.flags(), r.lambda()),
+            EventRecord::Delta(n) => (n.confidence, n.flags, n.lambda),
         };
         Self {
             confidence,
             confidence_lsn: Lsn(0),
             flags,
             lambda,
-            attributes: Source::Initial,
-            vector: Source::Initial,
+            attributes: ValueBytes::Initial,
+            vector: ValueBytes::Initial,
         }
     }
 
-    /// The newest state that the moment asked about may see; what hides is that of now.
-    pub(super) fn followed(mut self, view: &'v View, slot: &'v Slot) -> Result<Self> {
+    /// Applies the newest version that the view's moment sees. Forgotten and erased are as of now.
+    pub(super) fn with_delta(mut self, view: &'v View, slot: &'v Slot) -> Result<Self> {
         let events = &view.brain.delta.events;
         if let Some(state) = events.state(slot, view.at.lsn) {
             self = Self {
@@ -60,8 +60,8 @@ impl<'v> Belief<'v> {
                 confidence_lsn: state.confidence_lsn,
                 flags: state.flags,
                 lambda: state.lambda,
-                attributes: source(view, state.attributes)?,
-                vector: source(view, state.vector)?,
+                attributes: value_bytes(view, state.attributes)?,
+                vector: value_bytes(view, state.vector)?,
             };
         }
         if view.is_as_of()
@@ -73,9 +73,9 @@ impl<'v> Belief<'v> {
         Ok(self)
     }
 
-    /// A base event before the base's time: every change past the moment is undone, the oldest last.
+    /// Undoes every change to a base event past the moment, for a moment before the base.
     #[cold]
-    pub(super) fn undone(
+    pub(super) fn with_history_undone(
         mut self,
         view: &'v View,
         id: NodeId,
@@ -91,47 +91,48 @@ impl<'v> Belief<'v> {
                 continue;
             }
             let field = match change.before {
-                Before::Confidence(_) => 0,
-                Before::Flags(_) => 1,
-                Before::Lambda(_) => 2,
-                Before::Attributes(_) => 3,
-                Before::Vector(_) => 4,
-                Before::Edge { .. } => continue,
+                PriorValue::Confidence(_) => 0,
+                PriorValue::Flags(_) => 1,
+                PriorValue::Lambda(_) => 2,
+                PriorValue::Attributes(_) => 3,
+                PriorValue::Vector(_) => 4,
+                PriorValue::Edge { .. } => continue,
             };
             if std::mem::replace(&mut undone[field], true) {
                 continue;
             }
             match change.before {
-                Before::Confidence(value) => self.confidence = value,
-                Before::Flags(flags) => self.flags = flags,
-                Before::Lambda(value) => self.lambda = value,
-                Before::Attributes(json) => {
-                    self.attributes = json.map_or(Source::None, |j| Source::Bytes(j.as_bytes()));
+                PriorValue::Confidence(value) => self.confidence = value,
+                PriorValue::Flags(flags) => self.flags = flags,
+                PriorValue::Lambda(value) => self.lambda = value,
+                PriorValue::Attributes(json) => {
+                    self.attributes =
+                        json.map_or(ValueBytes::None, |j| ValueBytes::Bytes(j.as_bytes()));
                 }
-                Before::Vector(bytes) => {
-                    self.vector = bytes.map_or(Source::None, Source::Bytes);
+                PriorValue::Vector(bytes) => {
+                    self.vector = bytes.map_or(ValueBytes::None, ValueBytes::Bytes);
                 }
-                Before::Edge { .. } => {}
+                PriorValue::Edge { .. } => {}
             }
         }
         self.hide(now);
         match state {
             Some(state) => self.erase(view, state)?,
-            None if now.has(Flags::ERASED) => self.attributes = Source::Initial,
+            None if now.has(Flags::ERASED) => self.attributes = ValueBytes::Initial,
             None => {}
         }
         Ok(self)
     }
 
-    /// An event that is erased now has the attributes that are left of it, whatever it had at the moment.
-    fn erase(&mut self, view: &'v View, now: &State) -> Result<()> {
+    /// An event erased now has only the attributes that the erase left, whatever it had at the moment.
+    fn erase(&mut self, view: &'v View, now: &StateVersion) -> Result<()> {
         if now.flags.has(Flags::ERASED) {
-            self.attributes = source(view, now.attributes)?;
+            self.attributes = value_bytes(view, now.attributes)?;
         }
         Ok(())
     }
 
-    /// Forgotten and erased are as of now, whatever the moment.
+    /// Takes the forgotten and erased flags of now.
     fn hide(&mut self, now: Flags) {
         for flag in [Flags::FORGOTTEN, Flags::ERASED] {
             self.flags = self.flags.set(flag, now.has(flag));
@@ -139,12 +140,12 @@ impl<'v> Belief<'v> {
     }
 }
 
-/// Where a value of the delta is.
+/// The bytes of a value of the delta.
 #[inline]
-fn source(view: &View, held: Held) -> Result<Source<'_>> {
-    match held {
-        Held::Initial => Ok(Source::Initial),
-        Held::None => Ok(Source::None),
-        Held::At(span) => view.brain.span(span).map(Source::Bytes),
+fn value_bytes(view: &View, value: ValueRef) -> Result<ValueBytes<'_>> {
+    match value {
+        ValueRef::Initial => Ok(ValueBytes::Initial),
+        ValueRef::None => Ok(ValueBytes::None),
+        ValueRef::At(span) => view.brain.span(span).map(ValueBytes::Bytes),
     }
 }

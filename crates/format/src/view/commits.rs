@@ -1,30 +1,31 @@
-//! The commits of a view, one by one: what a subscription sends.
+//! The commits of a view, one by one, for subscriptions.
 //!
-//! The newest commits stand in the journal, those before them in the base's section of recent commits, as far
-//! back as its limits reach (`limits::RECENT_COMMITS_MAX`). Between the oldest that is held and the newest none
-//! is missing.
+//! The newest commits are in the journal, earlier ones in the base's section of recent commits, as far back as
+//! `limits::RECENT_COMMITS_MAX` allows. The range has no gaps.
 //!
-//! Promises: a commit comes whole, with the LSN of its last frame; what was erased is in none of a base's.
+//! Promises: a commit is returned whole, with the LSN of its last frame; the base's recent commits hold no erased
+//! data.
 //! Not here: what an operation means to a reader (`amemd`).
+
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
 
 use std::borrow::Cow;
 
-use super::View;
+use super::snapshot::View;
 use crate::error::{Error, Result};
 use crate::journal::op::{Commit, Op, Ops};
 use crate::types::Lsn;
 
-/// A commit, and what it did.
+/// A commit and its operations.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Committed<'a> {
-    /// Number, time, actor, kind.
+pub struct CommitRecord<'a> {
     pub commit: Commit,
-    /// The payloads of its frames, and where each begins (in the file, or in its section).
+    /// Payload and offset of each frame; the offset is in the file, or 0 for a frame of the base.
     payloads: Vec<(u64, Cow<'a, [u8]>)>,
 }
 
-impl Committed<'_> {
-    /// Its operations, in order. Their checksums held when the file was opened or the commit applied.
+impl CommitRecord<'_> {
+    /// Its operations, in order. Checksums were verified when the file was opened or the commit applied.
     pub fn ops(&self) -> impl Iterator<Item = Result<Op<'_>>> {
         self.payloads
             .iter()
@@ -33,7 +34,7 @@ impl Committed<'_> {
 }
 
 impl View {
-    /// The oldest LSN after which every commit is held one by one.
+    /// The oldest LSN after which every commit is still available.
     pub fn commits_held_after(&self) -> Result<Lsn> {
         let kept = self.brain().base().commits()?;
         if kept.is_empty() {
@@ -42,10 +43,10 @@ impl View {
         Ok(Lsn(kept.at(0)?.header.lsn.0.saturating_sub(1)))
     }
 
-    /// The first commit past an LSN; `None` if there is none in the view.
+    /// The first commit past an LSN; `None` if the view has none.
     ///
-    /// `CommitsGone` if it is not held any more, `UnknownLsn` if the view does not reach the LSN.
-    pub fn commit_after(&self, lsn: Lsn) -> Result<Option<Committed<'_>>> {
+    /// Errors: `CommitsGone` if that commit is no longer available, `UnknownLsn` if the LSN is past the view.
+    pub fn commit_after(&self, lsn: Lsn) -> Result<Option<CommitRecord<'_>>> {
         if lsn > self.lsn() {
             return Err(Error::UnknownLsn {
                 asked: lsn,
@@ -53,7 +54,7 @@ impl View {
             });
         }
         if lsn < self.identity().base_lsn {
-            return self.kept_after(lsn).map(Some);
+            return self.recent_commit_after(lsn).map(Some);
         }
         let log = &self.brain().delta().log;
         let place = log.until_lsn(self.delta_commits(), lsn);
@@ -65,20 +66,20 @@ impl View {
         let payloads = frames
             .iter()
             .map(|frame| (frame.payload_position, Cow::Borrowed(frame.payload)));
-        Ok(Some(Committed {
+        Ok(Some(CommitRecord {
             commit: entry.commit,
             payloads: payloads.collect(),
         }))
     }
 
-    fn kept_after(&self, lsn: Lsn) -> Result<Committed<'_>> {
+    fn recent_commit_after(&self, lsn: Lsn) -> Result<CommitRecord<'_>> {
         let oldest = self.commits_held_after()?;
         if lsn < oldest {
             return Err(Error::CommitsGone { asked: lsn, oldest });
         }
         let kept = self.brain().base().commits()?;
         let mut at = kept.after(lsn)?;
-        // An LSN within a commit is before it: the commit is told from its beginning.
+        // An LSN inside a commit counts as before it: return the commit from its first frame.
         while at > 0 && kept.at(at - 1)?.header.more {
             at -= 1;
         }
@@ -89,7 +90,7 @@ impl View {
             payloads.push((0, frame.payload));
             at += 1;
             if !header.more && header.lsn > lsn {
-                return Ok(Committed {
+                return Ok(CommitRecord {
                     commit: Commit {
                         lsn: header.lsn,
                         time: header.time,

@@ -1,60 +1,58 @@
-//! Lists of events that an index keeps, base and delta joined: by type, by session.
+//! Events by type and by session: the lists of base and delta joined.
 
-use super::View;
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
+
+use super::snapshot::View;
 use crate::append::AppendVec;
 use crate::base::sessions::Session;
 use crate::delta::log::SessionSlot;
 use crate::error::{Error, Result};
 use crate::types::{EventType, Lsn, Micros, NodeId, SessionId};
 
-/// Events of a view, ascending: a list in the base, and one of the delta.
+/// Ids of events, ascending: a list of the base, then one of the delta.
 #[derive(Debug, Clone)]
 pub struct Ids<'v> {
     base: &'v [u32],
-    newer: Newer<'v>,
+    newer: DeltaIds<'v>,
 }
 
 #[derive(Debug, Clone)]
-enum Newer<'v> {
+enum DeltaIds<'v> {
     Shared(&'v AppendVec<u32>, usize),
-    Own(Vec<u32>),
+    Owned(Vec<u32>),
 }
 
 impl Ids<'_> {
-    /// Their number.
     pub fn len(&self) -> usize {
         let newer = match &self.newer {
-            Newer::Shared(_, len) => *len,
-            Newer::Own(ids) => ids.len(),
+            DeltaIds::Shared(_, len) => *len,
+            DeltaIds::Owned(ids) => ids.len(),
         };
         self.base.len() + newer
     }
 
-    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The i-th.
     #[inline]
     pub fn get(&self, i: usize) -> Option<NodeId> {
         let id = match i.checked_sub(self.base.len()) {
             None => self.base[i],
             Some(at) => match &self.newer {
-                Newer::Shared(list, len) if at < *len => *list.get(at as u32)?,
-                Newer::Shared(..) => return None,
-                Newer::Own(list) => *list.get(at)?,
+                DeltaIds::Shared(list, len) if at < *len => *list.get(at as u32)?,
+                DeltaIds::Shared(..) => return None,
+                DeltaIds::Owned(list) => *list.get(at)?,
             },
         };
         Some(NodeId(id.into()))
     }
 
-    /// All of them, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = NodeId> + '_ {
         (0..self.len()).filter_map(|i| self.get(i))
     }
 
-    /// The first place whose event is not before `id`.
+    /// The first index whose id is at least `id`.
     pub fn position(&self, id: NodeId) -> usize {
         let (mut from, mut to) = (0, self.len());
         while from < to {
@@ -77,7 +75,7 @@ impl View {
         let len = list.partition_point(list.len(), |&id| u64::from(id) < self.at.nodes);
         Ok(Ids {
             base,
-            newer: Newer::Shared(list, len as usize),
+            newer: DeltaIds::Shared(list, len as usize),
         })
     }
 
@@ -103,11 +101,11 @@ impl View {
         newer.reverse();
         Ok(Ids {
             base,
-            newer: Newer::Own(newer),
+            newer: DeltaIds::Owned(newer),
         })
     }
 
-    /// How many events were recorded before a time: the id of the first that was not. Recorded times ascend
+    /// The number of events recorded before a time, which is the id of the first later one: recorded times ascend
     /// with ids.
     pub fn recorded_before(&self, time: Micros) -> Result<u64> {
         let (mut from, mut to) = (0, self.at.nodes);
@@ -144,14 +142,14 @@ impl View {
         }
     }
 
-    /// What is known of a session now.
+    /// A session as of the newest commit.
     pub fn session(&self, id: SessionId) -> Result<Option<Session<'_>>> {
         let sessions = self.brain.base.sessions()?;
         let base = sessions.find(id)?.map(|at| sessions.at(at)).transpose()?;
         self.session_with(id, base)
     }
 
-    /// The session that a client opened with a key.
+    /// The session that a client opened with this key.
     pub fn session_by_key(&self, key: &str) -> Result<Option<SessionId>> {
         let sessions = self.brain.base.sessions()?;
         if !key.is_empty()
@@ -169,7 +167,7 @@ impl View {
         }))
     }
 
-    /// The number that the next session to be opened gets: one past the largest.
+    /// The id for the next session: one past the largest.
     pub fn next_session(&self) -> Result<SessionId> {
         let sessions = self.brain.base.sessions()?;
         let base = match sessions.len().checked_sub(1) {
@@ -224,7 +222,7 @@ impl View {
         Ok(session)
     }
 
-    /// The newest event of a session that a bound may see, as an index into the delta's events.
+    /// The newest event of a session up to `bound`, as an index into the delta's events.
     fn newest_of(&self, slot: &SessionSlot, bound: Lsn) -> Option<u32> {
         let mut at = slot.newest.get();
         while let Some(node) = self.brain.delta.events.nodes.get(at) {
@@ -250,7 +248,7 @@ impl View {
         Ok(members.last().map(|&id| NodeId(id.into())))
     }
 
-    /// Every session of now, by number.
+    /// Every session as of the newest commit, ascending by id.
     pub fn sessions(&self) -> Result<Vec<Session<'_>>> {
         let base = self.brain.base.sessions()?;
         let mut newer: Vec<SessionId> = Vec::new();

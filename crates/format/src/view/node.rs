@@ -1,9 +1,11 @@
-//! An event as a view sees it: fields are lent from the mapping.
+//! An event as a view sees it: fields borrow from the mapping.
+
+#![allow(missing_docs, reason = "fields and accessors whose names say all")]
 
 use std::borrow::Cow;
 
-use super::View;
-use super::belief::{Belief, Made, Source};
+use super::belief::{EventRecord, EventState, ValueBytes};
+use super::snapshot::View;
 use super::strength::{decay, rate_of};
 use crate::base::identity::DecayRun;
 use crate::delta::entry::Slot;
@@ -16,10 +18,18 @@ use crate::types::{EventType, Flags, Lsn, Micros, NodeId, SessionId};
 pub struct Node<'v> {
     view: &'v View,
     id: NodeId,
-    made: Made<'v>,
-    /// What the journal says about it.
+    record: EventRecord<'v>,
+    /// Its entries in the delta.
     slot: Option<&'v Slot>,
-    belief: Belief<'v>,
+    state: EventState<'v>,
+}
+
+impl View {
+    /// An event of the view's moment, hidden or not.
+    #[inline]
+    pub fn node(&self, id: NodeId) -> Result<Node<'_>> {
+        Node::new(self, id)
+    }
 }
 
 impl<'v> Node<'v> {
@@ -30,141 +40,135 @@ impl<'v> Node<'v> {
         }
         let brain = &view.brain;
         let events = &brain.delta.events;
-        let (made, slot) = match id.0.checked_sub(brain.base.nodes()) {
-            None => (Made::Base(brain.base.raw(id)?), events.base_slot(id)),
+        let (record, slot) = match id.0.checked_sub(brain.base.nodes()) {
+            None => (EventRecord::Base(brain.base.raw(id)?), events.base_slot(id)),
             Some(at) => match events.nodes.get(at as u32) {
-                Some(node) => (Made::Delta(node), Some(&node.slot)),
+                Some(node) => (EventRecord::Delta(node), Some(&node.slot)),
                 None => return Err(unknown(view, id)),
             },
         };
-        let initial = Belief::initial(&made);
-        let belief = if view.before_base() {
-            initial.undone(view, id, slot)?
+        let initial = EventState::initial(&record);
+        let state = if view.before_base() {
+            initial.with_history_undone(view, id, slot)?
         } else {
             match slot {
-                Some(slot) => initial.followed(view, slot)?,
+                Some(slot) => initial.with_delta(view, slot)?,
                 None => initial,
             }
         };
         Ok(Self {
             view,
             id,
-            made,
+            record,
             slot,
-            belief,
+            state,
         })
     }
 
-    /// Its id.
     #[inline]
     pub fn id(&self) -> NodeId {
         self.id
     }
 
-    /// Its type.
     #[inline]
     pub fn event_type(&self) -> EventType {
-        match &self.made {
-            Made::Base(r) => r.event_type(),
-            Made::Delta(n) => n.event_type,
+        match &self.record {
+            EventRecord::Base(r) => r.event_type(),
+            EventRecord::Delta(n) => n.event_type,
         }
     }
 
-    /// Its session.
     #[inline]
     pub fn session(&self) -> SessionId {
-        match &self.made {
-            Made::Base(r) => r.session(),
-            Made::Delta(n) => n.session,
+        match &self.record {
+            EventRecord::Base(r) => r.session(),
+            EventRecord::Delta(n) => n.session,
         }
     }
 
-    /// Recorded time.
     #[inline]
     pub fn created_at(&self) -> Micros {
-        match &self.made {
-            Made::Base(r) => r.created_at(),
-            Made::Delta(n) => n.created_at,
+        match &self.record {
+            EventRecord::Base(r) => r.created_at(),
+            EventRecord::Delta(n) => n.created_at,
         }
     }
 
-    /// When it happened, if that was said.
+    /// When it happened; `None` if the writer gave no time.
     pub fn event_time(&self) -> Result<Option<Micros>> {
-        match &self.made {
-            Made::Base(_) => Ok(self.view.brain.base.event_times()?.get(self.id)),
-            Made::Delta(n) => Ok(n.event_time),
+        match &self.record {
+            EventRecord::Base(_) => Ok(self.view.brain.base.event_times()?.get(self.id)),
+            EventRecord::Delta(n) => Ok(n.event_time),
         }
     }
 
-    /// When it happened; when it was recorded, if that was not said.
+    /// When it happened, or else when it was recorded.
     pub fn happened(&self) -> Result<Micros> {
         Ok(self.event_time()?.unwrap_or(self.created_at()))
     }
 
-    /// Its flags: forgotten and erased as of now, the others at the moment asked about.
+    /// Forgotten and erased as of now, the other flags as of the view's moment.
     #[inline]
     pub fn flags(&self) -> Flags {
-        let has = |source: Source<'_>, flag: Flags| match source {
-            Source::Initial => self.initial_flags().has(flag),
-            Source::None => false,
-            Source::Bytes(_) => true,
+        let has = |source: ValueBytes<'_>, flag: Flags| match source {
+            ValueBytes::Initial => self.initial_flags().has(flag),
+            ValueBytes::None => false,
+            ValueBytes::Bytes(_) => true,
         };
         let erased = self.is_erased();
-        self.belief
+        self.state
             .flags
             .set(
                 Flags::VECTOR,
-                !erased && has(self.belief.vector, Flags::VECTOR),
+                !erased && has(self.state.vector, Flags::VECTOR),
             )
             .set(
                 Flags::ATTRIBUTES,
-                has(self.belief.attributes, Flags::ATTRIBUTES),
+                has(self.state.attributes, Flags::ATTRIBUTES),
             )
     }
 
     fn initial_flags(&self) -> Flags {
-        match &self.made {
-            Made::Base(r) => r.flags(),
-            Made::Delta(n) => n.flags,
+        match &self.record {
+            EventRecord::Base(r) => r.flags(),
+            EventRecord::Delta(n) => n.flags,
         }
     }
 
-    /// True if it is hidden.
     #[inline]
     pub fn is_forgotten(&self) -> bool {
-        self.belief.flags.has(Flags::FORGOTTEN)
+        self.state.flags.has(Flags::FORGOTTEN)
     }
 
-    /// True if its text, vector and attributes are gone, but for where it was merged from.
+    /// True if its text, vector and attributes are removed; `amem.origin` stays.
     #[inline]
     pub fn is_erased(&self) -> bool {
-        self.belief.flags.has(Flags::ERASED)
+        self.state.flags.has(Flags::ERASED)
     }
 
     /// True if an episode summarises it.
     #[inline]
     pub fn is_compressed(&self) -> bool {
-        self.belief.flags.has(Flags::COMPRESSED)
+        self.state.flags.has(Flags::COMPRESSED)
     }
 
-    /// Effective confidence.
     #[inline]
     pub fn confidence(&self) -> f32 {
-        self.belief.confidence
+        self.state.confidence
     }
 
     /// Decay rate per day; 0 is the type's default.
     #[inline]
     pub fn lambda(&self) -> f32 {
-        self.belief.lambda
+        self.state.lambda
     }
 
-    /// How often it was touched, by now.
+    /// Accesses up to now, whatever the view's moment.
     pub fn access_count(&self) -> u32 {
         self.access(self.view.now.lsn).0
     }
 
-    /// When it was last touched, by now.
+    /// The last access up to now, whatever the view's moment.
     pub fn last_accessed(&self) -> Micros {
         self.access(self.view.now.lsn).1
     }
@@ -175,16 +179,16 @@ impl<'v> Node<'v> {
             .and_then(|slot| self.view.brain.delta.events.access(slot, bound))
         {
             Some(access) => (access.count, access.last),
-            None => match &self.made {
-                Made::Base(r) => (r.access_count(), r.last_accessed()),
-                Made::Delta(n) => (n.access_count, n.last_accessed),
+            None => match &self.record {
+                EventRecord::Base(r) => (r.access_count(), r.last_accessed()),
+                EventRecord::Delta(n) => (n.access_count, n.last_accessed),
             },
         }
     }
 
-    /// Strength: that of the last decay run, or the confidence where that was set since.
+    /// Strength at the last decay run, or the confidence if that was set since.
     ///
-    /// In an `as_of` view, which no access count reaches, it is `strength_at` that moment without accesses.
+    /// An `as_of` view has no access counts: there it is `strength_at` the moment, without accesses.
     pub fn strength(&self) -> f32 {
         if self.view.is_as_of() {
             return self.formula(self.view.at.time, self.created_at(), 0, self.rate());
@@ -195,10 +199,10 @@ impl<'v> Node<'v> {
             .flatten();
         match run {
             Some(run) if run.lsn > self.identity_lsn() => self.strength_of(&run),
-            _ if self.belief.confidence_lsn > Lsn(0) => self.belief.confidence,
-            _ => match &self.made {
-                Made::Base(r) => r.decay_score(),
-                Made::Delta(n) => n.decay_score,
+            _ if self.state.confidence_lsn > Lsn(0) => self.state.confidence,
+            _ => match &self.record {
+                EventRecord::Base(r) => r.decay_score(),
+                EventRecord::Delta(n) => n.decay_score,
             },
         }
     }
@@ -209,20 +213,20 @@ impl<'v> Node<'v> {
 
     /// Strength after a decay run of the delta.
     fn strength_of(&self, run: &DecayRun) -> f32 {
-        if self.belief.confidence_lsn > run.lsn {
-            return self.belief.confidence;
+        if self.state.confidence_lsn > run.lsn {
+            return self.state.confidence;
         }
-        match &self.made {
-            Made::Delta(n) if n.lsn > run.lsn => return n.decay_score,
+        match &self.record {
+            EventRecord::Delta(n) if n.lsn > run.lsn => return n.decay_score,
             _ => {}
         }
-        // The run saw the event as it was then: accesses, rate and flags that came later don't count.
+        // The run used the event's state at that time: later accesses, rates and flags do not count.
         let events = &self.view.brain.delta.events;
         let (confidence, flags, lambda) = match self.slot.and_then(|s| events.state(s, run.lsn)) {
             Some(state) => (state.confidence, state.flags, state.lambda),
-            None => match &self.made {
-                Made::Base(r) => (r.confidence(), r.flags(), r.lambda()),
-                Made::Delta(n) => (n.confidence, n.flags, n.lambda),
+            None => match &self.record {
+                EventRecord::Base(r) => (r.confidence(), r.flags(), r.lambda()),
+                EventRecord::Delta(n) => (n.confidence, n.flags, n.lambda),
             },
         };
         let (count, last) = self.access(run.lsn);
@@ -251,8 +255,8 @@ impl<'v> Node<'v> {
     /// As `strength_at`, with these rates per day by type instead of the brain's.
     pub fn strength_with(&self, time: Micros, rates: &[f32; 6]) -> f32 {
         let (count, last) = self.access(self.view.now.lsn);
-        let rate = if self.belief.lambda > 0.0 {
-            self.belief.lambda
+        let rate = if self.state.lambda > 0.0 {
+            self.state.lambda
         } else {
             rate_of(rates, self.event_type())
         };
@@ -262,8 +266,8 @@ impl<'v> Node<'v> {
     /// The rate of the event, or the default of its type: an `as_of` answer must not depend on settings that
     /// came later.
     fn rate(&self) -> f32 {
-        if self.belief.lambda > 0.0 {
-            return self.belief.lambda;
+        if self.state.lambda > 0.0 {
+            return self.state.lambda;
         }
         let rates = crate::base::settings::DecayRates::default().by_type();
         rate_of(&rates, self.event_type())
@@ -271,8 +275,8 @@ impl<'v> Node<'v> {
 
     fn formula(&self, time: Micros, last: Micros, count: u32, rate: f32) -> f32 {
         decay(
-            self.belief.confidence,
-            self.belief.flags.has(Flags::PINNED),
+            self.state.confidence,
+            self.state.flags.has(Flags::PINNED),
             rate,
             time,
             last,
@@ -280,30 +284,30 @@ impl<'v> Node<'v> {
         )
     }
 
-    /// The text: lent, unless it is compressed. Empty if it was erased.
+    /// The text, borrowed unless the base compressed it. Empty if it was erased.
     #[inline]
     pub fn text(&self) -> Result<Cow<'v, str>> {
         if self.is_erased() {
             return Ok(Cow::Borrowed(""));
         }
-        match &self.made {
-            Made::Base(record) => {
-                // Who reads the text mostly reads the vector next: both are on their way at once.
+        match &self.record {
+            EventRecord::Base(record) => {
+                // Most callers read the vector next: prefetch it.
                 self.view.brain.base.expect_vector(self.id);
                 let (offset, len) = record.content();
                 self.view.brain.base.text_at(offset, len)
             }
-            Made::Delta(node) => self.view.brain.span_str(node.text).map(Cow::Borrowed),
+            EventRecord::Delta(node) => self.view.brain.span_str(node.text).map(Cow::Borrowed),
         }
     }
 
-    /// The attributes as JSON; of an erased event only where it comes from, if it was merged.
+    /// The attributes as JSON. An erased event has at most `amem.origin`.
     pub fn attributes_json(&self) -> Result<Option<Cow<'v, str>>> {
-        let bytes = match self.belief.attributes {
-            Source::None => return Ok(None),
-            Source::Bytes(bytes) => bytes,
-            Source::Initial => match &self.made {
-                Made::Base(record) if record.flags().has(Flags::ATTRIBUTES) => {
+        let bytes = match self.state.attributes {
+            ValueBytes::None => return Ok(None),
+            ValueBytes::Bytes(bytes) => bytes,
+            ValueBytes::Initial => match &self.record {
+                EventRecord::Base(record) if record.flags().has(Flags::ATTRIBUTES) => {
                     return Ok(self
                         .view
                         .brain
@@ -312,9 +316,9 @@ impl<'v> Node<'v> {
                         .get(self.id)?
                         .map(Cow::Borrowed));
                 }
-                Made::Base(_) => return Ok(None),
-                Made::Delta(node) if node.attributes.len == 0 => return Ok(None),
-                Made::Delta(node) => self.view.brain.span(node.attributes)?,
+                EventRecord::Base(_) => return Ok(None),
+                EventRecord::Delta(node) if node.attributes.len == 0 => return Ok(None),
+                EventRecord::Delta(node) => self.view.brain.span(node.attributes)?,
             },
         };
         std::str::from_utf8(bytes)
@@ -324,7 +328,6 @@ impl<'v> Node<'v> {
             })
     }
 
-    /// The attributes.
     pub fn attributes(&self) -> Result<Option<Attributes>> {
         match self.attributes_json()? {
             None => Ok(None),
@@ -340,25 +343,25 @@ impl<'v> Node<'v> {
         if self.is_erased() {
             return Ok(None);
         }
-        let vector = match self.belief.vector {
-            Source::None => return Ok(None),
-            Source::Bytes(bytes) => bytemuck::try_cast_slice(bytes).map_err(|_| {
+        let vector = match self.state.vector {
+            ValueBytes::None => return Ok(None),
+            ValueBytes::Bytes(bytes) => bytemuck::try_cast_slice(bytes).map_err(|_| {
                 Error::corrupt(
                     "vector",
                     0,
                     format!("that of event {} is not aligned", self.id),
                 )
             })?,
-            Source::Initial => match &self.made {
-                Made::Base(record) if record.flags().has(Flags::VECTOR) => {
+            ValueBytes::Initial => match &self.record {
+                EventRecord::Base(record) if record.flags().has(Flags::VECTOR) => {
                     self.view.brain.base.vector(self.id)?
                 }
-                Made::Base(_) => return Ok(None),
-                Made::Delta(node) if node.vector.len == 0 => return Ok(None),
-                Made::Delta(node) => self.view.brain.span_vector(node.vector)?,
+                EventRecord::Base(_) => return Ok(None),
+                EventRecord::Delta(node) if node.vector.len == 0 => return Ok(None),
+                EventRecord::Delta(node) => self.view.brain.span_vector(node.vector)?,
             },
         };
-        // Without a way out in the middle, so that the loop reads several numbers at once.
+        // No early exit: the compiler vectorises the loop.
         if vector.iter().fold(true, |all, x| all & x.is_finite()) {
             Ok(Some(vector))
         } else {
@@ -370,7 +373,6 @@ impl<'v> Node<'v> {
         }
     }
 
-    /// The whole event.
     pub fn to_event(&self) -> Result<Event> {
         Ok(Event {
             id: self.id,

@@ -1,25 +1,25 @@
-//! The sessions of a view by number, one after the other, either way.
+//! An iterator over the session ids of a view, ascending or descending.
 
-use super::View;
-use crate::base::sessions::Sessions;
+use super::snapshot::View;
+use crate::base::sessions::SessionIndex;
 use crate::error::Result;
 use crate::types::SessionId;
 
-/// A walk over the sessions of now.
+/// Ids of the sessions as of the newest commit.
 #[derive(Debug)]
 pub struct SessionIds<'v> {
-    base: Sessions<'v>,
-    /// Positions of the base's that are left.
+    base: SessionIndex<'v>,
+    /// Remaining positions of the base's session table.
     left: std::ops::Range<u64>,
-    /// Those that only the delta names, the next last.
+    /// Sessions that only the delta has, the next one last.
     newer: Vec<SessionId>,
     descending: bool,
     next_of_base: Option<SessionId>,
 }
 
 impl View {
-    /// The numbers of all sessions of now, past `after` if that is given. It costs what the delta names of
-    /// sessions, and each step a look.
+    /// The ids of all sessions, or of those past `after`. The call costs in proportion to the delta's sessions, each
+    /// step one lookup.
     pub fn session_ids(
         &self,
         after: Option<SessionId>,

@@ -1,14 +1,14 @@
-//! Strength: what is left of an event's confidence after days without access.
+//! Strength: an event's confidence, decayed over the days since its last access.
 //!
-//! Promises: the formula is here and nowhere else; a bound of it is off by no more than what is rounded.
-//! Not here: which accesses, rates and moments count for whom (`Node`).
+//! Promises: the formula is here and nowhere else; its upper bounds hold up to rounding.
+//! Not here: which accesses, rates and moments apply to an event (`Node`).
 
-use crate::base::learnt::{Peak, of_rate};
-use crate::base::node::Raw;
+use crate::base::node::RawNode;
+use crate::base::summary_cache::{Peak, of_rate};
 use crate::types::{EventType, Flags, Micros};
 
-/// Strength after a decay run of a base event about which the journal says nothing.
-pub fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
+/// Strength after a decay run at `time` of a base event that the journal leaves unchanged.
+pub fn strength_after(record: RawNode<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
     let rate = if record.lambda() > 0.0 {
         record.lambda()
     } else {
@@ -24,18 +24,18 @@ pub fn strength_after(record: Raw<'_>, time: Micros, rates: &[f32; 6]) -> f32 {
     )
 }
 
-/// Which shares of their confidence no events of a block are stronger than at a time, but for what is rounded, if the
-/// journal says nothing about them: each part of the formula at its most.
+/// Upper bounds of strength divided by confidence, up to rounding, for the unchanged base events of a block: each
+/// part of the formula takes the block's maximum.
 #[derive(Debug, Clone, Copy)]
-pub struct Shares {
-    /// Of those with the rate of each type.
+pub struct StrengthBounds {
+    /// For events with the default rate of their type, by type.
     of_types: [f64; 6],
-    /// Of those with a rate of their own.
+    /// For events with a rate of their own.
     own: f64,
 }
 
-impl Shares {
-    /// The largest shares that records within a peak can have at a time.
+impl StrengthBounds {
+    /// The bounds at `time` for records within `peak`.
     pub fn at_most(peak: &Peak, time: Micros, rates: &[f32; 6]) -> Self {
         let of = |rate| share(rate, time, peak.last_accessed, peak.access_count);
         Self {
@@ -48,7 +48,7 @@ impl Shares {
         }
     }
 
-    /// Of the events of a block.
+    /// The bound for every event of the block.
     pub fn of_block(&self, peak: &Peak) -> f64 {
         if peak.is_pinned {
             return 1.0;
@@ -57,8 +57,8 @@ impl Shares {
         of_types.map(|t| self.of_types[t]).fold(self.own, f64::max)
     }
 
-    /// Of one event of such a block.
-    pub fn of_event(&self, record: Raw<'_>) -> f64 {
+    /// The bound for one event of the block.
+    pub fn of_event(&self, record: RawNode<'_>) -> f64 {
         if record.flags().has(Flags::PINNED) {
             1.0
         } else if record.lambda() > 0.0 {
@@ -69,12 +69,11 @@ impl Shares {
     }
 }
 
-/// The rate of a type.
 pub(super) fn rate_of(rates: &[f32; 6], event_type: EventType) -> f32 {
     rates[of_rate(event_type)]
 }
 
-/// confidence · e^(−rate · days / (1 + log2(1 + accesses))); the paper's formula where nothing was accessed.
+/// confidence · e^(−rate · days / (1 + log2(1 + accesses))); without accesses it is the paper's formula.
 pub(super) fn decay(
     confidence: f32,
     pinned: bool,

@@ -1,16 +1,16 @@
-//! The texts of a view as terms, base and delta joined.
+//! The term indexes of a view's base and delta.
 
 use std::borrow::Cow;
 
-use super::View;
+use super::snapshot::View;
 use crate::base::terms::Terms;
 use crate::delta::DeltaTerms;
 use crate::error::{Error, Result};
 use crate::types::NodeId;
 
 impl View {
-    /// The term indexes of base and delta. What the base's does not cover, the delta's does: at least up to
-    /// this view's last event. The first call after a commit adds that commit's texts.
+    /// The term indexes of base and delta. The delta's covers what the base's does not, at least up to this view's
+    /// last event. The first call after a commit indexes that commit's texts.
     pub fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
         let base = self.brain.base.terms()?;
         let first = base.map_or(0, |terms| terms.events());
@@ -30,7 +30,7 @@ impl View {
         Ok((base, delta))
     }
 
-    /// The id after the last, as indexes have it.
+    /// The id after the view's last event.
     fn end(&self) -> u32 {
         // The number of events is bounded by `limits::NODES_MAX`.
         self.at.nodes as u32

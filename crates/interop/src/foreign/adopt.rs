@@ -1,8 +1,7 @@
-//! What adoption makes of a foreign graph: ids from 0 in order of time, each edge once.
+//! Converts a foreign graph for adoption: ids from 0 in order of recorded time, each edge once.
 //!
-//! Promises: nothing is dropped silently; the report lists every edge that did not survive and every
-//! value that was changed.
-//! Not here: writing the result (`amem-store`), identity, sessions' names.
+//! Promises: the report lists every dropped edge and every changed value.
+//! Not here: writing the result (`amem-store`), identity, session keys.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,44 +13,43 @@ use amem_format::error::{Error, Result};
 use amem_format::event::{Edge, Event, Graph, MemoryGraph};
 use amem_format::types::{Flags, Micros, NodeId};
 
-/// The attribute that keeps the id an event had in the file that it came from.
+/// The attribute with the id of an event in its original file.
 pub const ORIGIN_ID: &str = "amem.origin_id";
 
-/// What adoption changed. Ids are those of the foreign graph.
+/// What the conversion changed. Ids are those of the foreign graph.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Report {
-    /// Events with another id than before.
+pub struct AdoptionReport {
+    /// Number of events with a new id.
     pub renumbered: u64,
     /// Renumbered events whose attributes had no room for their old id.
     pub origins_lost: Vec<NodeId>,
-    /// Edges that repeat a newer one of the same source, target and type.
+    /// Edges dropped for a newer one of the same source, target and type.
     pub merged: Vec<Edge>,
-    /// Edges from an event to itself; dropped.
+    /// Dropped self-loops.
     pub self_edges: Vec<Edge>,
-    /// Edges from or to an event that does not exist; dropped.
+    /// Dropped edges from or to missing events.
     pub dangling: Vec<Edge>,
-    /// Events whose confidence or decay score was outside 0..=1, or whose decay rate was below 0, and is the nearest
-    /// bound now.
+    /// Events whose confidence or decay score was clamped to 0..=1, or whose negative decay rate became 0.
     pub clamped_events: Vec<NodeId>,
-    /// Events recorded before 1970 (or past the year 294,000, which reads the same), which our records cannot
-    /// hold: recorded in 1970 now, and, unless they had an event time, happened when they were recorded.
+    /// Events with a negative recorded time (before 1970, or past the year 294,000, which overflows). It became 0, and
+    /// the old value became the event time unless there was one.
     pub clamped_times: Vec<NodeId>,
-    /// Events last used before 1970; in 1970 now.
+    /// Events with a negative time of last use, which became 0.
     pub clamped_uses: Vec<NodeId>,
-    /// Edges whose weight was outside 0..=1, and is the nearer bound now.
+    /// Edges whose weight was clamped to 0..=1.
     pub clamped_edges: Vec<Edge>,
-    /// Edges made before 1970; in 1970 now.
+    /// Edges with a negative time, which became 0.
     pub clamped_edge_times: Vec<Edge>,
 }
 
-impl Report {
-    /// How many edges no brain can have.
+impl AdoptionReport {
+    /// Number of dropped edges.
     pub fn dropped(&self) -> u64 {
         let dropped = [&self.merged, &self.self_edges, &self.dangling];
         dropped.iter().map(|edges| edges.len() as u64).sum()
     }
 
-    /// How many events and edges have another value than before; a new id is none, an old one that got lost is.
+    /// Number of events and edges with a changed value. New ids do not count, lost original ids do.
     pub fn changed(&self) -> u64 {
         let events = [
             &self.origins_lost,
@@ -66,20 +64,22 @@ impl Report {
     }
 }
 
-/// Makes a graph whose ids are positions in order of recorded time.
+/// Converts to a graph whose ids are positions in order of recorded time.
 ///
-/// Give it `Foreign::as_written`, so that edges to missing events are reported instead of refused.
-/// An event whose id changes keeps the old one as the attribute [`ORIGIN_ID`], unless an earlier
-/// adoption left one there.
-pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, Report)> {
+/// For files of the reference, pass `Foreign::as_written`: edges to missing events are then reported, not errors. An
+/// event with a new id keeps the old one as attribute [`ORIGIN_ID`], unless that exists already.
+///
+/// # Errors
+/// If an event or edge is unreadable, or all texts exceed `FOREIGN_TEXTS_BYTES_MAX`.
+pub fn to_dense(graph: &(impl Graph + ?Sized)) -> Result<(MemoryGraph, AdoptionReport)> {
     dense_within(graph, FOREIGN_TEXTS_BYTES_MAX)
 }
 
 fn dense_within(
     graph: &(impl Graph + ?Sized),
     texts_bytes_max: u64,
-) -> Result<(MemoryGraph, Report)> {
-    let mut report = Report::default();
+) -> Result<(MemoryGraph, AdoptionReport)> {
+    let mut report = AdoptionReport::default();
     let (mut events, mut texts_bytes) = (Vec::new(), 0);
     for position in 0..graph.event_count() {
         let event = graph.event_at(position)?;
@@ -116,7 +116,7 @@ fn dense_within(
     Ok((dense, report))
 }
 
-fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
+fn clamp_event(event: &mut Event, old: NodeId, report: &mut AdoptionReport) {
     let before = (event.confidence, event.decay_score, event.lambda);
     event.confidence = event.confidence.clamp(0.0, 1.0);
     event.decay_score = event.decay_score.clamp(0.0, 1.0);
@@ -126,7 +126,7 @@ fn clamp_event(event: &mut Event, old: NodeId, report: &mut Report) {
     }
 }
 
-fn clamp_times(event: &mut Event, report: &mut Report) {
+fn clamp_times(event: &mut Event, report: &mut AdoptionReport) {
     if event.last_accessed < Micros(0) {
         event.last_accessed = Micros(0);
         report.clamped_uses.push(event.id);
@@ -138,7 +138,7 @@ fn clamp_times(event: &mut Event, report: &mut Report) {
     }
 }
 
-fn keep_origin(event: &mut Event, old: NodeId, report: &mut Report) {
+fn keep_origin(event: &mut Event, old: NodeId, report: &mut AdoptionReport) {
     let mut with_origin = event.attributes.clone().unwrap_or_default();
     if with_origin.contains_key(ORIGIN_ID) {
         return;
@@ -156,9 +156,9 @@ fn keep_origin(event: &mut Event, old: NodeId, report: &mut Report) {
 fn renumber_edges(
     mut edges: Vec<Edge>,
     new_ids: &HashMap<NodeId, NodeId>,
-    report: &mut Report,
+    report: &mut AdoptionReport,
 ) -> Vec<Edge> {
-    // The newest of equal edges comes first; of equally new ones the last in the file.
+    // Of duplicates, the newest comes first; of equally new ones, the last in the file.
     edges.reverse();
     edges.sort_by_key(|e| (e.key(), std::cmp::Reverse(e.created_at)));
     let mut last = None;
@@ -276,9 +276,9 @@ mod tests {
                 edge(2, 3, EdgeType::CAUSED_BY, 1)
             ]
         );
-        let expected = Report {
+        let expected = AdoptionReport {
             renumbered: 2,
-            ..Report::default()
+            ..AdoptionReport::default()
         };
         assert_eq!(report, expected);
     }

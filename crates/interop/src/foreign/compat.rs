@@ -1,9 +1,8 @@
-//! Writing a graph byte for byte as the reference's writer would.
+//! Writes a graph byte for byte as the reference implementation does.
 //!
-//! Promises: a graph that the reference could hold becomes the file that it would write; what it
-//! could not hold is refused before the first byte is written, or mapped on request; what the layout
-//! has no place for is counted. In memory are the records, edges, packed texts and indexes; vectors
-//! are passed through.
+//! Promises: a graph that the reference can represent becomes the file that it would write. Types unknown to it are an
+//! error before the first byte, or mapped on request; other lossy conversions are counted. Records, edges, compressed
+//! texts and indexes are held in memory, vectors are streamed.
 //! Not here: which events are exported. The caller leaves out forgotten events and their edges.
 
 use std::io::Write;
@@ -17,19 +16,19 @@ use amem_format::event::{Edge, Event, Graph};
 use amem_format::limits;
 use amem_format::types::{EdgeType, EventType, Flags, NodeId};
 
-/// The most outgoing edges that the reference's record can count.
+/// Maximum of the edge count in the reference's node record.
 const OUT_EDGES_MAX: usize = u16::MAX as usize;
-/// Header flags of the reference: term index and document lengths are there.
+/// Header flags of the reference: the file has a term index and document lengths.
 const HAS_TEXT_INDEXES: u32 = 3;
 
 /// How to export.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CompatOptions {
-    /// Write types that the reference does not know as fact and related-to, instead of refusing.
+    /// Write unknown event types as fact and unknown edge types as related-to, instead of failing.
     pub map_unknown: bool,
 }
 
-/// What an export wrote, and what it could not. Ids are those of the graph.
+/// What an export wrote, and its lossy conversions. Ids are those of the graph.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CompatReport {
     /// Events written.
@@ -38,9 +37,9 @@ pub struct CompatReport {
     pub edges: u64,
     /// Bytes written.
     pub bytes: u64,
-    /// Events with another id than in the graph.
+    /// Events with a new id.
     pub renumbered: u64,
-    /// Events written as facts, with their types.
+    /// Events written as facts, with their original types.
     pub mapped_events: Vec<(NodeId, EventType)>,
     /// Edges written as related-to.
     pub mapped_edges: Vec<Edge>,
@@ -50,27 +49,27 @@ pub struct CompatReport {
     pub event_times: u64,
     /// Events whose own decay rate was lost.
     pub lambdas: u64,
-    /// Events that were pinned, forgotten, compressed or erased, which is lost.
+    /// Events that lost a flag: pinned, forgotten, compressed or erased.
     pub flags: u64,
-    /// Events with a vector of zeros, which will read as none.
+    /// Events with a vector of zeros, which reads as no vector.
     pub zero_vectors: u64,
-    /// Events recorded before 1970, which the reference reads as far in the future.
+    /// Events recorded before 1970, which the reference reads as a time far in the future.
     pub times_before_1970: u64,
-    /// Words longer than 65,535 bytes, which its term index cannot name.
+    /// Words longer than 65,535 bytes, which its term index cannot hold.
     pub words_left_out: u64,
 }
 
-/// Writes a graph as the reference would. Ids become positions.
+/// Writes a graph as the reference does. Ids become positions.
 ///
-/// Refused: event types above 5 and edge types above 6 (unless mapped), more than 65,535 outgoing
-/// edges on one event (the reference would lose the rest), edges to events that are not in the graph.
+/// # Errors Event types above 5 and edge types above 6 (unless mapped), more than 65,535 outgoing edges on an event
+/// (the reference would lose the rest), edges to events outside the graph.
 pub fn write_compatible(
     graph: &dyn Graph,
     options: CompatOptions,
     out: &mut impl Write,
 ) -> Result<CompatReport> {
     Error::check_limit("number of events", graph.event_count(), limits::NODES_MAX)?;
-    let mut body = Body::default();
+    let mut body = CompatBody::default();
     let mut numbering = Numbering::default();
     for position in 0..graph.event_count() {
         let event = export::event(graph, position)?;
@@ -84,7 +83,7 @@ pub fn write_compatible(
     }
     body.report.renumbered = numbering.renumbered();
 
-    let mut out = Counting { out, bytes: 0 };
+    let mut out = CountingWriter { out, bytes: 0 };
     out.write(&body.header(graph.dimension()))?;
     out.write(&body.nodes)?;
     out.write(&body.edges)?;
@@ -107,9 +106,9 @@ pub fn write_compatible(
     Ok(body.report)
 }
 
-/// The tables as they grow, and what they lose.
+/// The tables under construction, and the report.
 #[derive(Default)]
-struct Body {
+struct CompatBody {
     nodes: Vec<u8>,
     edges: Vec<u8>,
     content: Vec<u8>,
@@ -117,7 +116,7 @@ struct Body {
     report: CompatReport,
 }
 
-impl Body {
+impl CompatBody {
     fn push_event(&mut self, event: Event, options: CompatOptions) -> Result<()> {
         let event_type = self.known_event_type(&event, options)?;
         self.count_losses(&event);
@@ -141,7 +140,7 @@ impl Body {
         Ok(())
     }
 
-    /// `edges` with the graph's ids, `numbered` the same with positions.
+    /// `edges` have the ids of the graph, `numbered` are the same edges with positions.
     fn push_edges(
         &mut self,
         position: u64,
@@ -164,7 +163,7 @@ impl Body {
         record[56..64].copy_from_slice(&(self.edges.len() as u64).to_le_bytes());
         record[64..66].copy_from_slice(&(edges.len() as u16).to_le_bytes());
         let mut pairs: Vec<_> = edges.into_iter().zip(numbered).collect();
-        // The reference sorts by source and target only, and keeps the order of the rest.
+        // The reference sorts by source and target only, with a stable sort.
         pairs.sort_by_key(|(_, numbered)| numbered.target);
         for (edge, numbered) in pairs {
             let edge_type = self.known_edge_type(&edge, options)?;
@@ -251,7 +250,9 @@ impl Body {
 fn unknown(what: String) -> Error {
     Error::invalid(
         "export --format compatible",
-        format!("{what}, which the reference refuses: pass --map-unknown to map such types"),
+        format!(
+            "{what}, which the reference does not support: pass --map-unknown to map such types"
+        ),
     )
 }
 
@@ -259,13 +260,13 @@ fn floats(vector: &[f32]) -> Vec<u8> {
     vector.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// A writer that counts.
-struct Counting<'w, W> {
+/// Counts written bytes.
+struct CountingWriter<'w, W> {
     out: &'w mut W,
     bytes: u64,
 }
 
-impl<W: Write> Counting<'_, W> {
+impl<W: Write> CountingWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.bytes += bytes.len() as u64;
         self.out.write_all(bytes).map_err(export::write_error)

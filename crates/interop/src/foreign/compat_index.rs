@@ -1,7 +1,7 @@
-//! The six sections behind the vectors in a file of the reference.
+//! The six sections after the vectors in a file of the reference.
 //!
-//! It reads only the last two again and rebuilds the others; all six are written so that the bytes
-//! are its own. The cluster map is the empty one that its writer makes of a graph it just read.
+//! The reference reads only the last two and rebuilds the others; all six are written for byte equality. The cluster
+//! map is empty, as after reading a graph.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use super::tokens;
 use amem_format::event::Event;
 use amem_format::types::EventType;
 
-/// The most bytes of a word in the term index.
+/// Maximum length of a word in the term index.
 const WORD_BYTES_MAX: usize = u16::MAX as usize;
 
-/// What the sections are made of.
+/// The indexes under construction.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     by_type: BTreeMap<u8, Vec<u64>>,
-    /// Recorded time as the reference understands it, unsigned, and id.
+    /// Recorded time, unsigned as in the reference, and id.
     by_time: Vec<(u64, u64)>,
     by_session: BTreeMap<u32, Vec<u64>>,
-    /// For each word, ascending, the events that have it and how often.
+    /// For each word, the events that contain it, ascending, with the count.
     postings: BTreeMap<Box<str>, Vec<(u64, u32)>>,
-    /// Words of each event.
+    /// Number of words of each event.
     lengths: Vec<u32>,
     words_left_out: u64,
 }
@@ -57,7 +57,7 @@ impl Indexes {
         }
     }
 
-    /// Words too long for the term index.
+    /// Number of words too long for the term index.
     pub(super) fn words_left_out(&self) -> u64 {
         self.words_left_out
     }

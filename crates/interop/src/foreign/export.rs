@@ -1,6 +1,6 @@
-//! Walking any graph for an export: events checked, ids made positions.
+//! Export of any graph: checks events and turns ids into positions.
 //!
-//! Promises: nothing is exported that the matching reader would refuse.
+//! Promises: the reader of the layout accepts everything that is exported.
 
 use amem_format::error::{Error, Result};
 use amem_format::event::{Edge, Event, Graph};
@@ -36,9 +36,9 @@ impl Numbering {
         self.ids.binary_search(&id.0).ok().map(|p| p as u64)
     }
 
-    /// How many events have another id than their position.
+    /// Number of events whose id is not their position.
     pub(crate) fn renumbered(&self) -> u64 {
-        // Ids ascend, so behind the first one that differs all do.
+        // Ids ascend, so all after the first one that differs do.
         let same = self.ids.iter().zip(0..).take_while(|&(&id, p)| id == p);
         (self.ids.len() - same.count()) as u64
     }
@@ -69,7 +69,10 @@ impl Numbering {
     }
 }
 
-/// The event at a position, if it can be written.
+/// The event at a position.
+///
+/// # Errors
+/// If the layout cannot represent it.
 pub(crate) fn event(graph: &dyn Graph, position: u64) -> Result<Event> {
     let event = graph.event_at(position)?;
     let text_max = limits::TEXT_BYTES_MAX as u64;
@@ -91,7 +94,7 @@ pub(crate) fn event(graph: &dyn Graph, position: u64) -> Result<Event> {
     Ok(event)
 }
 
-/// What writing an export can fail with, beside the graph itself.
+/// The error of a failed write.
 pub(crate) fn write_error(source: std::io::Error) -> Error {
     Error::io("write", "the export", source)
 }

@@ -1,12 +1,12 @@
 //! A file of the reference, read in place.
 //!
-//! Promises: ids found by binary search, edges by source whatever their order in the file; nothing
-//! is believed before it was checked: tables, ids and the sum of the text blocks at open, a record's
-//! bounds, text, floats and edge targets at each access. All texts together take at most 255 times
-//! the file. Opening costs a step a record, and four bytes an edge if the edges are not sorted.
-//! Not here: renumbering (`adopt`), the reference's own indexes (skipped: ours are rebuilt).
+//! Promises: events are found by binary search over ids, edges by source in any order of the file. Opening checks
+//! tables, ids and the total size of text blocks; each access checks bounds, text, floats and edge targets. All texts
+//! together take at most 255 times the size of the file. Opening costs one step per record, and four bytes per edge if
+//! the edges are not sorted. Not here: renumbering (`adopt`), the indexes of the reference (skipped; amemd builds its
+//! own).
 
-use super::layout::{EDGE_BYTES, NODE_BYTES, Tables};
+use super::layout::{EDGE_BYTES, ForeignTables, NODE_BYTES};
 use super::text;
 use amem_format::bytes::{get_f32, get_i64, get_u32, get_u64, slice};
 use amem_format::error::{Error, Result};
@@ -16,15 +16,18 @@ use amem_format::types::{EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 /// A native file that amemd did not write.
 #[derive(Debug)]
 pub struct Foreign<'a> {
-    tables: Tables<'a>,
-    /// Positions of edges by source, stable; `None` if the table is in that order.
+    tables: ForeignTables<'a>,
+    /// Positions of edges sorted by source, stable; `None` if the table is sorted.
     by_source: Option<Vec<u32>>,
 }
 
 impl<'a> Foreign<'a> {
-    /// Opens the bytes of a file. A brain of amemd is refused: its base alone is not the brain.
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it is damaged, or a brain of amemd: its base alone is not the brain.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        let tables = Tables::parse(bytes)?;
+        let tables = ForeignTables::parse(bytes)?;
         if tables.is_ours {
             return Err(Error::invalid(
                 "foreign file",
@@ -36,7 +39,7 @@ impl<'a> Foreign<'a> {
         Ok(Self { tables, by_source })
     }
 
-    /// The number of edges, repeated ones and stray ones counted.
+    /// The number of edges, duplicates and strays included.
     pub fn edge_count(&self) -> u64 {
         self.tables.edge_count()
     }
@@ -44,7 +47,7 @@ impl<'a> Foreign<'a> {
     /// The position of an event.
     pub fn find(&self, id: NodeId) -> Option<u64> {
         let count = self.tables.node_count();
-        // Ids ascend, so an id is never left of its own position; in most files it is right there.
+        // Ids ascend, so the position is at most the id; in most files it is equal.
         if id.0 < count && self.id(id.0) == id {
             return Some(id.0);
         }
@@ -72,7 +75,7 @@ impl<'a> Foreign<'a> {
         text::decode(block, content.at + offset)
     }
 
-    /// The vector of the event at a position, as little-endian floats at any alignment; zeros are none.
+    /// The vector of the event at a position, as unaligned little-endian floats; `None` if all are zero.
     pub fn vector_bytes_at(&self, position: u64) -> Result<Option<&'a [u8]>> {
         self.record(position)?;
         let len = self.tables.dimension as usize * 4;
@@ -94,12 +97,12 @@ impl<'a> Foreign<'a> {
         Ok((!is_zero).then_some(vector))
     }
 
-    /// The same file with its edges exactly as they stand: in file order, to missing events too.
+    /// The same graph with all edges of the file, in file order, including those to missing events.
     pub fn as_written(&self) -> AsWritten<'_, 'a> {
         AsWritten(self)
     }
 
-    /// The id at a position that exists.
+    /// The id at a valid position.
     fn id(&self, position: u64) -> NodeId {
         NodeId(get_u64(
             self.tables.nodes.bytes,
@@ -160,7 +163,7 @@ impl<'a> Foreign<'a> {
         Error::corrupt("edge record", offset, why)
     }
 
-    /// The places, in the order by source, of the edges of the event at a position.
+    /// The range, in the order by source, of the edges of the event at a position.
     fn places(&self, position: u64) -> Result<std::ops::Range<u64>> {
         let source = self.id_at(position)?.0;
         let from = partition(self.edge_count(), |place| self.edge_source(place) < source);
@@ -229,8 +232,7 @@ impl Graph for Foreign<'_> {
     }
 }
 
-/// A foreign file with its edges exactly as they stand: edges with one source by target, those with
-/// one target in the order of the file, and edges to events that do not exist.
+/// A foreign file with all of its edges: by source, then target, then file order, including those to missing events.
 #[derive(Debug, Clone, Copy)]
 pub struct AsWritten<'f, 'a>(&'f Foreign<'a>);
 
@@ -277,7 +279,7 @@ fn partition(count: u64, before: impl Fn(u64) -> bool) -> u64 {
 
 /// Ids ascend strictly; the text blocks together are no more than the content block, so that no
 /// block is lent to many events and texts stay in proportion to the file.
-fn check_nodes(tables: &Tables<'_>) -> Result<()> {
+fn check_nodes(tables: &ForeignTables<'_>) -> Result<()> {
     let mut last = None;
     let mut content_left = tables.content.bytes.len() as u64;
     for (position, record) in tables.nodes.bytes.chunks_exact(NODE_BYTES).enumerate() {
@@ -298,7 +300,7 @@ fn check_nodes(tables: &Tables<'_>) -> Result<()> {
     Ok(())
 }
 
-fn order_by_source(tables: &Tables<'_>) -> Option<Vec<u32>> {
+fn order_by_source(tables: &ForeignTables<'_>) -> Option<Vec<u32>> {
     let bytes = tables.edges.bytes;
     let source = |position: usize| get_u64(bytes, position * EDGE_BYTES);
     let count = bytes.len() / EDGE_BYTES;

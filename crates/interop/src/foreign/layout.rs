@@ -1,9 +1,8 @@
-//! The native layout without what is ours in it: header, four tables, sections.
+//! The native layout without the extensions of amemd: header, four tables, sections.
 //!
-//! Promises: a `Tables` that exists has its tables inside the file and apart from each other, and
-//! sections that end where the file does (or at the journal). It costs one step a section, whatever
-//! the counts say.
-//! Not here: what the records mean (`file`), our own sections.
+//! Promises: the tables of a `ForeignTables` are inside the file and do not overlap, and its sections end at the end of
+//! the file or at the journal. Parsing costs one step per section, independent of the counts.
+//! Not here: records (`file`), the sections of amemd.
 
 use amem_format::base::section::tag;
 use amem_format::bytes::{get_u32, get_u64, slice};
@@ -20,23 +19,22 @@ pub(crate) const HEADER_BYTES: usize = 64;
 pub(super) const NODE_BYTES: usize = 72;
 /// Bytes of an edge record.
 pub(super) const EDGE_BYTES: usize = 32;
-/// Bytes in front of a section: tag and length.
+/// Bytes of a section header: tag and length.
 const SECTION_HEAD_BYTES: u64 = 9;
-/// Each of the reference's header flags promises a section.
+/// Header flags of the reference, and the section that each one requires.
 const PROMISED: [(u32, u8); 2] = [(1, 0x05), (2, 0x06)];
-/// What stands where the journal's length would.
+/// The length field of the journal section.
 const JOURNAL_LENGTH: u64 = 1 << 62;
 
-/// A table and where it stands.
+/// A table and its offset.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Table<'a> {
-    /// The bytes of the table.
+pub(super) struct ForeignTable<'a> {
     pub(super) bytes: &'a [u8],
-    /// Their position in the file.
+    /// Offset in the file.
     pub(super) at: u64,
 }
 
-impl Table<'_> {
+impl ForeignTable<'_> {
     fn end(&self) -> u64 {
         self.at + self.bytes.len() as u64
     }
@@ -48,23 +46,23 @@ impl Table<'_> {
 
 /// The tables of a native file.
 #[derive(Debug)]
-pub(crate) struct Tables<'a> {
+pub(crate) struct ForeignTables<'a> {
     /// Numbers in a vector.
     pub(super) dimension: u32,
     /// Node records.
-    pub(super) nodes: Table<'a>,
+    pub(super) nodes: ForeignTable<'a>,
     /// Edge records.
-    pub(super) edges: Table<'a>,
-    /// Text blocks, up to the next table.
-    pub(super) content: Table<'a>,
+    pub(super) edges: ForeignTable<'a>,
+    /// Text blocks.
+    pub(super) content: ForeignTable<'a>,
     /// Vectors, dense.
-    pub(super) vectors: Table<'a>,
-    /// True if amemd wrote the file: one of our sections tells, should another be damaged.
+    pub(super) vectors: ForeignTable<'a>,
+    /// True if amemd wrote the file: it has at least one section that only amemd writes.
     pub is_ours: bool,
 }
 
-impl<'a> Tables<'a> {
-    /// Reads the header and places the tables.
+impl<'a> ForeignTables<'a> {
+    /// Reads the header and locates the tables.
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self> {
         check_magic(bytes)?;
         let version = get_u32(bytes, 4);
@@ -87,7 +85,7 @@ impl<'a> Tables<'a> {
         let flags = get_u32(bytes, 12);
         for (flag, tag) in PROMISED {
             if flags & flag != 0 && !tags.contains(&tag) {
-                let why = format!("a flag promises section {tag:#04x}, which is not there");
+                let why = format!("a flag requires section {tag:#04x}, which does not exist");
                 return Err(Error::corrupt("header", 12, why));
             }
         }
@@ -114,7 +112,7 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// Refuses what is no `.amem` file of any layout, or has no whole header.
+/// Checks magic and length of the header, which all layouts share.
 pub(crate) fn check_magic(bytes: &[u8]) -> Result<()> {
     if let Some(&found) = bytes.first_chunk::<4>()
         && found != MAGIC
@@ -124,31 +122,36 @@ pub(crate) fn check_magic(bytes: &[u8]) -> Result<()> {
     slice(bytes, 0, HEADER_BYTES as u64, "header").map(|_| ())
 }
 
-/// The table whose position stands at `field` of the header.
-fn table<'a>(bytes: &'a [u8], field: usize, len: u64, what: &'static str) -> Result<Table<'a>> {
+/// The table whose offset is in the header at `field`.
+fn table<'a>(
+    bytes: &'a [u8],
+    field: usize,
+    len: u64,
+    what: &'static str,
+) -> Result<ForeignTable<'a>> {
     let at = get_u64(bytes, field);
     if at < HEADER_BYTES as u64 {
         return Err(Error::corrupt(
             what,
             field as u64,
-            format!("it would begin at byte {at}, inside the header"),
+            format!("it begins at byte {at}, inside the header"),
         ));
     }
-    Ok(Table {
+    Ok(ForeignTable {
         bytes: slice(bytes, at, len, what)?,
         at,
     })
 }
 
-/// The content block reaches to the table behind it; the vectors are last, as the sections follow them.
+/// The content block extends to the next table. The vectors are the last table: the sections follow them.
 fn content<'a>(
     bytes: &'a [u8],
-    nodes: Table<'a>,
-    edges: Table<'a>,
-    vectors: Table<'a>,
-) -> Result<Table<'a>> {
+    nodes: ForeignTable<'a>,
+    edges: ForeignTable<'a>,
+    vectors: ForeignTable<'a>,
+) -> Result<ForeignTable<'a>> {
     let start = table(bytes, 48, 0, "content block")?;
-    let records: Vec<Table<'_>> = [nodes, edges]
+    let records: Vec<ForeignTable<'_>> = [nodes, edges]
         .into_iter()
         .filter(|t| !t.bytes.is_empty())
         .collect();
@@ -183,9 +186,9 @@ fn content<'a>(
         }
     }
     let len = end.checked_sub(start.at).ok_or_else(|| {
-        Error::corrupt("content block", 48, "it begins behind the feature vectors")
+        Error::corrupt("content block", 48, "it begins after the feature vectors")
     })?;
-    Ok(Table {
+    Ok(ForeignTable {
         bytes: slice(bytes, start.at, len, "content block")?,
         at: start.at,
     })
@@ -235,7 +238,7 @@ mod tests {
     #[test]
     fn tables_are_where_the_header_says() {
         let bytes = header(&[]);
-        let tables = Tables::parse(&bytes).unwrap();
+        let tables = ForeignTables::parse(&bytes).unwrap();
         assert_eq!((tables.nodes.at, tables.nodes.bytes.len()), (64, 72));
         assert_eq!((tables.edges.at, tables.edges.bytes.len()), (136, 32));
         assert_eq!((tables.content.at, tables.content.bytes.len()), (168, 4));
@@ -246,14 +249,16 @@ mod tests {
     #[test]
     fn tables_may_stand_in_another_order() {
         let bytes = header(&[(48, 64), (32, 68), (40, 140)]);
-        let tables = Tables::parse(&bytes).unwrap();
+        let tables = ForeignTables::parse(&bytes).unwrap();
         assert_eq!((tables.content.at, tables.content.bytes.len()), (64, 4));
     }
 
     #[test]
     fn headers_that_cannot_be_are_refused_by_name() {
         let check = |fields: &[(usize, u64)], expected: &str| {
-            let error = Tables::parse(&header(fields)).unwrap_err().to_string();
+            let error = ForeignTables::parse(&header(fields))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(expected), "{fields:?}: {error}");
         };
         check(&[(16, u64::MAX)], "number of events");
@@ -264,11 +269,11 @@ mod tests {
         check(&[(32, u64::MAX)], "truncated: node table");
         check(&[(40, 100)], "overlaps the node table");
         check(&[(48, 100)], "inside the records");
-        check(&[(48, 173)], "behind the feature vectors");
+        check(&[(48, 173)], "after the feature vectors");
         check(&[(56, 150)], "before the records end");
         check(&[(56, 173)], "truncated: feature vectors");
         check(&[(4, 2)], "version 2");
-        check(&[(8, 1 | 2 << 32)], "promises section 0x06");
+        check(&[(8, 1 | 2 << 32)], "requires section 0x06");
         check(&[(8, 4097)], "dimension is 4097");
     }
 
@@ -277,7 +282,7 @@ mod tests {
         let with = |section: &[u8]| {
             let mut bytes = header(&[]);
             bytes.extend_from_slice(section);
-            Tables::parse(&bytes).map(|t| t.is_ours)
+            ForeignTables::parse(&bytes).map(|t| t.is_ours)
         };
         assert!(!with(&[1, 0, 0, 0, 0, 0, 0, 0, 0]).unwrap());
         assert!(with(&[0x41, 1, 0, 0, 0, 0, 0, 0, 0, 7]).unwrap());

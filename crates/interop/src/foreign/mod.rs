@@ -1,11 +1,10 @@
-//! Files of the reference implementation: read only, and written on request.
+//! Files of the reference implementation (crate `agentic-memory`): the native layout without the flags, sections and
+//! journal of amemd. Ids may have gaps, edges may be in any order.
 //!
-//! The reference (crate `agentic-memory`) writes the native layout without our flags, sections and
-//! journal; its ids may have gaps, its edges any order. [`crate::detect`] tells the layouts
-//! apart,//! [`Foreign`] reads such a file in place, [`to_dense`] makes of it what a brain adopts, and
-//! [`write_compatible`] writes a graph byte for byte as the reference would.
+//! [`Foreign`] reads such a file in place, [`to_dense`] converts it for adoption, and [`write_compatible`] writes a
+//! graph byte for byte as the reference does.
 //!
-//! Not here: the layout of the specification document ([`crate::spec1`]), live brains.
+//! Not here: the layout of the specification ([`crate::spec1`]), live brains.
 
 pub(crate) mod layout;
 
@@ -22,6 +21,6 @@ pub(crate) mod export;
 #[cfg(test)]
 pub(crate) mod sample;
 
-pub use adopt::{ORIGIN_ID, Report, to_dense};
+pub use adopt::{AdoptionReport, ORIGIN_ID, to_dense};
 pub use compat::{CompatOptions, CompatReport, write_compatible};
 pub use file::{AsWritten, Foreign};

@@ -1,23 +1,22 @@
-//! One text of the native layout: an LZ4 block with its decompressed size as u32 in front.
+//! A text of the native layout: its decompressed size as u32, then an LZ4 block.
 //!
-//! Promises: what a block claims is bounded by what it can hold and by `TEXT_BYTES_MAX` before
-//! anything is allocated.
+//! Promises: the claimed size is checked against the block's length and `TEXT_BYTES_MAX` before allocation.
 
 use amem_format::bytes::get_u32;
 use amem_format::error::{Error, Result};
 use amem_format::limits;
 
-/// The most that a byte of LZ4 can stand for.
+/// Maximum number of bytes that one byte of LZ4 expands to.
 pub(crate) const LZ4_EXPANSION_MAX: u64 = 255;
 
-/// The text of a block that stands at `offset` of the file; no bytes are the empty text.
+/// Decodes a block, which is at `offset` of the file. An empty block is the empty text.
 pub(crate) fn decode(block: &[u8], offset: u64) -> Result<String> {
     if block.is_empty() {
         return Ok(String::new());
     }
     let bad = |why: String| Error::corrupt("text", offset, why);
     if block.len() < 4 {
-        return Err(bad(format!("{} bytes are no LZ4 block", block.len())));
+        return Err(bad(format!("{} bytes are not an LZ4 block", block.len())));
     }
     let claimed = get_u32(block, 0) as usize;
     Error::check_limit(
@@ -39,7 +38,7 @@ pub(crate) fn decode(block: &[u8], offset: u64) -> Result<String> {
     String::from_utf8(bytes).map_err(|e| bad(e.to_string()))
 }
 
-/// The block of a text, as the reference makes it.
+/// Encodes a text as the reference does.
 pub(super) fn encode(text: &str) -> Vec<u8> {
     lz4_flex::block::compress_prepend_size(text.as_bytes())
 }
@@ -68,7 +67,7 @@ mod tests {
             let error = decode(block, 7).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check(&[1, 0], "no LZ4 block");
+        check(&[1, 0], "not an LZ4 block");
         check(&[255, 255, 255, 255, 0, 0], "more than the limit");
         check(&[0, 0, 15, 0, 0, 0], "cannot hold");
         check(&[9, 0, 0, 0, 0x10, b'a'], "instead of 9");

@@ -1,9 +1,8 @@
-//! Words as the reference's text index knows them: no stems, its own stop words.
+//! The tokenizer of the reference's text index: no stemming, its own stop words. Exports need it for byte equality.
 //!
-//! Not here: our own text index (`amem_query::text`), which is better; this one exists so that an export
-//! has the bytes that the reference would write.
+//! Not here: the text index of amemd (`amem_query::text`).
 
-/// Words that the reference does not index, sorted.
+/// The stop words of the reference, sorted.
 const STOP_WORDS: [&str; 68] = [
     "a", "about", "all", "also", "an", "and", "are", "as", "at", "be", "been", "being", "both",
     "but", "by", "can", "could", "did", "do", "does", "each", "few", "for", "from", "had", "has",
@@ -13,12 +12,12 @@ const STOP_WORDS: [&str; 68] = [
     "which", "who", "will", "with", "would",
 ];
 
-/// Shorter words, in bytes, are not indexed.
+/// Minimum length of an indexed word, in bytes.
 const WORD_BYTES_MIN: usize = 2;
 
-/// Calls `word` for each word of a text, in order.
+/// Calls `word` for each indexed word of a text, in order.
 pub(super) fn for_each_word(text: &str, mut word: impl FnMut(&str)) {
-    // The whole text is lowered at once: a final sigma depends on what stands before it.
+    // Lower-case the whole text at once: final sigma depends on the preceding letter.
     text.to_lowercase()
         .split(|c: char| !c.is_alphanumeric())
         .filter(|w| w.len() >= WORD_BYTES_MIN && STOP_WORDS.binary_search(w).is_err())

@@ -1,26 +1,26 @@
 //! The cluster map of a spec-1 file.
 //!
-//! One pass: centroids are vectors of the graph, evenly spaced, and every vector is assigned to the
-//! one it is most like. So each assignment is true of the centroids as written. Events without a
-//! direction (no vector, or zeros) are in no cluster, and last.
+//! One pass: centroids are evenly spaced vectors of the graph, and every vector is assigned to the most similar one, so
+//! assignments match the centroids as written. Events without a direction (no vector, or zeros) are in no cluster and
+//! come last.
 
 use super::verify::NO_CLUSTER;
 use amem_format::error::Result;
 use amem_format::event::Graph;
 
-/// Fewer vectors make no clusters.
+/// Minimum number of vectors for clustering.
 const VECTORS_MIN: usize = 4;
-/// The most clusters: each costs a comparison a vector.
+/// Maximum number of clusters: each costs one comparison per vector.
 const CLUSTERS_MAX: usize = 64;
 
-/// The clusters as they fill.
-pub(super) struct Clusters {
+/// The cluster map under construction.
+pub(super) struct ClusterMap {
     centroids: Vec<Vec<f32>>,
     /// Cluster and position.
     assigned: Vec<(u32, u32)>,
 }
 
-impl Clusters {
+impl ClusterMap {
     /// Chooses centroids among the events at `with_vector`.
     pub(super) fn choose(graph: &dyn Graph, with_vector: &[u64]) -> Result<Self> {
         let count = with_vector.len();
@@ -52,15 +52,15 @@ impl Clusters {
         }
         let mut best = None;
         for (cluster, centroid) in (0..).zip(&self.centroids) {
-            let likeness = cosine(vector, centroid);
-            if best.is_none_or(|(most, _)| likeness > most) {
-                best = Some((likeness, cluster));
+            let similarity = cosine(vector, centroid);
+            if best.is_none_or(|(most, _)| similarity > most) {
+                best = Some((similarity, cluster));
             }
         }
         best.map(|(_, cluster)| cluster)
     }
 
-    /// The index; `dimension` is that of the header.
+    /// Encodes the index; `dimension` is that of the header.
     pub(super) fn encode(mut self, dimension: u16) -> Vec<u8> {
         let count = self.centroids.len() as u32;
         let mut out = [4, count, dimension.into()].map(u32::to_le_bytes).concat();
@@ -76,7 +76,7 @@ impl Clusters {
     }
 }
 
-/// In f64, so that large numbers do not overflow; 0 if either has no direction.
+/// Computed in f64 to avoid overflow; 0 if either vector has no direction.
 fn cosine(a: &[f32], b: &[f32]) -> f64 {
     let (mut dot, mut aa, mut bb) = (0.0, 0.0, 0.0);
     for (&a, &b) in a.iter().zip(b) {

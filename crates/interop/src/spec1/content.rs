@@ -1,29 +1,29 @@
-//! The content block: all texts, then all metadata, in one LZ4 frame or as they are.
+//! The content block: all texts, then all metadata, in one LZ4 frame or uncompressed.
 //!
-//! Promises: what is decompressed never exceeds what the header claims, and the claim is held
-//! against the compressed size and [`CONTENT_BYTES_MAX`] before a byte of it is allocated.
+//! Promises: decompression stops at the size in the header, which is checked against the compressed size and
+//! [`CONTENT_BYTES_MAX`] before allocation.
 
 use std::borrow::Cow;
 use std::io::{Read, Write};
 
 use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
 
-use super::header::{IS_COMPRESSED, Sections};
+use super::header::{IS_COMPRESSED, Spec1Sections};
 use crate::foreign::export::write_error;
 use crate::foreign::text::LZ4_EXPANSION_MAX;
 use amem_format::error::{Error, Result};
 
-/// The most bytes of all texts and metadata together, decompressed. The layout's own bound is
-/// 4 GiB − 1; this is what a hostile file can make a reader allocate.
+/// Maximum decompressed size of all texts and metadata. The layout allows 4 GiB − 1; this bounds what a hostile file
+/// can make a reader allocate.
 pub const CONTENT_BYTES_MAX: u64 = 2 << 30;
 
-/// How an LZ4 frame begins. The decoder knows older frames too, which the document does not.
+/// Magic of an LZ4 frame. The decoder also accepts legacy frames, which the specification does not allow.
 const FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4D, 0x18];
-/// Flag in the byte behind the magic: a checksum follows the end mark.
+/// Flag in the byte after the magic: a checksum follows the end mark.
 const FRAME_HAS_CHECKSUM: u8 = 4;
 
-/// The content of a file, decompressed.
-pub(super) fn decode<'a>(sections: &Sections<'a>) -> Result<Cow<'a, [u8]>> {
+/// Decompresses the content.
+pub(super) fn decode<'a>(sections: &Spec1Sections<'a>) -> Result<Cow<'a, [u8]>> {
     let packed = sections.content;
     let claimed = u64::from(sections.header.content_uncompressed);
     Error::check_limit("content in bytes", claimed, CONTENT_BYTES_MAX)?;
@@ -65,7 +65,7 @@ pub(super) fn decode<'a>(sections: &Sections<'a>) -> Result<Cow<'a, [u8]>> {
     Ok(Cow::Owned(content))
 }
 
-/// Begins and ends as a frame does. The decoder takes a missing end mark for the end.
+/// Checks magic and end mark. The decoder accepts a missing end mark.
 fn is_one_frame(packed: &[u8]) -> bool {
     let Some(flags) = packed.strip_prefix(&FRAME_MAGIC).and_then(<[u8]>::first) else {
         return false;
@@ -79,13 +79,13 @@ fn is_one_frame(packed: &[u8]) -> bool {
     packed[..end].ends_with(&[0; 4])
 }
 
-/// Packs content as it comes.
-pub(super) struct Packer {
+/// Compresses content incrementally.
+pub(super) struct ContentEncoder {
     encoder: FrameEncoder<Vec<u8>>,
     bytes: u64,
 }
 
-impl Packer {
+impl ContentEncoder {
     pub(super) fn new() -> Self {
         let info = FrameInfo::new().content_checksum(true);
         Self {
@@ -94,12 +94,12 @@ impl Packer {
         }
     }
 
-    /// Bytes so far, as they came.
+    /// Uncompressed bytes so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds bytes; says where in the content they begin.
+    /// Appends bytes; returns their offset in the content.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64> {
         let at = self.bytes;
         self.bytes += bytes.len() as u64;
@@ -116,11 +116,11 @@ impl Packer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::header::{HAS_INDEXES, Header};
+    use super::super::header::{HAS_INDEXES, Spec1Header};
     use super::*;
 
     fn check(flags: u16, packed: &[u8], claimed: u32) -> Result<Vec<u8>> {
-        let header = Header {
+        let header = Spec1Header {
             flags: flags | HAS_INDEXES,
             node_count: 0,
             edge_count: 0,
@@ -134,11 +134,11 @@ mod tests {
         };
         let mut file = header.encode().to_vec();
         file.extend_from_slice(packed);
-        decode(&Sections::parse(&file)?).map(Cow::into_owned)
+        decode(&Spec1Sections::parse(&file)?).map(Cow::into_owned)
     }
 
     fn pack(content: &[u8]) -> Vec<u8> {
-        let mut packer = Packer::new();
+        let mut packer = ContentEncoder::new();
         packer.push(content).unwrap();
         packer.finish().unwrap()
     }

@@ -1,17 +1,16 @@
 //! A spec-1 file as a graph.
 //!
-//! Promises: at open the records are held against the document: zeros where zeros belong, texts and
-//! metadata within the content and together no more than it, vectors in their slots, edges sorted and
-//! between events that exist, indexes that agree with the records. At access text is UTF-8, metadata a
-//! JSON object, floats finite.
-//! What the layout does not say is filled in: last access is the recorded time, the decay score the
-//! confidence, an edge as old as the younger of its events.
+//! Promises: opening checks the records: reserved bytes are zero, texts and metadata are inside the content and do not
+//! exceed it in total, vectors are in their slots, edges are sorted and end at existing events, indexes agree with the
+//! records. Each access checks that text is UTF-8, metadata is a JSON object and floats are finite. Missing fields get
+//! defaults: last access is the recorded time, the decay score is the confidence, and an edge has the time of the
+//! younger of its events.
 
 use std::borrow::Cow;
 
 use super::content;
-use super::header::{EDGE_BYTES, HAS_VECTORS, Sections};
-use super::node::{NONE, Node};
+use super::header::{EDGE_BYTES, HAS_VECTORS, Spec1Sections};
+use super::node::{NONE, Spec1Node};
 use super::verify;
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{get_f32, get_u32};
@@ -20,20 +19,20 @@ use amem_format::event::{Attributes, Edge, Event, Graph};
 use amem_format::limits;
 use amem_format::types::{EdgeType, EventType, Flags, NodeId, SessionId};
 
-/// Bytes of one event's metadata: attributes whose values were quoted once more, when written as strings.
+/// Maximum size of an event's metadata: attribute values are written as strings, so quotes are escaped once more.
 const METADATA_BYTES_MAX: usize = 2 * limits::ATTRIBUTES_BYTES_MAX;
 
-/// A file in the specification document's layout.
+/// A spec-1 file.
 #[derive(Debug)]
 pub struct Spec1<'a> {
-    sections: Sections<'a>,
+    sections: Spec1Sections<'a>,
     content: Cow<'a, [u8]>,
 }
 
 impl<'a> Spec1<'a> {
-    /// Opens the bytes of a file. Takes the size of the decompressed content in memory.
+    /// Opens a file. Allocates the decompressed content.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        let sections = Sections::parse(bytes)?;
+        let sections = Spec1Sections::parse(bytes)?;
         let content = content::decode(&sections)?;
         verify::records(&sections, content.len() as u64)?;
         verify::indexes(&sections)?;
@@ -45,12 +44,12 @@ impl<'a> Spec1<'a> {
         self.sections.header.edge_count.into()
     }
 
-    /// True if the file came with indexes; they have been held against the records.
+    /// True if the file has indexes, which agree with the records.
     pub fn has_indexes(&self) -> bool {
         self.sections.indexes.is_some()
     }
 
-    fn node(&self, position: u64) -> Result<Node<'a>> {
+    fn node(&self, position: u64) -> Result<Spec1Node<'a>> {
         let count = self.event_count();
         if position >= count {
             return Err(Error::UnknownEvent {
@@ -58,15 +57,15 @@ impl<'a> Spec1<'a> {
                 count,
             });
         }
-        Ok(Node::at(&self.sections, position as usize))
+        Ok(Spec1Node::at(&self.sections, position as usize))
     }
 
-    /// A piece of the content; `Spec1::open` has checked that it is inside.
+    /// A slice of the content; `Spec1::open` has checked its bounds.
     fn piece(&self, offset: u64, len: u32) -> &[u8] {
         &self.content[offset as usize..][..len as usize]
     }
 
-    fn text(&self, node: &Node<'_>) -> Result<String> {
+    fn text(&self, node: &Spec1Node<'_>) -> Result<String> {
         let max = limits::TEXT_BYTES_MAX as u64;
         Error::check_limit("text in bytes", node.content_length().into(), max)?;
         let bytes = self.piece(node.content_offset(), node.content_length());
@@ -74,7 +73,7 @@ impl<'a> Spec1<'a> {
         Ok(text.to_owned())
     }
 
-    fn attributes(&self, node: &Node<'_>) -> Result<Option<Attributes>> {
+    fn attributes(&self, node: &Spec1Node<'_>) -> Result<Option<Attributes>> {
         if node.metadata_offset() == NONE {
             return Ok(None);
         }
@@ -86,7 +85,7 @@ impl<'a> Spec1<'a> {
             .map_err(|e| node.bad(format!("its metadata: {e}")))
     }
 
-    fn vector(&self, node: &Node<'_>) -> Result<Option<Vec<f32>>> {
+    fn vector(&self, node: &Spec1Node<'_>) -> Result<Option<Vec<f32>>> {
         if !self.sections.header.has(HAS_VECTORS) {
             return Ok(None);
         }

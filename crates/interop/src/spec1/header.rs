@@ -1,23 +1,22 @@
-//! The spec-1 header, and where the sections stand.
+//! The spec-1 header, and the location of sections.
 //!
-//! Promises: a `Sections` that exists has every section inside the file, in the document's order and
-//! apart from the next.
-//! Not here: what is in the sections.
+//! Promises: the sections of a `Spec1Sections` are inside the file, in the order of the specification, without overlap.
+//! Not here: the content of sections.
 
 use crate::foreign::layout::{HEADER_BYTES, MAGIC, check_magic};
 use amem_format::bytes::{get_u16, get_u32, get_u64, put_u16, put_u32, put_u64, slice};
 use amem_format::error::{Error, Result};
 use amem_format::limits;
 
-/// The version of the document.
+/// The version of the specification.
 const VERSION: u16 = 1;
 /// Bytes of a node record.
 pub(super) const NODE_BYTES: usize = 64;
 /// Bytes of an edge record.
 pub(super) const EDGE_BYTES: usize = 13;
-/// Flag: there is a slot for each event's vector.
+/// Flag: the file has a vector slot for each event.
 pub(super) const HAS_VECTORS: u16 = 1;
-/// Flag: there are indexes.
+/// Flag: the file has indexes.
 pub(super) const HAS_INDEXES: u16 = 2;
 /// Flag: the content block is an LZ4 frame.
 pub(super) const IS_COMPRESSED: u16 = 4;
@@ -26,7 +25,7 @@ pub(crate) const FLAGS_KNOWN: u16 = HAS_VECTORS | HAS_INDEXES | IS_COMPRESSED;
 
 /// The fields of the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Header {
+pub(super) struct Spec1Header {
     pub(super) flags: u16,
     pub(super) node_count: u32,
     pub(super) edge_count: u32,
@@ -39,8 +38,8 @@ pub(super) struct Header {
     pub(super) content_uncompressed: u32,
 }
 
-impl Header {
-    /// Decodes and checks the fields on their own.
+impl Spec1Header {
+    /// Decodes and checks the fields.
     fn decode(bytes: &[u8]) -> Result<Self> {
         check_magic(bytes)?;
         let version = get_u16(bytes, 4);
@@ -114,8 +113,8 @@ impl Header {
 
 /// The sections of a file.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sections<'a> {
-    pub(super) header: Header,
+pub(super) struct Spec1Sections<'a> {
+    pub(super) header: Spec1Header,
     pub(super) nodes: &'a [u8],
     pub(super) edges: &'a [u8],
     pub(super) content: &'a [u8],
@@ -123,14 +122,14 @@ pub(super) struct Sections<'a> {
     pub(super) indexes: Option<&'a [u8]>,
 }
 
-impl<'a> Sections<'a> {
-    /// Places the sections. Gaps between them are allowed, for alignment.
+impl<'a> Spec1Sections<'a> {
+    /// Locates the sections. Gaps between them are allowed, for alignment.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
-        let header = Header::decode(bytes)?;
+        let header = Spec1Header::decode(bytes)?;
         let mut at = HEADER_BYTES as u64;
         let mut next = |offset: u64, len: u64, what| {
             if offset < at {
-                let why = format!("it would begin before byte {at}, inside what precedes it");
+                let why = format!("it begins before byte {at}, inside the previous section");
                 return Err(Error::corrupt(what, offset, why));
             }
             let section = slice(bytes, offset, len, what)?;
@@ -161,7 +160,7 @@ impl<'a> Sections<'a> {
             return Err(Error::corrupt(
                 "spec-1 file",
                 at,
-                "bytes behind the last section",
+                "bytes after the last section",
             ));
         }
         Ok(Self {
@@ -175,9 +174,9 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// Says whether the header and the section arithmetic are those of a spec-1 file.
+/// Checks that the header and the section offsets are those of a spec-1 file.
 pub(crate) fn fits(bytes: &[u8]) -> Result<()> {
-    Sections::parse(bytes).map(|_| ())
+    Spec1Sections::parse(bytes).map(|_| ())
 }
 
 #[cfg(test)]
@@ -194,7 +193,7 @@ mod tests {
     #[test]
     fn headers_survive() {
         let bytes = bytes();
-        let header = Header::decode(&bytes).unwrap();
+        let header = Spec1Header::decode(&bytes).unwrap();
         assert_eq!(header.encode(), bytes[..HEADER_BYTES]);
         assert_eq!((header.node_count, header.dimension), (5, 3));
         assert_eq!(header.session_count, 3);
@@ -226,11 +225,11 @@ mod tests {
             &|b| put_u32(b, 12, u32::MAX - 1),
             "truncated: spec-1 edge records",
         );
-        check(&|b| put_u64(b, 20, 64), "inside what precedes it");
+        check(&|b| put_u64(b, 20, 64), "inside the previous section");
         check(&|b| put_u64(b, 20, u64::MAX), "truncated: spec-1 content");
         check(&|b| put_u64(b, 28, u64::MAX), "truncated: spec-1 content");
-        check(&|b| put_u64(b, 36, 64), "inside what precedes it");
+        check(&|b| put_u64(b, 36, 64), "inside the previous section");
         check(&|b| put_u64(b, 44, u64::MAX), "truncated: spec-1 indexes");
-        check(&|b| put_u16(b, 6, 5), "bytes behind the last section");
+        check(&|b| put_u16(b, 6, 5), "bytes after the last section");
     }
 }

@@ -1,22 +1,21 @@
-//! The four indexes of a spec-1 file, made from its node records.
+//! Builds the indexes of a spec-1 file from its node records.
 //!
-//! Not here: choosing clusters (`cluster`), checking indexes (`verify`).
+//! Not here: the cluster map (`cluster`), checks (`verify`).
 
 use super::header::NODE_BYTES;
-use super::node::Node;
+use super::node::Spec1Node;
 use amem_format::types::EventType;
 
-/// The nodes of the records.
-fn nodes(records: &[u8]) -> impl Iterator<Item = Node<'_>> {
+fn nodes(records: &[u8]) -> impl Iterator<Item = Spec1Node<'_>> {
     let records = records.chunks_exact(NODE_BYTES).enumerate();
-    records.map(|(position, record)| Node { record, position })
+    records.map(|(position, record)| Spec1Node { record, position })
 }
 
 fn head(index: u32, count: usize) -> Vec<u8> {
     [index, count as u32].map(u32::to_le_bytes).concat()
 }
 
-/// A bit set for each of the six types; opaque types are in none.
+/// One bitmap for each of the six types; opaque types have none.
 pub(super) fn types(records: &[u8]) -> Vec<u8> {
     let bytes = (records.len() / NODE_BYTES).div_ceil(8);
     let mut out = head(1, EventType::ALL.len());
@@ -30,8 +29,8 @@ pub(super) fn types(records: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A range, its end exclusive, for each run of events of one session: a session whose events do not
-/// stand together has several. By session, then position.
+/// One range (end exclusive) per run of events of the same session, sorted by session and position. A session whose
+/// events are not adjacent has several.
 pub(super) fn sessions(records: &[u8]) -> Vec<u8> {
     let mut ranges: Vec<[u32; 3]> = Vec::new();
     for node in nodes(records) {
@@ -49,7 +48,7 @@ pub(super) fn sessions(records: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The distinct sessions of the records.
+/// Number of distinct sessions.
 pub(super) fn session_count(records: &[u8]) -> usize {
     let mut sessions: Vec<u32> = nodes(records).map(|n| n.session()).collect();
     sessions.sort_unstable();
@@ -57,7 +56,7 @@ pub(super) fn session_count(records: &[u8]) -> usize {
     sessions.len()
 }
 
-/// Every event by time, then position.
+/// All events by time, then position.
 pub(super) fn times(records: &[u8]) -> Vec<u8> {
     let mut entries: Vec<(i64, u32)> = nodes(records)
         .map(|n| (n.seconds(), n.position as u32))

@@ -1,9 +1,9 @@
-//! The interchange layout of the specification document: read, and written on request.
+//! The interchange layout of the specification (spec-1): reader and writer.
 //!
-//! 64-byte nodes, 13-byte edges, times in seconds, one LZ4 frame of all texts and metadata, vectors
-//! in a slot each, four indexes. Where the document is silent, `docs/FORMAT.md` says what we chose.
+//! 64-byte nodes, 13-byte edges, times in seconds, one LZ4 frame with all texts and metadata, one slot per vector, four
+//! indexes. Where the specification is silent, `docs/FORMAT.md` states the choice of amemd.
 //!
-//! Not here: telling it from the native layout ([`crate::detect`]), live brains.
+//! Not here: detection of the layout ([`crate::detect`]), live brains.
 
 mod header;
 

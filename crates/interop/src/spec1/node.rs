@@ -1,25 +1,25 @@
 //! A node record of a spec-1 file.
 
-use super::header::{NODE_BYTES, Sections};
+use super::header::{NODE_BYTES, Spec1Sections};
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{get_f32, get_i64, get_u32, get_u64};
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 
-/// The offset that means "none".
+/// The offset of a missing vector or metadata.
 pub(super) const NONE: u64 = u64::MAX;
-/// Microseconds in the unit of time of the layout.
+/// Times of the layout are in seconds.
 pub(super) const MICROS_PER_SECOND: i64 = 1_000_000;
 
 /// A node record.
-pub(super) struct Node<'a> {
+pub(super) struct Spec1Node<'a> {
     pub(super) record: &'a [u8],
     pub(super) position: usize,
 }
 
-impl<'a> Node<'a> {
-    /// The record at a position that exists.
-    pub(super) fn at(sections: &Sections<'a>, position: usize) -> Self {
+impl<'a> Spec1Node<'a> {
+    /// The record at a valid position.
+    pub(super) fn at(sections: &Spec1Sections<'a>, position: usize) -> Self {
         Self {
             record: &sections.nodes[position * NODE_BYTES..][..NODE_BYTES],
             position,
@@ -42,7 +42,10 @@ impl<'a> Node<'a> {
         get_i64(self.record, 12)
     }
 
-    /// Recorded time; an error if microseconds do not reach that far.
+    /// Recorded time.
+    ///
+    /// # Errors
+    /// If it overflows microseconds.
     pub(super) fn micros(&self) -> Result<Micros> {
         self.seconds()
             .checked_mul(MICROS_PER_SECOND)

@@ -1,24 +1,23 @@
-//! Holds a spec-1 file's records against the document, and its indexes against the records.
+//! Checks the records of a spec-1 file against the specification, and its indexes against the records.
 //!
-//! Promises: one pass over each; memory of a bit an event and a range a session entry.
-//! Indexes are all there or none, in any order. One of an unknown type ends the walk, as the layout
-//! gives it no length by which to skip it: those behind it are not looked for.
+//! Promises: one pass over each; memory of one bit per event and one range per session entry. A file has all indexes or
+//! none, in any order. An index of unknown type ends the check, because the layout has no length to skip it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::header::{EDGE_BYTES, HAS_VECTORS, NODE_BYTES, Sections};
-use super::node::{NONE, Node};
+use super::header::{EDGE_BYTES, HAS_VECTORS, NODE_BYTES, Spec1Sections};
+use super::node::{NONE, Spec1Node};
 use crate::foreign::layout::HEADER_BYTES;
 use amem_format::bytes::{Cursor, get_u32};
 use amem_format::error::{Error, Result};
 
-/// The header's count of sessions when there are more than it can count.
+/// The session count in the header if there are too many to count.
 pub(super) const SESSION_COUNT_FULL: u16 = u16::MAX;
-/// The cluster of an event that is in none.
+/// The cluster number of events without a cluster.
 pub(super) const NO_CLUSTER: u32 = u32::MAX;
 
 /// Checks the node and edge records; `content_len` is the size of the decompressed content.
-pub(super) fn records(sections: &Sections<'_>, content_len: u64) -> Result<()> {
+pub(super) fn records(sections: &Spec1Sections<'_>, content_len: u64) -> Result<()> {
     let mut content_left = content_len;
     let mut sessions = BTreeSet::new();
     for node in nodes(sections) {
@@ -38,12 +37,12 @@ pub(super) fn records(sections: &Sections<'_>, content_len: u64) -> Result<()> {
     check_edges(sections)
 }
 
-fn nodes<'a>(sections: &Sections<'a>) -> impl Iterator<Item = Node<'a>> {
+fn nodes<'a>(sections: &Spec1Sections<'a>) -> impl Iterator<Item = Spec1Node<'a>> {
     let records = sections.nodes.chunks_exact(NODE_BYTES).enumerate();
-    records.map(|(position, record)| Node { record, position })
+    records.map(|(position, record)| Spec1Node { record, position })
 }
 
-fn check_zeros(node: &Node<'_>) -> Result<()> {
+fn check_zeros(node: &Spec1Node<'_>) -> Result<()> {
     let mut reserved = node.record[1..4].iter().chain(&node.record[52..]);
     if reserved.any(|&b| b != 0) {
         return Err(node.bad("padding or reserved bytes that are not zero"));
@@ -51,9 +50,9 @@ fn check_zeros(node: &Node<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Pieces are inside the content, and together no more than it: no piece is lent to many events, so
-/// that a small file stays small when it is read.
-fn check_content(node: &Node<'_>, content_len: u64, content_left: &mut u64) -> Result<()> {
+/// Checks that texts and metadata are inside the content and do not exceed it in total. Without the second check, many
+/// events could share one text, and a small file would become large when read.
+fn check_content(node: &Spec1Node<'_>, content_len: u64, content_left: &mut u64) -> Result<()> {
     let has_metadata = node.metadata_offset() != NONE;
     if has_metadata != (node.metadata_length() != 0) {
         return Err(node.bad("metadata with an offset but no length, or the reverse"));
@@ -76,7 +75,7 @@ fn check_content(node: &Node<'_>, content_len: u64, content_left: &mut u64) -> R
     Ok(())
 }
 
-fn check_vector_offset(node: &Node<'_>, sections: &Sections<'_>) -> Result<()> {
+fn check_vector_offset(node: &Spec1Node<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let slot = node.position as u64 * u64::from(sections.header.dimension) * 4;
     let offset = node.vector_offset();
     if offset == NONE || sections.header.has(HAS_VECTORS) && offset == slot {
@@ -86,7 +85,7 @@ fn check_vector_offset(node: &Node<'_>, sections: &Sections<'_>) -> Result<()> {
     }
 }
 
-fn check_edges(sections: &Sections<'_>) -> Result<()> {
+fn check_edges(sections: &Spec1Sections<'_>) -> Result<()> {
     let mut last = 0;
     for (at, record) in sections.edges.chunks_exact(EDGE_BYTES).enumerate() {
         let (source, target) = (get_u32(record, 0), get_u32(record, 4));
@@ -107,8 +106,8 @@ fn check_edges(sections: &Sections<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Holds what indexes there are against the records.
-pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
+/// Checks the indexes against the records.
+pub(super) fn indexes(sections: &Spec1Sections<'_>) -> Result<()> {
     let Some(bytes) = sections.indexes else {
         return Ok(());
     };
@@ -117,7 +116,7 @@ pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
     while !cursor.is_empty() {
         let index = cursor.u32()?;
         if !seen.insert(index) {
-            return Err(cursor.bad(format!("index {index} for the second time")));
+            return Err(cursor.bad(format!("a second index {index}")));
         }
         match index {
             1 => types(&mut cursor, sections)?,
@@ -133,7 +132,7 @@ pub(super) fn indexes(sections: &Sections<'_>) -> Result<()> {
     }
 }
 
-fn types(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn types(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let num_types = cursor.u32()?;
     if num_types > 256 {
         return Err(cursor.bad(format!("{num_types} event types")));
@@ -153,24 +152,24 @@ fn types(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The document does not say whether `end_node` is in the range. Whichever way a file means it, its
-/// ranges must begin and end in their session and together hold every event.
-fn sessions(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+/// The specification does not state whether `end_node` is inclusive. Either way, the ranges must begin and end in their
+/// session and together cover every event.
+fn sessions(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let count = cursor.u32()?;
     let mut ranges = Vec::new();
     for _ in 0..count {
         ranges.push([cursor.u32()?, cursor.u32()?, cursor.u32()?]);
     }
-    if !hold_all(&ranges, 0, sections) && !hold_all(&ranges, 1, sections) {
+    if !cover_all(&ranges, 0, sections) && !cover_all(&ranges, 1, sections) {
         return Err(cursor.bad("the session ranges disagree with the events"));
     }
     Ok(())
 }
 
-/// True if the ranges are right when `beyond` is added to their ends to make them exclusive.
-fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Sections<'_>) -> bool {
+/// True if the ranges are correct with `beyond` added to their ends, which makes them exclusive.
+fn cover_all(ranges: &[[u32; 3]], beyond: u64, sections: &Spec1Sections<'_>) -> bool {
     let count = u64::from(sections.header.node_count);
-    let session_at = |position: u64| Node::at(sections, position as usize).session();
+    let session_at = |position: u64| Spec1Node::at(sections, position as usize).session();
     let mut by_session: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
     for &[session, start, end] in ranges {
         let (start, end) = (u64::from(start), u64::from(end) + beyond);
@@ -198,16 +197,18 @@ fn hold_all(ranges: &[[u32; 3]], beyond: u64, sections: &Sections<'_>) -> bool {
     })
 }
 
-fn times(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn times(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let count = cursor.u32()?;
-    let mut seen = Seen::new(sections);
+    let mut seen = NamedEvents::new(sections);
     let mut last = i64::MIN;
     for _ in 0..count {
         let (seconds, position) = (cursor.i64()?, cursor.u32()?);
         if !seen.first_time(position) {
-            return Err(cursor.bad(format!("event {position} again, or not at all")));
+            return Err(cursor.bad(format!(
+                "event {position} is listed twice or does not exist"
+            )));
         }
-        if seconds < last || Node::at(sections, position as usize).seconds() != seconds {
+        if seconds < last || Spec1Node::at(sections, position as usize).seconds() != seconds {
             return Err(cursor.bad(format!("the time of event {position} disagrees")));
         }
         last = seconds;
@@ -215,7 +216,7 @@ fn times(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
     seen.check_all(cursor)
 }
 
-fn clusters(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
+fn clusters(cursor: &mut Cursor<'_>, sections: &Spec1Sections<'_>) -> Result<()> {
     let (count, dimension) = (cursor.u32()?, cursor.u32()?);
     if dimension != u32::from(sections.header.dimension) {
         return Err(cursor.bad(format!("clusters of dimension {dimension}")));
@@ -223,29 +224,33 @@ fn clusters(cursor: &mut Cursor<'_>, sections: &Sections<'_>) -> Result<()> {
     for _ in 0..u64::from(count) * u64::from(dimension) {
         cursor.f32()?;
     }
-    let mut seen = Seen::new(sections);
+    let mut seen = NamedEvents::new(sections);
     let mut last = 0;
     for _ in 0..sections.header.node_count {
         let (cluster, position) = (cursor.u32()?, cursor.u32()?);
         if cluster < last || cluster >= count && cluster != NO_CLUSTER {
-            return Err(cursor.bad(format!("cluster {cluster} of {count}, behind {last}")));
+            return Err(cursor.bad(format!(
+                "cluster {cluster} of {count}, after cluster {last}"
+            )));
         }
         if !seen.first_time(position) {
-            return Err(cursor.bad(format!("event {position} again, or not at all")));
+            return Err(cursor.bad(format!(
+                "event {position} is listed twice or does not exist"
+            )));
         }
         last = cluster;
     }
     Ok(())
 }
 
-/// Which events an index has named.
-struct Seen {
+/// The events that an index has listed.
+struct NamedEvents {
     seen: Vec<bool>,
     missing: usize,
 }
 
-impl Seen {
-    fn new(sections: &Sections<'_>) -> Self {
+impl NamedEvents {
+    fn new(sections: &Spec1Sections<'_>) -> Self {
         let missing = sections.header.node_count as usize;
         Self {
             seen: vec![false; missing],
@@ -253,7 +258,7 @@ impl Seen {
         }
     }
 
-    /// True if the event exists and was not named before.
+    /// Marks the event; true if it exists and was not listed before.
     fn first_time(&mut self, position: u32) -> bool {
         match self.seen.get_mut(position as usize) {
             Some(seen) if !*seen => {
@@ -335,13 +340,16 @@ mod tests {
         refused(&|b| put_u32(b, times + 16, 1), "the time of event 1");
         refused(
             &|b| put_u32(b, times + 16, 77),
-            "event 77 again, or not at all",
+            "event 77 is listed twice or does not exist",
         );
         refused(&|b| put_u32(b, clusters + 8, 9), "clusters of dimension 9");
-        refused(&|b| put_u32(b, clusters, 3), "index 3 for the second time");
+        refused(&|b| put_u32(b, clusters, 3), "a second index 3");
         let assigned = clusters + 12 + 12 * get_u32(&bytes(), clusters + 4) as usize;
         refused(&|b| put_u32(b, assigned, 70), "cluster 70 of");
-        refused(&|b| put_u32(b, assigned + 4, 9), "again, or not at all");
+        refused(
+            &|b| put_u32(b, assigned + 4, 9),
+            "is listed twice or does not exist",
+        );
         refused(&|b| b.truncate(b.len() - 1), "bytes needed");
     }
 

@@ -1,18 +1,17 @@
-//! Writing a graph as a spec-1 file.
+//! Writes a graph as a spec-1 file.
 //!
-//! Promises: `Spec1::open` reads what is written, and the report counts what the layout has no place
-//! for. Refused before the first byte is written: more than the layout can count, edges to events
-//! that are not in the graph. In memory are the records, the packed content and the metadata;
-//! vectors are passed through.
+//! Promises: `Spec1::open` accepts the file, and the report counts lossy conversions. Counts beyond the layout's fields
+//! and edges to events outside the graph are errors before the first byte. Records, compressed content and metadata are
+//! held in memory, vectors are streamed.
 //! Not here: which events are exported.
 
 use std::io::Write;
 
 use serde_json::Value;
 
-use super::cluster::Clusters;
-use super::content::Packer;
-use super::header::{EDGE_BYTES, HAS_INDEXES, HAS_VECTORS, Header, IS_COMPRESSED, NODE_BYTES};
+use super::cluster::ClusterMap;
+use super::content::ContentEncoder;
+use super::header::{EDGE_BYTES, HAS_INDEXES, HAS_VECTORS, IS_COMPRESSED, NODE_BYTES, Spec1Header};
 use super::index;
 use super::node::{MICROS_PER_SECOND, NONE};
 use super::verify::SESSION_COUNT_FULL;
@@ -23,22 +22,22 @@ use amem_format::error::{Error, Result};
 use amem_format::event::{Attributes, Event, Graph};
 use amem_format::types::Flags;
 
-/// The dimension that the header names when there are no vectors: the document wants a positive
-/// number and calls this one the default.
+/// The dimension in the header of a file without vectors: the specification requires a positive number and names this
+/// default.
 const DIMENSION_DEFAULT: u16 = 128;
 
-/// What was written, and what the layout lost.
+/// What an export wrote, and its lossy conversions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spec1Report {
     /// Events written.
     pub events: u64,
-    /// Edges written; their times are lost.
+    /// Edges written, without their times.
     pub edges: u64,
     /// Bytes written.
     pub bytes: u64,
     /// Distinct sessions; the header counts at most 65,535.
     pub sessions: u64,
-    /// Events with another id than in the graph.
+    /// Events with a new id.
     pub renumbered: u64,
     /// Events whose recorded time was rounded down to a second.
     pub sub_second_times: u64,
@@ -50,22 +49,22 @@ pub struct Spec1Report {
     pub decay_scores: u64,
     /// Events whose own decay rate was lost.
     pub lambdas: u64,
-    /// Events that were pinned, forgotten, compressed or erased, which is lost.
+    /// Events that lost a flag: pinned, forgotten, compressed or erased.
     pub flags: u64,
-    /// Attribute values that were not strings and are the JSON text of themselves now.
+    /// Attribute values that were not strings, now written as their JSON text.
     pub non_string_attributes: u64,
 }
 
-/// Writes a graph in the specification document's layout. Ids become positions.
+/// Writes a graph as a spec-1 file. Ids become positions.
 pub fn write(graph: &dyn Graph, out: &mut impl Write) -> Result<Spec1Report> {
     let (nodes, dimension) = (graph.event_count(), graph.dimension());
     Error::check_limit("number of events", nodes, u32::MAX.into())?;
     Error::check_limit("dimension", dimension.into(), u16::MAX.into())?;
-    let body = Body::gather(graph)?;
+    let body = Spec1Body::gather(graph)?;
     let sessions = index::session_count(&body.nodes);
     let content_at = (HEADER_BYTES + body.nodes.len() + body.edges.len()) as u64;
     let vectors_at = content_at + body.content.len() as u64;
-    let header = Header {
+    let header = Spec1Header {
         flags: HAS_INDEXES | IS_COMPRESSED | if dimension > 0 { HAS_VECTORS } else { 0 },
         node_count: nodes as u32,
         edge_count: body.report.edges as u32,
@@ -86,7 +85,7 @@ pub fn write(graph: &dyn Graph, out: &mut impl Write) -> Result<Spec1Report> {
     put(&body.nodes)?;
     put(&body.edges)?;
     put(&body.content)?;
-    let mut clusters = Clusters::choose(graph, &body.with_vector())?;
+    let mut clusters = ClusterMap::choose(graph, &body.with_vector())?;
     for position in 0..nodes {
         let vector = graph.event_at(position)?.vector;
         put(&slot(vector.as_deref(), dimension))?;
@@ -108,7 +107,7 @@ pub fn write(graph: &dyn Graph, out: &mut impl Write) -> Result<Spec1Report> {
     })
 }
 
-/// The vector of one event, or as many zeros.
+/// The vector slot of an event; zeros if it has no vector.
 fn slot(vector: Option<&[f32]>, dimension: u32) -> Vec<u8> {
     match vector {
         Some(vector) => vector.iter().flat_map(|n| n.to_le_bytes()).collect(),
@@ -116,8 +115,8 @@ fn slot(vector: Option<&[f32]>, dimension: u32) -> Vec<u8> {
     }
 }
 
-/// Everything in front of the vectors.
-struct Body {
+/// Everything before the vectors.
+struct Spec1Body {
     nodes: Vec<u8>,
     edges: Vec<u8>,
     content: Vec<u8>,
@@ -125,11 +124,11 @@ struct Body {
     report: Spec1Report,
 }
 
-impl Body {
+impl Spec1Body {
     fn gather(graph: &dyn Graph) -> Result<Self> {
         let mut report = Spec1Report::default();
         let mut numbering = Numbering::default();
-        let mut packer = Packer::new();
+        let mut packer = ContentEncoder::new();
         let mut nodes = Vec::new();
         let mut metadata = Vec::new();
         for position in 0..graph.event_count() {
@@ -144,7 +143,7 @@ impl Body {
             let metadata_len = metadata.len() as u64 - metadata_at;
             nodes.extend(record(&event, position, text_at, metadata_at, metadata_len));
         }
-        // The metadata stands behind all texts, which end here.
+        // The metadata follows all texts, which end here.
         let texts_end = packer.push(&metadata)?;
         for node in nodes.chunks_exact_mut(NODE_BYTES) {
             let at = get_u64(node, 40);
@@ -196,7 +195,7 @@ fn record(
         None => NONE,
     };
     let metadata_at = if metadata_len > 0 { metadata_at } else { NONE };
-    // Rounded down, but not below the first whole second that microseconds reach.
+    // Rounded down, but not below the first whole second that i64 microseconds can hold.
     let first = i64::MIN / MICROS_PER_SECOND;
     let seconds = event.created_at.0.div_euclid(MICROS_PER_SECOND).max(first);
     let mut record = Vec::with_capacity(NODE_BYTES);
@@ -213,7 +212,7 @@ fn record(
     record
 }
 
-/// Appends a flat object whose values are strings, as the document wants it.
+/// Appends a flat JSON object whose values are strings, as the specification requires.
 fn push_metadata(
     metadata: &mut Vec<u8>,
     attributes: &Attributes,

@@ -1,24 +1,24 @@
-//! The text of a context, line by line, within its budget.
+//! The text of a context, event by event, within its budget.
 
 use std::fmt::Write;
 
-use super::Counter;
+use super::counter::TokenCounter;
 use crate::time;
 use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View};
 
-/// A text that grows as long as it has no more tokens than its budget.
-pub(super) struct Block<'v> {
+/// A text that never exceeds its token budget.
+pub(super) struct BudgetedText<'v> {
     heading: String,
     text: String,
     tokens: usize,
     budget: usize,
-    counter: &'v dyn Counter,
+    counter: &'v dyn TokenCounter,
 }
 
-impl<'v> Block<'v> {
-    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn Counter) -> Self {
+impl<'v> BudgetedText<'v> {
+    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn TokenCounter) -> Self {
         Self {
             heading: format!("From memory, as of {}:\n", time::display(view.moment().1)),
             text: String::new(),
@@ -28,7 +28,7 @@ impl<'v> Block<'v> {
         }
     }
 
-    /// Adds an event if it fits. Gives back what it adds to the tokens, or would have, and whether it fits.
+    /// Adds an event if it fits. Returns the tokens that it adds, or would add, and whether it fits.
     pub(super) fn add(
         &mut self,
         node: &Node<'_>,
@@ -63,7 +63,7 @@ impl<'v> Block<'v> {
             let _ = write!(out, ", a reason for [{explained}]");
         }
         out.push_str(": ");
-        // A text of several lines must not look like several events.
+        // A multi-line text must not look like several events.
         let text = node.text()?;
         for (i, line) in lines(text.trim()).enumerate() {
             if i > 0 {
@@ -80,13 +80,12 @@ impl<'v> Block<'v> {
     }
 }
 
-/// Whatever somebody may take for the end of a line: also a lone carriage return, vertical tabs, form feeds, and the
-/// separators of lines and paragraphs of Unicode.
+/// All line ends: also lone carriage returns, vertical tabs, form feeds, and Unicode's line and paragraph separators.
 const LINE_ENDS: [char; 7] = [
     '\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}',
 ];
 
-/// The lines of a text, "\r\n" as one end.
+/// The lines of a text; "\r\n" is one line end.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.split("\r\n").flat_map(|part| part.split(LINE_ENDS))
 }

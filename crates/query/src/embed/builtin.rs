@@ -1,15 +1,14 @@
 //! The built-in embedder: words to 128 numbers, without a model.
 //!
-//! Each term of the text is hashed to eight of the 128 places, with signs, so that different words
-//! seldom meet in more than one; its letters add a little (groups of three and four), so that spelling
-//! variants come near each other; and words of a small table of everyday subjects add their subject
-//! (`groups`), so that "puppy" is nearer to "dog" than to "invoice". Repeated words count by the square
-//! root, short ones less. The sum is scaled to length 1.
+//! It hashes each term to eight of the 128 dimensions, with signs, so that different words seldom share more than one.
+//! Letter groups (three and four letters) add a little, so that spelling variants are close. Words of a small table of
+//! everyday subjects add their subject (`groups`), so that "puppy" is closer to "dog" than to "invoice". Repeated words
+//! count by the square root, short ones less. The sum is scaled to length 1.
 //!
-//! Promises: the same text gives the same bits everywhere; another result is another `SPACE_NAME`.
-//! Not here: meaning. It sees words, spelling and the table; no order of words, no negation, no
-//! language but English beyond spelling. Two texts without a common word are near each other only by
-//! the table or by chance: the cosine of unrelated texts scatters by about 0.09 around 0.
+//! Promises: the same text gives the same bits everywhere; a different result needs a new `SPACE_NAME`.
+//! Not here: meaning. The embedder sees words, spelling and the table; no word order, no negation, and of languages
+//! other than English only spelling. Texts without a common word are close only by the table or by chance: the cosine
+//! of unrelated texts scatters by about 0.09 around 0.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -23,24 +22,24 @@ use amem_format::analyzer::{Analyzer, TermCounts};
 use amem_format::event::MemoryGraph;
 use amem_format::types::Flags;
 
-/// Numbers in a vector of the built-in embedder.
+/// Dimension of the built-in embedder's vectors.
 pub const DIMENSION: u32 = 128;
-/// Names what vectors the built-in embedder makes.
+/// The name of the built-in embedder's vector space.
 pub const SPACE_NAME: &str = "amem-builtin-1";
 
-/// What a term, its letters together, and its subjects together add.
+/// The weights of a term, of all its letter groups, and of all its subjects.
 const TERM_WEIGHT: f32 = 1.0;
 const LETTERS_WEIGHT: f32 = 0.4;
 const GROUPS_WEIGHT: f32 = 0.5;
-/// Places of a term and of a subject; a group of letters has fewer, there being many.
+/// Dimensions per term and subject; letter groups are many and use fewer.
 const PLACES: usize = 8;
 const LETTERS_PLACES: usize = 2;
-/// Seeds, so that a word, a group of letters and a subject of the same bytes differ.
+/// Seeds: equal bytes hash differently as a term, a letter group and a subject.
 const TERM_SEED: u64 = 1;
 const LETTERS_SEED: u64 = 2;
 const GROUP_SEED: u64 = 3;
 
-// A place is seven bits of a hash.
+// A dimension is seven bits of a hash.
 const _: () = assert!(DIMENSION == 128);
 
 /// Makes vectors from texts.
@@ -70,7 +69,7 @@ impl Embedder {
         Self { analyzer, groups }
     }
 
-    /// The space of its vectors.
+    /// The vector space.
     pub fn space(&self) -> Uuid {
         vector_space(SPACE_NAME, DIMENSION)
     }
@@ -80,7 +79,7 @@ impl Embedder {
         self.embed_with(text, &mut TermCounts::new())
     }
 
-    /// As `embed`, with buffers that are used again: faster for many texts.
+    /// `embed` with reused buffers: faster for many texts.
     pub fn embed_with(&self, text: &str, counts: &mut TermCounts) -> Option<Vec<f32>> {
         counts.count(&self.analyzer, text);
         let mut sum = [0.0f32; DIMENSION as usize];
@@ -92,7 +91,7 @@ impl Embedder {
         (length > 0.0).then(|| sum.iter().map(|x| x / length).collect())
     }
 
-    /// Gives every text of a graph that says something its vector; returns how many that were.
+    /// Embeds every event of a graph whose text has terms; returns their number.
     pub fn embed_graph(&self, graph: &mut MemoryGraph) -> u64 {
         let (mut counts, mut embedded) = (TermCounts::new(), 0);
         for event in &mut graph.events {
@@ -126,7 +125,7 @@ impl Embedder {
     }
 }
 
-/// Very short words say less.
+/// Very short words carry less meaning.
 fn length_weight(term: &str) -> f32 {
     match term.chars().count() {
         0..=3 if term.is_ascii() => 0.6,
@@ -135,8 +134,8 @@ fn length_weight(term: &str) -> f32 {
     }
 }
 
-/// Spreads `weight` over `places` (at most 8) numbers that the hash of `key` chooses: of each of its
-/// bytes, seven bits are the place and one the sign.
+/// Spreads `weight` over `places` (at most 8) dimensions chosen by the hash of `key`: in each byte, seven bits are the
+/// dimension and one the sign.
 fn add(sum: &mut [f32; DIMENSION as usize], key: &[u8], seed: u64, weight: f32, places: usize) {
     let share = weight / (places as f32).sqrt();
     for byte in &xxh3_64_with_seed(key, seed).to_le_bytes()[..places] {

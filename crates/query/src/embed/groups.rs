@@ -1,7 +1,7 @@
-//! Everyday subjects, each with words that belong to it.
+//! Everyday subjects, each with its words.
 //!
-//! The table is part of what `SPACE_NAME` names: a change here is a new space. A word may belong to
-//! several subjects. Not here: all of English; what is missing is only seen as a word.
+//! The table is part of `SPACE_NAME`: changing it makes a new space. A word may belong to several subjects. Not here:
+//! the rest of English, which only counts as words.
 
 /// One subject a line.
 #[rustfmt::skip]

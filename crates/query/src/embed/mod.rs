@@ -1,6 +1,6 @@
-//! Vectors for texts: the built-in embedder, and the names of vector spaces.
+//! Vectors of texts: the built-in embedder, and names of vector spaces.
 //!
-//! Not here: other embedders; a client or the daemon brings their vectors and names their space.
+//! Not here: other embedders; a client or the daemon provides their vectors and names their space.
 
 mod builtin;
 mod groups;

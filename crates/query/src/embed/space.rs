@@ -2,13 +2,12 @@
 
 use uuid::{Uuid, uuid};
 
-/// The namespace of vector spaces; made once, at random.
+/// The namespace of vector spaces; random.
 const NAMESPACE: Uuid = uuid!("77b45dbc-bbd2-40a0-9f3f-2e7eae8f43d9");
 
-/// The space of the vectors that `model` makes with this dimension.
+/// The vector space of a model and dimension.
 ///
-/// It is a hash (UUID version 5), so that two machines with the same model agree, and a file tells
-/// nothing about the model to who does not know its name.
+/// It is a hash (UUID version 5): two machines with the same model agree, and a file does not reveal the model's name.
 pub fn vector_space(model: &str, dimension: u32) -> Uuid {
     Uuid::new_v5(&NAMESPACE, format!("{dimension}:{model}").as_bytes())
 }

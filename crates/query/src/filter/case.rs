@@ -1,15 +1,15 @@
-//! Text without case: what `icontains` compares.
+//! Case folding for `icontains`.
 //!
-//! Each character is lower-cased, upper-cased and lower-cased again, in full: so `ß`, `ẞ` and `SS` are one, as are the
-//! three sigmas. A dot above that follows an `i` is dropped: without it, `İ` would match neither `i` nor `I`.
-//! This depends on no language and no neighbour, so that a part of a text folds to a part of its folding.
-//! Not here: accents, widths and normal forms; `é` written as one character or as two is two texts.
+//! Each character is lower-cased, upper-cased and lower-cased again, in full: `ß`, `ẞ` and `SS` are equal, as are the
+//! three sigmas. A combining dot above after an `i` is dropped; otherwise `İ` would match neither `i` nor `I`. Folding
+//! depends on no language and no neighbour, so part of a text folds to part of its folding.
+//! Not here: accents, widths and normal forms; `é` as one character and as two are different texts.
 
 use std::borrow::Cow;
 
 const DOT_ABOVE: char = '\u{307}';
 
-/// The text without case.
+/// The folded text.
 pub(super) fn fold(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return if text.bytes().any(|b| b.is_ascii_uppercase()) {

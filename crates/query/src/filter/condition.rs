@@ -8,15 +8,15 @@ use std::fmt;
 use serde_json::{Value, json};
 
 use super::case::fold;
-use super::scalar::{Item, Scalar};
+use super::scalar::{EventValue, Scalar};
 use super::subject::Subject;
 use amem_format::attributes::Number;
 use amem_format::error::Result;
 use amem_format::event::Attributes;
 
-/// What of an event is compared.
+/// The field of an event that a condition compares.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Field {
+pub(super) enum FilterField {
     Id,
     Type,
     Session,
@@ -30,24 +30,24 @@ pub(super) enum Field {
     Attribute(String),
 }
 
-/// The fields of the record, by name.
-const RECORD_FIELDS: [(&str, Field); 9] = [
-    ("id", Field::Id),
-    ("type", Field::Type),
-    ("session", Field::Session),
-    ("confidence", Field::Confidence),
-    ("strength", Field::Strength),
-    ("created_at", Field::CreatedAt),
-    ("event_time", Field::EventTime),
-    ("happened_at", Field::HappenedAt),
-    ("text", Field::Text),
+/// Names of the record's fields.
+const RECORD_FIELDS: [(&str, FilterField); 9] = [
+    ("id", FilterField::Id),
+    ("type", FilterField::Type),
+    ("session", FilterField::Session),
+    ("confidence", FilterField::Confidence),
+    ("strength", FilterField::Strength),
+    ("created_at", FilterField::CreatedAt),
+    ("event_time", FilterField::EventTime),
+    ("happened_at", FilterField::HappenedAt),
+    ("text", FilterField::Text),
 ];
-/// Before the path of an attribute that has the name of a field of the record.
+/// Prefix of the path of an attribute that shares its name with a field of the record.
 const ESCAPE: &str = "attributes.";
 
-/// What a field holds.
+/// The kind of a field's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FieldKind {
     Number,
     Time,
     Type,
@@ -56,8 +56,8 @@ pub(super) enum Kind {
     Any,
 }
 
-impl Field {
-    /// The field of a name: one of the record, else an attribute.
+impl FilterField {
+    /// The field with a name: of the record, else an attribute.
     pub(super) fn named(name: &str) -> Self {
         let of_record = RECORD_FIELDS.into_iter().find(|(n, _)| *n == name);
         of_record.map_or_else(
@@ -66,18 +66,18 @@ impl Field {
         )
     }
 
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> FieldKind {
         match self {
-            Self::Id | Self::Session | Self::Confidence | Self::Strength => Kind::Number,
-            Self::CreatedAt | Self::EventTime | Self::HappenedAt => Kind::Time,
-            Self::Type => Kind::Type,
-            Self::Text => Kind::Text,
-            Self::Attribute(_) => Kind::Any,
+            Self::Id | Self::Session | Self::Confidence | Self::Strength => FieldKind::Number,
+            Self::CreatedAt | Self::EventTime | Self::HappenedAt => FieldKind::Time,
+            Self::Type => FieldKind::Type,
+            Self::Text => FieldKind::Text,
+            Self::Attribute(_) => FieldKind::Any,
         }
     }
 }
 
-impl fmt::Display for Field {
+impl fmt::Display for FilterField {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Attribute(path) if Self::named(path) == *self => f.write_str(path),
@@ -90,9 +90,9 @@ impl fmt::Display for Field {
     }
 }
 
-/// How it is compared.
+/// The operator of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Op {
+pub(super) enum Operator {
     Eq,
     Ne,
     Gt,
@@ -105,7 +105,7 @@ pub(super) enum Op {
     Icontains,
 }
 
-impl Op {
+impl Operator {
     const NAMES: [(&str, Self); 10] = [
         ("eq", Self::Eq),
         ("ne", Self::Ne),
@@ -132,11 +132,11 @@ impl Op {
     }
 }
 
-/// What it is compared with.
+/// The operand of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Operand {
     One(Scalar),
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     Many(Vec<Scalar>),
 }
 
@@ -147,15 +147,17 @@ impl Operand {
         Self::Many(values)
     }
 
-    fn admits(&self, op: Op, item: &Item<'_>) -> bool {
+    fn admits(&self, op: Operator, item: &EventValue<'_>) -> bool {
         match self {
             Self::Many(values) => values.binary_search_by(|v| v.order(item)).is_ok(),
             Self::One(value) => match (op, value, item) {
-                (Op::Contains, Scalar::Text(part), Item::Text(text)) => text.contains(part),
-                (Op::Icontains, Scalar::Text(part), Item::Text(text)) => {
+                (Operator::Contains, Scalar::Text(part), EventValue::Text(text)) => {
+                    text.contains(part)
+                }
+                (Operator::Icontains, Scalar::Text(part), EventValue::Text(text)) => {
                     fold(text).contains(part.as_str())
                 }
-                (Op::Contains | Op::Icontains, ..) => false,
+                (Operator::Contains | Operator::Icontains, ..) => false,
                 _ => value
                     .order_of(item)
                     .is_some_and(|order| order_admits(op, order)),
@@ -164,29 +166,29 @@ impl Operand {
     }
 }
 
-fn order_admits(op: Op, order: Ordering) -> bool {
+fn order_admits(op: Operator, order: Ordering) -> bool {
     match op {
-        Op::Gt => order.is_gt(),
-        Op::Gte => order.is_ge(),
-        Op::Lt => order.is_lt(),
-        Op::Lte => order.is_le(),
+        Operator::Gt => order.is_gt(),
+        Operator::Gte => order.is_ge(),
+        Operator::Lt => order.is_lt(),
+        Operator::Lte => order.is_le(),
         _ => order.is_eq(),
     }
 }
 
-/// A field, an operator and an operand that fit each other; made by parsing only.
+/// A valid combination of field, operator and operand. Only parsing makes one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    pub(super) field: Field,
-    pub(super) op: Op,
+    pub(super) field: FilterField,
+    pub(super) op: Operator,
     pub(super) operand: Operand,
 }
 
 impl Condition {
-    pub(super) fn matches(&self, facts: &Facts<'_>) -> Result<bool> {
+    pub(super) fn matches(&self, facts: &SubjectFields<'_>) -> Result<bool> {
         let found = facts.any(&self.field, &|item| self.operand.admits(self.op, &item))?;
         // `ne` and `nin` are the opposites of `eq` and `in`: hence true for what is missing.
-        Ok(found != matches!(self.op, Op::Ne | Op::Nin))
+        Ok(found != matches!(self.op, Operator::Ne | Operator::Nin))
     }
 
     pub(super) fn to_json(&self) -> Value {
@@ -198,14 +200,14 @@ impl Condition {
     }
 }
 
-/// What is known of a subject: what costs something is fetched once.
-pub(super) struct Facts<'a> {
+/// The fields of a subject; text and attributes are fetched once.
+pub(super) struct SubjectFields<'a> {
     subject: &'a dyn Subject,
     text: OnceCell<Cow<'a, str>>,
     attributes: OnceCell<Option<Attributes>>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SubjectFields<'a> {
     pub(super) fn new(subject: &'a dyn Subject) -> Self {
         Self {
             subject,
@@ -214,25 +216,27 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// True if a value of the field passes a test.
-    fn any(&self, field: &Field, test: &dyn Fn(Item<'_>) -> bool) -> Result<bool> {
+    /// True if a value of the field passes `test`.
+    fn any(&self, field: &FilterField, test: &dyn Fn(EventValue<'_>) -> bool) -> Result<bool> {
         let subject = self.subject;
-        let unsigned = |n| Item::Number(Number::Unsigned(n));
-        let narrow = |n: f32| !n.is_nan() && test(Item::Narrow(n));
+        let unsigned = |n| EventValue::Number(Number::Unsigned(n));
+        let narrow = |n: f32| !n.is_nan() && test(EventValue::Narrow(n));
         Ok(match field {
-            Field::Id => test(unsigned(subject.id().0)),
-            Field::Type => test(Item::Type(subject.event_type())),
-            Field::Session => test(unsigned(subject.session().0.into())),
-            Field::Confidence => narrow(subject.confidence()),
-            Field::Strength => narrow(subject.strength()),
-            Field::CreatedAt => test(Item::Time(subject.created_at())),
-            Field::EventTime => subject.event_time()?.is_some_and(|t| test(Item::Time(t))),
-            Field::HappenedAt => {
+            FilterField::Id => test(unsigned(subject.id().0)),
+            FilterField::Type => test(EventValue::Type(subject.event_type())),
+            FilterField::Session => test(unsigned(subject.session().0.into())),
+            FilterField::Confidence => narrow(subject.confidence()),
+            FilterField::Strength => narrow(subject.strength()),
+            FilterField::CreatedAt => test(EventValue::Time(subject.created_at())),
+            FilterField::EventTime => subject
+                .event_time()?
+                .is_some_and(|t| test(EventValue::Time(t))),
+            FilterField::HappenedAt => {
                 let time = subject.event_time()?.unwrap_or(subject.created_at());
-                test(Item::Time(time))
+                test(EventValue::Time(time))
             }
-            Field::Text => test(Item::Text(self.text()?)),
-            Field::Attribute(path) => self
+            FilterField::Text => test(EventValue::Text(self.text()?)),
+            FilterField::Attribute(path) => self
                 .attributes()?
                 .is_some_and(|attributes| any_at(attributes, path, test)),
         })
@@ -255,22 +259,22 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// True if a value at a path passes a test. A key may itself contain dots, as `amem.origin_id` does, so
-/// each key that the path begins with is followed; no value is visited twice, whatever the keys.
-fn any_at(object: &Attributes, path: &str, test: &dyn Fn(Item<'_>) -> bool) -> bool {
+/// True if a value at a path passes `test`. A key may contain dots, as `amem.origin_id` does, so every key that the
+/// path begins with is followed; no value is visited twice.
+fn any_at(object: &Attributes, path: &str, test: &dyn Fn(EventValue<'_>) -> bool) -> bool {
     object.iter().any(|(key, value)| {
         path.strip_prefix(key.as_str())
             .is_some_and(|rest| any_in(value, rest, test))
     })
 }
 
-/// The same for a value and what is left of the path: nothing, or a dot and more.
-fn any_in(value: &Value, rest: &str, test: &dyn Fn(Item<'_>) -> bool) -> bool {
+/// The same for a value and the rest of the path: empty, or a dot and more.
+fn any_in(value: &Value, rest: &str, test: &dyn Fn(EventValue<'_>) -> bool) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(|element| any_in(element, rest, test)),
         Value::Object(object) => rest
             .strip_prefix('.')
             .is_some_and(|path| any_at(object, path, test)),
-        _ => rest.is_empty() && Item::new(value).is_some_and(test),
+        _ => rest.is_empty() && EventValue::new(value).is_some_and(test),
     }
 }

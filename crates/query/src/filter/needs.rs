@@ -1,27 +1,25 @@
-//! What an index of attributes tells apart: every value of an event under its path, as one number, and which of
-//! those a wanted event must have.
+//! The values that a filter requires, as hashes that the index of attributes stores: one for each path and value.
 //!
-//! Promises: values that a condition takes for equal have one number (different ones may, too); an event that a filter
-//! wants has one of the numbers that the filter needs, or more values than the index tells of.
-//! Not here: orders and parts of strings. They need nothing, and are found by looking at every event.
+//! Promises: values that a condition considers equal have the same hash (different ones may, too); an event that
+//! matches a filter has one of the required hashes, or more values than the index covers.
+//! Not here: orders and parts of strings; they require nothing, and the query reads every event.
 
-use super::condition::{Condition, Field, Op, Operand};
+use super::condition::{Condition, FilterField, Operand, Operator};
 use super::tree::Filter;
 use crate::limits::NEEDED_VALUES_MAX;
 use amem_format::attributes;
 use amem_format::error::Result;
 
-/// One of these numbers a wanted event has.
+/// A matching event has one of these hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) hashes: Vec<u64>,
-    /// Events that have one, counted once for each.
+    /// Events with one of them, counted once per hash.
     pub(crate) count: u64,
 }
 
 impl Filter {
-    /// What is needed for the filter to hold: of several needs the one that the fewest events meet; `None` if an event
-    /// may be wanted whatever its attributes say.
+    /// The requirement of the filter, the rarest of several; `None` if an event may match whatever its attributes are.
     pub(crate) fn needs(&self, count: &dyn Fn(u64) -> Result<u64>) -> Result<Option<Need>> {
         match self {
             Self::Not(_) => Ok(None),
@@ -55,12 +53,12 @@ impl Filter {
 
 impl Condition {
     fn needs(&self, count: &dyn Fn(u64) -> Result<u64>) -> Result<Option<Need>> {
-        let Field::Attribute(path) = &self.field else {
+        let FilterField::Attribute(path) = &self.field else {
             return Ok(None);
         };
         let values = match (self.op, &self.operand) {
-            (Op::Eq, Operand::One(value)) => std::slice::from_ref(value),
-            (Op::In, Operand::Many(values)) if values.len() <= NEEDED_VALUES_MAX => values,
+            (Operator::Eq, Operand::One(value)) => std::slice::from_ref(value),
+            (Operator::In, Operand::Many(values)) if values.len() <= NEEDED_VALUES_MAX => values,
             _ => return Ok(None),
         };
         let mut bytes = path.as_bytes().to_vec();

@@ -1,27 +1,27 @@
-//! From JSON to a filter, and what is wrong with it.
+//! Parsing filters from JSON.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::case::fold;
-use super::condition::{Condition, Field, Kind, Op, Operand};
+use super::condition::{Condition, FieldKind, FilterField, Operand, Operator};
 use super::scalar::Scalar;
 use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use amem_format::attributes::Number;
-use amem_format::attributes::place::{Place, kind_of, shortened};
+use amem_format::attributes::json_path::{JsonPath, kind_of, shortened};
 use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
 impl Filter {
-    /// Reads a filter; errors name the place of what is wrong.
+    /// Parses a filter; errors name the path of what is wrong.
     pub fn parse(value: &Value) -> Result<Self> {
-        Parser::default().filter(value, &Place::Top)
+        Parser::default().filter(value, &JsonPath::Top)
     }
 }
 
-/// Reads filters and counts what they are made of.
+/// Parses filters and counts their parts.
 #[derive(Default)]
 struct Parser {
     nodes: usize,
@@ -29,8 +29,8 @@ struct Parser {
 }
 
 impl Parser {
-    /// A filter at a place.
-    fn filter(&mut self, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    /// Parses a filter at a path.
+    fn filter(&mut self, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         let Value::Object(object) = value else {
             return Err(bad(
                 place,
@@ -44,7 +44,7 @@ impl Parser {
     }
 
     /// `{"field": "a.b", "op": "gte", "value": 3}`
-    fn explicit(&mut self, object: &Map<String, Value>, place: &Place<'_>) -> Result<Filter> {
+    fn explicit(&mut self, object: &Map<String, Value>, place: &JsonPath<'_>) -> Result<Filter> {
         if let Some(key) = object
             .keys()
             .find(|k| !["field", "op", "value"].contains(&k.as_str()))
@@ -73,8 +73,8 @@ impl Parser {
         self.condition(field, op, part("value")?, &place.key("value"))
     }
 
-    /// One entry of an object: a connective, or the shorthand for a field.
-    fn entry(&mut self, key: &str, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    /// One entry of an object: a connective, or shorthand for a field.
+    fn entry(&mut self, key: &str, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         match key {
             "and" => Ok(Filter::And(self.list(value, place)?)),
             "or" => Ok(Filter::Or(self.list(value, place)?)),
@@ -86,7 +86,7 @@ impl Parser {
         }
     }
 
-    fn list(&mut self, value: &Value, place: &Place<'_>) -> Result<Vec<Filter>> {
+    fn list(&mut self, value: &Value, place: &JsonPath<'_>) -> Result<Vec<Filter>> {
         self.count_node()?;
         let Value::Array(filters) = value else {
             return Err(bad(
@@ -101,9 +101,14 @@ impl Parser {
     }
 
     /// `3`, or `{"gte": 3, "lt": 9}`
-    fn shorthand(&mut self, field: Field, value: &Value, place: &Place<'_>) -> Result<Filter> {
+    fn shorthand(
+        &mut self,
+        field: FilterField,
+        value: &Value,
+        place: &JsonPath<'_>,
+    ) -> Result<Filter> {
         let Value::Object(ops) = value else {
-            return self.condition(field, Op::Eq, value, place);
+            return self.condition(field, Operator::Eq, value, place);
         };
         if ops.is_empty() {
             return Err(bad(place, "no operator; give one, as in {\"gte\": 3}"));
@@ -113,12 +118,12 @@ impl Parser {
         })
     }
 
-    /// What all entries of an object say together.
+    /// The conjunction of an object's entries.
     fn all(
         &mut self,
         object: &Map<String, Value>,
-        place: &Place<'_>,
-        each: impl Fn(&mut Self, &str, &Value, &Place<'_>) -> Result<Filter>,
+        place: &JsonPath<'_>,
+        each: impl Fn(&mut Self, &str, &Value, &JsonPath<'_>) -> Result<Filter>,
     ) -> Result<Filter> {
         if object.len() != 1 {
             self.count_node()?;
@@ -135,14 +140,14 @@ impl Parser {
 
     fn condition(
         &mut self,
-        field: Field,
-        op: Op,
+        field: FilterField,
+        op: Operator,
         value: &Value,
-        place: &Place<'_>,
+        place: &JsonPath<'_>,
     ) -> Result<Filter> {
         self.count_node()?;
         let operand = match (op, value) {
-            (Op::In | Op::Nin, Value::Array(values)) => {
+            (Operator::In | Operator::Nin, Value::Array(values)) => {
                 self.values += values.len();
                 limit(
                     "the number of values in a filter's lists",
@@ -156,7 +161,7 @@ impl Parser {
                         .collect::<Result<_>>()?,
                 )
             }
-            (Op::In | Op::Nin, _) => {
+            (Operator::In | Operator::Nin, _) => {
                 let (op, kind) = (op.name(), kind_of(value));
                 return Err(bad(place, format!("{op} takes a list, not {kind}")));
             }
@@ -165,8 +170,7 @@ impl Parser {
         Ok(Filter::Condition(Condition { field, op, operand }))
     }
 
-    /// Counts a part of the filter before it is made: every level of nesting is one, so that the limit
-    /// also bounds the stack.
+    /// Counts a part of the filter before it is made. Each level of nesting counts, so the limit also bounds the stack.
     fn count_node(&mut self) -> Result<()> {
         self.nodes += 1;
         limit(
@@ -181,19 +185,19 @@ fn limit(what: &'static str, value: usize, max: usize) -> Result<()> {
     Error::check_limit(what, value as u64, max as u64)
 }
 
-fn bad(place: &Place<'_>, why: impl AsRef<str>) -> Error {
+fn bad(place: &JsonPath<'_>, why: impl AsRef<str>) -> Error {
     Error::invalid("filter", format!("at {place}: {}", why.as_ref()))
 }
 
-fn named_field(name: &str, place: &Place<'_>) -> Result<Field> {
-    match Field::named(name) {
-        Field::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
+fn named_field(name: &str, place: &JsonPath<'_>) -> Result<FilterField> {
+    match FilterField::named(name) {
+        FilterField::Attribute(path) if path.is_empty() => Err(bad(place, "an empty name")),
         field => Ok(field),
     }
 }
 
-fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
-    Op::named(name).ok_or_else(|| {
+fn named_op(name: &str, place: &JsonPath<'_>) -> Result<Operator> {
+    Operator::named(name).ok_or_else(|| {
         bad(
             place,
             format!(
@@ -205,51 +209,59 @@ fn named_op(name: &str, place: &Place<'_>) -> Result<Op> {
     })
 }
 
-/// A value that an operator can compare a field with.
-fn scalar(field: &Field, op: Op, value: &Value, place: &Place<'_>) -> Result<Scalar> {
-    let is_part = matches!(op, Op::Contains | Op::Icontains);
-    let is_order = matches!(op, Op::Gt | Op::Gte | Op::Lt | Op::Lte);
+/// Parses an operand and checks that it fits the field and the operator.
+fn scalar(
+    field: &FilterField,
+    op: Operator,
+    value: &Value,
+    place: &JsonPath<'_>,
+) -> Result<Scalar> {
+    let is_part = matches!(op, Operator::Contains | Operator::Icontains);
+    let is_order = matches!(
+        op,
+        Operator::Gt | Operator::Gte | Operator::Lt | Operator::Lte
+    );
     let refused = |wanted: &str| {
         let (op, kind) = (op.name(), kind_of(value));
         bad(place, format!("{op} on {field} takes {wanted}, not {kind}"))
     };
     match (field.kind(), value) {
-        (Kind::Number | Kind::Time | Kind::Type, _) if is_part => {
+        (FieldKind::Number | FieldKind::Time | FieldKind::Type, _) if is_part => {
             let op = op.name();
             Err(bad(place, format!("{op} is for strings; {field} is none")))
         }
-        (Kind::Type, _) if is_order => {
+        (FieldKind::Type, _) if is_order => {
             let op = op.name();
             Err(bad(place, format!("types have no order for {op}; use in")))
         }
-        (Kind::Text | Kind::Any, Value::String(text)) if op == Op::Icontains => {
+        (FieldKind::Text | FieldKind::Any, Value::String(text)) if op == Operator::Icontains => {
             Ok(Scalar::Text(fold(text).into_owned()))
         }
-        (Kind::Text | Kind::Any, Value::String(text)) => Ok(Scalar::Text(text.clone())),
-        (Kind::Text, _) => Err(refused("a string")),
-        (Kind::Any, _) if is_part => Err(refused("a string")),
-        (Kind::Number | Kind::Any, Value::Number(number)) => Number::new(number)
+        (FieldKind::Text | FieldKind::Any, Value::String(text)) => Ok(Scalar::Text(text.clone())),
+        (FieldKind::Text, _) => Err(refused("a string")),
+        (FieldKind::Any, _) if is_part => Err(refused("a string")),
+        (FieldKind::Number | FieldKind::Any, Value::Number(number)) => Number::new(number)
             .map(Scalar::Number)
             .ok_or_else(|| bad(place, "a number that is not finite")),
-        (Kind::Number, _) => Err(refused("a number")),
-        (Kind::Any, _) if is_order => Err(refused("a number or a string")),
-        (Kind::Any, Value::Null) => Ok(Scalar::Null),
-        (Kind::Any, Value::Bool(b)) => Ok(Scalar::Bool(*b)),
-        (Kind::Any, Value::Array(_)) if op == Op::Eq => {
+        (FieldKind::Number, _) => Err(refused("a number")),
+        (FieldKind::Any, _) if is_order => Err(refused("a number or a string")),
+        (FieldKind::Any, Value::Null) => Ok(Scalar::Null),
+        (FieldKind::Any, Value::Bool(b)) => Ok(Scalar::Bool(*b)),
+        (FieldKind::Any, Value::Array(_)) if op == Operator::Eq => {
             Err(refused("one value (for any of a list, use in)"))
         }
-        (Kind::Any, _) => Err(refused("null, a boolean, a number or a string")),
-        (Kind::Time, Value::String(text)) => time::parse(text)
+        (FieldKind::Any, _) => Err(refused("null, a boolean, a number or a string")),
+        (FieldKind::Time, Value::String(text)) => time::parse(text)
             .map(Scalar::Time)
             .map_err(|e| bad(place, e.to_string())),
-        (Kind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
-        (Kind::Type, Value::String(name)) => EventType::deserialize(value)
+        (FieldKind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
+        (FieldKind::Type, Value::String(name)) => EventType::deserialize(value)
             .map(Scalar::Type)
             .map_err(|_| {
                 let known = EventType::ALL.map(|t| t.to_string()).join(", ");
                 let name = shortened(name);
                 bad(place, format!("unknown type {name:?}; there are {known}"))
             }),
-        (Kind::Type, _) => Err(refused("the name of a type")),
+        (FieldKind::Type, _) => Err(refused("the name of a type")),
     }
 }

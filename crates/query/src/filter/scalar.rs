@@ -1,7 +1,7 @@
-//! The values that a filter compares, and how: numbers exactly, strings by bytes, times as instants.
+//! The values that a filter compares: numbers exactly, strings by bytes, times as instants.
 //!
-//! An `Item` is found in an event, a `Scalar` was given by the caller. Values of two kinds are never
-//! equal, less or greater; the order between kinds serves only to search lists.
+//! An `EventValue` comes from an event, a `Scalar` from the caller. Values of different kinds are never equal, less or
+//! greater; the order between kinds only serves binary search.
 
 use std::cmp::Ordering;
 
@@ -13,12 +13,12 @@ use amem_format::types::{EventType, Micros};
 
 /// A value in an event.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Item<'a> {
+pub(super) enum EventValue<'a> {
     Null,
     Bool(bool),
     Number(Number),
-    /// A number stored in 32 bits, not NaN. It is compared in 32 bits, or a confidence stored from 0.9 would not
-    /// be equal to 0.9.
+    /// A number stored in 32 bits, not NaN. It compares in 32 bits; otherwise a confidence stored from 0.9 would not
+    /// equal 0.9.
     Narrow(f32),
     Text(&'a str),
     Time(Micros),
@@ -36,8 +36,8 @@ pub(super) enum Scalar {
     Type(EventType),
 }
 
-impl<'a> Item<'a> {
-    /// The value, unless it is made of others.
+impl<'a> EventValue<'a> {
+    /// The value, unless it is an array or an object.
     pub(super) fn new(value: &'a Value) -> Option<Self> {
         match value {
             Value::Null => Some(Self::Null),
@@ -60,51 +60,53 @@ impl<'a> Item<'a> {
     }
 }
 
-impl<'a> Item<'a> {
-    /// The value as an index of attributes has it; `None` of what no attribute can be.
-    pub(super) fn as_attribute(&self) -> Option<attributes::Value<'a>> {
+impl<'a> EventValue<'a> {
+    /// The value as the index of attributes stores it; `None` if no attribute can have it.
+    pub(super) fn as_attribute(&self) -> Option<attributes::ScalarValue<'a>> {
         match *self {
-            Self::Null => Some(attributes::Value::Null),
-            Self::Bool(b) => Some(attributes::Value::Bool(b)),
-            Self::Number(n) => Some(attributes::Value::Number(n)),
-            Self::Text(text) => Some(attributes::Value::Text(text)),
+            Self::Null => Some(attributes::ScalarValue::Null),
+            Self::Bool(b) => Some(attributes::ScalarValue::Bool(b)),
+            Self::Number(n) => Some(attributes::ScalarValue::Number(n)),
+            Self::Text(text) => Some(attributes::ScalarValue::Text(text)),
             Self::Narrow(_) | Self::Time(_) | Self::Type(_) => None,
         }
     }
 }
 
 impl Scalar {
-    /// How an item stands to this value; `None` if they are of two kinds.
-    pub(super) fn order_of(&self, item: &Item<'_>) -> Option<Ordering> {
+    /// The order of an item relative to this value; `None` if their kinds differ.
+    pub(super) fn order_of(&self, item: &EventValue<'_>) -> Option<Ordering> {
         (self.as_item().rank() == item.rank()).then(|| self.order(item).reverse())
     }
 
-    /// This value before or after an item, of any kind.
-    pub(super) fn order(&self, item: &Item<'_>) -> Ordering {
+    /// The order of this value relative to an item of any kind.
+    pub(super) fn order(&self, item: &EventValue<'_>) -> Ordering {
         match (self, item) {
-            (Self::Bool(a), Item::Bool(b)) => a.cmp(b),
-            (Self::Number(a), Item::Number(b)) => a.order(*b),
-            (Self::Number(a), Item::Narrow(b)) => order_floats(a.as_f32().into(), (*b).into()),
-            (Self::Text(a), Item::Text(b)) => a.as_str().cmp(b),
-            (Self::Time(a), Item::Time(b)) => a.cmp(b),
-            (Self::Type(a), Item::Type(b)) => a.cmp(b),
+            (Self::Bool(a), EventValue::Bool(b)) => a.cmp(b),
+            (Self::Number(a), EventValue::Number(b)) => a.order(*b),
+            (Self::Number(a), EventValue::Narrow(b)) => {
+                order_floats(a.as_f32().into(), (*b).into())
+            }
+            (Self::Text(a), EventValue::Text(b)) => a.as_str().cmp(b),
+            (Self::Time(a), EventValue::Time(b)) => a.cmp(b),
+            (Self::Type(a), EventValue::Type(b)) => a.cmp(b),
             _ => self.as_item().rank().cmp(&item.rank()),
         }
     }
 
-    /// The value as if an event had it.
-    pub(super) fn as_item(&self) -> Item<'_> {
+    /// The value as one of an event.
+    pub(super) fn as_item(&self) -> EventValue<'_> {
         match self {
-            Self::Null => Item::Null,
-            Self::Bool(b) => Item::Bool(*b),
-            Self::Number(n) => Item::Number(*n),
-            Self::Text(s) => Item::Text(s),
-            Self::Time(t) => Item::Time(*t),
-            Self::Type(t) => Item::Type(*t),
+            Self::Null => EventValue::Null,
+            Self::Bool(b) => EventValue::Bool(*b),
+            Self::Number(n) => EventValue::Number(*n),
+            Self::Text(s) => EventValue::Text(s),
+            Self::Time(t) => EventValue::Time(*t),
+            Self::Type(t) => EventValue::Type(*t),
         }
     }
 
-    /// The value as the caller may give it.
+    /// The value as JSON that parses to it.
     pub(super) fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -129,7 +131,7 @@ mod tests {
             (0.900_000_1, Ordering::Greater),
             (0.899_999_9, Ordering::Less),
         ] {
-            let order = operand.order_of(&Item::Narrow(narrow));
+            let order = operand.order_of(&EventValue::Narrow(narrow));
             assert_eq!(order, Some(expected), "{narrow}");
         }
     }

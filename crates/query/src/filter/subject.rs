@@ -1,4 +1,4 @@
-//! What a filter is asked about.
+//! The interface through which a filter reads an event.
 
 use std::borrow::Cow;
 
@@ -6,21 +6,21 @@ use amem_format::error::Result;
 use amem_format::event::Attributes;
 use amem_format::types::{EventType, Micros, NodeId, SessionId};
 
-/// What a filter is asked about: an event, of which it reads what it needs.
+/// An event as a filter reads it.
 pub trait Subject {
-    /// Its id.
+    /// The id.
     fn id(&self) -> NodeId;
-    /// Its type.
+    /// The type.
     fn event_type(&self) -> EventType;
-    /// Its session.
+    /// The session.
     fn session(&self) -> SessionId;
     /// Effective confidence.
     fn confidence(&self) -> f32;
-    /// Confidence after decay, at the moment that the query is about.
+    /// Confidence after decay, at the moment that the query uses.
     fn strength(&self) -> f32;
     /// Recorded time.
     fn created_at(&self) -> Micros;
-    /// When it happened, if that was said.
+    /// The event time, if known.
     fn event_time(&self) -> Result<Option<Micros>>;
     /// The text; empty if there is none.
     fn text(&self) -> Result<Cow<'_, str>>;

@@ -468,8 +468,8 @@ fn costly_parts_are_read_once_and_only_when_needed() {
 
 #[test]
 fn an_event_that_cannot_be_read_is_an_error() {
-    struct Damaged(Sample);
-    impl Subject for Damaged {
+    struct DamagedSubject(Sample);
+    impl Subject for DamagedSubject {
         fn id(&self) -> NodeId {
             self.0.id()
         }
@@ -498,7 +498,7 @@ fn an_event_that_cannot_be_read_is_an_error() {
             attributes::parse("[]").map(Some)
         }
     }
-    let damaged = Damaged(sample());
+    let damaged = DamagedSubject(sample());
     for filter in [
         json!({"text": "x"}),
         json!({"not": {"text": "x"}}),

@@ -1,12 +1,12 @@
-//! A filter as a tree of conditions, and whether it holds.
+//! A filter as a tree of conditions.
 
 use serde_json::{Value, json};
 
-use super::condition::{Condition, Facts};
+use super::condition::{Condition, SubjectFields};
 use super::subject::Subject;
 use amem_format::error::Result;
 
-/// Which events a query wants.
+/// A condition on events, or a combination of conditions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Filter {
     /// All of them hold.
@@ -20,16 +20,15 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// The filter that lets everything pass.
+    /// The filter that matches every event.
     pub const ALL: Self = Self::And(Vec::new());
 
-    /// True if the event is wanted; an error if it can't be read.
+    /// True if the event matches; an error if it cannot be read.
     pub fn matches(&self, subject: &dyn Subject) -> Result<bool> {
-        self.holds(&Facts::new(subject))
+        self.holds(&SubjectFields::new(subject))
     }
 
-    /// The filter in full, without shorthand: the same JSON for every way to write it in short. `parse`
-    /// takes it.
+    /// The filter without shorthand: equal filters give equal JSON, which `parse` accepts.
     pub fn to_json(&self) -> Value {
         let list = |filters: &[Self]| filters.iter().map(Self::to_json).collect::<Value>();
         match self {
@@ -40,7 +39,7 @@ impl Filter {
         }
     }
 
-    fn holds(&self, facts: &Facts<'_>) -> Result<bool> {
+    fn holds(&self, facts: &SubjectFields<'_>) -> Result<bool> {
         match self {
             Self::And(filters) => all(filters, facts),
             Self::Or(filters) => any(filters, facts),
@@ -50,7 +49,7 @@ impl Filter {
     }
 }
 
-fn all(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+fn all(filters: &[Filter], facts: &SubjectFields<'_>) -> Result<bool> {
     for filter in filters {
         if !filter.holds(facts)? {
             return Ok(false);
@@ -59,7 +58,7 @@ fn all(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
     Ok(true)
 }
 
-fn any(filters: &[Filter], facts: &Facts<'_>) -> Result<bool> {
+fn any(filters: &[Filter], facts: &SubjectFields<'_>) -> Result<bool> {
     for filter in filters {
         if filter.holds(facts)? {
             return Ok(true);

@@ -1,56 +1,41 @@
-//! Scores of rows: a weighted sum of what is known of an event.
+//! Scores of rows: a weighted sum of properties of an event.
 
-use super::Row;
-use crate::rank::Axis;
-use crate::subject::Strength;
+use super::row::{PipelineRow, ScoreParts};
+use crate::planner::order::Axis;
+use crate::planner::subject::Strength;
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 use amem_format::view::View;
 
-/// By what rows are ranked.
+/// How rows are scored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankBy {
-    /// What each part weighs.
-    pub weights: Weights,
-    /// After how many days an event is half as recent; 30 unless told otherwise.
+    /// The weights.
+    pub weights: RankWeights,
+    /// Days after which recency halves; default 30.
     pub half_life_days: f32,
-    /// By which of its times an event is recent: recorded, unless told otherwise.
+    /// The time that recency uses; default `Recorded`.
     pub axis: Axis,
-    /// Strength is that of this time instead of the last decay run.
+    /// Use the strength at this time instead of that of the last decay run.
     pub strength_at: Option<Micros>,
 }
 
-/// What each part weighs, from 0; one of them more than 0.
+/// Weights, 0 or more; at least one above 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// Of what the source says, at most 1; weighs 1 unless told otherwise, and the others nothing.
+pub struct RankWeights {
+    /// The weight of relevance, which is 0 to 1. Default 1; all others default to 0.
     pub found: f32,
-    /// Of effective confidence, 0 to 1.
+    /// The weight of effective confidence, 0 to 1.
     pub confidence: f32,
-    /// Of strength, 0 to 1.
+    /// The weight of strength, 0 to 1.
     pub strength: f32,
-    /// Of 2^(−age / half-life), 0 to 1: the age is told from the moment that the view is of.
+    /// The weight of 2^(−age / half-life), 0 to 1; age counts from the view's moment.
     pub recency: f32,
-    /// Of 1 / (1 + edges from the row of a source).
+    /// The weight of 1 / (1 + edges from a source's row).
     pub nearness: f32,
 }
 
-/// What a score is made of: each part with its weight.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Parts {
-    /// What the source says.
-    pub found: f32,
-    /// Confidence.
-    pub confidence: f32,
-    /// Strength.
-    pub strength: f32,
-    /// Recency.
-    pub recency: f32,
-    /// Nearness.
-    pub nearness: f32,
-}
-
-impl Default for Weights {
+impl Default for RankWeights {
     fn default() -> Self {
         Self {
             found: 1.0,
@@ -65,7 +50,7 @@ impl Default for Weights {
 impl Default for RankBy {
     fn default() -> Self {
         Self {
-            weights: Weights::default(),
+            weights: RankWeights::default(),
             half_life_days: 30.0,
             axis: Axis::Recorded,
             strength_at: None,
@@ -73,16 +58,9 @@ impl Default for RankBy {
     }
 }
 
-impl Parts {
-    /// Their sum, added in their order.
-    pub fn sum(&self) -> f32 {
-        self.found + self.confidence + self.strength + self.recency + self.nearness
-    }
-}
-
 impl RankBy {
     pub(super) fn check(&self) -> Result<()> {
-        let Weights {
+        let RankWeights {
             found,
             confidence,
             strength,
@@ -91,11 +69,11 @@ impl RankBy {
         } = self.weights;
         let weights = [found, confidence, strength, recency, nearness];
         if weights.iter().any(|w| !w.is_finite() || *w < 0.0) {
-            let why = format!("{weights:?} are not all numbers from 0 on");
+            let why = format!("{weights:?} are not all numbers of 0 or more");
             return Err(Error::invalid("the weights of a rank", why));
         }
         if weights.iter().all(|w| *w == 0.0) {
-            let why = "all are 0: say by what rows are ranked";
+            let why = "all are 0: give at least one above 0";
             return Err(Error::invalid("the weights of a rank", why));
         }
         if !self.half_life_days.is_finite() || self.half_life_days <= 0.0 {
@@ -105,8 +83,13 @@ impl RankBy {
         Ok(())
     }
 
-    /// Gives rows their scores, and puts them in order.
-    pub(super) fn apply(&self, view: &View, rows: &mut [Row], order: &mut [usize]) -> Result<()> {
+    /// Scores the rows and sorts them.
+    pub(super) fn apply(
+        &self,
+        view: &View,
+        rows: &mut [PipelineRow],
+        order: &mut [usize],
+    ) -> Result<()> {
         let strength = Strength::new(view, self.strength_at)?;
         let now = view.moment().1;
         for &at in order.iter() {
@@ -116,7 +99,7 @@ impl RankBy {
                 Axis::Recorded => node.created_at(),
                 Axis::Happened => node.happened()?,
             };
-            row.parts = Parts {
+            row.parts = ScoreParts {
                 found: self.weights.found * row.found,
                 confidence: self.weights.confidence * node.confidence(),
                 strength: self.weights.strength * strength.of(&node),

@@ -1,43 +1,51 @@
-//! The stages of a pipeline, one after the other.
+//! Runs the stages of a pipeline, one after the other.
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Flow, Parts, Pipeline, Reach, Row, Source, Stage};
-use crate::answer::{Answered, check_limit};
+use super::request::{Pipeline, PipelineResult, PipelineStage, RowSource, TraverseStage};
+use super::row::{PipelineRow, ScoreParts};
+use crate::answer::{AnswerStamp, check_limit};
+use crate::events::pattern::Pattern;
 use crate::filter::Filter;
-use crate::heads::Heads;
+use crate::graph::heads::Heads;
+use crate::graph::traverse::check_depth;
+use crate::graph::walk::BreadthFirst;
 use crate::limits::{PAGE_MAX, PIPELINE_ROWS_MAX, PIPELINE_SOURCES_MAX, PIPELINE_STAGES_MAX};
-use crate::pattern::Pattern;
-use crate::scope::{Scope, Sight};
+use crate::nearest::similar::Similar;
+use crate::planner::scope::{Scope, Sight};
+use crate::planner::selected::PlannedSelection;
+use crate::planner::selection::Selection;
 use crate::search::Search;
-use crate::selected::Selected;
-use crate::selection::Selection;
-use crate::similar::Similar;
-use crate::text::Text;
-use crate::traverse::check_depth;
-use crate::walk::Walk;
+use crate::search::text::TextSearch;
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// A pipeline at work.
-pub(super) struct Run<'v> {
+impl Pipeline {
+    /// Runs the query on a view.
+    pub fn run(&self, view: &View) -> Result<PipelineResult> {
+        PipelineRun::new(view, self)?.all()
+    }
+}
+
+/// The state of a running pipeline.
+struct PipelineRun<'v> {
     view: &'v View,
     pipeline: &'v Pipeline,
-    /// Every row that was made.
-    made: Vec<Row>,
-    /// The rows of the stage so far, as places in `made`.
-    now: Vec<usize>,
+    /// Every row made so far.
+    rows: Vec<PipelineRow>,
+    /// The rows of the current stage, as indexes into `rows`.
+    current: Vec<usize>,
     is_cut: bool,
 }
 
-impl<'v> Run<'v> {
-    pub(super) fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
+impl<'v> PipelineRun<'v> {
+    fn new(view: &'v View, pipeline: &'v Pipeline) -> Result<Self> {
         let sources = pipeline.sources.len() as u64;
         if sources == 0 {
             return Err(Error::invalid(
                 "pipeline",
-                "no source: say where rows come from",
+                "it has no source: give at least one",
             ));
         }
         let max = PIPELINE_SOURCES_MAX as u64;
@@ -46,34 +54,36 @@ impl<'v> Run<'v> {
         Error::check_limit("the number of stages of a pipeline", stages, max)?;
         for stage in &pipeline.stages {
             match stage {
-                Stage::Traverse(reach) => {
+                PipelineStage::Traverse(reach) => {
                     check_limit(reach.limit)?;
                     check_depth(reach.depth)?;
                 }
-                Stage::Filter(selection) => selection.check()?,
-                Stage::Rank(by) => by.check()?,
-                Stage::Limit(limit) => check_limit(*limit)?,
-                Stage::Resolve => {}
+                PipelineStage::Filter(selection) => selection.check()?,
+                PipelineStage::Rank(by) => by.check()?,
+                PipelineStage::Limit(limit) => check_limit(*limit)?,
+                PipelineStage::Resolve => {}
             }
         }
         Ok(Self {
             view,
             pipeline,
-            made: Vec::new(),
-            now: Vec::new(),
+            rows: Vec::new(),
+            current: Vec::new(),
             is_cut: false,
         })
     }
 
-    pub(super) fn all(mut self) -> Result<Flow> {
+    fn all(mut self) -> Result<PipelineResult> {
         self.sources()?;
         for (at, stage) in self.pipeline.stages.iter().enumerate() {
             match stage {
-                Stage::Traverse(reach) => self.traverse(at + 1, reach)?,
-                Stage::Resolve => self.resolve(at + 1)?,
-                Stage::Filter(selection) => self.filter(selection)?,
-                Stage::Rank(by) => by.apply(self.view, &mut self.made, &mut self.now)?,
-                Stage::Limit(limit) => self.now.truncate(*limit),
+                PipelineStage::Traverse(reach) => self.traverse(at + 1, reach)?,
+                PipelineStage::Resolve => self.resolve(at + 1)?,
+                PipelineStage::Filter(selection) => self.filter(selection)?,
+                PipelineStage::Rank(by) => {
+                    by.apply(self.view, &mut self.rows, &mut self.current)?
+                }
+                PipelineStage::Limit(limit) => self.current.truncate(*limit),
             }
         }
         Ok(self.flow())
@@ -83,49 +93,45 @@ impl<'v> Run<'v> {
         Sight::new(&self.pipeline.scope, self.pipeline.include_forgotten)
     }
 
-    fn push(&mut self, row: Row) -> Result<usize> {
-        let (rows, max) = (self.made.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
+    fn push(&mut self, row: PipelineRow) -> Result<usize> {
+        let (rows, max) = (self.rows.len() as u64 + 1, PIPELINE_ROWS_MAX as u64);
         Error::check_limit("the number of rows that a pipeline makes", rows, max)?;
-        self.made.push(row);
-        Ok(self.made.len() - 1)
+        self.rows.push(row);
+        Ok(self.rows.len() - 1)
     }
 
     fn sources(&mut self) -> Result<()> {
         let sight = self.sight()?;
-        let mut places: HashMap<NodeId, usize> = HashMap::new();
+        let mut positions: HashMap<NodeId, usize> = HashMap::new();
         for source in &self.pipeline.sources {
             let found = self.found(source, &sight)?;
-            let most = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
+            let max = found.iter().map(|(_, worth)| *worth).fold(0.0, f32::max);
             for (id, worth) in found {
-                // A cosine may be negative: what points another way is worth nothing.
-                let worth = if most > 0.0 {
-                    worth.max(0.0) / most
-                } else {
-                    0.0
-                };
-                match places.get(&id) {
+                // A cosine may be negative: an opposite direction has relevance 0.
+                let worth = if max > 0.0 { worth.max(0.0) / max } else { 0.0 };
+                match positions.get(&id) {
                     Some(&at) => {
-                        let row = &mut self.made[at];
+                        let row = &mut self.rows[at];
                         *row = source_row(id, row.found.max(worth));
                     }
                     None => {
                         let at = self.push(source_row(id, worth))?;
-                        self.now.push(at);
-                        places.insert(id, at);
+                        self.current.push(at);
+                        positions.insert(id, at);
                     }
                 }
             }
-            let (rows, max) = (self.now.len() as u64, PAGE_MAX as u64);
+            let (rows, max) = (self.current.len() as u64, PAGE_MAX as u64);
             Error::check_limit("the number of rows of a pipeline", rows, max)?;
         }
         Ok(())
     }
 
-    /// The events that a source finds and that may be rows, and what it says they are worth.
-    fn found(&self, source: &Source, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
+    /// The events that a source finds and that may become rows, with their scores.
+    fn found(&self, source: &RowSource, sight: &Sight) -> Result<Vec<(NodeId, f32)>> {
         let view = self.view;
         match source {
-            Source::Events(ids) => {
+            RowSource::Events(ids) => {
                 let (count, max) = (ids.len() as u64, PAGE_MAX as u64);
                 Error::check_limit("the number of event ids", count, max)?;
                 for &id in ids {
@@ -133,7 +139,7 @@ impl<'v> Run<'v> {
                 }
                 Ok(ids.iter().map(|&id| (id, 1.0)).collect())
             }
-            Source::Search(search) => {
+            RowSource::Search(search) => {
                 let search = Search {
                     selection: self.within(&search.selection)?,
                     ..search.clone()
@@ -141,21 +147,21 @@ impl<'v> Run<'v> {
                 let hits = search.run(view)?.hits.into_iter();
                 Ok(hits.map(|hit| (hit.id, hit.score)).collect())
             }
-            Source::Text(text) => {
-                let text = Text {
+            RowSource::Text(text) => {
+                let text = TextSearch {
                     selection: self.within(&text.selection)?,
                     ..text.clone()
                 };
                 Ok(text.run(view)?.hits)
             }
-            Source::Similar(similar) => {
+            RowSource::Similar(similar) => {
                 let similar = Similar {
                     selection: self.within(&similar.selection)?,
                     ..similar.clone()
                 };
                 Ok(similar.run(view)?.hits)
             }
-            Source::Pattern(pattern) => {
+            RowSource::Pattern(pattern) => {
                 let pattern = Pattern {
                     selection: self.within(&pattern.selection)?,
                     ..pattern.clone()
@@ -166,7 +172,7 @@ impl<'v> Run<'v> {
         }
     }
 
-    /// What a source's selection wants and may be a row: so that its limit is one of rows.
+    /// A source's selection within the pipeline's scope, so that the source's limit counts rows.
     fn within(&self, selection: &Selection) -> Result<Selection> {
         let (ours, own) = (&self.pipeline.scope, &selection.scope);
         let scope = Scope {
@@ -174,10 +180,11 @@ impl<'v> Run<'v> {
             agent: ours.agent.clone().or_else(|| own.agent.clone()),
             run: ours.run.clone().or_else(|| own.run.clone()),
         };
-        // Both must hold. Where they ask for different values, nothing is within.
-        let own = match scope == *own {
-            true => None,
-            false => own.to_filter()?,
+        // Both scopes must hold. If they ask for different values, no event matches.
+        let own = if scope == *own {
+            None
+        } else {
+            own.to_filter()?
         };
         let mut filters: Vec<Filter> = own.into_iter().chain(selection.filter.clone()).collect();
         let filter = match filters.len() {
@@ -192,9 +199,9 @@ impl<'v> Run<'v> {
         })
     }
 
-    fn traverse(&mut self, stage: usize, reach: &Reach) -> Result<()> {
-        let starts: Vec<NodeId> = self.now.iter().map(|&at| self.made[at].id).collect();
-        let tree = Walk {
+    fn traverse(&mut self, stage: usize, reach: &TraverseStage) -> Result<()> {
+        let starts: Vec<NodeId> = self.current.iter().map(|&at| self.rows[at].id).collect();
+        let tree = BreadthFirst {
             sight: self.sight()?,
             follow: reach.follow,
             types: &reach.types,
@@ -203,22 +210,22 @@ impl<'v> Run<'v> {
         }
         .tree(self.view, &starts)?;
         self.is_cut |= tree.is_cut;
-        // The walk begins with the rows; each step's row by the place of the step.
-        let mut places = self.now.clone();
+        // The walk begins with the rows; this maps each step to its row.
+        let mut positions = self.current.clone();
         for step in tree.steps.iter().skip(starts.len()) {
             let Some(via) = step.via else { continue };
-            let from = places[via.parent as usize];
-            let at = self.push(Row {
+            let from = positions[via.parent as usize];
+            let at = self.push(PipelineRow {
                 stage,
-                depth: self.made[from].depth.saturating_add(1),
+                depth: self.rows[from].depth.saturating_add(1),
                 from: Some(from),
                 via: Some((via.edge_type, via.direction)),
                 is_stub: step.is_stub,
-                ..source_row(step.id, self.made[from].found)
+                ..source_row(step.id, self.rows[from].found)
             })?;
-            places.push(at);
+            positions.push(at);
             if !step.is_stub {
-                self.now.push(at);
+                self.current.push(at);
             }
         }
         Ok(())
@@ -228,9 +235,9 @@ impl<'v> Run<'v> {
         let sight = self.sight()?;
         let mut heads = Heads::new(self.view, &sight);
         let mut seen = HashSet::new();
-        let mut resolved = Vec::with_capacity(self.now.len());
-        for place in std::mem::take(&mut self.now) {
-            let row = self.made[place];
+        let mut resolved = Vec::with_capacity(self.current.len());
+        for place in std::mem::take(&mut self.current) {
+            let row = self.rows[place];
             let head = heads.newest(row.id)?;
             let Some(head) = head.filter(|head| seen.insert(*head)) else {
                 continue;
@@ -239,52 +246,52 @@ impl<'v> Run<'v> {
                 resolved.push(place);
                 continue;
             }
-            resolved.push(self.push(Row {
+            resolved.push(self.push(PipelineRow {
                 stage,
                 depth: row.depth,
                 from: Some(place),
                 ..source_row(head, row.found)
             })?);
         }
-        self.now = resolved;
+        self.current = resolved;
         Ok(())
     }
 
     fn filter(&mut self, selection: &Selection) -> Result<()> {
-        let mut selected = Selected::new(self.view, selection, self.view.nodes())?;
-        let mut kept = Vec::with_capacity(self.now.len());
-        for &at in &self.now {
-            if selected.admits_id(self.made[at].id)? {
+        let mut selected = PlannedSelection::new(self.view, selection, self.view.nodes())?;
+        let mut kept = Vec::with_capacity(self.current.len());
+        for &at in &self.current {
+            if selected.admits_id(self.rows[at].id)? {
                 kept.push(at);
             }
         }
-        self.now = kept;
+        self.current = kept;
         Ok(())
     }
 
-    /// The answer: the rows of the last stage, and what these came from.
-    fn flow(self) -> Flow {
-        let mut is_needed = vec![false; self.made.len()];
-        for &at in &self.now {
-            let mut from = self.made[at].from;
+    /// Builds the answer: the rows of the last stage, and those that they came from.
+    fn flow(self) -> PipelineResult {
+        let mut is_needed = vec![false; self.rows.len()];
+        for &at in &self.current {
+            let mut from = self.rows[at].from;
             while let Some(at) = from.filter(|&at| !std::mem::replace(&mut is_needed[at], true)) {
-                from = self.made[at].from;
+                from = self.rows[at].from;
             }
         }
-        for &at in &self.now {
+        for &at in &self.current {
             is_needed[at] = false;
         }
-        let origins = (0..self.made.len()).filter(|&at| is_needed[at]);
-        let order: Vec<usize> = self.now.iter().copied().chain(origins).collect();
-        let places: HashMap<usize, usize> =
+        let origins = (0..self.rows.len()).filter(|&at| is_needed[at]);
+        let order: Vec<usize> = self.current.iter().copied().chain(origins).collect();
+        let positions: HashMap<usize, usize> =
             order.iter().enumerate().map(|(i, &at)| (at, i)).collect();
-        let mut rows: Vec<Row> = order.iter().map(|&at| self.made[at]).collect();
+        let mut rows: Vec<PipelineRow> = order.iter().map(|&at| self.rows[at]).collect();
         for row in &mut rows {
-            row.from = row.from.and_then(|at| places.get(&at).copied());
+            row.from = row.from.and_then(|at| positions.get(&at).copied());
         }
-        let origins = rows.split_off(self.now.len());
-        Flow {
-            answered: Answered::by(self.view),
+        let origins = rows.split_off(self.current.len());
+        PipelineResult {
+            answered: AnswerStamp::by(self.view),
             rows,
             origins,
             is_cut: self.is_cut,
@@ -292,13 +299,13 @@ impl<'v> Run<'v> {
     }
 }
 
-/// The row of an event that a source found.
-fn source_row(id: NodeId, found: f32) -> Row {
-    let parts = Parts {
+/// The row of an event from a source.
+fn source_row(id: NodeId, found: f32) -> PipelineRow {
+    let parts = ScoreParts {
         found,
-        ..Parts::default()
+        ..ScoreParts::default()
     };
-    Row {
+    PipelineRow {
         id,
         stage: 0,
         depth: 0,

@@ -1,114 +1,117 @@
-//! Adding what others lend to what events have of their own, and finding the best without looking at all.
+//! Fusion: adds propagated scores to base scores, and finds the best hits without scoring every event.
 
 use std::collections::{BinaryHeap, HashSet};
 
 use super::request::{Hit, Search};
-use crate::everyone;
-use crate::heads::Heads;
-use crate::lenders::{Lenders, small};
-use crate::own::Own;
-use crate::rest::Rest;
-use crate::scope::Sight;
-use crate::selected::Selected;
+use crate::graph::heads::Heads;
+use crate::planner::scope::Sight;
+use crate::planner::selected::PlannedSelection;
+use crate::search::base_score::BaseScores;
+use crate::search::full_scan;
+use crate::search::remaining::RemainingEvents;
+use crate::search::spread::{Spread, compact_id};
 use amem_format::error::Result;
-use amem_format::top::Scored;
+use amem_format::top::ScoredEvent;
 use amem_format::types::NodeId;
 use amem_format::view::View;
 
-/// What one two steps away lends, of what a neighbour lends.
-const SECOND: f32 = 0.5;
-/// A bound is a sum in another order than the score that it bounds: this much more covers the rounding.
+/// The share of two steps, relative to that of one.
+const SECOND_STEP_SHARE: f32 = 0.5;
+/// Covers the rounding of a bound, which adds in another order than the score.
 const ROUNDING: f32 = 1.0 + 1e-5;
 
-/// The last step of a search: gives its hits, the best first.
+/// The last step of a search: returns the hits, the best first.
 ///
-/// Events are taken up by bounds of what they have of their own, the greatest first, each with those that it lends to,
-/// its neighbours one and two steps away. One that was not taken up has at most as much as the next, and none of the
-/// neighbours that lend to it has more; so a hit that has more than such a one can have is the best of those that are
-/// left (after Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
+/// Events are expanded by upper bound of their base scores, the greatest first, each with the events that it spreads
+/// to: its neighbours one and two steps away. An event not yet expanded has at most the next base score, and so have
+/// the neighbours that spread to it. A hit with a greater score than such an event can have is therefore the best
+/// remaining one (Fagin, Lotem and Naor: Optimal aggregation algorithms, 2003).
 ///
-/// What was taken up waits by a bound of its score, and is looked at closer only when it comes first; most never do.
-/// Where that comes to a good part of the brain, bounds of all scores are made in one go, and events are rated by
-/// those.
+/// Expanded events wait in a queue by bound, and are refined only when they come first; most never are. Once a large
+/// part of the brain is expanded, one scan computes bounds of all scores, and events are scored in that order.
 pub(super) struct Fusion<'s, 'v> {
     view: &'v View,
     search: &'v Search,
-    own: &'s Own<'v>,
-    lenders: Lenders<'s, 'v>,
-    /// Events that were not taken up.
-    rest: Rest<'s, 'v>,
-    /// No wanted event has more of its own; known once one was taken up.
-    most: Option<f32>,
-    /// Hits that were not given.
-    ready: BinaryHeap<Waiting>,
-    /// Hits that were given.
-    given: Vec<u32>,
-    /// `rest` is of all events, by bounds of their scores.
-    is_of_all: bool,
+    base_scores: &'s BaseScores<'v>,
+    spread: Spread<'s, 'v>,
+    /// Events not yet expanded.
+    remaining: RemainingEvents<'s, 'v>,
+    /// The greatest base score of a selected event; known after the first expansion.
+    max_base_score: Option<f32>,
+    /// Hits not yet returned.
+    queue: BinaryHeap<QueuedHit>,
+    /// Hits already returned.
+    returned: Vec<u32>,
+    /// `remaining` holds all events, by bounds of their scores.
+    is_full_scan: bool,
 }
 
-/// Events to follow one after the other before all are looked at, and the share of all that may be as well. The first
-/// is small so that a small brain takes either way.
-const FOLLOWED: u64 = 64;
-const FOLLOWED_ONE_IN: u64 = 32;
+/// Events to expand before the full scan: a constant plus a share of all. The constant is small, so that small brains
+/// use both ways.
+const EXPANDED_MAX: u64 = 64;
+const EXPANDED_ONE_IN: u64 = 32;
 
-/// A hit that was not given. Of equal bounds the highest id comes first, as hits of equal scores are given.
+/// A hit that waits. Of equal bounds the highest id comes first, as in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    bound: Scored,
-    how: How,
+struct QueuedHit {
+    bound: ScoredEvent,
+    precision: BoundPrecision,
 }
 
-/// How a hit that waits was looked at.
+/// How precise a waiting hit's bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum How {
-    /// Not at all: its bound follows from what was taken up. It may be unwanted.
-    Unseen,
-    /// Its bound follows from those of its neighbours and its session.
-    Bounded,
-    /// It has its score.
+enum BoundPrecision {
+    /// Derived from the expanded events. The selection may not contain the event.
+    Initial,
+    /// Derived from the bounds of its neighbours and session.
+    Refined,
+    /// The score itself.
     Exact,
 }
 
 impl<'s, 'v> Fusion<'s, 'v> {
-    pub(super) fn new(view: &'v View, search: &'v Search, own: &'s Own<'v>) -> Result<Self> {
-        let selected = Selected::new(view, &search.selection, view.nodes())?;
+    pub(super) fn new(
+        view: &'v View,
+        search: &'v Search,
+        base_scores: &'s BaseScores<'v>,
+    ) -> Result<Self> {
+        let selected = PlannedSelection::new(view, &search.selection, view.nodes())?;
         Ok(Self {
             view,
             search,
-            own,
-            lenders: Lenders::new(view, own, selected)?,
-            rest: Rest::new(own),
-            most: None,
-            ready: BinaryHeap::new(),
-            given: Vec::new(),
-            is_of_all: false,
+            base_scores,
+            spread: Spread::new(view, base_scores, selected)?,
+            remaining: RemainingEvents::new(base_scores),
+            max_base_score: None,
+            queue: BinaryHeap::new(),
+            returned: Vec::new(),
+            is_full_scan: false,
         })
     }
 
-    /// The best hits, superseded ones as their heads.
+    /// The best hits, superseded events as their heads.
     pub(super) fn best(mut self, limit: usize) -> Result<Vec<Hit>> {
         let selection = &self.search.selection;
         let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
-        self.take(limit, &mut Heads::new(self.view, &sight))
+        self.collect(limit, &mut Heads::new(self.view, &sight))
     }
 
-    /// Hits come in their order, so heads are looked up only of those at the top, however many have the score of the
-    /// last.
-    fn take(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
-        let mut told = HashSet::new();
+    /// Hits come in order, so heads are looked up only for those at the top, however many share the last score.
+    fn collect(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
+        let mut seen = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();
         while best.len() < limit
             && let Some(hit) = self.next()?
         {
-            let head = match self.search.include_superseded {
-                true => Some(hit.found),
-                false => heads.newest(hit.found)?,
+            let head = if self.search.include_superseded {
+                Some(hit.found)
+            } else {
+                heads.newest(hit.found)?
             };
             if let Some(id) = head
-                && self.lenders.wants(small(id)?)?
+                && self.spread.admits(compact_id(id)?)?
                 && !self.is_to_come(id, &hit)?
-                && told.insert(id)
+                && seen.insert(id)
             {
                 best.push(Hit { id, ..hit });
             }
@@ -116,164 +119,168 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(best)
     }
 
-    /// True if a wanted head is itself a hit of the same score, after what it replaces: then that hit is the one shown.
+    /// True if a selected head is itself a hit of the same score that comes later: that hit is returned instead.
     fn is_to_come(&mut self, head: NodeId, replaced: &Hit) -> Result<bool> {
         if head >= replaced.found {
             return Ok(false);
         }
-        let own = self.hit(small(head)?)?;
+        let own = self.hit(compact_id(head)?)?;
         Ok(own.score == replaced.score && own.text + own.vector + own.neighbours > 0.0)
     }
 
-    /// The best hit that was not given; of equals, the highest id.
+    /// The best hit not yet returned; of equals, the highest id.
     fn next(&mut self) -> Result<Option<Hit>> {
         loop {
-            let others = self.most_of_the_rest();
-            if let Some(&first) = self.ready.peek()
+            let others = self.remaining_upper_bound();
+            if let Some(&first) = self.queue.peek()
                 && first.bound.score > others
             {
-                self.ready.pop();
-                if first.how == How::Exact {
-                    self.given.push(first.bound.id);
+                self.queue.pop();
+                if first.precision == BoundPrecision::Exact {
+                    self.returned.push(first.bound.id);
                     return self.hit(first.bound.id).map(Some);
                 }
-                self.look_closer(first)?;
+                self.refine(first)?;
                 continue;
             }
-            match self.rest.pop() {
-                Some(next) if self.is_of_all => self.rate(next)?,
-                Some(_) if self.are_many() => self.look_at_all()?,
-                Some(next) => self.take_up(next)?,
+            match self.remaining.pop() {
+                Some(next) if self.is_full_scan => self.queue_exact(next)?,
+                Some(_) if self.should_scan_all() => self.start_full_scan()?,
+                Some(next) => self.expand(next)?,
                 None => return Ok(None),
             }
         }
     }
 
-    /// No event that was not taken up, and is no neighbour of one that was, has a greater score.
-    fn most_of_the_rest(&mut self) -> f32 {
-        let Some(next) = self.rest.most() else {
+    /// An upper bound of the score of every event that is neither expanded nor reached.
+    fn remaining_upper_bound(&mut self) -> f32 {
+        let Some(next) = self.remaining.upper_bound() else {
             return f32::NEG_INFINITY;
         };
-        if self.is_of_all {
+        if self.is_full_scan {
             return next;
         }
-        let session = self.most.unwrap_or(next);
+        let session = self.max_base_score.unwrap_or(next);
         self.bound(next, (2.0 * next, 2.0 * next), session)
     }
 
-    /// No score that is made of no more than these is greater.
+    /// An upper bound of a score with these parts.
     fn bound(&self, own: f32, (firsts, seconds): (f32, f32), session: f32) -> f32 {
-        let lent = self.search.neighbour_share * (firsts + SECOND * seconds);
-        (own + lent + self.search.session_share * session) * ROUNDING
+        let spread = self.search.neighbour_share * (firsts + SECOND_STEP_SHARE * seconds);
+        (own + spread + self.search.session_share * session) * ROUNDING
     }
 
-    /// True if following one event after the other has come to so many that looking at all takes less.
-    fn are_many(&self) -> bool {
-        let few = FOLLOWED + self.view.nodes() / FOLLOWED_ONE_IN;
-        self.lenders.known() as u64 > few
+    /// True if expansion reached so many events that a full scan is cheaper.
+    fn should_scan_all(&self) -> bool {
+        let few = EXPANDED_MAX + self.view.nodes() / EXPANDED_ONE_IN;
+        self.spread.entry_count() as u64 > few
     }
 
-    /// Goes on with bounds of all scores.
-    fn look_at_all(&mut self) -> Result<()> {
+    /// Switches to bounds of all scores.
+    fn start_full_scan(&mut self) -> Result<()> {
         let share = self.search.neighbour_share;
-        let neighbours = (share, share * SECOND);
+        let neighbours = (share, share * SECOND_STEP_SHARE);
         let session = self.search.session_share;
-        let mut bounds = everyone::bounds(self.view, self.own, neighbours, session)?;
-        for &id in &self.given {
+        let mut bounds = full_scan::bounds(self.view, self.base_scores, neighbours, session)?;
+        for &id in &self.returned {
             bounds[id as usize] = 0.0;
         }
         bounds.iter_mut().for_each(|bound| *bound *= ROUNDING);
-        self.rest = Rest::of(bounds);
-        self.ready.clear();
-        self.is_of_all = true;
+        self.remaining = RemainingEvents::by_bounds(bounds);
+        self.queue.clear();
+        self.is_full_scan = true;
         Ok(())
     }
 
-    /// Has an event wait by its score, if it is a hit.
-    fn rate(&mut self, Scored { id, .. }: Scored) -> Result<()> {
-        if self.lenders.wants(id)? {
+    /// Queues an event with its score, if it is a hit.
+    fn queue_exact(&mut self, ScoredEvent { id, .. }: ScoredEvent) -> Result<()> {
+        if self.spread.admits(id)? {
             let hit = self.hit(id)?;
             if hit.text + hit.vector + hit.neighbours > 0.0 {
-                self.wait(hit.score, id, How::Exact);
+                self.push(hit.score, id, BoundPrecision::Exact);
             }
         }
         Ok(())
     }
 
-    fn take_up(&mut self, next: Scored) -> Result<()> {
-        if !self.lenders.tell(next)? {
+    fn expand(&mut self, next: ScoredEvent) -> Result<()> {
+        if !self.spread.observe(next)? {
             return Ok(());
         }
-        self.most.get_or_insert(next.score);
-        let mut made = Vec::new();
-        let mut make = |_: &mut Lenders<'s, 'v>, id: u32| {
-            made.push(id);
+        self.max_base_score.get_or_insert(next.score);
+        let mut reached = Vec::new();
+        let mut reach = |_: &mut Spread<'s, 'v>, id: u32| {
+            reached.push(id);
             Ok(())
         };
         match self.search.neighbour_share {
-            0.0 => self.lenders.once(next.id, &mut make)?,
+            0.0 => self.spread.visit_once(next.id, &mut reach)?,
             _ => {
-                let rest = &self.rest;
-                self.lenders.expect(|after| rest.coming(after))?;
-                self.lenders.around(next, make)?;
+                let remaining = &self.remaining;
+                self.spread.prefetch(|after| remaining.peek_ahead(after))?;
+                self.spread.expand(next, reach)?;
             }
         }
-        for id in made {
-            let score = self.unseen_bound(id);
-            self.wait(score, id, How::Unseen);
+        for id in reached {
+            let score = self.initial_bound(id);
+            self.push(score, id, BoundPrecision::Initial);
         }
         Ok(())
     }
 
-    fn wait(&mut self, score: f32, id: u32, how: How) {
-        self.ready.push(Waiting {
-            bound: Scored { score, id },
-            how,
+    fn push(&mut self, score: f32, id: u32, precision: BoundPrecision) {
+        self.queue.push(QueuedHit {
+            bound: ScoredEvent { score, id },
+            precision,
         });
     }
 
-    /// A bound by what was taken up until now.
-    fn unseen_bound(&mut self, id: u32) -> f32 {
-        let next = self.rest.most().unwrap_or_default();
-        let near = self.lenders.near_told(id, next);
-        self.bound(self.own.upper(id), near, self.most.unwrap_or(next))
+    /// A bound from the events expanded so far.
+    fn initial_bound(&mut self, id: u32) -> f32 {
+        let next = self.remaining.upper_bound().unwrap_or_default();
+        let near = self.spread.near_seen_bound(id, next);
+        self.bound(
+            self.base_scores.upper_bound(id),
+            near,
+            self.max_base_score.unwrap_or(next),
+        )
     }
 
-    /// Puts a hit back with a lower bound or with its score, if it is one.
-    fn look_closer(&mut self, Waiting { bound, how }: Waiting) -> Result<()> {
+    /// Queues a hit again with a lower bound or its score, if it is one.
+    fn refine(&mut self, QueuedHit { bound, precision }: QueuedHit) -> Result<()> {
         let id = bound.id;
-        if how == How::Bounded {
-            return self.rate(bound);
+        if precision == BoundPrecision::Refined {
+            return self.queue_exact(bound);
         }
-        let unseen = self.unseen_bound(id);
-        if unseen < bound.score {
-            self.wait(unseen, id, How::Unseen);
-        } else if self.lenders.wants(id)? {
-            let next = self.rest.most().unwrap_or_default();
+        let initial = self.initial_bound(id);
+        if initial < bound.score {
+            self.push(initial, id, BoundPrecision::Initial);
+        } else if self.spread.admits(id)? {
+            let next = self.remaining.upper_bound().unwrap_or_default();
             let near = match self.search.neighbour_share {
                 0.0 => (0.0, 0.0),
-                _ => self.lenders.near_upper(id)?,
+                _ => self.spread.near_upper_bound(id)?,
             };
-            let session = self.lenders.session_upper(id, next)?;
-            let score = self.bound(self.own.upper(id), near, session);
-            self.wait(score, id, How::Bounded);
+            let session = self.spread.session_upper_bound(id, next)?;
+            let score = self.bound(self.base_scores.upper_bound(id), near, session);
+            self.push(score, id, BoundPrecision::Refined);
         }
         Ok(())
     }
 
-    /// The hit that a wanted event is.
+    /// The score of a selected event.
     fn hit(&mut self, id: u32) -> Result<Hit> {
-        let (text, vector) = self.own.parts(id)?;
+        let (text, vector) = self.base_scores.parts(id)?;
         let neighbours = match self.search.neighbour_share {
             0.0 => 0.0,
             share => {
-                let (first, second) = self.lenders.near(id)?;
-                share * (first + SECOND * second)
+                let (first, second) = self.spread.near(id)?;
+                share * (first + SECOND_STEP_SHARE * second)
             }
         };
         let session = match self.search.session_share {
             0.0 => 0.0,
-            share => share * self.lenders.session(id)?,
+            share => share * self.spread.session(id)?,
         };
         let found = NodeId(id.into());
         Ok(Hit {
@@ -322,11 +329,11 @@ mod tests {
         }
         let view = build.finish().unwrap();
         let search = Search::default();
-        let own = Own::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
+        let own = BaseScores::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
         let mut heads = Heads::new(&view, &sight);
         let mut fusion = Fusion::new(&view, &search, &own).unwrap();
-        let found = fusion.take(10, &mut heads).unwrap();
+        let found = fusion.collect(10, &mut heads).unwrap();
         let ids: Vec<u64> = found.iter().map(|hit| hit.id.0).collect();
         assert_eq!(ids, Vec::from_iter((490..500).rev()));
         assert_eq!(heads.count(), 10);

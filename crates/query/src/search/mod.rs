@@ -1,31 +1,37 @@
-//! Search: words, meaning, neighbourhood and session in one score.
+//! Search: words, vectors, neighbourhood and session in one score.
 //!
 //! The score of an event is the sum of four parts:
-//! - `text`: its BM25 score over the greatest of any event, times the weight of text;
-//! - `vector`: the cosine between its vector and the question's, scaled so that the greatest of any event is 1, the
-//!   mean of 256 events spread evenly over all 0.1, and what is below that falls towards 0, times the weight of
-//!   vectors;
-//! - `neighbours`: a share of what the best event before it and the best event after it have of the two parts
-//!   above, and half that share of what the best ones two steps before and after it have. Before and after are
-//!   told by temporal-next edges;
-//! - `session`: a share of what the best event of its session has of the two first parts; of an event in no
-//!   session, of what it has itself. It adds to what has another part, and finds nothing alone.
+//! - `text`: its BM25 score divided by the greatest of any event, times the weight of text;
+//! - `vector`: the cosine between its vector and the question's, times the weight of vectors. Cosines are scaled: the
+//!   greatest becomes 1, the mean of 256 evenly spread events 0.1, and lower ones fall towards 0;
+//! - `neighbours`: a share of the base scores (the two parts above) of the best event before it and the best event
+//!   after it, plus half that share for the best ones two steps before and after. Temporal-next edges define before and
+//!   after;
+//! - `session`: a share of the base score of the best event of its session; of its own, if it has no session. It adds
+//!   to events with another part and finds none alone.
 //!
-//! Cosines that tell no two events apart, as those of a brain's only vector, count for nothing beside words; without
-//! words, every event whose vector is not of zeros then has 1 instead.
+//! Cosines that distinguish no events, such as those of a brain's only vector, do not count beside words; without words
+//! every event with a non-zero vector then has 1.
 //!
-//! The two weights are made to sum to 1; without words, or without a vector, the other has all of it. The
-//! greatest score and the scale of the cosine are those of all events of the view, hidden ones
-//! counted. An event that the selection leaves out neither is found nor lends, and no step leads over it.
+//! The two weights are normalised to sum to 1; without words, or without a vector, the other has all of it. The
+//! greatest BM25 score and the scale of cosines are those of all events of the view, hidden ones included. An event
+//! outside the selection is neither found nor spreads its score, and no step leads through it.
 //!
-//! What was superseded is found as its newest head (`resolve`), which then has the score of the best that it
-//! replaces, or its own if that is greater; if the selection leaves the head out, it is not found.
+//! A superseded event is found as its newest head (`resolve`), with the greater of their scores; if the selection
+//! leaves the head out, it is not found.
 //!
-//! How these defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
+//! How the defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
 
+mod base_score;
+mod full_scan;
 mod fusion;
+mod paged_vec;
+mod remaining;
 mod request;
 mod run;
+mod spread;
+pub(crate) mod text;
 
 pub use request::{Hit, Ranking, Search};
 pub use run::default_weights;
+pub use text::{TextHits, TextSearch};

@@ -1,30 +1,30 @@
-//! What a search asks, and what it answers.
+//! The request and the answer of a search.
 
-use crate::answer::Answered;
-use crate::selection::Selection;
+use crate::answer::AnswerStamp;
+use crate::planner::selection::Selection;
 use amem_format::types::NodeId;
 
-/// Asks for events by words, by a vector, or by both.
+/// Finds events by words, by a vector, or by both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     /// The question in words; empty for none.
     pub question: String,
     /// The question as a vector of the brain's space; empty for none.
     pub vector: Vec<f32>,
-    /// Which events.
+    /// The events to search.
     pub selection: Selection,
-    /// Events of the answer, 1 to `limits::PAGE_MAX`; 10 unless told otherwise.
+    /// Maximum hits, 1 to `limits::PAGE_MAX`; default 10.
     pub limit: usize,
-    /// The weight of text, from 0; that of the brain's vector space (`default_weights`) unless told otherwise.
+    /// The weight of text, 0 or more; default `default_weights`.
     pub text_weight: Option<f32>,
-    /// The weight of vectors, likewise.
+    /// The weight of vectors, 0 or more; default `default_weights`.
     pub vector_weight: Option<f32>,
-    /// What a neighbour lends of what it has of its own, 0 to 1; 0.25 unless told otherwise. One two steps away
-    /// lends half of that share.
+    /// The share of its base score that a neighbour spreads, 0 to 1; default 0.25. One two steps away spreads half of
+    /// it.
     pub neighbour_share: f32,
-    /// What the best of a session lends, 0 to 1; 0.25 unless told otherwise.
+    /// The share that the best event of a session spreads, 0 to 1; default 0.25.
     pub session_share: f32,
-    /// Superseded events are found as they are, beside their heads.
+    /// Return superseded events themselves, beside their heads.
     pub include_superseded: bool,
 }
 
@@ -44,30 +44,30 @@ impl Default for Search {
     }
 }
 
-/// The events found.
+/// The hits of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// Who answered.
-    pub answered: Answered,
+    /// The origin of the answer.
+    pub answered: AnswerStamp,
     /// The greatest score first; of equals, the highest id found. Every score is above 0.
     pub hits: Vec<Hit>,
 }
 
-/// An event found, and why.
+/// A hit, and the parts of its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
     /// The event.
     pub id: NodeId,
-    /// The event whose parts these are: itself or, if that has a greater score, one that it replaces.
+    /// The event that the parts describe: the hit itself or, with a greater score, an event that it replaces.
     pub found: NodeId,
     /// `text + vector + neighbours + session`, added in this order.
     pub score: f32,
-    /// What its words add.
+    /// The part of its words.
     pub text: f32,
-    /// What its vector adds.
+    /// The part of its vector.
     pub vector: f32,
-    /// What its neighbours lend.
+    /// The part of its neighbours.
     pub neighbours: f32,
-    /// What the best of its session lends.
+    /// The part of its session.
     pub session: f32,
 }

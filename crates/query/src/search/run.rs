@@ -1,15 +1,15 @@
-//! Running a search: what events have of their own, then what others add.
+//! Running a search: base scores, then score propagation.
 
 use super::fusion::Fusion;
 use super::request::{Ranking, Search};
-use crate::answer::{Answered, check_limit};
+use crate::answer::{AnswerStamp, check_limit};
 use crate::embed::Embedder;
-use crate::own::Own;
+use crate::search::base_score::BaseScores;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
 
-/// The weights of text and of vectors unless told otherwise: 0.9 and 0.1 in the space of the built-in embedder,
-/// whose vectors know words and little more; 0.4 and 0.6 in that of a model.
+/// The default weights of text and vectors: 0.9 and 0.1 in the space of the built-in embedder, whose vectors capture
+/// little beyond words; 0.4 and 0.6 in that of a model.
 pub fn default_weights(view: &View) -> (f32, f32) {
     if view.identity().space == Embedder::builtin().space() {
         (0.9, 0.1)
@@ -19,7 +19,7 @@ pub fn default_weights(view: &View) -> (f32, f32) {
 }
 
 impl Search {
-    /// Answers from a view.
+    /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<Ranking> {
         check_limit(self.limit)?;
         self.check_weights()?;
@@ -31,10 +31,10 @@ impl Search {
             self.text_weight.unwrap_or(text),
             self.vector_weight.unwrap_or(vector),
         );
-        let own = Own::new(view, &self.question, &self.vector, weights)?;
-        let hits = Fusion::new(view, self, &own)?.best(self.limit)?;
+        let base_scores = BaseScores::new(view, &self.question, &self.vector, weights)?;
+        let hits = Fusion::new(view, self, &base_scores)?.best(self.limit)?;
         Ok(Ranking {
-            answered: Answered::by(view),
+            answered: AnswerStamp::by(view),
             hits,
         })
     }
@@ -43,7 +43,7 @@ impl Search {
         let weights = [self.text_weight, self.vector_weight];
         let mut given = weights.into_iter().flatten();
         if given.any(|weight| !weight.is_finite() || weight < 0.0) {
-            let why = format!("{weights:?} are not both numbers from 0 on");
+            let why = format!("{weights:?} are not both numbers of 0 or more");
             return Err(Error::invalid("the weights of text and vectors", why));
         }
         for (what, share) in [
@@ -51,7 +51,7 @@ impl Search {
             ("session_share", self.session_share),
         ] {
             if !(0.0..=1.0).contains(&share) {
-                let why = format!("{share} is not within 0 and 1");
+                let why = format!("{share} is not between 0 and 1");
                 return Err(Error::invalid(what, why));
             }
         }

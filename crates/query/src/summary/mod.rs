@@ -1,14 +1,14 @@
-//! What a session comes to, in sentences of its own: an extractive summary, without a model.
+//! Extractive summaries of sessions, without a model.
 //!
-//! The method is that of LexRank (Erkan and Radev, 2004): sentences are likened to each other by the cosine of their
-//! terms, weighted by how rare these are in the session, and, where both events have vectors, by the cosine of those;
-//! the most central sentences are what a random walk over likeness visits most. They are taken greedily, each less
-//! the more it is like one that was taken (maximal marginal relevance, Carbonell and Goldstein, 1998); first one of
-//! each decision and correction that stands, as far as these have room in three fifths of the length. What was taken is
-//! given in the order of the session.
+//! The method is LexRank (Erkan and Radev, 2004). The similarity of two sentences is the cosine of their terms,
+//! weighted by rarity in the session, averaged with the cosine of their events' vectors if both have one. The most
+//! central sentences are those that a random walk over similarities visits most. They are chosen greedily, with a
+//! penalty for similarity to chosen ones (maximal marginal relevance, Carbonell and Goldstein, 1998). First comes one
+//! sentence of each current decision and correction, as far as they fit in three fifths of the length. The summary
+//! keeps the order of the session.
 //!
-//! Promises: the same session gives the same text; forgotten and erased events and beliefs that were replaced are not
-//! in it; the work is bounded (`SENTENCES_MAX`), and so is the text.
+//! Promises: a session always gives the same text; it contains no forgotten, erased or replaced events; work and text
+//! are bounded (`SENTENCES_MAX`).
 
 mod sentences;
 
@@ -20,54 +20,54 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, EventType, NodeId, SessionId};
 use amem_format::view::{Direction, View};
 
-/// Bytes of a summary, unless it is said.
+/// Default length of a summary in bytes.
 pub const SUMMARY_BYTES: usize = 1200;
-/// Sentences that are likened to each other, as each is to every other.
+/// Maximum sentences: each is compared with every other.
 pub const SENTENCES_MAX: usize = 600;
-/// Bytes of a sentence; what is longer is no sentence.
+/// Maximum bytes of a sentence; longer ones are skipped.
 const SENTENCE_BYTES_MAX: usize = 600;
-/// Terms that a sentence must have to say something.
+/// Minimum terms of a sentence.
 const TERMS_MIN: usize = 2;
-/// How often the walk goes on where it is, instead of anywhere.
+/// The probability that the walk follows a similarity instead of jumping anywhere.
 const DAMPING: f32 = 0.85;
-/// Likeness below which sentences are not tied.
-const LIKE_MIN: f32 = 0.1;
-/// Steps of the walk: it changes little after a few dozen.
+/// Minimum similarity that links two sentences.
+const SIMILARITY_MIN: f32 = 0.1;
+/// Steps of the walk: it converges within a few dozen.
 const STEPS: usize = 30;
-/// The share of the length that decisions and corrections may have first, of five.
+/// The share of the length reserved for decisions and corrections, in fifths.
 const FIRST_FIFTHS: usize = 3;
-/// What a sentence must have of the mean centrality: less has what is tied to nothing, and is an aside.
+/// Minimum centrality relative to the mean: sentences below it are asides.
 const CENTRAL_MIN: f32 = 0.5;
-/// How much likeness to what was taken counts against a sentence.
+/// The weight of the penalty for similarity to chosen sentences.
 const NOVELTY: f32 = 0.3;
 
 /// A sentence of an event.
 struct Sentence<'v> {
     text: &'v str,
-    /// Which of the session's events.
+    /// Index of its event.
     event: usize,
-    /// Term and weight, of length 1 together.
+    /// Terms with weights, normalised to length 1.
     terms: Vec<(u32, f32)>,
 }
 
-/// An event of the session.
-struct Said<'v> {
+/// The text of an event of the session.
+struct SessionText<'v> {
     text: std::borrow::Cow<'v, str>,
     vector: Option<&'v [f32]>,
-    /// A decision or a correction.
-    weighs: bool,
+    /// True for a decision or a correction.
+    is_key: bool,
 }
 
-/// A summary of at most so many bytes; `None` if there is nothing to say.
+/// A summary of at most `bytes` bytes; `None` if there is no sentence.
 pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<String>> {
-    let said = said(view, session)?;
-    let sentences = weighted(&said);
+    let events = events(view, session)?;
+    let sentences = weighted(&events);
     if sentences.is_empty() {
         return Ok(None);
     }
-    let like = likeness(&said, &sentences);
-    let central = centrality(&like);
-    let taken = take(&said, &sentences, &like, &central, bytes);
+    let similarity = similarities(&events, &sentences);
+    let central = centrality(&similarity);
+    let taken = take(&events, &sentences, &similarity, &central, bytes);
     let texts: Vec<_> = taken
         .into_iter()
         .map(|at| closed(sentences[at].text))
@@ -75,9 +75,9 @@ pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<S
     Ok((!texts.is_empty()).then(|| texts.join(" ")))
 }
 
-/// What was said in a session and still stands.
-fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
-    let mut said = Vec::new();
+/// The current events of a session.
+fn events(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
+    let mut events = Vec::new();
     for id in view.of_session(session)?.iter() {
         let node = view.node(id)?;
         let kind = node.event_type();
@@ -88,17 +88,17 @@ fn said(view: &View, session: SessionId) -> Result<Vec<Said<'_>>> {
         {
             continue;
         }
-        said.push(Said {
+        events.push(SessionText {
             text: node.text()?,
             vector: node.vector()?,
-            weighs: kind == EventType::DECISION || kind == EventType::CORRECTION,
+            is_key: kind == EventType::DECISION || kind == EventType::CORRECTION,
         });
     }
-    Ok(said)
+    Ok(events)
 }
 
 fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
-    for tie in view.ties(id, Direction::Incoming)?.iter() {
+    for tie in view.edges_of(id, Direction::Incoming)?.iter() {
         if tie.edge_type == EdgeType::SUPERSEDES && !view.node(tie.other)?.is_forgotten() {
             return Ok(true);
         }
@@ -106,13 +106,13 @@ fn is_replaced(view: &View, id: NodeId) -> Result<bool> {
     Ok(false)
 }
 
-/// The sentences, with their terms weighted.
-fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
+/// The sentences with weighted terms.
+fn weighted<'s>(events: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
     let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
     let mut numbers: HashMap<String, u32> = HashMap::new();
     let mut found: Vec<Sentence<'_>> = Vec::new();
-    for (event, said) in said.iter().enumerate() {
-        for text in sentences(&said.text).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
+    for (event, events) in events.iter().enumerate() {
+        for text in sentences(&events.text).filter(|text| text.len() <= SENTENCE_BYTES_MAX) {
             counts.count(&analyzer, text);
             let terms: Vec<_> = counts
                 .iter()
@@ -127,7 +127,7 @@ fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
             }
         }
     }
-    let mut found = thinned(found, said);
+    let mut found = thinned(found, events);
     let mut in_sentences = vec![0u32; numbers.len()];
     for sentence in &found {
         for &(term, _) in &sentence.terms {
@@ -151,13 +151,13 @@ fn weighted<'s>(said: &'s [Said<'_>]) -> Vec<Sentence<'s>> {
     found
 }
 
-/// At most `SENTENCES_MAX`: those of decisions and corrections first, of the others every so many.
-fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[Said<'_>]) -> Vec<Sentence<'s>> {
+/// At most `SENTENCES_MAX` sentences: those of decisions and corrections first, evenly thinned.
+fn thinned<'s>(found: Vec<Sentence<'s>>, events: &[SessionText<'_>]) -> Vec<Sentence<'s>> {
     if found.len() <= SENTENCES_MAX {
         return found;
     }
-    let weighs = |sentence: &Sentence<'_>| said[sentence.event].weighs;
-    let heavy = found.iter().filter(|sentence| weighs(sentence)).count();
+    let is_key = |sentence: &Sentence<'_>| events[sentence.event].is_key;
+    let heavy = found.iter().filter(|sentence| is_key(sentence)).count();
     let room_heavy = heavy.min(SENTENCES_MAX / 2);
     let room_light = SENTENCES_MAX - room_heavy;
     let (mut seen_heavy, mut seen_light) = (0, 0);
@@ -165,35 +165,38 @@ fn thinned<'s>(found: Vec<Sentence<'s>>, said: &[Said<'_>]) -> Vec<Sentence<'s>>
     let keep = |seen: &mut usize, of: usize, room: usize| {
         let at = *seen;
         *seen += 1;
-        // Evenly: the n-th is kept if it begins another of `room` equal parts.
+        // Evenly: keeps a sentence where another of `room` equal parts begins.
         at * room / of.max(1) != (at + 1) * room / of.max(1)
     };
     found
         .into_iter()
-        .filter(|sentence| match weighs(sentence) {
-            true => keep(&mut seen_heavy, heavy, room_heavy),
-            false => keep(&mut seen_light, light, room_light),
+        .filter(|sentence| {
+            if is_key(sentence) {
+                keep(&mut seen_heavy, heavy, room_heavy)
+            } else {
+                keep(&mut seen_light, light, room_light)
+            }
         })
         .collect()
 }
 
-/// How much each sentence is like each other, 0..=1.
-fn likeness(said: &[Said<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
+/// The similarity of each pair of sentences, 0..=1.
+fn similarities(events: &[SessionText<'_>], sentences: &[Sentence<'_>]) -> Vec<Vec<f32>> {
     let count = sentences.len();
-    let mut like = vec![vec![0.0; count]; count];
+    let mut similarity = vec![vec![0.0; count]; count];
     for a in 0..count {
         for b in a + 1..count {
             let words = dot(&sentences[a].terms, &sentences[b].terms);
             let (x, y) = (sentences[a].event, sentences[b].event);
-            let value = match (said[x].vector, said[y].vector) {
+            let value = match (events[x].vector, events[y].vector) {
                 (Some(v), Some(w)) if x != y => f32::midpoint(words, cosine(v, w).max(0.0)),
                 _ => words,
             };
-            like[a][b] = value;
-            like[b][a] = value;
+            similarity[a][b] = value;
+            similarity[b][a] = value;
         }
     }
-    like
+    similarity
 }
 
 fn dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
@@ -215,33 +218,34 @@ fn dot(a: &[(u32, f32)], b: &[(u32, f32)]) -> f32 {
 fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let product = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
     let lengths = (product(a, a) * product(b, b)).sqrt();
-    match lengths > 0.0 {
-        true => product(a, b) / lengths,
-        false => 0.0,
+    if lengths > 0.0 {
+        product(a, b) / lengths
+    } else {
+        0.0
     }
 }
 
-/// How often a walk over likeness is at each sentence.
-fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
-    let count = like.len();
-    let tied = |value: f32| if value >= LIKE_MIN { value } else { 0.0 };
-    let sums: Vec<f32> = like
+/// How often a random walk over similarities visits each sentence.
+fn centrality(similarity: &[Vec<f32>]) -> Vec<f32> {
+    let count = similarity.len();
+    let linked = |value: f32| if value >= SIMILARITY_MIN { value } else { 0.0 };
+    let sums: Vec<f32> = similarity
         .iter()
-        .map(|row| row.iter().map(|v| tied(*v)).sum())
+        .map(|row| row.iter().map(|v| linked(*v)).sum())
         .collect();
     let mut rank = vec![1.0 / count as f32; count];
     for _ in 0..STEPS {
         let mut next = vec![(1.0 - DAMPING) / count as f32; count];
-        // What is tied to nothing goes anywhere.
+        // A sentence without links jumps anywhere.
         let lost: f32 = (0..count)
             .filter(|at| sums[*at] == 0.0)
             .map(|at| rank[at])
             .sum();
-        for (at, row) in like.iter().enumerate() {
+        for (at, row) in similarity.iter().enumerate() {
             if sums[at] > 0.0 {
                 let share = DAMPING * rank[at] / sums[at];
                 for (to, value) in row.iter().enumerate() {
-                    next[to] += share * tied(*value);
+                    next[to] += share * linked(*value);
                 }
             }
         }
@@ -252,15 +256,15 @@ fn centrality(like: &[Vec<f32>]) -> Vec<f32> {
     rank
 }
 
-/// The sentences of a summary, in the order of the session.
+/// The chosen sentences, in the order of the session.
 fn take(
-    said: &[Said<'_>],
+    events: &[SessionText<'_>],
     sentences: &[Sentence<'_>],
-    like: &[Vec<f32>],
+    similarity: &[Vec<f32>],
     central: &[f32],
     bytes: usize,
 ) -> Vec<usize> {
-    let most = central.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
+    let max = central.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     let mut taken: Vec<usize> = Vec::new();
     let mut left = bytes;
     let mut pick = |first: bool, until: usize| {
@@ -268,20 +272,21 @@ fn take(
             let fits = |at: &usize| {
                 let sentence = &sentences[*at];
                 let is_known = |other: &usize| sentences[*other].event == sentence.event;
-                let is_wanted = match first {
-                    true => said[sentence.event].weighs && !taken.iter().any(is_known),
-                    false => central[*at] * sentences.len() as f32 >= CENTRAL_MIN,
+                let is_wanted = if first {
+                    events[sentence.event].is_key && !taken.iter().any(is_known)
+                } else {
+                    central[*at] * sentences.len() as f32 >= CENTRAL_MIN
                 };
                 is_wanted && !taken.contains(at) && sentence.text.len() + 2 <= left
             };
             let value = |at: usize| {
                 let same = taken
                     .iter()
-                    .map(|other| like[at][*other])
+                    .map(|other| similarity[at][*other])
                     .fold(0.0, f32::max);
-                (1.0 - NOVELTY) * central[at] / most + NOVELTY * (1.0 - same)
+                (1.0 - NOVELTY) * central[at] / max + NOVELTY * (1.0 - same)
             };
-            // Of equals the earlier.
+            // Of equals, the earlier.
             let best = (0..sentences.len())
                 .filter(fits)
                 .reduce(|a, b| if value(b) > value(a) { b } else { a });
@@ -299,7 +304,7 @@ fn take(
     taken
 }
 
-/// A sentence with an end.
+/// Adds a full stop if the sentence has no end mark.
 fn closed(text: &str) -> String {
     let is_ended = text.ends_with(['.', '!', '?', '…', '。', '！', '？', ':']);
     if is_ended {

@@ -1,8 +1,7 @@
-//! From a text to its sentences: cut behind `.`, `!` and `?` where white space follows, behind their wide forms, and at
-//! ends of lines. An abbreviation cuts a sentence in two; that costs a summary a little, and needs no list for every
-//! language.
+//! Splits a text into sentences: after `.`, `!` and `?` before white space, after their full-width forms, and at line
+//! ends. An abbreviation splits a sentence in two; that costs little and needs no list per language.
 
-/// The sentences, trimmed, none empty.
+/// The non-empty sentences, trimmed.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

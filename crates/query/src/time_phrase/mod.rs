@@ -11,7 +11,7 @@ mod scanner;
 mod time_of_day;
 mod words;
 
-use amem_format::attributes::place::shortened;
+use amem_format::attributes::json_path::shortened;
 use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 

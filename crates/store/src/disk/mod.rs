@@ -1,4 +1,4 @@
-//! All that a store needs of the outside world.
+//! The environment of a store: files, clock and randomness, as one trait.
 //!
 //! `Disk` is one folder of brains. Names are paths relative to it, with `/`. `os::OsDisk` is the real one; the
 //! tests have one that forgets what was not synced.
@@ -36,7 +36,7 @@ pub struct FileId {
 /// The state of a file, which every write changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Stamp {
-    /// Which file it is.
+    /// The identity of the file.
     pub id: FileId,
     /// Its length in bytes.
     pub bytes: u64,
@@ -44,7 +44,7 @@ pub struct Stamp {
     pub modified: u64,
 }
 
-/// A folder of brains, the clock, and chance.
+/// A folder of brains, the clock, and randomness.
 pub trait Disk: Debug + Send + Sync {
     /// Creates a file that must not exist, for reading and writing, mode 0600.
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>>;
@@ -55,7 +55,7 @@ pub trait Disk: Debug + Send + Sync {
 
     /// Opens any file for reading, without blocking, following no symbolic link. Refuses a file that is not regular or
     /// belongs to another user, and, with `alone`, one with other names: `InvalidInput`, with the reason.
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>>;
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn SourceFile>>;
 
     /// Which file has a name; an error of kind `NotFound` if none has.
     fn identity(&self, name: &str) -> io::Result<FileId>;
@@ -145,7 +145,7 @@ pub enum LockError {
 }
 
 /// A file that another process may still write.
-pub trait Source: Debug + Send {
+pub trait SourceFile: Debug + Send {
     /// Its state now.
     fn stamp(&self) -> io::Result<Stamp>;
 
@@ -155,7 +155,7 @@ pub trait Source: Debug + Send {
 
 /// An open file.
 pub trait File: Debug + Send + Sync {
-    /// Which file it is.
+    /// The identity of the file.
     fn id(&self) -> FileId;
 
     /// Its length in bytes.

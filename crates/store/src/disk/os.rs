@@ -12,7 +12,7 @@ use amem_format::mapping::{Cells, Map};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags, RenameFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{Disk, File, FileId, Lock, LockError, Source, Stamp};
+use super::{Disk, File, FileId, Lock, LockError, SourceFile, Stamp};
 #[cfg(target_os = "linux")]
 use crate::limits::PARTIAL_SYNC_BYTES_MAX;
 
@@ -122,7 +122,7 @@ impl Disk for OsDisk {
         opened
     }
 
-    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn Source>> {
+    fn source(&self, name: &str, alone: bool) -> io::Result<Box<dyn SourceFile>> {
         let flags = OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::RDONLY;
         let path = self.path(name);
         let file = match retry_on_intr(|| rustix::fs::open(&path, flags, Mode::empty())) {
@@ -319,7 +319,7 @@ fn refused(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Erro
 #[derive(Debug)]
 struct OsSource(fs::File);
 
-impl Source for OsSource {
+impl SourceFile for OsSource {
     fn stamp(&self) -> io::Result<Stamp> {
         let meta = self.0.metadata()?;
         Ok(Stamp {

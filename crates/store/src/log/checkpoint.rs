@@ -12,7 +12,7 @@ use std::sync::Arc;
 use amem_format::base::identity::Identity;
 use amem_format::base_builder;
 use amem_format::base_builder::Options;
-use amem_format::brain::{Brain, Replayed};
+use amem_format::brain::{Brain, ReplayEnd};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::head::PAGE;
 use amem_format::journal::scan::Position;
@@ -33,21 +33,21 @@ pub struct Checkpoint {
     folder: Folder,
     /// The brain's name.
     name: String,
-    /// What the new base will have.
+    /// The view to write as the new base.
     pub(crate) view: View,
     pub(crate) built: Option<TemporaryFile>,
     /// Identity of the new base.
     identity: Identity,
     epoch: u64,
-    /// The end of the new journal.
+    /// End of the new journal.
     position: Position,
-    /// The commits of the old delta that are in the new file.
+    /// Number of commits of the old delta that are in the new file.
     pub(crate) carried: u32,
-    /// Where the next frame of the old journal begins.
+    /// Position of the next frame in the old journal.
     old: Position,
-    /// Up to where the new file has zeros behind its frames.
+    /// End of the zeros after the frames of the new file.
     pub(crate) space_end: u64,
-    /// The new generation, and how far its frames are replayed.
+    /// The new generation, and the position up to which its frames are replayed.
     pub(crate) next: Option<(Arc<Brain>, Position)>,
 }
 
@@ -181,7 +181,7 @@ impl Checkpoint {
                 (brain, start)
             }
         };
-        let Replayed { position, torn } = brain.replay(from, u64::MAX)?;
+        let ReplayEnd { position, torn } = brain.replay(from, u64::MAX)?;
         if position != self.position {
             let why = torn.unwrap_or_else(|| "frames are missing".into());
             return Err(amem_format::Error::corrupt("carried frames", position.at, why).into());

@@ -1,6 +1,6 @@
-//! When a journal is large enough for a checkpoint.
+//! The size of the journal at which a checkpoint is due.
 //!
-//! Not here: checkpoints that an erase or a caller needs, and when a failed one is tried again (the daemon).
+//! Not here: checkpoints for an erase or on request, and retries (the daemon).
 
 use crate::limits::{
     CHECKPOINT_BASE_SHARE, CHECKPOINT_IDLE_BASE_SHARE, CHECKPOINT_IDLE_JOURNAL_BYTES_MIN,

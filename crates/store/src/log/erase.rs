@@ -39,14 +39,14 @@ impl Store {
         }
     }
 
-    /// Has readers of a file that was replaced drop their mapping: it has what was erased.
+    /// Makes readers of a replaced file drop their mapping, which has erased content.
     pub(crate) fn tell_readers_to_drop(&self) -> Result<(), String> {
         self.store_hint(live::MUST_DROP, 1)
             .map_err(|e| format!("telling readers: {e}"))
     }
 }
 
-/// Which of these events another brain has, not erased.
+/// Those of these events that another brain has, not erased.
 pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>> {
     let mut budget = MemoryBudget::new(MERGE_MEMORY_BYTES_MAX);
     let (ids, mut found) = (ids.iter().collect::<HashSet<_>>(), Vec::new());
@@ -57,7 +57,7 @@ pub fn whole_in(view: &View, other: &View, ids: &[NodeId]) -> Result<Vec<NodeId>
         }
     }
     if found.is_empty() && matching.withheld() > 0 {
-        // One of the events left out may be what was erased here.
+        // One of the withheld events may be an event erased here.
         let erased = ids
             .iter()
             .filter(|id| view.node(***id).is_ok_and(|node| node.is_erased()));

@@ -1,8 +1,8 @@
 //! From a plan to frames: appended to the group, or written into a new generation.
 
 use amem_format::journal::frame::{self, Header};
-use amem_format::journal::op::{self, Op, Ops};
-use amem_format::journal::scan::{self, Next};
+use amem_format::journal::op::{self, Commit, Op};
+use amem_format::journal::scan::Position;
 use amem_format::limits::TRANSACTION_BYTES_MAX;
 use amem_format::{ActorId, Lsn};
 
@@ -25,14 +25,13 @@ impl Store {
     ) -> Result<Vec<Vec<u8>>> {
         let mut front = Vec::new();
         if new_actor {
-            op::encode(
-                &mut front,
-                &Op::Actor {
-                    actor,
-                    principal: &request.principal,
-                    agent: &request.agent,
-                },
-            );
+            let op = Op::Actor {
+                actor,
+                principal: &request.principal,
+                agent: &request.agent,
+            };
+            op::check(&op)?;
+            op::encode(&mut front, &op);
         }
         let frames = plan.payloads.len()
             + usize::from(!front.is_empty())
@@ -48,23 +47,18 @@ impl Store {
             let json =
                 serde_json::to_vec(&answer).map_err(|e| Error::invalid("answer", e.to_string()))?;
             let max = amem_format::limits::ANSWER_BYTES_MAX as u64;
-            amem_format::Error::check_limit(
-                "the answer to a request (bytes)",
-                json.len() as u64,
-                max,
-            )?;
+            let what = "the answer to a request (bytes)";
+            amem_format::Error::check_limit(what, json.len() as u64, max)?;
+            let op = Op::Request {
+                id,
+                body,
+                answer: &json,
+            };
+            op::check(&op)?;
             let mut last = Vec::new();
-            op::encode(
-                &mut last,
-                &Op::Request {
-                    id,
-                    body,
-                    answer: &json,
-                },
-            );
+            op::encode(&mut last, &op);
             payloads.push(last);
         }
-        readable(&payloads)?;
         Ok(payloads)
     }
 
@@ -152,34 +146,30 @@ impl Store {
             .write_at(at, bytes)
             .map_err(|e| format!("writing a frame: {e}"))?;
         self.map_to(end)?;
-        match scan::next(bytes, self.position).map_err(|e| e.to_string())? {
-            Next::Transaction {
-                commit,
-                frames,
-                after,
-            } => {
-                self.brain
-                    .apply(commit, at, &frames, end)
-                    .map_err(|e| e.to_string())?;
-                if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
-                    self.newest_change = Some(commit.lsn);
-                }
-                self.position = after;
-                Ok(())
-            }
-            Next::End { torn } => {
-                Err(torn.unwrap_or_else(|| "a frame that was just made is none".into()))
-            }
+        // `write` made the frames and their checksums; only their operations are decoded again.
+        let frames = frame::split(bytes, at).map_err(|e| e.to_string())?;
+        let Some(last) = frames.last() else {
+            return Err("a transaction has no frame".into());
+        };
+        let header = last.header;
+        let commit = Commit {
+            lsn: header.lsn,
+            time: header.time,
+            actor: header.actor,
+            kind: header.kind,
+        };
+        let after = Position {
+            at: last.end,
+            lsn: header.lsn,
+            checksum: last.checksum,
+        };
+        self.brain
+            .apply(commit, at, &frames, end)
+            .map_err(|e| e.to_string())?;
+        if commit.kind != frame::Kind::Touch && self.newest_change.is_some() {
+            self.newest_change = Some(commit.lsn);
         }
+        self.position = after;
+        Ok(())
     }
-}
-
-/// Refuses operations that no reader would accept: written, they would keep the brain from being opened.
-fn readable(payloads: &[Vec<u8>]) -> Result<()> {
-    for payload in payloads {
-        for op in Ops::new(payload, 0) {
-            op.map_err(|e| Error::invalid("mutation", format!("it cannot be written: {e}")))?;
-        }
-    }
-    Ok(())
 }

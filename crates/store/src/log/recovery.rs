@@ -1,7 +1,7 @@
 //! Opening a brain: acknowledged commits are there; others are there in full or not at all.
 //!
 //! Only the brain's own file is opened: an untracked one has to be adopted. Three cases:
-//! - The file was closed in order, or made by this process: nothing to do.
+//! - The file was closed cleanly, or made by this process: nothing to do.
 //! - The operating system started since: the cache is gone, and the medium has what is read. The tail after the last
 //!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
 //! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium;
@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use amem_format::brain::Brain;
-use amem_format::journal::live::{self, Live};
+use amem_format::journal::live::{self, LivePage};
 use amem_format::mapping::Map;
 
 use crate::disk::File;
@@ -23,7 +23,7 @@ use crate::names::folder::{Folder, file_name};
 use crate::names::ownership::{self, Ownership, home_of};
 
 impl Store {
-    /// Opens a brain of the folder, and recovers it if it was not closed in order.
+    /// Opens a brain of the folder, and recovers it if it was not closed cleanly.
     pub fn open(folder: &Folder, name: &str) -> Result<Self> {
         let file_name = file_name(name)?;
         let missing = || Error::NotFound { name: name.into() };
@@ -88,7 +88,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     }
     // If the boot id of either run is unknown, it may be the same run.
     let boot = disk.boot_id();
-    let same_boot = live.is_some_and(|live: Live| {
+    let same_boot = live.is_some_and(|live: LivePage| {
         live.owner.boot == boot || [live.owner.boot, boot].contains(&[0, 0])
     });
     // The cache may have what the medium does not, even if the boot id differs: a container can be started again beside

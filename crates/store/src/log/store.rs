@@ -37,7 +37,7 @@ impl OpenHandle {
         &self.0
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     pub fn id(&self) -> FileId {
         self.0.id()
     }
@@ -58,26 +58,26 @@ pub struct Store {
     pub(crate) file_name: String,
     pub(crate) file: Arc<dyn File>,
     pub(crate) brain: Arc<Brain>,
-    /// Where the next frame goes.
+    /// Position of the next frame.
     pub(crate) position: Position,
-    /// Up to where the file is filled with zeros.
+    /// End of the zeros after the last frame.
     pub(crate) space_end: u64,
     /// The file has grown since it was synced.
     pub(crate) grown: bool,
     /// The frames of the group that is being committed, up to `position`.
     pub(crate) group: Vec<u8>,
     pub(crate) actors: HashMap<(String, String), ActorId>,
-    /// Why the store writes nothing any more.
+    /// Why the store is poisoned.
     pub(crate) poison: Option<String>,
     /// Set once it has lost its name.
     pub(crate) missing: Option<MissingFile>,
-    /// It had not been closed in order.
+    /// It had not been closed cleanly.
     pub(crate) recovered: bool,
     /// The newest commit that is not a touch, once a request needed it.
     pub(crate) newest_change: Option<Lsn>,
     /// How long the last sync of a group took.
     pub(crate) sync_time: Duration,
-    /// The most edges there may be: `limits::EDGES_MAX`, but in tests.
+    /// Maximum number of edges: `limits::EDGES_MAX`, except in tests.
     pub(crate) edges_max: u64,
 }
 
@@ -132,12 +132,12 @@ impl Store {
         &self.brain
     }
 
-    /// Why nothing is written any more, if so.
+    /// Why the store is poisoned; `None` if it is not.
     pub fn poisoned(&self) -> Option<&str> {
         self.poison.as_deref()
     }
 
-    /// True if the brain had not been closed in order, so that it was recovered when it was opened.
+    /// True if the brain had not been closed cleanly, so that it was recovered when it was opened.
     pub fn was_recovered(&self) -> bool {
         self.recovered
     }
@@ -149,16 +149,16 @@ impl Store {
             .map_or(0, |start| self.position.at - start.at)
     }
 
-    /// Ends commits: what the file has is unknown.
+    /// Poisons the store: the content of the file is unknown.
     pub(crate) fn poison(&mut self, why: String) {
         if let Some(page) = self.brain.live_page() {
-            // If that fails as well, only our own answers say so.
+            // If this fails as well, readers do not learn of it; callers get an error either way.
             drop(self.file.store_cell(page, live::DOUBT, 1));
         }
         self.poison = Some(why);
     }
 
-    /// Stores how far frames are published, for readers.
+    /// Publishes frames to readers.
     pub(crate) fn store_committed(&self, flags: u64) -> Result<(), String> {
         let page = self.brain.live_page().ok_or("the brain has no journal")?;
         self.file
@@ -184,7 +184,7 @@ impl Store {
         self.sync_time
     }
 
-    /// Closes the brain in order, so that the next open needs no recovery.
+    /// Closes the brain cleanly, so that the next open needs no recovery.
     pub fn close(self) -> Result<()> {
         if let Some(why) = self.poison {
             return Err(Error::Poisoned { why });
@@ -200,7 +200,7 @@ impl Store {
         Ok(())
     }
 
-    /// Has readers look at the rest of the live page.
+    /// Makes readers check the rest of the live page.
     pub(crate) fn store_hint(&self, cell: u64, value: u64) -> io::Result<()> {
         let Some(page) = self.brain.live_page() else {
             return Ok(());

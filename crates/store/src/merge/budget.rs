@@ -31,7 +31,7 @@ const PARSED: u64 = 8;
 /// an event or an edge from both ends, and words of a few letters an entry in the index of terms.
 const REPLAYED: u64 = 16;
 
-/// What a merge may take and has taken.
+/// The limit of a merge and the memory in use.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     max: u64,
@@ -117,9 +117,9 @@ mod tests {
     use crate::limits::MERGE_MEMORY_BYTES_MAX;
 
     /// A graph that must not be read.
-    struct Sealed(u64);
+    struct CountedGraph(u64);
 
-    impl Graph for Sealed {
+    impl Graph for CountedGraph {
         fn dimension(&self) -> u32 {
             0
         }
@@ -159,7 +159,8 @@ mod tests {
     #[test]
     fn too_many_events_or_edges_are_refused_before_one_is_decoded() {
         for (events, edges) in [(10_000_000, 0), (u64::MAX, 0), (1, 1 << 32), (1, u64::MAX)] {
-            let refused = check_graph(&Sealed(events), edges, MERGE_MEMORY_BYTES_MAX).unwrap_err();
+            let refused =
+                check_graph(&CountedGraph(events), edges, MERGE_MEMORY_BYTES_MAX).unwrap_err();
             assert!(matches!(refused, Error::MergeTooLarge { .. }), "{refused}");
         }
     }

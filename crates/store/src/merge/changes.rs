@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::journal::op::Op;
 use amem_format::view::View;
 use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
@@ -11,12 +11,12 @@ use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
 use super::budget::MemoryBudget;
 use crate::error::Result;
 
-/// Bytes of what is noted of an event, of an edge, and of the state that changes left.
+/// Bytes per recorded change of an event, of an edge, and of the state in between.
 const FIELD: usize = size_of::<((NodeId, EventField), Micros)>();
 const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
 const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
 
-/// Something of an event that can be set.
+/// A field of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum EventField {
     Attributes,
@@ -45,13 +45,17 @@ impl Changes {
             let change = history.at(at)?;
             let id = change.target;
             match change.before {
-                Before::Confidence(_) => {}
-                Before::Attributes(_) => {
+                PriorValue::Confidence(_) => {}
+                PriorValue::Attributes(_) => {
                     changes.note(id, EventField::Attributes, change.time, budget)?
                 }
-                Before::Vector(_) => changes.note(id, EventField::Vector, change.time, budget)?,
-                Before::Lambda(_) => changes.note(id, EventField::Lambda, change.time, budget)?,
-                Before::Flags(before) => {
+                PriorValue::Vector(_) => {
+                    changes.note(id, EventField::Vector, change.time, budget)?
+                }
+                PriorValue::Lambda(_) => {
+                    changes.note(id, EventField::Lambda, change.time, budget)?
+                }
+                PriorValue::Flags(before) => {
                     let after = match states.insert(id, before) {
                         Some(after) => after,
                         None => {
@@ -61,7 +65,7 @@ impl Changes {
                     };
                     changes.note_flags(id, (before, after), change.time, budget)?;
                 }
-                Before::Edge {
+                PriorValue::Edge {
                     target, edge_type, ..
                 } => changes.note_edge((id, target, edge_type), change.time, budget)?,
             }

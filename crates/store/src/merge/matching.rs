@@ -1,4 +1,4 @@
-//! Which events of two brains are the same.
+//! Finds the events that two brains have in common.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,21 +11,21 @@ use super::origin;
 use crate::error::Result;
 
 /// When an event was first recorded, in any brain, and its type. Recorded times within one brain are unique.
-type Key = (Micros, EventType);
+type EventKey = (Micros, EventType);
 
 /// Bytes of one of our unmatched events: its entries by key and text, by key, and in the set of keys.
-const OURS: usize = size_of::<((Key, Option<u128>), Vec<u64>)>()
-    + size_of::<(Key, KeyEvents)>()
+const OURS: usize = size_of::<((EventKey, Option<u128>), Vec<u64>)>()
+    + size_of::<(EventKey, KeyEvents)>()
     + size_of::<[u64; 8]>()
-    + size_of::<Key>();
+    + size_of::<EventKey>();
 
 /// Pairs of equal events.
 #[derive(Debug)]
 pub(crate) struct Matching {
     /// Ours, by the other's id.
     ours: Vec<Option<NodeId>>,
-    /// Events of the other brain that may be what was erased here. It has more candidates than were erased, and nothing
-    /// says which of them are new, so none is merged.
+    /// Events of the other brain that may be events erased here. There are more candidates than erased events, and it
+    /// is unknown which are new, so none is merged.
     withheld: HashSet<u64>,
 }
 
@@ -89,7 +89,7 @@ impl Matching {
             match unmatched.same(key, text) {
                 Some(ours) => matching.pair(ours, id),
                 None => {
-                    budget.take_entries(1, size_of::<(Key, Option<u128>, u64)>())?;
+                    budget.take_entries(1, size_of::<(EventKey, Option<u128>, u64)>())?;
                     late.push((key, text, id));
                 }
             }
@@ -111,12 +111,12 @@ impl Matching {
         self.ours[theirs as usize] = Some(NodeId(ours));
     }
 
-    /// How many events are left out, as they may be what was erased here.
+    /// Number of withheld events.
     pub(crate) fn withheld(&self) -> u64 {
         self.withheld.len() as u64
     }
 
-    /// True if an event of the other brain is left out.
+    /// True if an event of the other brain is withheld.
     pub(crate) fn is_withheld(&self, theirs: NodeId) -> bool {
         self.withheld.contains(&theirs.0)
     }
@@ -143,10 +143,10 @@ fn unmatched_of<'a>(
 }
 
 /// The keys of these events, by id.
-fn keys(view: &View, open: &[u64], from: u64, budget: &mut MemoryBudget) -> Result<Vec<Key>> {
+fn keys(view: &View, open: &[u64], from: u64, budget: &mut MemoryBudget) -> Result<Vec<EventKey>> {
     let count = view.nodes() - from + open.len() as u64;
     // Twice: by id here, and sorted in `UnmatchedEvents`.
-    budget.take(count.saturating_mul(2 * size_of::<Key>() as u64))?;
+    budget.take(count.saturating_mul(2 * size_of::<EventKey>() as u64))?;
     let mut keys = Vec::with_capacity(count as usize);
     for id in unmatched_of(view, open, from) {
         let node = view.node(NodeId(id))?;
@@ -158,8 +158,8 @@ fn keys(view: &View, open: &[u64], from: u64, budget: &mut MemoryBudget) -> Resu
 /// Our unmatched events whose key the other brain has as well: none for unrelated brains, however large ours is.
 struct UnmatchedEvents {
     /// Ids in descending order: the lowest is popped first.
-    by_text: HashMap<(Key, Option<u128>), Vec<u64>>,
-    moments: HashSet<Key>,
+    by_text: HashMap<(EventKey, Option<u128>), Vec<u64>>,
+    moments: HashSet<EventKey>,
 }
 
 impl UnmatchedEvents {
@@ -167,7 +167,7 @@ impl UnmatchedEvents {
         view: &View,
         open: &[u64],
         from: u64,
-        theirs: &[Key],
+        theirs: &[EventKey],
         budget: &mut MemoryBudget,
     ) -> Result<Self> {
         let mut wanted = theirs.to_vec();
@@ -187,17 +187,17 @@ impl UnmatchedEvents {
     }
 
     /// True if there was an event of this key.
-    fn has(&self, key: Key) -> bool {
+    fn has(&self, key: EventKey) -> bool {
         self.moments.contains(&key)
     }
 
     /// Takes an event of the same key and text, or one that is erased as this is.
-    fn same(&mut self, key: Key, text: Option<u128>) -> Option<u64> {
+    fn same(&mut self, key: EventKey, text: Option<u128>) -> Option<u64> {
         self.by_text.get_mut(&(key, text)).and_then(Vec::pop)
     }
 
     fn by_moment(self) -> EventsByKey {
-        let mut moments: HashMap<Key, KeyEvents> = HashMap::new();
+        let mut moments: HashMap<EventKey, KeyEvents> = HashMap::new();
         for ((key, text), ids) in self.by_text {
             let moment = moments.entry(key).or_default();
             match text {
@@ -214,12 +214,12 @@ impl UnmatchedEvents {
 }
 
 /// Unmatched events by key.
-struct EventsByKey(HashMap<Key, KeyEvents>);
+struct EventsByKey(HashMap<EventKey, KeyEvents>);
 
 /// Our counterpart of an event.
 enum Counterpart {
     One(u64),
-    /// It was erased here, or is new: nothing is left that says which.
+    /// It was erased here or is new; it is unknown which.
     Uncertain,
     None,
 }
@@ -234,7 +234,7 @@ struct KeyEvents {
 
 impl EventsByKey {
     /// Takes an intact event here for one that was erased there, or the other way round.
-    fn erased(&mut self, key: Key, text: Option<u128>) -> Counterpart {
+    fn erased(&mut self, key: EventKey, text: Option<u128>) -> Counterpart {
         let Some(moment) = self.0.get_mut(&key) else {
             return Counterpart::None;
         };

@@ -1,4 +1,4 @@
-//! Where a merged event was first recorded: the attribute `amem.origin`.
+//! The origin of merged events, where they were first recorded: the attribute `amem.origin`.
 //!
 //! Promises: the attribute stays whatever a client sets, and when the event is erased, so that every later merge
 //! recognises the event. An import may bring it along.

@@ -1,4 +1,4 @@
-//! What a merge takes, and what it did.
+//! The source and the report of a merge.
 
 use std::sync::Arc;
 
@@ -49,14 +49,14 @@ impl Serialize for MergeSource {
     }
 }
 
-/// What a merge did, or would do.
+/// The report of a merge, or of a dry run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeReport {
     /// Events of the other brain that were here already.
     pub matched: u64,
-    /// Events that are new here.
+    /// New events.
     pub events: u64,
-    /// Edges that are new here, or have another weight.
+    /// Edges that are new or have a new weight.
     pub edges: u64,
     /// Edges that were retracted.
     pub retracted: u64,

@@ -21,13 +21,13 @@ pub struct Request {
     pub principal: String,
     /// The agent's name, as it claims; may be empty.
     pub agent: String,
-    /// A UUIDv7 under which a retry is answered and not executed again.
+    /// A UUIDv7 that identifies the request: a retry gets the first answer and is not executed again.
     pub request_id: Option<Uuid>,
-    /// The caller's request in its original form, if that is not the mutation: a retry must be equal to it.
+    /// The original form of the request, if that is not the mutation: a retry must be equal to it.
     pub said: Option<String>,
-    /// Refuse if anything but touches was committed after this.
+    /// Fail if anything but touches was committed after this LSN.
     pub expected_lsn: Option<Lsn>,
-    /// Refuse if the first event's newest head is not the second.
+    /// Fail if the newest head of the first event is not the second.
     pub expected_head: Option<(NodeId, NodeId)>,
 }
 
@@ -45,14 +45,14 @@ impl Request {
         }
     }
 
-    /// The same by an agent.
+    /// Sets the agent.
     #[must_use]
     pub fn by(mut self, principal: &str, agent: &str) -> Self {
         (self.principal, self.agent) = (principal.into(), agent.into());
         self
     }
 
-    /// The same under a request id.
+    /// Sets the request id.
     #[must_use]
     pub fn with_id(mut self, id: Uuid) -> Self {
         self.request_id = Some(id);
@@ -60,37 +60,37 @@ impl Request {
     }
 }
 
-/// What changes a brain.
+/// A change of a brain.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Mutation {
-    /// New events, with edges among them and to others.
+    /// New events, with edges among them and to existing events.
     Ingest(Ingest),
-    /// A correction that replaces a belief.
+    /// Corrects a belief.
     Correct(Correct),
-    /// A new edge, or another weight for an existing one.
+    /// A new edge, or a new weight of an existing one.
     Link(NewEdge),
-    /// An edge is retracted.
+    /// Retracts an edge.
     Unlink {
-        /// Where it starts.
+        /// The source.
         source: NodeId,
-        /// Where it ends.
+        /// The target.
         target: NodeId,
-        /// What it means.
+        /// Its type.
         edge_type: EdgeType,
     },
-    /// Events were used, each this number of times.
+    /// Uses of events, with counts.
     Touch(Vec<(NodeId, u32)>),
-    /// An event does not fade from now on.
+    /// Pins an event.
     Pin(NodeId),
-    /// An event fades from now on.
+    /// Unpins an event.
     Unpin(NodeId),
-    /// An event is hidden.
+    /// Forgets an event.
     Forget(NodeId),
-    /// An event is shown again.
+    /// Restores a forgotten event.
     Restore(NodeId),
-    /// Text, vector and attributes of events are erased.
+    /// Erases text, vector and attributes of events.
     Erase(Vec<NodeId>),
-    /// A session is summarised by an episode.
+    /// Summarises a session by an episode.
     Compress {
         /// The session.
         session: SessionId,
@@ -99,16 +99,16 @@ pub enum Mutation {
         /// The summary's vector.
         vector: Option<Vec<f32>>,
     },
-    /// An event's vector from now on, or none.
+    /// Sets the vector of an event, or removes it.
     SetVector {
         /// The event.
         target: NodeId,
         /// Of the brain's dimension.
         vector: Option<Vec<f32>>,
-        /// The vector's space; none is the brain's.
+        /// The vector's space; `None` is that of the brain.
         space: Option<Uuid>,
     },
-    /// An event's attributes from now on, or none.
+    /// Sets the attributes of an event, or removes them.
     SetAttributes {
         /// The event.
         target: NodeId,
@@ -116,26 +116,26 @@ pub enum Mutation {
         #[serde(serialize_with = "as_json")]
         attributes: Option<Attributes>,
     },
-    /// Strength is computed for this moment.
+    /// Runs decay: strength is that of this moment from then on.
     Decay,
-    /// A session begins.
+    /// Opens a session.
     OpenSession {
-        /// The client's own name for it; opening it again finds it again. May be empty.
+        /// The client's key, which finds an open session; may be empty.
         key: String,
     },
-    /// A session ends.
+    /// Closes a session.
     CloseSession {
         /// The session.
         session: SessionId,
-        /// How it ended.
+        /// Its outcome.
         outcome: String,
     },
-    /// What another brain has and this one does not.
+    /// Merges another brain.
     Merge(MergeSource),
-    /// The settings from now on.
+    /// Replaces the settings.
     SetSettings(#[serde(serialize_with = "as_json")] Settings),
     // The hash by which retries are recognised includes the position of a variant: append new ones.
-    /// Some events of a session are summarised.
+    /// Summarises some events of a session.
     CompressPart(Part),
 }
 
@@ -146,7 +146,7 @@ fn as_json<T: Serialize, S: Serializer>(value: &T, serializer: S) -> Result<S::O
 }
 
 impl Mutation {
-    /// Which kind of commit it makes.
+    /// The kind of its commit.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Ingest(_) => Kind::Ingest,
@@ -177,7 +177,7 @@ impl Mutation {
 pub struct Part {
     /// The session.
     pub session: SessionId,
-    /// What summarises them.
+    /// Their summary.
     pub episode: Episode,
     /// The events.
     pub events: Vec<NodeId>,
@@ -186,9 +186,9 @@ pub struct Part {
 /// The summary of a part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum Episode {
-    /// One of this text, made with the part.
+    /// A new episode with this text.
     New(String),
-    /// One that was made with an earlier part.
+    /// An episode created for an earlier part.
     At(NodeId),
 }
 
@@ -197,7 +197,7 @@ pub enum Episode {
 pub struct Ingest {
     /// The events, in order.
     pub events: Vec<NewEvent>,
-    /// Edges among them and to others.
+    /// Edges among them and to existing events.
     pub links: Vec<NewLink>,
     /// Add a temporal-next edge from each event to the one before it in its session.
     pub follow: bool,
@@ -205,12 +205,12 @@ pub struct Ingest {
     pub relate: Option<Relate>,
 }
 
-/// Which similar events a new one gets related-to edges to.
+/// The related-to edges from new events to similar ones.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Relate {
-    /// At most to this number of events.
+    /// Maximum number of edges per event.
     pub k: usize,
-    /// The lowest cosine, −1..=1.
+    /// Minimum cosine similarity, −1..=1.
     pub min_similarity: f32,
 }
 
@@ -221,25 +221,25 @@ pub struct NewEvent {
     pub event_type: EventType,
     /// The text; not empty.
     pub text: String,
-    /// Its session; none is session 0.
+    /// Its session; `None` is session 0, no session.
     pub session: Option<SessionId>,
     /// Confidence, 0..=1.
     pub confidence: f32,
     /// When it happened.
     pub event_time: Option<Micros>,
-    /// Decay rate per day; none is the rate of its type.
+    /// Decay rate per day; `None` is the default of its type.
     pub lambda: Option<f32>,
     /// A JSON object.
     #[serde(serialize_with = "as_json")]
     pub attributes: Option<Attributes>,
     /// Of the brain's dimension. Without one, the built-in embedder makes it if the brain is of its space.
     pub vector: Option<Vec<f32>>,
-    /// The vector's space; none is the brain's.
+    /// The vector's space; `None` is that of the brain.
     pub space: Option<Uuid>,
 }
 
 impl NewEvent {
-    /// An event of a type with a text, certain, in no session.
+    /// An event with type and text, confidence 1 and no session.
     pub fn new(event_type: EventType, text: impl Into<String>) -> Self {
         Self {
             event_type,
@@ -255,70 +255,70 @@ impl NewEvent {
     }
 }
 
-/// An end of an edge: an event that is there, or one of the same batch.
+/// An end of an edge: an existing event, or one of the same batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum End {
-    /// An event that is there.
+    /// An existing event.
     Event(NodeId),
-    /// The event at this place of the batch, from 0.
+    /// The event at this index of the batch, from 0.
     New(usize),
 }
 
 /// An edge that comes with new events.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NewLink {
-    /// Where it starts.
+    /// The source.
     pub source: End,
-    /// Where it ends.
+    /// The target.
     pub target: End,
-    /// What it means.
+    /// Its type.
     pub edge_type: EdgeType,
     /// 0..=1.
     pub weight: f32,
 }
 
-/// An edge between events that are there.
+/// An edge between existing events.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NewEdge {
-    /// Where it starts.
+    /// The source.
     pub source: NodeId,
-    /// Where it ends.
+    /// The target.
     pub target: NodeId,
-    /// What it means.
+    /// Its type.
     pub edge_type: EdgeType,
-    /// 0..=1. Of a supersedes edge: the share of the target's confidence that is lost.
+    /// 0..=1. For a supersedes edge, the share of the target's confidence that is lost.
     pub weight: f32,
 }
 
 /// A correction.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Correct {
-    /// The event that is replaced.
+    /// The event to replace.
     pub target: NodeId,
-    /// Replace the newest head of its chain instead.
+    /// Whether to replace the newest head of its chain instead.
     pub to_head: bool,
-    /// What replaces it; its type is correction unless said otherwise.
+    /// The replacement; a correction unless it states another type.
     pub event: NewEvent,
-    /// The target's confidence from now on; none is 0.
+    /// The remaining confidence of the target; `None` is 0.
     pub target_confidence: Option<f32>,
-    /// Why; becomes the attribute `amem.reason`.
+    /// The reason, stored as attribute `amem.reason`.
     pub reason: Option<String>,
 }
 
 /// The answer to a request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The commit that did it; the newest one if nothing had to be done.
+    /// The LSN of the commit; that of the newest one if there was nothing to do.
     pub lsn: Lsn,
     /// Its recorded time.
     pub time: Micros,
-    /// The events that were made, in order.
+    /// The new events, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<NodeId>,
-    /// How many edges were made or changed.
+    /// Number of edges added or changed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub edges: u64,
-    /// The session that was opened, or found again.
+    /// The session that was opened, or was open already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
     /// The event that was replaced, or changed.

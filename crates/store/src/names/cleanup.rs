@@ -1,7 +1,7 @@
-//! What `.amemd/tmp` holds that no task owns: files that an earlier run left, and files that could not be removed.
+//! Cleans up files in `.amemd/tmp` that no task owns: leftovers of an earlier run, and files that could not be removed.
 //!
-//! Promises: an unfinished file goes; a displaced file is looked at, and goes to quarantine or back to its name unless
-//! it is known to be expendable.
+//! Promises: unfinished files are removed; a displaced file is checked, and goes to quarantine or back to its name
+//! unless it is known to be expendable.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Folder {
     }
 }
 
-/// Clears up what an earlier run left.
+/// Cleans up after an earlier run.
 fn clear_all(folder: &Folder) -> Result<()> {
     let names = list(folder)?;
     for name in &names {

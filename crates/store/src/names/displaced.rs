@@ -1,4 +1,4 @@
-//! Displaced files: what had the brain's name that a file of ours has taken.
+//! Displaced files: files that had the brain's name before a file of the store took it.
 //!
 //! Promises: a displaced file that is not ours is never lost, whatever crashes or fails. In `.amemd/tmp` it has a name
 //! that says what it is; from there it gets its name back, goes to quarantine, or is removed if a brain was made
@@ -19,7 +19,7 @@ const SWAP: &str = ".swap";
 /// Ends the same name of a file that came out where names cannot be exchanged.
 const OUT: &str = ".out";
 
-/// What had the name that a file of ours has taken.
+/// A file that had the name before a file of the store took it.
 #[derive(Debug)]
 pub(crate) struct DisplacedFile {
     pub(crate) folder: Folder,
@@ -133,7 +133,7 @@ fn out_path(brain: &str, ours: FileId) -> String {
     format!("{TMP}/{brain}-{:016x}-{:016x}{OUT}", file_hash(ours), 0)
 }
 
-/// What the name of a file in `.amemd/tmp` says about an exchange.
+/// An exchange of names, decoded from the name of a file in `.amemd/tmp`.
 pub(crate) struct SwapName<'n> {
     pub(crate) brain: &'n str,
     ours: u64,

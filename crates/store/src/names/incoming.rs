@@ -48,7 +48,7 @@ pub struct IncomingFile {
     is_copy: bool,
 }
 
-/// What a file of another layout has that a brain cannot hold.
+/// The lossy conversions of a file in another layout.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LossyConversions {
     /// Edges that were dropped: to themselves, to missing events, or repeated.
@@ -59,7 +59,7 @@ pub struct LossyConversions {
 }
 
 impl LossyConversions {
-    fn of(report: &foreign::Report) -> Self {
+    fn of(report: &foreign::AdoptionReport) -> Self {
         Self {
             dropped_edges: report.dropped(),
             changed: report.changed(),
@@ -79,7 +79,7 @@ pub struct ImportReport {
     pub layout: Layout,
     /// Events that got a new id.
     pub renumbered: u64,
-    /// What the brain cannot hold.
+    /// Lossy conversions.
     pub lossy: LossyConversions,
     /// The file in quarantine that the brain does not have all of, relative to the folder.
     pub original: Option<String>,

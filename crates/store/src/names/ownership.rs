@@ -1,4 +1,4 @@
-//! Whose file has a brain's name, or had it.
+//! The owner of a file that has or had a brain's name.
 //!
 //! Every file that ever has a brain's name is in one of these states. The store asks for the state before it opens,
 //! adopts, displaces or removes a file; it never infers it from the name alone.
@@ -40,15 +40,15 @@ use amem_format::limits::SECTIONS_MAX;
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::disk::{File, FileId, Source, Stamp};
+use crate::disk::{File, FileId, SourceFile, Stamp};
 use crate::error::{Error, Result};
 use crate::limits::READ_BYTES;
 use crate::names::folder::{Folder, file_name};
 
-/// Bytes in front of a section: tag and length.
+/// Bytes of a section header: tag and length.
 const SECTION_HEADER: u64 = 9;
 
-/// Whose file has a brain's name.
+/// The owner of the file with a brain's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ownership {
     /// The brain's own file: it can be opened.
@@ -61,7 +61,7 @@ pub enum Ownership {
     Missing,
 }
 
-/// Looks at the file under a brain's name.
+/// Checks the file under a brain's name.
 pub fn ownership(folder: &Folder, name: &str) -> Result<Ownership> {
     let file = file_name(name)?;
     let source = match folder.disk().source(&file, false) {
@@ -78,7 +78,7 @@ pub fn ownership(folder: &Folder, name: &str) -> Result<Ownership> {
     }
 }
 
-/// Looks at a displaced file, which had the brain's name. A file that we may not read is another's.
+/// Checks a displaced file, which had the brain's name. An unreadable file is not the brain's own.
 pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Result<Ownership> {
     let looked = folder.disk().source(path, false);
     match looked.and_then(|source| of_source(folder, brain, &*source)) {
@@ -87,7 +87,7 @@ pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Resu
     }
 }
 
-fn of_source(folder: &Folder, brain: &str, source: &dyn Source) -> io::Result<Ownership> {
+fn of_source(folder: &Folder, brain: &str, source: &dyn SourceFile) -> io::Result<Ownership> {
     let stamp = source.stamp()?;
     let is_own = home(source, stamp.bytes)? == Some(home_of(folder, brain, stamp.id));
     Ok(if is_own {
@@ -97,7 +97,7 @@ fn of_source(folder: &Folder, brain: &str, source: &dyn Source) -> io::Result<Ow
     })
 }
 
-/// True of a file that we may not read: a link, or another user's.
+/// True for a file that may not be read: a link, or another user's.
 pub(crate) fn is_closed(e: &io::Error) -> bool {
     matches!(
         e.kind(),
@@ -105,7 +105,7 @@ pub(crate) fn is_closed(e: &io::Error) -> bool {
     )
 }
 
-/// What the live page of a brain's own file has (`live::HOME`), and no copy or other name of it.
+/// The value that identifies a brain's own file in its live page (`live::HOME`); copies and renamed files differ.
 pub(crate) fn home_of(folder: &Folder, name: &str, file: FileId) -> u64 {
     let mut bytes = folder.id().to_vec();
     bytes.extend_from_slice(&file.inode.to_le_bytes());
@@ -137,7 +137,7 @@ pub(crate) fn claim(
 }
 
 /// The `home` cell of a file's live page; none if it has no live page.
-fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
+fn home(source: &dyn SourceFile, len: u64) -> io::Result<Option<u64>> {
     let Some((at, _)) = section(source, len, head::TAG)? else {
         return Ok(None);
     };
@@ -149,7 +149,10 @@ fn home(source: &dyn Source, len: u64) -> io::Result<Option<u64>> {
 }
 
 /// Lineage and number of events that a brain's file claims for its base.
-pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Option<(Uuid, u64)>> {
+pub(crate) fn lineage_and_events(
+    source: &dyn SourceFile,
+    len: u64,
+) -> io::Result<Option<(Uuid, u64)>> {
     let (mut lineage, mut header) = ([0; 16], [0; 64]);
     let Some((at, 16..)) = section(source, len, tag::IDENTITY)? else {
         return Ok(None);
@@ -160,7 +163,7 @@ pub(crate) fn lineage_and_events(source: &dyn Source, len: u64) -> io::Result<Op
 
 /// Position and claimed length of a section of the native layout. Every step is bounded by the file and by
 /// `SECTIONS_MAX`.
-fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
+fn section(source: &dyn SourceFile, len: u64, tag: u8) -> io::Result<Option<(u64, u64)>> {
     let mut header = [0; 64];
     if !read(source, 0, &mut header)? || header[..4] != *b"AMEM" {
         return Ok(None);
@@ -186,7 +189,7 @@ fn section(source: &dyn Source, len: u64, tag: u8) -> io::Result<Option<(u64, u6
 
 /// Reads the first `len` bytes of a file, part by part.
 pub(crate) fn read_all(
-    source: &dyn Source,
+    source: &dyn SourceFile,
     len: u64,
     mut to: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
@@ -206,7 +209,7 @@ pub(crate) fn read_all(
 }
 
 /// Fills a buffer; false if the file ends before that.
-fn read(source: &dyn Source, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
+fn read(source: &dyn SourceFile, mut at: u64, mut into: &mut [u8]) -> io::Result<bool> {
     while !into.is_empty() {
         match source.read_at(at, into)? {
             0 => return Ok(false),

@@ -6,7 +6,7 @@ use std::io;
 
 use amem_format::view::View;
 
-use crate::disk::Source;
+use crate::disk::SourceFile;
 use crate::error::{Error, Result};
 use crate::names::folder::Folder;
 use crate::names::incoming::{ImportReport, IncomingFile, LossyConversions};
@@ -51,7 +51,7 @@ pub fn take(folder: &Folder, file: &str, name: &str, embed: bool) -> Result<Impo
 fn make_brain(
     folder: &Folder,
     file: &str,
-    (source, bytes): (Box<dyn Source>, u64),
+    (source, bytes): (Box<dyn SourceFile>, u64),
     mut incoming: IncomingFile,
     embed: bool,
 ) -> Result<ImportReport> {
@@ -68,7 +68,7 @@ fn make_brain(
     Ok(report)
 }
 
-fn open(folder: &Folder, file: &str) -> Result<(Box<dyn Source>, u64)> {
+fn open(folder: &Folder, file: &str) -> Result<(Box<dyn SourceFile>, u64)> {
     let entry = find(folder, file)?;
     let path = path_of(&entry);
     let source = folder.disk().source(&path, false);

@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::io;
 
-use crate::disk::{Source, Stamp};
+use crate::disk::{SourceFile, Stamp};
 use crate::error::{Error, Result};
 use crate::names::displaced::DisplacedFile;
 use crate::names::folder::{Folder, SUFFIX, TMP, file_name};
@@ -19,7 +19,7 @@ use crate::names::temporary::TemporaryFile;
 pub(crate) struct UntrackedFile {
     folder: Folder,
     name: String,
-    source: Box<dyn Source>,
+    source: Box<dyn SourceFile>,
     /// How it was when it was opened, or seen before that.
     stamp: Stamp,
     /// Where it stands once it was displaced.
@@ -47,7 +47,7 @@ impl UntrackedFile {
         Ok(Some(Self::new(folder, name, source, stamp)))
     }
 
-    fn new(folder: &Folder, name: &str, source: Box<dyn Source>, stamp: Stamp) -> Self {
+    fn new(folder: &Folder, name: &str, source: Box<dyn SourceFile>, stamp: Stamp) -> Self {
         Self {
             folder: folder.clone(),
             name: name.to_owned(),
@@ -127,7 +127,7 @@ impl UntrackedFile {
     }
 }
 
-fn open(folder: &Folder, name: &str) -> Result<Box<dyn Source>> {
+fn open(folder: &Folder, name: &str) -> Result<Box<dyn SourceFile>> {
     let file = file_name(name)?;
     folder
         .disk()

@@ -6,7 +6,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use amem_format::base::history::Before;
+use amem_format::base::history::PriorValue;
 use amem_format::journal::frame::Kind;
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, Lsn, NodeId};
@@ -54,7 +54,7 @@ pub(crate) fn own_confidence(view: &View, id: NodeId) -> Result<f32> {
     if id.0 < brain.base().nodes() {
         for change in brain.base().history()?.of(id) {
             let change = change?;
-            if let Before::Confidence(value) = change.before
+            if let PriorValue::Confidence(value) = change.before
                 && change.target == id
             {
                 return Ok(value);
@@ -86,7 +86,7 @@ pub(crate) fn effective_confidence(
         })
     };
     let changed = pending.edges.get(&id);
-    for tie in view.ties(id, Direction::Incoming)?.iter() {
+    for tie in view.edges_of(id, Direction::Incoming)?.iter() {
         let is_changed = changed.is_some_and(|of| of.contains_key(&tie.other));
         if tie.edge_type == EdgeType::SUPERSEDES && !is_changed && counts(tie.other)? {
             left = left.min(1.0 - view.edge(id, Direction::Incoming, &tie)?.weight);
@@ -130,7 +130,7 @@ pub(crate) fn refuse_cycle(
                 through,
             });
         }
-        let ties = view.ties(node, Direction::Outgoing)?;
+        let ties = view.edges_of(node, Direction::Outgoing)?;
         let ties = ties.iter().filter(|t| t.edge_type == EdgeType::SUPERSEDES);
         let new = pending.replaced.get(&node).into_iter().flatten().copied();
         for next in ties.map(|tie| tie.other).chain(new) {

@@ -34,6 +34,8 @@ pub(crate) struct PlanBuilder<'v> {
     /// Operations that add or change edges.
     pub(super) links: u64,
     pub(crate) answer: Answer,
+    /// The first operation that no reader would accept.
+    refusal: Option<amem_format::Error>,
     /// Changes of supersedes edges.
     pub(crate) pending: SupersedesChanges,
 }
@@ -48,6 +50,7 @@ impl<'v> PlanBuilder<'v> {
             full: 0,
             links: 0,
             answer: Answer::default(),
+            refusal: None,
             pending: SupersedesChanges::default(),
         }
     }
@@ -57,8 +60,11 @@ impl<'v> PlanBuilder<'v> {
         self.full + self.payloads.last().map_or(0, |last| last.len() as u64)
     }
 
-    /// Adds an operation.
+    /// Adds an operation. `done` fails if a reader would refuse it.
     pub(crate) fn push(&mut self, op: &Op<'_>) {
+        if self.refusal.is_none() {
+            self.refusal = op::check(op).err();
+        }
         self.links += u64::from(matches!(op, Op::Link { .. }));
         match self.payloads.last_mut() {
             Some(payload) if payload.len() < FRAME_PAYLOAD_BYTES => op::encode(payload, op),
@@ -95,12 +101,15 @@ impl<'v> PlanBuilder<'v> {
 }
 
 impl PlanBuilder<'_> {
-    pub(super) fn done(self, kind: Kind) -> Plan {
-        Plan {
+    pub(super) fn done(self, kind: Kind) -> Result<Plan> {
+        if let Some(refusal) = self.refusal {
+            return Err(refusal.into());
+        }
+        Ok(Plan {
             kind,
             payloads: self.payloads,
             answer: self.answer,
             time: self.next_time,
-        }
+        })
     }
 }

@@ -73,7 +73,7 @@ impl PlanBuilder<'_> {
         };
         self.push(&op);
         let pending = SupersedesChanges::hiding(id, on);
-        for tie in self.view.ties(id, Direction::Outgoing)?.iter() {
+        for tie in self.view.edges_of(id, Direction::Outgoing)?.iter() {
             if tie.edge_type == EdgeType::SUPERSEDES {
                 let confidence = belief::effective_confidence(self.view, tie.other, &pending)?;
                 self.set_confidence(tie.other, confidence)?;

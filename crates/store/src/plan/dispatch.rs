@@ -63,14 +63,14 @@ pub(crate) fn plan_within<'v>(
         Mutation::SetSettings(settings) => p.set_settings(settings)?,
     }
     p.check_edges(edges_max)?;
-    Ok(p.done(mutation.kind()))
+    p.done(mutation.kind())
 }
 
 /// Plans the opening of a session by an agent.
 pub(crate) fn plan_open_session(view: &View, key: &str, agent: &str, now: Micros) -> Result<Plan> {
     let mut p = PlanBuilder::begin(view, now);
     p.open_session(key, agent)?;
-    Ok(p.done(Kind::OpenSession))
+    p.done(Kind::OpenSession)
 }
 
 impl MergeSource {

@@ -8,8 +8,8 @@ use amem_format::{EdgeType, NodeId};
 use crate::error::Result;
 use crate::plan::builder::PlanBuilder;
 
-/// Source, target and type.
-type Key = (NodeId, NodeId, EdgeType);
+/// Source, target and type of an edge.
+pub(super) type EdgeKey = (NodeId, NodeId, EdgeType);
 
 impl PlanBuilder<'_> {
     /// Refuses a plan that would leave more than `edges_max` edges. It counts as the journal is applied: a frame that
@@ -31,7 +31,7 @@ impl PlanBuilder<'_> {
     /// How many edges are new. Retractions do not reduce it: a merge retracts last.
     fn new_edges(&self) -> Result<u64> {
         let end = self.view.nodes();
-        let mut new: HashSet<Key> = HashSet::new();
+        let mut new: HashSet<EdgeKey> = HashSet::new();
         for payload in &self.payloads {
             for op in Ops::new(payload, 0) {
                 let Op::Link {

@@ -131,7 +131,7 @@ impl PlanBuilder<'_> {
 
     /// Episodes that an event is part of.
     pub(super) fn episodes(&self, id: NodeId) -> Result<Vec<NodeId>> {
-        let ties = self.view.ties(id, Direction::Outgoing)?;
+        let ties = self.view.edges_of(id, Direction::Outgoing)?;
         Ok(ties
             .iter()
             .filter(|t| t.edge_type == EdgeType::PART_OF)

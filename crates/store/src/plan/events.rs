@@ -73,10 +73,7 @@ impl PlanBuilder<'_> {
     /// Adds an event; returns its vector.
     pub(super) fn event<'e>(&mut self, event: &'e NewEvent) -> Result<Option<Cow<'e, [f32]>>> {
         if event.text.trim().is_empty() {
-            return Err(Error::invalid(
-                "text",
-                "it is blank: an event needs a text",
-            ));
+            return Err(Error::invalid("text", "it is blank: an event needs a text"));
         }
         limit("the text (bytes)", event.text.len(), limits::TEXT_BYTES_MAX)?;
         unit("confidence", event.confidence)?;

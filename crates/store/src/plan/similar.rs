@@ -2,7 +2,7 @@
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_query::similar::{Like, Similar};
+use amem_query::nearest::{Similar, SimilarityTarget};
 
 use crate::error::Result;
 
@@ -17,7 +17,7 @@ pub(crate) fn nearest(
         return Ok(Vec::new());
     }
     let query = Similar {
-        like: Like::Vector(vector.to_vec()),
+        like: SimilarityTarget::Vector(vector.to_vec()),
         limit: k,
         min_similarity: Some(min),
         ..Similar::default()

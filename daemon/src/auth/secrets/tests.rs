@@ -50,7 +50,7 @@ fn keys_are_taken_only_if_they_are_whole_and_go_together() {
     let second = load("cert", "key", Some("cert")).unwrap();
     assert_eq!(second.changes(&first), ["tcp.tls_certificate"]);
     for (cert, key, ca, words) in [
-        ("cert", "wrong", None, "does not go with"),
+        ("cert", "wrong", None, "does not match"),
         ("empty", "key", None, "no certificate"),
         ("cert", "empty", None, "no key"),
         ("cert", "key", Some("empty"), "tcp.tls_client_ca"),

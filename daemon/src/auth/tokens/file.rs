@@ -25,8 +25,8 @@ use crate::os::trust::{self, OthersMay};
 /// The prefix of a hash.
 const SHA256: &str = "sha256:";
 
-const HEAD: &str = "# The tokens of callers by TCP, as amemd keeps them: by their hashes. `amemctl token create`, `list` and \
-`revoke`\n# change it while amemd runs; after a change by hand, `amemctl reload`.\n";
+const HEAD: &str = "# The hashes of the tokens of callers by TCP. `amemctl token create` and `revoke` change this file while amemd\n# runs; after \
+a change by hand, run `amemctl reload`.\n";
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,11 +67,11 @@ pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
     }
     let text = String::from_utf8(bytes).map_err(|_| wrong(path, "it is not UTF-8".into()))?;
     let written: TokensFile = toml::from_str(&text).map_err(|e| {
-        // The text may be a secret that was put into the wrong file: it is not shown.
+        // The text may be a secret in the wrong file: the error does not show it.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = 1 + before.unwrap_or("").matches('\n').count();
-        let what = "it is a list of [[token]], each with name, role, perhaps brains, created (seconds since 1970) and hash";
-        wrong(path, format!("line {line} is wrong: {what}"))
+        let what = "the file is a list of [[token]] with name, role, optional brains, created (seconds since 1970) and hash";
+        wrong(path, format!("line {line} is invalid: {what}"))
     })?;
     tokens(written).map_err(|why| wrong(path, why))
 }
@@ -83,7 +83,7 @@ fn wrong(path: &Path, why: String) -> Error {
     }
 }
 
-/// Who can write hashes can add callers; who can read them can do little, but need not.
+/// A user that can write the file can add callers; no other user needs to read it.
 fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
     if !meta.is_file() {
         return Err(wrong(path, "it is not a file".into()));
@@ -94,9 +94,7 @@ fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
 fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
     if written.token.len() > TOKENS_MAX {
         let count = written.token.len();
-        return Err(format!(
-            "it has {count} tokens, at most {TOKENS_MAX} may be"
-        ));
+        return Err(format!("it has {count} tokens, the limit is {TOKENS_MAX}"));
     }
     let mut out: Vec<Token> = Vec::new();
     for (at, entry) in written.token.into_iter().enumerate() {
@@ -104,14 +102,12 @@ fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
         for other in &out {
             let name = &token.name;
             if other.name == *name {
-                return Err(format!(
-                    "there are two tokens {name:?}: take one of them away"
-                ));
+                return Err(format!("two tokens are named {name:?}: remove one"));
             }
             if other.digest == token.digest {
                 let other = &other.name;
                 return Err(format!(
-                    "{name:?} and {other:?} are one token: take one of them away"
+                    "{name:?} and {other:?} have the same hash: remove one"
                 ));
             }
         }
@@ -121,19 +117,19 @@ fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
 }
 
 fn token(entry: TokenEntry) -> Result<Token, String> {
-    // An invalid name may be a secret: it is not shown.
-    check_name(&entry.name).map_err(|_| "its name is none".to_owned())?;
+    // An invalid name may be a secret: the error does not show it.
+    check_name(&entry.name).map_err(|_| "its name is invalid".to_owned())?;
     let role = entry.role.parse();
     let digest = entry.hash.strip_prefix(SHA256).and_then(Digest::parse);
     Ok(Token {
         brains: in_order(entry.brains).map_err(|_| {
             let name = &entry.name;
-            format!("{name:?}: its brains are not names of brains, or too many")
+            format!("{name:?}: its brains are too many, or one is not the name of a brain")
         })?,
         role: role.map_err(|why| format!("{:?}: {why}", entry.name))?,
         digest: digest.ok_or_else(|| {
             let name = &entry.name;
-            format!("{name:?}: its hash is not {SHA256:?} and 64 hexadecimal digits")
+            format!("{name:?}: its hash must be {SHA256:?} and 64 hexadecimal digits")
         })?,
         created_secs: entry.created,
         name: entry.name,
@@ -162,5 +158,5 @@ pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     // A random name, as another daemon may write the same file. Its mode is 0600.
     let tmp = format!(".tokens-{:032x}", u128::from_le_bytes(disk.random()));
     let put = atomic_file::write(&disk, "", &tmp, name, text.as_bytes());
-    put.map_err(|e| wrong(path, format!("it can't be written: {e}")))
+    put.map_err(|e| wrong(path, format!("cannot write it: {e}")))
 }

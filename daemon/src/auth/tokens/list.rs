@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use amem_proto::answer::Code;
 use subtle::{Choice, ConditionallySelectable};
-use tonic::Code;
 
 use super::file;
 use super::token::Token;
@@ -44,7 +44,7 @@ impl Tokens {
         self.list.is_empty()
     }
 
-    /// The token with this hash. The time does not depend on which token it is, or on whether there is one.
+    /// The token with this hash. The search takes the same time whichever token matches, and if none does.
     pub(crate) fn find(&self, digest: &Digest) -> Option<&Token> {
         let (mut found, mut at) = (Choice::from(0), 0_u64);
         for (index, token) in self.list.iter().enumerate() {
@@ -62,16 +62,14 @@ impl Tokens {
         role: Role,
         brains: &[String],
     ) -> Result<(Self, String)> {
-        let mut tokens = self.again()?;
+        let mut tokens = self.reread()?;
         let (token, secret) = Token::new(name, role, brains)?;
         if tokens.iter().any(|other| other.name == name) {
-            let message =
-                format!("there is a token {name:?} already: revoke it first, or take another name");
+            let message = format!("a token {name:?} exists: revoke it first, or use another name");
             return Err(Refusal::new(Code::AlreadyExists, "TOKEN_EXISTS", message));
         }
         if tokens.len() >= TOKENS_MAX {
-            let message =
-                format!("there are {TOKENS_MAX} tokens, the most there may be: revoke one");
+            let message = format!("there are {TOKENS_MAX} tokens, the limit: revoke one");
             return Err(Refusal::new(Code::ResourceExhausted, "LIMIT", message));
         }
         tokens.push(token);
@@ -80,7 +78,7 @@ impl Tokens {
 
     /// Revokes a token, and writes the file.
     pub(crate) fn revoke(&self, name: &str) -> Result<Self> {
-        let mut tokens = self.again()?;
+        let mut tokens = self.reread()?;
         let before = tokens.len();
         tokens.retain(|token| token.name != name);
         if tokens.len() == before {
@@ -91,7 +89,7 @@ impl Tokens {
     }
 
     /// Reads the file again: a change by hand must survive.
-    fn again(&self) -> Result<Vec<Token>> {
+    fn reread(&self) -> Result<Vec<Token>> {
         file::read(&self.path).map_err(tokens_file)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Promises: a token is in the answer to its creation and nowhere else; tokens are compared in constant time; the file
 //! is replaced whole, and an invalid file changes nothing.
-//! Not here: who may create tokens (`access`), when a change is in force (`control`).
+//! Not here: which callers may create tokens (`ingress::requirement`), when a change is in force (`control`).
 
 mod list;
 mod token;

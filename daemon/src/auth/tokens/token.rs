@@ -2,19 +2,19 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use amem_proto::answer::Code;
 use amem_store::folder;
 use tokio_rustls::rustls::crypto::ring;
-use tonic::Code;
 
 use crate::auth::Role;
 use crate::auth::digest::{Digest, hex};
 use crate::limits::{TOKEN_BRAINS_MAX, TOKEN_NAME_BYTES_MAX};
 use crate::refusal::{Refusal, Result};
 
-/// Random bytes of a token: so many cannot be guessed, so a fast hash is as safe as a slow one.
+/// Random bytes of a token: too many to guess, so a fast hash is as safe as a slow one.
 const RANDOM_BYTES: usize = 32;
 
-/// The prefix of a token: scanners for leaked secrets find it.
+/// The prefix of a token, by which scanners find leaked ones.
 const PREFIX: &str = "amem_";
 
 /// A token as it is stored.
@@ -39,7 +39,7 @@ impl Token {
         let mut random = [0; RANDOM_BYTES];
         let filled = ring::default_provider().secure_random.fill(&mut random);
         filled.map_err(|_| {
-            let message = "the system gives no random bytes: try again";
+            let message = "the system has no random bytes: try again";
             Refusal::new(Code::Unavailable, "RANDOM", message)
         })?;
         let secret = format!("{PREFIX}{}", hex(&random));
@@ -67,7 +67,7 @@ pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{name:?} is no name of a token: it has 1 to {TOKEN_NAME_BYTES_MAX} letters, digits, '-', '_' and '.'"
+        "{name:?} is not a valid token name: use 1 to {TOKEN_NAME_BYTES_MAX} letters, digits, '-', '_' and '.'"
     ))
 }
 
@@ -77,7 +77,7 @@ pub(super) fn in_order(mut brains: Vec<String>) -> std::result::Result<Vec<Strin
     brains.dedup();
     if brains.len() > TOKEN_BRAINS_MAX {
         return Err(format!(
-            "a token is for at most {TOKEN_BRAINS_MAX} brains, or for all"
+            "a token may name at most {TOKEN_BRAINS_MAX} brains, or none to apply to all"
         ));
     }
     for brain in &brains {

@@ -14,7 +14,7 @@ use crate::control::Control;
 use amem_engine::CommitAnswer;
 use amem_engine::Engine;
 
-type Messages = Answers<v1::SubscribeResponse>;
+type Messages = AnswerStream<v1::SubscribeResponse>;
 
 async fn brain(path: &Path) -> Arc<OpenBrain> {
     let disk = Arc::new(OsDisk::new(path).unwrap());
@@ -42,7 +42,7 @@ fn first_commit(brain: &OpenBrain) -> Lsn {
 }
 
 /// A subscriber from the first commit on who wants only decisions, of which there are none.
-fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (Following, Messages) {
+fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (CommitFeed, Messages) {
     let flags = Flags {
         folder: Some("/b".into()),
         socket: Some("/s".into()),
@@ -55,8 +55,8 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (Following, Messag
         ..Default::default()
     };
     let (follower, newest) = brain.subscribe(Lsn(0)).unwrap();
-    let (out, messages) = Outgoing::new(&control, CHANGES_WAITING_MAX);
-    let following = Following {
+    let (out, messages) = AnswerSender::new(&control, CHANGES_WAITING_MAX);
+    let following = CommitFeed {
         brain: brain.clone(),
         from: Lsn(0),
         follower,
@@ -68,8 +68,8 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (Following, Messag
         newest,
         heartbeat,
         sent: Instant::now(),
-        passed_over: 0,
-        looked_at: 0,
+        skipped: 0,
+        operations: 0,
         jobs: None,
         turns: Arc::new(Semaphore::new(1)),
         stop: watch::channel(false).1,
@@ -123,7 +123,7 @@ async fn who_wants_none_of_many_commits_learns_how_far_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let brain = brain(folder.path()).await;
     let mut answers = Vec::new();
-    for _ in 0..2 * PASSED_OVER_MAX + 1 {
+    for _ in 0..2 * SKIPPED_COMMITS_MAX + 1 {
         answers.push(ingest(&brain, 1).await);
     }
     for answer in answers {
@@ -137,7 +137,7 @@ async fn who_wants_none_of_many_commits_learns_how_far_it_is() {
         assert!(message.changes.is_empty() && !message.more && message.kind == 0);
         places.push(message.moment.unwrap().lsn);
     }
-    let passed = PASSED_OVER_MAX as u64;
+    let passed = SKIPPED_COMMITS_MAX as u64;
     let at = first_commit(&brain).0 + passed - 1;
     assert_eq!(places, [0, at, at + passed]);
     running.abort();
@@ -154,7 +154,7 @@ async fn who_wants_none_of_what_is_committed_all_the_time_learns_how_far_it_is()
     assert_eq!(first.moment.unwrap().lsn, 0);
     // Far fewer than are told of for their number, and never a heartbeat without one.
     let mut told = None;
-    for _ in 0..PASSED_OVER_MAX / 2 {
+    for _ in 0..SKIPPED_COMMITS_MAX / 2 {
         ingest(&brain, 1).await.await.unwrap().unwrap();
         let next = tokio::time::timeout(heartbeat / 10, messages.next()).await;
         if let Ok(message) = next {
@@ -170,8 +170,8 @@ async fn who_wants_none_of_what_is_committed_all_the_time_learns_how_far_it_is()
 #[test]
 fn lists_have_their_limits() {
     let full = v1::SubscribeRequest {
-        types: vec![v1::EventType::Fact.into(); crate::limits::FOLLOWED_TYPES_MAX],
-        session_ids: vec![1; crate::limits::FOLLOWED_SESSIONS_MAX],
+        types: vec![v1::EventType::Fact.into(); crate::limits::SUBSCRIBED_TYPES_MAX],
+        session_ids: vec![1; crate::limits::SUBSCRIBED_SESSIONS_MAX],
         ..Default::default()
     };
     FeedFilter::of(&full).unwrap();

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::config::Limits;
-use crate::ingress::admission::Requirement;
-use crate::ingress::load::Load;
+use crate::ingress::load::LoadLimits;
+use crate::ingress::requirement::Requirement;
 use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -32,7 +32,7 @@ impl HttpBody for Parts {
 }
 
 struct Sent {
-    load: Arc<Load>,
+    load: Arc<LoadLimits>,
     answers: Arc<PendingAnswers>,
     body: Body,
 }
@@ -48,7 +48,7 @@ impl Sent {
     }
 
     fn of(
-        load: Arc<Load>,
+        load: Arc<LoadLimits>,
         answers: Arc<PendingAnswers>,
         sizes: &[usize],
         deadline: Option<Deadline>,
@@ -90,9 +90,9 @@ impl Sent {
 }
 
 fn deadline(millis: u64) -> Deadline {
-    let needs = crate::access::needs("/amem.v1.MemoryService/Subscribe").unwrap();
+    let requirement = Requirement::of_call("/amem.v1.MemoryService/Subscribe").unwrap();
     let asked = Some(Duration::from_millis(millis));
-    Deadline::new(asked, &Requirement::of(needs), &Limits::default()).unwrap()
+    Deadline::new(asked, &requirement, &Limits::default()).unwrap()
 }
 
 #[tokio::test]
@@ -118,12 +118,12 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     let mut sent = Sent::new(&[3 * ANSWER_PART_BYTES], None);
     sent.data().await;
     let began = Instant::now();
-    sent.answers.look(began + UNREAD_AFTER / 2);
+    sent.answers.check(began + UNREAD_AFTER / 2);
     assert_eq!(sent.under_way(), 1);
-    sent.answers.look(began + UNREAD_AFTER);
+    sent.answers.check(began + UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
     let status = sent.next().await.unwrap().unwrap_err();
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert!(status.message().contains("not read"), "{status}");
     assert!(sent.next().await.is_none());
 
@@ -131,7 +131,7 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     waits.data().await;
     let next = std::future::poll_fn(|cx| Poll::Ready(Pin::new(&mut waits.body).poll_frame(cx)));
     assert!(next.await.is_pending());
-    waits.answers.look(Instant::now() + 9 * UNREAD_AFTER);
+    waits.answers.check(Instant::now() + 9 * UNREAD_AFTER);
     assert_eq!(waits.under_way(), 1);
 }
 
@@ -147,13 +147,16 @@ async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_ear
         sent.data().await;
     }
     let began = Instant::now();
-    first.answers.look(began + UNREAD_AFTER_WHEN_MANY / 2);
+    first.answers.check(began + UNREAD_AFTER_WHEN_MANY / 2);
     assert_eq!(first.under_way(), 5, "it may still be read");
     // Of five quarters one is too much.
-    first.answers.look(began + UNREAD_AFTER_WHEN_MANY);
+    first.answers.check(began + UNREAD_AFTER_WHEN_MANY);
     assert_eq!(first.under_way(), 4);
     let status = first.next().await.unwrap().unwrap_err();
-    assert!(status.message().contains("not read for 5 s"), "{status}");
+    assert!(
+        status.message().contains("not read the answer for 5 s"),
+        "{status}"
+    );
     for sent in &mut all {
         assert_eq!(sent.data().await, ANSWER_PART_BYTES);
     }
@@ -175,7 +178,7 @@ async fn an_answer_waits_while_its_connection_has_too_much_and_its_patience_is_c
     // The server lets go of one: there is room for the next.
     held.pop();
     assert_eq!(sent.data().await, ANSWER_PART_BYTES);
-    sent.answers.look(began + 2 * UNREAD_AFTER);
+    sent.answers.check(began + 2 * UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
 }
 
@@ -186,7 +189,7 @@ async fn a_stream_ends_at_its_deadline_with_the_reason_in_its_trailers() {
     assert_eq!(sent.data().await, 3);
     let trailers = sent.next().await.unwrap().unwrap().into_trailers().unwrap();
     let status = Status::from_header_map(&trailers).unwrap();
-    assert_eq!(status.code(), Code::DeadlineExceeded);
+    assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert_eq!(sent.under_way(), 0);
     assert!(sent.next().await.is_none());
 }

@@ -2,19 +2,24 @@
 
 use super::*;
 use crate::config::Limits;
-use crate::control::Live;
+use crate::control::LiveConfig;
 use crate::ingress::connection_limit::ConnectionLimit;
-use crate::ingress::session::Identity;
+use crate::ingress::session::CallerIdentity;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
 /// A connection, and the client's end of it.
-fn connection(first_call_after: Duration) -> (Connection, UnixStream) {
+fn connection(first_call_after: Duration) -> (GrpcConnection, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
-    let live = Live::with(Limits::default());
+    let live = LiveConfig::with(Limits::default());
     let slot = ConnectionLimit::default().acquire(peer.key(), &live);
-    let connection = Connection::new(Stream::Unix(ours), peer, slot.unwrap(), first_call_after);
+    let connection = GrpcConnection::new(
+        PeerStream::Unix(ours),
+        peer,
+        slot.unwrap(),
+        first_call_after,
+    );
     (connection, theirs)
 }
 
@@ -53,8 +58,8 @@ async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
 #[derive(Debug)]
 struct Until(u64);
 
-impl Identity for Until {
-    fn is_accepted(&self, live: &Live) -> bool {
+impl CallerIdentity for Until {
+    fn is_accepted(&self, live: &LiveConfig) -> bool {
         live.change < self.0
     }
 }
@@ -68,7 +73,7 @@ async fn a_connection_of_which_no_call_is_accepted_is_closed_and_another_is_not(
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 
     let (mut known, mut client) = connection(Duration::from_millis(20));
-    let live = Live::with(Limits::default());
+    let live = LiveConfig::with(Limits::default());
     known
         .connect_info()
         .session
@@ -84,7 +89,7 @@ async fn a_connection_of_which_no_call_is_accepted_is_closed_and_another_is_not(
 
 #[tokio::test]
 async fn a_connection_whose_caller_is_accepted_no_more_is_closed_when_its_place_is_needed() {
-    let mut live = Live::with(Limits {
+    let mut live = LiveConfig::with(Limits {
         connections_per_user: 1,
         ..Limits::default()
     });
@@ -93,7 +98,7 @@ async fn a_connection_whose_caller_is_accepted_no_more_is_closed_when_its_place_
     let (limit, key) = (ConnectionLimit::default(), peer.key());
     let slot = limit.acquire(key.clone(), &live).unwrap();
     let after = Duration::from_secs(60);
-    let mut connection = Connection::new(Stream::Unix(ours), peer, slot, after);
+    let mut connection = GrpcConnection::new(PeerStream::Unix(ours), peer, slot, after);
     connection
         .connect_info()
         .session

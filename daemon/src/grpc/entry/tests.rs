@@ -76,7 +76,7 @@ fn request(path: &str, uid: u32, timeout: Option<&str>) -> Request<Body> {
 fn refused(answer: &Response<Body>) -> Option<(Code, String)> {
     let status = Status::from_header_map(answer.headers())?;
     let reason = status.get_details_error_info().map(|info| info.reason);
-    Some((status.code(), reason.unwrap_or_default()))
+    Some((status.code().into(), reason.unwrap_or_default()))
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Replaces `:authority` in the header blocks of a client's frames.
 
-use super::hpack::Packer;
+use super::error::HeaderError;
+use super::hpack::BlockEncoder;
 use crate::limits::{AHEAD_BYTES, HEADER_BLOCK_BYTES_MAX, HEADER_BLOCK_FRAMES_MAX};
 
 /// Bytes of a frame header (RFC 9113, 4.1).
@@ -17,28 +18,9 @@ const END_HEADERS: u8 = 0x4;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// Why a connection is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
-    /// The frames are out of order.
-    #[error("a block of headers is not followed by the rest of it")]
-    Order,
-    /// The frame is truncated or too long.
-    #[error("a frame of headers has a length that is not possible")]
-    Frame,
-    /// The block cannot be decoded.
-    #[error("a block of headers can't be unpacked")]
-    Block,
-    /// The block has more bytes or frames than the limit.
-    #[error(
-        "a block of headers has more than {HEADER_BLOCK_BYTES_MAX} bytes or {HEADER_BLOCK_FRAMES_MAX} frames"
-    )]
-    TooLarge,
-}
-
 /// The position in the frames.
 #[derive(Debug, Clone, Copy)]
-enum At {
+enum FramePosition {
     /// In a frame header, of which this many bytes have arrived.
     Head(usize),
     /// In a frame that passes, of which this many bytes are to come.
@@ -49,7 +31,7 @@ enum At {
 
 /// A header block that is not complete.
 #[derive(Debug)]
-struct Open {
+struct PartialBlock {
     stream: [u8; 4],
     /// The flags of its first frame that are kept.
     flags: u8,
@@ -60,15 +42,15 @@ struct Open {
 /// Replaces the authority in the frames of one client.
 #[derive(Debug)]
 pub struct Authority {
-    at: At,
+    at: FramePosition,
     head: [u8; HEAD_BYTES],
     /// The frame of headers that is being read.
     frame: Vec<u8>,
-    open: Option<Open>,
+    open: Option<PartialBlock>,
     /// The header block as far as it has arrived.
     block: Vec<u8>,
-    packed: Vec<u8>,
-    packer: Packer,
+    encoded: Vec<u8>,
+    encoder: BlockEncoder,
 }
 
 impl Default for Authority {
@@ -81,61 +63,61 @@ impl Authority {
     /// Begins after the preface.
     pub fn new() -> Self {
         Self {
-            at: At::Head(0),
+            at: FramePosition::Head(0),
             head: [0; HEAD_BYTES],
             frame: Vec::new(),
             open: None,
             block: Vec::new(),
-            packed: Vec::new(),
-            packer: Packer::new(),
+            encoded: Vec::new(),
+            encoder: BlockEncoder::new(),
         }
     }
 
     /// How many of the next bytes pass unchanged. A caller that forwards some itself reports them to `passed`.
     pub(crate) fn passing(&self) -> usize {
         match self.at {
-            At::Passing(left) => left,
+            FramePosition::Passing(left) => left,
             _ => 0,
         }
     }
 
     /// Reports bytes that the caller has forwarded.
     pub(crate) fn passed(&mut self, bytes: usize) {
-        if let At::Passing(left) = self.at {
+        if let FramePosition::Passing(left) = self.at {
             self.pass(left.saturating_sub(bytes));
         }
     }
 
     fn pass(&mut self, left: usize) {
         self.at = match left {
-            0 => At::Head(0),
-            left => At::Passing(left),
+            0 => FramePosition::Head(0),
+            left => FramePosition::Passing(left),
         };
     }
 
     /// Consumes the client's bytes, and appends those for the server. Once `AHEAD_BYTES` are appended, the rest of the
     /// input stays: a few bytes can refer to a large header many times.
-    pub fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
+    pub fn take(&mut self, input: &mut &[u8], out: &mut Vec<u8>) -> Result<(), HeaderError> {
         while !input.is_empty() && out.len() < AHEAD_BYTES {
             match self.at {
-                At::Head(have) => {
+                FramePosition::Head(have) => {
                     let part = cut(input, HEAD_BYTES - have);
                     let now = have + part.len();
                     self.head[have..now].copy_from_slice(part);
-                    self.at = At::Head(now);
+                    self.at = FramePosition::Head(now);
                     if now == HEAD_BYTES {
                         self.begin(out)?;
                     }
                 }
-                At::Passing(left) => {
+                FramePosition::Passing(left) => {
                     let part = cut(input, left);
                     out.extend_from_slice(part);
                     self.pass(left - part.len());
                 }
-                At::Headers(left) => {
+                FramePosition::Headers(left) => {
                     let part = cut(input, left);
                     self.frame.extend_from_slice(part);
-                    self.at = At::Headers(left - part.len());
+                    self.at = FramePosition::Headers(left - part.len());
                     if left == part.len() {
                         self.end(out)?;
                     }
@@ -146,13 +128,13 @@ impl Authority {
     }
 
     /// Handles a frame header that has arrived.
-    fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
+    fn begin(&mut self, out: &mut Vec<u8>) -> Result<(), HeaderError> {
         let [a, b, c, kind, ..] = self.head;
         let bytes = u32::from_be_bytes([0, a, b, c]) as usize;
         match (kind, &self.open) {
             (HEADERS, None) => {}
             (CONTINUATION, Some(open)) if open.stream == self.stream() => {}
-            (CONTINUATION, _) | (_, Some(_)) => return Err(Malformed::Order),
+            (CONTINUATION, _) | (_, Some(_)) => return Err(HeaderError::Order),
             _ => {
                 out.extend_from_slice(&self.head);
                 self.pass(bytes);
@@ -160,10 +142,10 @@ impl Authority {
             }
         }
         if bytes > FRAME_BYTES_MAX {
-            return Err(Malformed::Frame);
+            return Err(HeaderError::Frame);
         }
         self.frame.clear();
-        self.at = At::Headers(bytes);
+        self.at = FramePosition::Headers(bytes);
         match bytes {
             0 => self.end(out),
             _ => Ok(()),
@@ -177,46 +159,46 @@ impl Authority {
     }
 
     /// Handles a frame of headers that has arrived.
-    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), Malformed> {
-        self.at = At::Head(0);
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), HeaderError> {
+        self.at = FramePosition::Head(0);
         let flags = self.head[4];
         let mut payload = self.frame.as_slice();
         if self.head[3] == HEADERS {
             if flags & PADDED != 0 {
-                let (padding, rest) = payload.split_first().ok_or(Malformed::Frame)?;
+                let (padding, rest) = payload.split_first().ok_or(HeaderError::Frame)?;
                 let bytes = rest.len().checked_sub(usize::from(*padding));
-                payload = &rest[..bytes.ok_or(Malformed::Frame)?];
+                payload = &rest[..bytes.ok_or(HeaderError::Frame)?];
             }
             let mut priority = Vec::new();
             if flags & PRIORITY != 0 {
                 let (said, rest) = payload
                     .split_at_checked(PRIORITY_BYTES)
-                    .ok_or(Malformed::Frame)?;
+                    .ok_or(HeaderError::Frame)?;
                 priority.extend_from_slice(said);
                 payload = rest;
             }
             self.block.clear();
-            self.open = Some(Open {
+            self.open = Some(PartialBlock {
                 stream: self.stream(),
                 flags: flags & (END_STREAM | PRIORITY),
                 priority,
                 frames: 0,
             });
         }
-        let open = self.open.as_mut().ok_or(Malformed::Order)?;
+        let open = self.open.as_mut().ok_or(HeaderError::Order)?;
         open.frames += 1;
         self.block.extend_from_slice(payload);
         if self.block.len() > HEADER_BLOCK_BYTES_MAX || open.frames > HEADER_BLOCK_FRAMES_MAX {
-            return Err(Malformed::TooLarge);
+            return Err(HeaderError::TooLarge);
         }
         if flags & END_HEADERS != 0
             && let Some(open) = self.open.take()
         {
-            self.packed.clear();
-            self.packed.extend_from_slice(&open.priority);
-            self.packer.pack(&self.block, &mut self.packed)?;
-            emit(&open, &self.packed, out);
-            for spent in [&mut self.block, &mut self.packed, &mut self.frame] {
+            self.encoded.clear();
+            self.encoded.extend_from_slice(&open.priority);
+            self.encoder.encode(&self.block, &mut self.encoded)?;
+            emit(&open, &self.encoded, out);
+            for spent in [&mut self.block, &mut self.encoded, &mut self.frame] {
                 spent.clear();
                 spent.shrink_to(FRAME_BYTES_MAX);
             }
@@ -233,8 +215,8 @@ fn cut<'a>(input: &mut &'a [u8], most: usize) -> &'a [u8] {
 }
 
 /// Appends the frames of a block.
-fn emit(open: &Open, packed: &[u8], out: &mut Vec<u8>) {
-    let mut rest = packed;
+fn emit(open: &PartialBlock, encoded: &[u8], out: &mut Vec<u8>) {
+    let mut rest = encoded;
     let (mut kind, mut flags) = (HEADERS, open.flags);
     loop {
         let part = cut(&mut rest, FRAME_BYTES_MAX);

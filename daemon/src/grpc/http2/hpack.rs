@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::Malformed;
+use super::error::HeaderError;
 use super::huffman;
 use crate::limits::HEADER_BLOCK_BYTES_MAX;
 
@@ -55,14 +55,14 @@ impl Name {
 
 /// Re-encodes the blocks of one connection, one after the other.
 #[derive(Debug)]
-pub(super) struct Packer {
+pub(super) struct BlockEncoder {
     /// The dynamic table of the client's encoder, newest first.
     table: VecDeque<(Name, Vec<u8>)>,
     bytes: usize,
     bytes_max: usize,
 }
 
-impl Packer {
+impl BlockEncoder {
     pub(super) fn new() -> Self {
         Self {
             table: VecDeque::new(),
@@ -72,12 +72,12 @@ impl Packer {
     }
 
     /// Re-encodes a block, and appends it to `out`.
-    pub(super) fn pack(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<(), Malformed> {
-        let (mut input, begin, mut fields) = (Input { block }, out.len(), 0);
+    pub(super) fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<(), HeaderError> {
+        let (mut input, begin, mut fields) = (BlockReader { block }, out.len(), 0);
         while let Some(first) = input.block.first().copied() {
             match first {
                 0x80.. => match input.integer(7)? {
-                    0 => return Err(Malformed::Block),
+                    0 => return Err(HeaderError::Block),
                     index @ 1..=61 if index == usize::from(AUTHORITY_INDEX) => {
                         emit(&Name::Static(AUTHORITY_INDEX), b"", false, out);
                     }
@@ -96,7 +96,7 @@ impl Packer {
                     let bytes_max = input.integer(5)?;
                     // The size may change only at the beginning of a block.
                     if fields > 0 || bytes_max > TABLE_BYTES_MAX {
-                        return Err(Malformed::Block);
+                        return Err(HeaderError::Block);
                     }
                     self.bytes_max = bytes_max;
                     self.shrink();
@@ -109,13 +109,17 @@ impl Packer {
             }
             fields += 1;
             if out.len() - begin > HEADER_BLOCK_BYTES_MAX {
-                return Err(Malformed::TooLarge);
+                return Err(HeaderError::TooLarge);
             }
         }
         Ok(())
     }
 
-    fn literal(&self, input: &mut Input<'_>, prefix: u8) -> Result<(Name, Vec<u8>), Malformed> {
+    fn literal(
+        &self,
+        input: &mut BlockReader<'_>,
+        prefix: u8,
+    ) -> Result<(Name, Vec<u8>), HeaderError> {
         let name = match input.integer(prefix)? {
             0 => Name::Text(input.string()?),
             index @ 1..=61 => Name::Static(index as u8),
@@ -124,10 +128,10 @@ impl Packer {
         Ok((name, input.string()?))
     }
 
-    fn entry(&self, index: usize) -> Result<&(Name, Vec<u8>), Malformed> {
+    fn entry(&self, index: usize) -> Result<&(Name, Vec<u8>), HeaderError> {
         let place = index.checked_sub(1 + STATIC_NAME_BYTES.len());
         let entry = place.and_then(|place| self.table.get(place));
-        entry.ok_or(Malformed::Block)
+        entry.ok_or(HeaderError::Block)
     }
 
     fn insert(&mut self, name: Name, value: Vec<u8>) {
@@ -147,15 +151,15 @@ impl Packer {
 }
 
 /// What remains of a block.
-struct Input<'a> {
+struct BlockReader<'a> {
     block: &'a [u8],
 }
 
-impl Input<'_> {
+impl BlockReader<'_> {
     /// An integer that begins in the last `prefix` bits of a byte (RFC 7541, 5.1).
-    fn integer(&mut self, prefix: u8) -> Result<usize, Malformed> {
+    fn integer(&mut self, prefix: u8) -> Result<usize, HeaderError> {
         let mut next = || {
-            let (byte, rest) = self.block.split_first().ok_or(Malformed::Block)?;
+            let (byte, rest) = self.block.split_first().ok_or(HeaderError::Block)?;
             self.block = rest;
             Ok(usize::from(*byte))
         };
@@ -172,19 +176,19 @@ impl Input<'_> {
                 return Ok(value);
             }
         }
-        Err(Malformed::Block)
+        Err(HeaderError::Block)
     }
 
-    fn string(&mut self) -> Result<Vec<u8>, Malformed> {
-        let packed = self.block.first().is_some_and(|byte| byte & 0x80 != 0);
+    fn string(&mut self) -> Result<Vec<u8>, HeaderError> {
+        let is_huffman = self.block.first().is_some_and(|byte| byte & 0x80 != 0);
         let len = self.integer(7)?;
-        let (string, rest) = self.block.split_at_checked(len).ok_or(Malformed::Block)?;
+        let (string, rest) = self.block.split_at_checked(len).ok_or(HeaderError::Block)?;
         self.block = rest;
-        if !packed {
+        if !is_huffman {
             return Ok(string.to_vec());
         }
         let mut out = Vec::with_capacity(len * 8 / 5);
-        huffman::decode(string, &mut out, HEADER_BLOCK_BYTES_MAX).ok_or(Malformed::Block)?;
+        huffman::decode(string, &mut out, HEADER_BLOCK_BYTES_MAX).ok_or(HeaderError::Block)?;
         Ok(out)
     }
 }
@@ -259,17 +263,17 @@ mod tests {
     }
 
     #[test]
-    fn the_blocks_of_the_standard_are_packed_anew() {
+    fn the_blocks_of_the_standard_are_re_encoded() {
         // RFC 7541, C.4: three requests of one connection, packed with Huffman codes and a dynamic table.
         let blocks: [&[u8]; 3] = [
             b"\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff",
             b"\x82\x86\x84\xbe\x58\x86\xa8\xeb\x10\x64\x9c\xbf",
             b"\x82\x87\x85\xbf\x40\x88\x25\xa8\x49\xe9\x5b\xa9\x7d\x7f\x89\x25\xa8\x49\xe9\x5b\xb8\xe8\xb4\xbf",
         ];
-        let (mut packer, mut server) = (Packer::new(), Decoder::new());
+        let (mut encoder, mut server) = (BlockEncoder::new(), Decoder::new());
         for block in blocks {
             let mut out = Vec::new();
-            packer.pack(block, &mut out).unwrap();
+            encoder.encode(block, &mut out).unwrap();
             assert_eq!(read(&out), replaced(&server.decode(block).unwrap()));
             assert!(read(&out).contains(&(b":authority".to_vec(), AUTHORITY.to_vec())));
         }
@@ -294,21 +298,21 @@ mod tests {
             ("a long string", &long, true),
         ];
         for (what, block, good) in cases {
-            let packed = Packer::new().pack(block, &mut Vec::new());
+            let packed = BlockEncoder::new().encode(block, &mut Vec::new());
             assert_eq!(packed.is_ok(), good, "{what}");
         }
     }
 
     #[test]
     fn a_block_that_unpacks_to_too_much_is_refused_before_it_is_held() {
-        let (mut packer, mut out) = (Packer::new(), Vec::new());
+        let (mut encoder, mut out) = (BlockEncoder::new(), Vec::new());
         // One entry of 4000 bytes, then many references to it, of one byte each.
         let mut block = vec![0x40, 0x01, b'a', 0x7f, 0xa1, 0x1e];
         block.extend([b'x'; 4000]);
-        packer.pack(&block, &mut out).unwrap();
+        encoder.encode(&block, &mut out).unwrap();
         let bomb = vec![0xbe; 60_000];
         let mut out = Vec::new();
-        assert_eq!(packer.pack(&bomb, &mut out), Err(Malformed::TooLarge));
+        assert_eq!(encoder.encode(&bomb, &mut out), Err(HeaderError::TooLarge));
         assert!(out.len() < HEADER_BLOCK_BYTES_MAX + 8192, "{}", out.len());
     }
 
@@ -327,24 +331,24 @@ mod tests {
     proptest! {
         #[test]
         fn a_connection_means_the_same_after_as_before(blocks in proptest::collection::vec(fields(), 1..20)) {
-            let (mut client, mut packer) = (Encoder::new(), Packer::new());
+            let (mut client, mut encoder) = (Encoder::new(), BlockEncoder::new());
             for block in &blocks {
                 let packed = client.encode(block.iter().map(|(n, v)| (&n[..], &v[..])));
                 let mut out = Vec::new();
-                packer.pack(&packed, &mut out).unwrap();
+                encoder.encode(&packed, &mut out).unwrap();
                 prop_assert_eq!(read(&out), replaced(block));
             }
         }
 
         #[test]
         fn any_bytes_are_refused_or_give_a_block_that_can_be_read(blocks: Vec<Vec<u8>>) {
-            let mut packer = Packer::new();
+            let mut encoder = BlockEncoder::new();
             for block in &blocks {
                 let mut out = Vec::new();
-                if packer.pack(block, &mut out).is_ok() {
+                if encoder.encode(block, &mut out).is_ok() {
                     prop_assert!(Decoder::new().decode(&out).is_ok());
                 }
-                prop_assert!(packer.bytes <= TABLE_BYTES_MAX);
+                prop_assert!(encoder.bytes <= TABLE_BYTES_MAX);
             }
         }
     }

@@ -28,7 +28,7 @@ const BITS_MAX: usize = 30;
 
 /// The codes of one length.
 #[derive(Clone, Copy)]
-struct Row {
+struct CodeRange {
     /// The first code.
     first: u32,
     /// The number of codes.
@@ -37,10 +37,10 @@ struct Row {
     at: usize,
 }
 
-const TABLE: ([Row; BITS_MAX + 1], [u16; 257]) = table();
+const TABLE: ([CodeRange; BITS_MAX + 1], [u16; 257]) = table();
 
-const fn table() -> ([Row; BITS_MAX + 1], [u16; 257]) {
-    let empty = Row {
+const fn table() -> ([CodeRange; BITS_MAX + 1], [u16; 257]) {
+    let empty = CodeRange {
         first: 0,
         count: 0,
         at: 0,

@@ -8,10 +8,12 @@
 //! split. Not here: what the server checks itself: streams, flow control, the meaning of headers.
 
 mod authority;
+mod error;
 mod hpack;
 mod huffman;
 
-pub use authority::{Authority, Malformed};
+pub use authority::Authority;
+pub use error::HeaderError;
 
 /// The first bytes of a client of HTTP/2 (RFC 9113, 3.4).
 pub(crate) const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";

@@ -1,22 +1,22 @@
 //! Slots that many peers want, and which connections lose theirs.
 
 use super::*;
-use crate::ingress::session::Identity;
+use crate::ingress::session::CallerIdentity;
 use tokio::time::timeout;
 
 /// Accepted until this change.
 #[derive(Debug)]
 struct Until(u64);
 
-impl Identity for Until {
-    fn is_accepted(&self, live: &Live) -> bool {
+impl CallerIdentity for Until {
+    fn is_accepted(&self, live: &LiveConfig) -> bool {
         live.change < self.0
     }
 }
 
 /// So many connections, of which a key may have so many.
-fn live(connections: u64, connections_per_user: u64) -> Live {
-    Live::with(Limits {
+fn live(connections: u64, connections_per_user: u64) -> LiveConfig {
+    LiveConfig::with(Limits {
         connections,
         connections_per_user,
         ..Limits::default()
@@ -24,8 +24,8 @@ fn live(connections: u64, connections_per_user: u64) -> Live {
 }
 
 /// The state after that.
-fn next(live: &Live) -> Live {
-    Live {
+fn next(live: &LiveConfig) -> LiveConfig {
+    LiveConfig {
         change: live.change + 1,
         ..live.clone()
     }
@@ -49,7 +49,7 @@ fn far(last: u8) -> PeerKey {
 }
 
 /// A call is let in of who is let in until this state.
-fn authorize(slot: &ConnectionSlot, live: &Live, until: u64) {
+fn authorize(slot: &ConnectionSlot, live: &LiveConfig, until: u64) {
     slot.session().authorize(live, || Box::new(Until(until)));
 }
 
@@ -57,7 +57,7 @@ fn authorize(slot: &ConnectionSlot, live: &Live, until: u64) {
 fn authorized(
     limit: &ConnectionLimit,
     key: PeerKey,
-    live: &Live,
+    live: &LiveConfig,
 ) -> Result<ConnectionSlot, ConnectionRefusal> {
     let slot = limit.acquire(key, live)?;
     authorize(&slot, live, u64::MAX);
@@ -89,7 +89,7 @@ fn places_are_counted_in_all_and_for_each_and_come_free() {
 
 #[test]
 fn who_connects_too_often_is_turned_away_and_others_are_not() {
-    let live = Live::with(Limits {
+    let live = LiveConfig::with(Limits {
         connections_per_second: 2,
         ..Limits::default()
     });
@@ -131,7 +131,7 @@ fn tcp_peers_leave_slots_for_the_unix_socket_and_all_leave_some_for_the_own_user
 
 #[test]
 fn one_address_has_half_of_the_places_by_tcp() {
-    let live = Live::with(Limits::default());
+    let live = LiveConfig::with(Limits::default());
     let limit = ConnectionLimit::default();
     let mut held = Vec::new();
     let refused = loop {
@@ -229,7 +229,7 @@ fn who_is_let_in_no_more_makes_way_and_who_still_is_does_not() {
         limit.acquire(far(1), &after).unwrap_err(),
         ConnectionRefusal::Peer(2)
     );
-    // Of who is let in no more, a call of somebody else is let in: that keeps the slot.
+    // On a connection whose caller lost its rights, another caller is admitted: that keeps the slot.
     let last = next(&after);
     assert!(!stays.session().is_authorized(&last));
     authorize(&stays, &last, u64::MAX);
@@ -312,8 +312,8 @@ async fn a_change_turns_out_whom_it_takes_the_way_in() {
 #[derive(Debug)]
 struct User(u32);
 
-impl Identity for User {
-    fn is_accepted(&self, live: &Live) -> bool {
+impl CallerIdentity for User {
+    fn is_accepted(&self, live: &LiveConfig) -> bool {
         live.access.rights(self.0, 0).most().is_some()
     }
 }

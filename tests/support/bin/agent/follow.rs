@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use amem_client::Commits;
+use amem_client::CommitStream;
 use amem_client::v1::change::Change;
 use amem_tests::agents::{self, MEET, THE_END};
 
@@ -56,7 +56,7 @@ impl OtherEvents {
 
 /// Follows until the last event.
 pub(crate) async fn follow(
-    mut commits: Commits,
+    mut commits: CommitStream,
     mut seen: NoteFile,
     known: std::sync::Arc<OtherEvents>,
 ) -> Result<(), Failure> {

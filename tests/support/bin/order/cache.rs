@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::learnt::Learnt;
-use super::replaced::Replaced;
+use super::head_cache::HeadCache;
+use super::summary_cache::SummaryCache;
 use crate::spawn;
 use crate::types::NodeId;
 
@@ -18,15 +18,15 @@ fn twice<T: Send + Sync + 'static>(shared: T, work: fn(&T, u64)) -> Arc<T> {
 }
 
 /// Two threads that cache events of one word at once both see both entries; no thread sees an invented one.
-pub(crate) fn learnt() {
-    let learnt = Learnt::new(100);
+pub(crate) fn summaries() {
+    let summaries = SummaryCache::new(100);
     assert_eq!(
-        learnt.forgotten().has(NodeId(0)),
+        summaries.forgotten().has(NodeId(0)),
         None,
         "nothing is known yet"
     );
-    let learnt = twice(learnt, |learnt, who| {
-        let known = learnt.forgotten();
+    let summaries = twice(summaries, |summaries, who| {
+        let known = summaries.forgotten();
         let said = known.has(NodeId(1 - who));
         assert!(
             said.is_none_or(|said| said == (who == 0)),
@@ -40,18 +40,18 @@ pub(crate) fn learnt() {
         );
     });
     for id in 0..2 {
-        let said = learnt.forgotten().has(NodeId(id));
+        let said = summaries.forgotten().has(NodeId(id));
         assert_eq!(said, Some(id == 1), "wrong: event {id} afterwards");
     }
 }
 
 /// A cached summary holds for a reader of the same changes, also while another overwrites it.
-pub(crate) fn replaced() {
-    let replaced = Replaced::new(100);
-    replaced.after(0).set(NodeId(5), Some(NodeId(10)), None);
-    let replaced = twice(replaced, move |replaced, who| {
+pub(crate) fn heads() {
+    let heads = HeadCache::new(100);
+    heads.after(0).set(NodeId(5), Some(NodeId(10)), None);
+    let heads = twice(heads, move |heads, who| {
         let right = (Some(NodeId(10 + who)), None);
-        let known = replaced.after(who as u32);
+        let known = heads.after(who as u32);
         let found = known.get(NodeId(5));
         assert!(
             found.is_none_or(|found| found == right),
@@ -59,6 +59,6 @@ pub(crate) fn replaced() {
         );
         known.set(NodeId(5), right.0, right.1);
     });
-    let found = replaced.after(7).get(NodeId(5));
+    let found = heads.after(7).get(NodeId(5));
     assert_eq!(found, None, "wrong: nobody knows of so many changes");
 }

@@ -2,22 +2,22 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::entry::{END, Events, Held, Node, Slot, Span, State};
-use super::graph::{EdgeSlot, EdgeVersion, Edges};
-use super::log::{Entry, Log, SessionVersion, Sessions};
+use super::entry::{DeltaEvent, END, Events, Slot, Span, StateVersion, ValueRef};
+use super::graph::{DeltaEdges, EdgeSlot, EdgeVersion};
+use super::log::{CommitEntry, DeltaSessions, Log, SessionVersion};
 use super::structures::beside;
 use super::terms::LazyTerms;
-use crate::append::Link;
+use crate::append::AtomicIndex;
 use crate::journal::frame::Kind;
 use crate::journal::op::Commit;
-use crate::publish::{self, Applied};
+use crate::publish::{self, AppliedMark};
 use crate::spawn;
 use crate::sync::{AtomicU64, Mutex, Ordering, PoisonError, WriteMark};
 use crate::types::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
-fn entry(lsn: u32) -> Entry {
+fn entry(lsn: u32) -> CommitEntry {
     let at = u64::from(lsn);
-    Entry {
+    CommitEntry {
         commit: Commit {
             lsn: Lsn(at),
             time: Micros(at as i64),
@@ -31,8 +31,8 @@ fn entry(lsn: u32) -> Entry {
     }
 }
 
-fn node(lsn: u32, event_time: Option<Micros>) -> Node {
-    Node {
+fn node(lsn: u32, event_time: Option<Micros>) -> DeltaEvent {
+    DeltaEvent {
         lsn: Lsn(lsn.into()),
         event_type: EventType::FACT,
         session: SessionId(0),
@@ -100,7 +100,7 @@ pub(crate) fn base() {
     let said = |events: &Events, id: NodeId, lsn: u32| {
         let slot = events.base_slot_or_new(id).expect("a slot");
         events.changes(id);
-        let state = State {
+        let state = StateVersion {
             lsn: Lsn(lsn.into()),
             time: Micros(0),
             actor: ActorId(0),
@@ -109,8 +109,8 @@ pub(crate) fn base() {
             confidence_lsn: Lsn(0),
             flags: Flags::default(),
             lambda: 0.0,
-            attributes: Held::Initial,
-            vector: Held::Initial,
+            attributes: ValueRef::Initial,
+            vector: ValueRef::Initial,
             previous: slot.state.get(),
         };
         events.push_state(slot, state);
@@ -129,9 +129,9 @@ pub(crate) fn base() {
         move |Delta(log, events)| {
             for id in [id, known] {
                 if events.is_changed(id) {
-                    assert!(events.is_touched(id), "wrong: a change without a bit");
+                    assert!(events.has_slot(id), "wrong: a change without a bit");
                 }
-                if events.is_touched(id) {
+                if events.has_slot(id) {
                     assert!(
                         events.base_slot(id).is_some(),
                         "wrong: a bit without a slot"
@@ -175,7 +175,7 @@ pub(crate) fn changed() {
 
 /// Edges of a source stay found while there become so many that they are indexed.
 pub(crate) fn edges() {
-    struct Delta(Edges, Slot, Slot);
+    struct Delta(DeltaEdges, Slot, Slot);
     let link = |Delta(edges, from, to): &Delta, target: u64| {
         let version = edges.versions.push(EdgeVersion {
             lsn: Lsn(target),
@@ -191,14 +191,14 @@ pub(crate) fn edges() {
             target: NodeId(target),
             edge_type: EdgeType::SUPPORTS,
             in_base: false,
-            version: Link::to(version),
+            version: AtomicIndex::to(version),
             before: 0,
             next_outgoing: END,
             next_incoming: END,
         };
         edges.push((from, to), slot);
     };
-    let delta = Delta(Edges::default(), Slot::default(), Slot::default());
+    let delta = Delta(DeltaEdges::default(), Slot::default(), Slot::default());
     (1..9).for_each(|target| link(&delta, target));
     beside(
         delta,
@@ -220,7 +220,7 @@ pub(crate) fn edges() {
 
 /// A thread that finds a session sees its contents.
 pub(crate) fn session() {
-    let open = |sessions: &Sessions, id, lsn| {
+    let open = |sessions: &DeltaSessions, id, lsn| {
         let version = SessionVersion {
             lsn: Lsn(lsn),
             opened: Some((Span::default(), Span::default(), Micros(0))),
@@ -229,9 +229,9 @@ pub(crate) fn session() {
         };
         sessions.push(SessionId(id), version);
     };
-    let sessions = Sessions::default();
+    let sessions = DeltaSessions::default();
     open(&sessions, 1, 1);
-    let write = move |sessions: &Sessions| {
+    let write = move |sessions: &DeltaSessions| {
         open(sessions, 1, 2);
         open(sessions, 2, 3);
     };
@@ -271,14 +271,14 @@ pub(crate) fn terms() {
 
 /// A thread that loads the applied position sees everything up to it.
 pub(crate) fn applied() {
-    struct Reader(Applied, Log);
+    struct Reader(AppliedMark, Log);
     let write = |Reader(applied, log): &Reader| {
         log.push(entry(1));
         log.publish(log.applied());
         applied.reach(1);
     };
     beside(
-        Reader(Applied::nothing(), Log::default()),
+        Reader(AppliedMark::nothing(), Log::default()),
         write,
         |Reader(applied, log)| {
             let up_to = applied.up_to().expect("a file that is owned");
@@ -307,7 +307,7 @@ impl File {
 
 /// A reader of it, shared by two threads, as `reader` follows a file.
 struct SharedReader {
-    applied: Applied,
+    applied: AppliedMark,
     position: Mutex<u64>,
     log: Log,
 }
@@ -353,7 +353,7 @@ pub(crate) fn file() {
         answered: loom::sync::atomic::AtomicU64::new(0),
     };
     let followed = SharedReader {
-        applied: Applied::nothing(),
+        applied: AppliedMark::nothing(),
         position: Mutex::new(0),
         log: Log::default(),
     };

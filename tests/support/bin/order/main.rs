@@ -25,13 +25,13 @@ mod publish;
 #[path = "../../../../crates/format/src/delta"]
 mod delta {
     pub mod entry;
+    mod event_set;
     pub mod graph;
     pub mod log;
     pub mod postings;
     pub mod skiplist;
     pub mod sparse;
     pub mod terms;
-    mod touched;
 
     pub use postings::DeltaTerms;
 
@@ -44,8 +44,8 @@ mod delta {
 #[path = "../../../../crates/format/src/base"]
 mod base {
     pub use amem_format::base::{node, terms};
-    pub mod learnt;
-    pub mod replaced;
+    pub mod head_cache;
+    pub mod summary_cache;
 
     #[path = "../../../../tests/support/bin/order/cache.rs"]
     pub mod cache;
@@ -72,8 +72,8 @@ const MODELS: [(&str, fn()); 16] = [
     ("terms", delta::entries::terms),
     ("applied", delta::entries::applied),
     ("file", delta::entries::file),
-    ("learnt", base::cache::learnt),
-    ("replaced", base::cache::replaced),
+    ("summaries", base::cache::summaries),
+    ("heads", base::cache::heads),
 ];
 
 /// How often a thread may be interrupted where there are three.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use super::event_set::EventSet;
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
-use super::touched::Touched;
-use crate::append::{AppendVec, Key, Link, Trie};
+use crate::append::{AppendVec, AtomicIndex, Trie, TrieKey};
 use crate::spawn;
 use crate::types::NodeId;
 
@@ -46,7 +46,7 @@ pub(crate) fn vector() {
 /// A thread that follows a chain sees whole entries, newest first, to its end.
 pub(crate) fn chain() {
     #[derive(Default)]
-    struct Chain(AppendVec<(u32, u32)>, Link);
+    struct Chain(AppendVec<(u32, u32)>, AtomicIndex);
     let push = |Chain(entries, newest): &Chain, value| {
         newest.set(entries.push((value, newest.get())));
     };
@@ -74,7 +74,7 @@ pub(crate) fn chain() {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CollidingKey(u32);
 
-impl Key for CollidingKey {
+impl TrieKey for CollidingKey {
     fn hash(&self, _: u64) -> u64 {
         match self.0 {
             3 => 5,
@@ -125,12 +125,12 @@ pub(crate) fn sparse() {
 
 /// A thread that sees the bit of an event sees what was pushed before; other bits stay.
 pub(crate) fn touched() {
-    struct TouchLog(Touched, AppendVec<u64>);
+    struct TouchLog(EventSet, AppendVec<u64>);
     let say = |TouchLog(touched, said): &TouchLog, id| {
         said.push(id);
         touched.add(NodeId(id));
     };
-    let all = TouchLog(Touched::new(100), AppendVec::new());
+    let all = TouchLog(EventSet::new(100), AppendVec::new());
     say(&all, 1);
     let write = |all: &TouchLog| {
         say(all, 2);

@@ -206,13 +206,10 @@ async fn untracked_files_are_no_brains_and_only_the_first_are_named() {
     let lines: Vec<_> = page.body.lines().collect();
     assert_eq!(lines.len(), 22, "{lines:?}");
     assert_eq!(lines[0], "ready");
-    assert_eq!(
-        lines[1],
-        "file stray00\\nready.amem: not adopted (BRAIN_NAME)"
-    );
+    assert_eq!(lines[1], "file stray00\\nready.amem: rejected (BRAIN_NAME)");
     assert_eq!(
         lines[21],
-        "and 10 more: `amemctl brain ls --rejected` has all"
+        "and 10 more: `amemctl brain ls --rejected` lists all"
     );
 }
 

@@ -55,7 +55,7 @@ pub(super) fn picture(view: &View) -> BTreeMap<String, String> {
         }
         let before = seen.insert(format!("event {own:?}"), what);
         assert!(before.is_none(), "{own:?} twice");
-        for tie in view.ties(id, Direction::Outgoing).unwrap().iter() {
+        for tie in view.edges_of(id, Direction::Outgoing).unwrap().iter() {
             let edge = view.edge(id, Direction::Outgoing, &tie).unwrap();
             let key = format!("edge {own:?} {} {:?}", tie.edge_type, name(view, tie.other));
             seen.insert(key, edge.weight.to_string());
@@ -173,7 +173,7 @@ impl Agent<'_> {
     fn edge(&mut self) -> Option<(NodeId, NodeId, EdgeType)> {
         let source = self.event();
         let view = self.store.view();
-        let ties = view.ties(source, Direction::Outgoing).unwrap();
+        let ties = view.edges_of(source, Direction::Outgoing).unwrap();
         let ties: Vec<_> = ties.iter().map(|tie| (tie.other, tie.edge_type)).collect();
         let (target, edge_type) = *ties.get(self.random.below(ties.len().max(1) as u64) as usize)?;
         Some((source, target, edge_type))

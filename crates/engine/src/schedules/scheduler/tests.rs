@@ -37,7 +37,7 @@ fn schedules(hands: &ByHand, brains: &Engine) -> Schedules {
 
 /// What the clock of the system says: brains are written by it.
 fn today() -> Micros {
-    Clock::system().now()
+    ScheduleClock::system().now()
 }
 
 async fn brain(brains: &Engine, name: &str, settings: &str) -> Arc<OpenBrain> {

@@ -1,28 +1,28 @@
 //! A block: up to 128 postings of one term, packed to the bits they need.
 //!
-//! Ids are stored as their distance from the one before, less one; frequencies less one. The
-//! directory's record bounds what a posting of the block can score, so that a search may pass over it.
+//! Ids are stored as the distance from the previous one, less one; frequencies less one. A block's directory record
+//! bounds the scores of its postings, so that a search may skip the block.
 
 use crate::bytes::{get_u16, get_u32, get_u64};
 
-/// Postings of a full block; only a term's last block holds fewer.
+/// Postings of a full block; only the last block of a term has fewer.
 pub const BLOCK_POSTINGS: u32 = 128;
 
 const ID_BITS_MAX: u8 = 32;
 const TF_BITS_MAX: u8 = 16;
-/// The packed ids of a full block, and eight bytes so that a word can be loaded at every place.
+/// The packed ids of a full block, plus eight bytes: a word can be loaded at any bit.
 const PADDED_BYTES: usize = BLOCK_POSTINGS as usize * 4 + 8;
 
-/// What the directory says about a block.
+/// A block's record in the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Block {
-    /// The last event in it.
+pub struct PostingBlock {
+    /// The last event.
     pub last: u32,
-    /// Where it starts in the bytes of its term.
+    /// Where it begins in its term's bytes.
     pub offset: u32,
-    /// The greatest frequency in it.
+    /// The greatest frequency.
     pub max_tf: u16,
-    /// The length of its shortest event.
+    /// Terms in the shortest text.
     pub min_length: u16,
     /// Bits of a distance between ids.
     pub id_bits: u8,
@@ -30,8 +30,8 @@ pub struct Block {
     pub tf_bits: u8,
 }
 
-impl Block {
-    /// Bytes of a record of the directory.
+impl PostingBlock {
+    /// Bytes of a record.
     pub const BYTES: u64 = 16;
 
     /// Decodes a record at the start of `bytes`.
@@ -56,13 +56,13 @@ impl Block {
         out.extend_from_slice(&[self.id_bits, self.tf_bits, 0, 0]);
     }
 
-    /// The bytes that `count` postings take.
+    /// Bytes of `count` packed postings.
     pub(super) fn packed_bytes(&self, count: u32) -> u64 {
         packed(self.id_bits, count) + packed(self.tf_bits, count)
     }
 
-    /// Packs postings (at most 128, ids ascending from `first` on, frequencies from 1) onto `data`
-    /// and returns their record, with the offset given.
+    /// Packs at most 128 postings onto `data`: ids ascending from `first` on, frequencies from 1. Returns the block's
+    /// record, with the given offset.
     pub(super) fn pack(
         postings: &[(u32, u32)],
         first: u64,
@@ -96,18 +96,17 @@ impl Block {
         }
     }
 
-    /// Unpacks `count` postings, or says what is wrong with them. Ids come out ascending from
-    /// `first` on and end with `last`.
+    /// Unpacks `count` postings, ids ascending from `first` to `last`; the error says what is damaged.
     pub(super) fn unpack(
         &self,
         data: &[u8],
         first: u64,
         count: u32,
-        out: &mut Decoded,
+        out: &mut DecodedBlock,
     ) -> Result<(), &'static str> {
         out.count = 0;
         if self.id_bits > ID_BITS_MAX || self.tf_bits > TF_BITS_MAX {
-            return Err("more bits than a number has");
+            return Err("too many bits for a number");
         }
         let id_bytes = packed(self.id_bits, count) as usize;
         let bytes = data
@@ -128,22 +127,22 @@ impl Block {
             *tf += 1;
         }
         if next != u64::from(self.last) + 1 {
-            return Err("the last posting is not the one of the directory");
+            return Err("the last posting differs from the directory");
         }
         out.count = count;
         Ok(())
     }
 }
 
-/// The postings of one block.
+/// The unpacked postings of one block.
 #[derive(Debug, Clone)]
-pub struct Decoded {
+pub struct DecodedBlock {
     ids: [u32; BLOCK_POSTINGS as usize],
     tfs: [u32; BLOCK_POSTINGS as usize],
     count: usize,
 }
 
-impl Default for Decoded {
+impl Default for DecodedBlock {
     fn default() -> Self {
         Self {
             ids: [0; BLOCK_POSTINGS as usize],
@@ -153,7 +152,7 @@ impl Default for Decoded {
     }
 }
 
-impl Decoded {
+impl DecodedBlock {
     /// The events.
     #[inline]
     pub fn ids(&self) -> &[u32] {
@@ -192,7 +191,7 @@ fn pack_bits(values: &[u32], bits: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// `bytes` are exactly those of the values, `bits` at most 32.
+/// `bytes` has exactly the values' bits; `bits` is at most 32.
 fn unpack_bits(bytes: &[u8], bits: u8, out: &mut [u32]) {
     if bits == 0 {
         out.fill(0);
@@ -215,16 +214,16 @@ mod tests {
 
     fn round_trip(postings: &[(u32, u32)], first: u64) {
         let mut data = vec![7; 3];
-        let block = Block::pack(postings, first, 3, 9, &mut data);
+        let block = PostingBlock::pack(postings, first, 3, 9, &mut data);
         let mut record = Vec::new();
         block.encode(&mut record);
-        assert_eq!(record.len() as u64, Block::BYTES);
-        assert_eq!(Block::decode(&record), block);
+        assert_eq!(record.len() as u64, PostingBlock::BYTES);
+        assert_eq!(PostingBlock::decode(&record), block);
         assert_eq!(
             data.len() as u64,
             3 + block.packed_bytes(postings.len() as u32)
         );
-        let mut out = Decoded::default();
+        let mut out = DecodedBlock::default();
         block
             .unpack(&data, first, postings.len() as u32, &mut out)
             .unwrap();
@@ -247,34 +246,34 @@ mod tests {
         let run: Vec<_> = (100..228).map(|id| (id, 1)).collect();
         round_trip(&run, 100);
         let mut data = Vec::new();
-        assert_eq!(Block::pack(&run, 100, 0, 0, &mut data).id_bits, 0);
+        assert_eq!(PostingBlock::pack(&run, 100, 0, 0, &mut data).id_bits, 0);
         assert!(data.is_empty(), "a run of neighbours takes no bytes");
     }
 
     #[test]
-    fn a_wrong_last_id_or_width_is_told() {
+    fn a_wrong_last_id_or_width_is_reported() {
         let mut data = Vec::new();
-        let block = Block::pack(&[(3, 1), (9, 4)], 0, 0, 1, &mut data);
-        let mut out = Decoded::default();
-        let wrong = |b: Block, out: &mut Decoded| b.unpack(&data, 0, 2, out).is_err();
+        let block = PostingBlock::pack(&[(3, 1), (9, 4)], 0, 0, 1, &mut data);
+        let mut out = DecodedBlock::default();
+        let wrong = |b: PostingBlock, out: &mut DecodedBlock| b.unpack(&data, 0, 2, out).is_err();
         assert!(!wrong(block, &mut out));
-        assert!(wrong(Block { last: 10, ..block }, &mut out));
+        assert!(wrong(PostingBlock { last: 10, ..block }, &mut out));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 id_bits: 33,
                 ..block
             },
             &mut out
         ));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 tf_bits: 17,
                 ..block
             },
             &mut out
         ));
         assert!(wrong(
-            Block {
+            PostingBlock {
                 offset: u32::MAX,
                 ..block
             },

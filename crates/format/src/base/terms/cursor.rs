@@ -1,26 +1,26 @@
-//! A walk over the postings of one term, forward only, passing over blocks it need not unpack.
+//! A forward iterator over the postings of one term; skips blocks without unpacking them.
 
-use super::{Block, Decoded, Postings};
+use super::{DecodedBlock, PostingBlock, Postings};
 use crate::error::Result;
 
-/// The event after the last: a cursor at its end.
+/// The id of a cursor past the last posting.
 pub const END: u32 = u32::MAX;
 
-/// A place in the postings of one term.
+/// A position in the postings of one term.
 #[derive(Debug, Clone)]
-pub struct Cursor<'a> {
+pub struct PostingCursor<'a> {
     postings: Postings<'a>,
-    decoded: Decoded,
+    decoded: DecodedBlock,
     block: u32,
     at: usize,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> PostingCursor<'a> {
     /// A cursor at the first posting.
     pub fn new(postings: Postings<'a>) -> Result<Self> {
         let mut cursor = Self {
             postings,
-            decoded: Decoded::default(),
+            decoded: DecodedBlock::default(),
             block: 0,
             at: 0,
         };
@@ -28,20 +28,20 @@ impl<'a> Cursor<'a> {
         Ok(cursor)
     }
 
-    /// The event it stands at; `END` after the last.
+    /// The current event, or `END`.
     #[inline]
     pub fn id(&self) -> u32 {
         self.decoded.ids().get(self.at).copied().unwrap_or(END)
     }
 
-    /// The frequency of the term there; 0 at the end.
+    /// The term's frequency in the current event; 0 at the end.
     #[inline]
     pub fn tf(&self) -> u32 {
         self.decoded.tfs().get(self.at).copied().unwrap_or(0)
     }
 
-    /// What bounds the postings around it; `None` at the end.
-    pub fn block(&self) -> Option<Block> {
+    /// The bounds of the current block; `None` at the end.
+    pub fn block(&self) -> Option<PostingBlock> {
         (self.block < self.postings.blocks()).then(|| self.postings.block(self.block))
     }
 
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Goes forward to the first posting of `id` or a later event.
+    /// Moves forward to the first posting at or after `id`.
     #[inline]
     pub fn seek(&mut self, id: u32) -> Result<()> {
         if self.id() >= id {
@@ -69,14 +69,14 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Unpacks a block and stands at its first posting; past the last block is the end.
+    /// Unpacks a block and moves to its first posting; past the last block, to the end.
     fn load(&mut self, block: u32) -> Result<()> {
         self.block = block.min(self.postings.blocks());
         self.at = 0;
         if self.block < self.postings.blocks() {
             self.postings.decode(self.block, &mut self.decoded)
         } else {
-            self.decoded = Decoded::default();
+            self.decoded = DecodedBlock::default();
             Ok(())
         }
     }

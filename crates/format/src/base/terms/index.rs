@@ -1,22 +1,22 @@
-//! The index as a whole: header, lengths, dictionary.
+//! The term index: header, lengths, dictionary.
 //!
-//! Promises: opening checks the header and the sum of the parts and builds nothing; every access is
-//! checked, so damage gives `Error::Corrupt`. An index made by another analyzer is no index.
-//! Not here: how an index is made (`merge`).
+//! Promises: opening checks the header and the lengths of the parts, and builds nothing. Every access is checked:
+//! damage gives `Error::Corrupt`.
+//! Not here: how a checkpoint builds the index (`merge`).
 
-use super::{BLOCK_POSTINGS, Block, COUNT_MAX, Decoded, Postings, WHAT};
+use super::{BLOCK_POSTINGS, COUNT_MAX, DecodedBlock, PostingBlock, Postings, WHAT};
 use crate::analyzer::{ANALYZER_VERSION, TERM_BYTES_MAX};
 use crate::bytes::{align_up, get_u16, get_u32, get_u64};
 use crate::error::{Error, Result};
 
 const HEADER_BYTES: u64 = 64;
 const ENTRY_BYTES: u64 = 24;
-/// Every part starts at a multiple of this.
+/// Alignment of the parts.
 pub(super) const PART_ALIGN: u64 = 64;
-/// Events whose lengths are added up in one running sum.
+/// Events that share an entry of the running sums.
 pub(super) const SUM_EVENTS: u32 = 128;
 
-/// The numbers in the header; every offset follows from them.
+/// Sizes in the header; all offsets follow from them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sizes {
     pub(super) events: u32,
@@ -27,9 +27,9 @@ pub(super) struct Sizes {
     pub(super) data_bytes: u64,
 }
 
-/// Where the parts start, and where the last one ends.
+/// Where each part begins, and where the last one ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct IndexLayout {
     lengths: u64,
     sums: u64,
     entries: u64,
@@ -40,17 +40,20 @@ pub(super) struct Parts {
 }
 
 impl Sizes {
-    /// The places of the parts; `None` past the end of numbers.
-    pub(super) fn parts(&self) -> Option<Parts> {
+    /// Computes the layout; `None` on overflow.
+    pub(super) fn parts(&self) -> Option<IndexLayout> {
         let events = u64::from(self.events);
         let lengths = HEADER_BYTES;
         let sums = align_up(lengths + 2 * events, PART_ALIGN)?;
         let entries = align_up(sums + 8 * (events / u64::from(SUM_EVENTS) + 1), PART_ALIGN)?;
         let blocks = align_up(entries + ENTRY_BYTES * u64::from(self.terms), PART_ALIGN)?;
-        let blob = align_up(blocks + Block::BYTES * u64::from(self.blocks), PART_ALIGN)?;
+        let blob = align_up(
+            blocks + PostingBlock::BYTES * u64::from(self.blocks),
+            PART_ALIGN,
+        )?;
         let data = align_up(blob.checked_add(self.blob_bytes)?, PART_ALIGN)?;
         let end = data.checked_add(self.data_bytes)?;
-        Some(Parts {
+        Some(IndexLayout {
             lengths,
             sums,
             entries,
@@ -74,19 +77,19 @@ impl Sizes {
     }
 }
 
-/// The term index of a base, in place.
+/// The term index of a base, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     bytes: &'a [u8],
-    /// Where the section's bytes stand in the file, for errors.
+    /// Position of the section in the file, for errors.
     at: u64,
     sizes: Sizes,
-    parts: Parts,
+    parts: IndexLayout,
 }
 
 impl<'a> Terms<'a> {
-    /// The index in a section's bytes, which stand at `at` in the file; `None` if it was made by
-    /// another version of the analyzer: the caller then does without, and a checkpoint makes it anew.
+    /// Opens the index in a section at `at` in the file; `None` if another analyzer version made it. Then the caller
+    /// does without, and the next checkpoint rebuilds it.
     pub fn open(bytes: &'a [u8], at: u64) -> Result<Option<Self>> {
         if (bytes.len() as u64) < HEADER_BYTES {
             return Err(Error::corrupt(WHAT, at, "shorter than its header"));
@@ -117,22 +120,22 @@ impl<'a> Terms<'a> {
         }
     }
 
-    /// How many events it covers: ids from 0 up to this.
+    /// The number of events that it covers, ids from 0 on.
     pub fn events(&self) -> u32 {
         self.sizes.events
     }
 
-    /// How many terms it knows.
+    /// The number of terms.
     pub fn len(&self) -> u32 {
         self.sizes.terms
     }
 
-    /// True if no event says anything.
+    /// True if it has no term.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The terms in an event's text, at most 65,535; 0 for events it does not cover.
+    /// Terms in an event's text, at most 65,535; 0 for events that it does not cover.
     #[inline]
     pub fn length_of(&self, id: u32) -> u32 {
         if id >= self.sizes.events {
@@ -144,7 +147,7 @@ impl<'a> Terms<'a> {
         ))
     }
 
-    /// The sum of the lengths of the events below `bound`.
+    /// The total length of the events below `bound`.
     pub fn total_length_below(&self, bound: u32) -> u64 {
         let bound = bound.min(self.sizes.events);
         let sum = bound / SUM_EVENTS;
@@ -154,7 +157,7 @@ impl<'a> Terms<'a> {
         })
     }
 
-    /// The postings of a term.
+    /// The postings of a term; `None` if no event has it.
     pub fn find(&self, term: &str) -> Result<Option<Postings<'a>>> {
         let (mut from, mut to) = (0, self.sizes.terms);
         while from < to {
@@ -168,7 +171,7 @@ impl<'a> Terms<'a> {
         Ok(None)
     }
 
-    /// The bytes of the term at a place in the dictionary.
+    /// The bytes of the term at an index of the dictionary.
     ///
     /// # Panics
     /// At `len()` and beyond.
@@ -183,7 +186,7 @@ impl<'a> Terms<'a> {
         Ok(&self.bytes[(blob + u64::from(start)) as usize..(blob + end) as usize])
     }
 
-    /// The postings of the term at a place in the dictionary.
+    /// The postings of the term at an index of the dictionary.
     ///
     /// # Panics
     /// At `len()` and beyond.
@@ -199,9 +202,9 @@ impl<'a> Terms<'a> {
         if df == 0 || df > self.sizes.events || !fits || data > self.sizes.data_bytes {
             return Err(self.bad(self.entry_at(index), "postings outside the index"));
         }
-        let start = (self.parts.blocks + Block::BYTES * u64::from(first_block)) as usize;
+        let start = (self.parts.blocks + PostingBlock::BYTES * u64::from(first_block)) as usize;
         Ok(Postings::new(
-            &self.bytes[start..start + Block::BYTES as usize * blocks as usize],
+            &self.bytes[start..start + PostingBlock::BYTES as usize * blocks as usize],
             &self.bytes[(self.parts.data + data) as usize..],
             self.at + start as u64,
             df,
@@ -222,8 +225,8 @@ impl<'a> Terms<'a> {
         Error::corrupt(WHAT, self.at + offset, why)
     }
 
-    /// Calls `f` with every term and its postings, and checks what a lookup need not: that the terms
-    /// ascend and that their blocks and bytes follow each other without gap or overlap.
+    /// Calls `f` with every term and its postings. Also checks what a lookup does not: the order of terms, and that
+    /// blocks and bytes are contiguous.
     pub(super) fn for_each(
         &self,
         mut f: impl FnMut(&'a [u8], Postings<'a>) -> Result<()>,
@@ -240,46 +243,46 @@ impl<'a> Terms<'a> {
                 return Err(self.bad(self.entry_at(index), "postings out of order"));
             }
             previous = Some(term);
-            // Both stay within the sizes of the header, which `postings` and `bytes_before` checked.
+            // No overflow: `postings` and `bytes_before` checked both against the header's sizes.
             blocks += postings.blocks();
             data += postings.bytes_before(postings.blocks())?.len() as u64;
             f(term, postings)?;
         }
         if (data, blocks) != (self.sizes.data_bytes, self.sizes.blocks) {
-            return Err(self.bad(20, "postings that belong to no term"));
+            return Err(self.bad(20, "postings without a term"));
         }
         Ok(())
     }
 
-    /// Checks all that the index says: order of terms, every posting, lengths and their sums.
+    /// Checks everything: the order of terms, every posting, lengths and their sums.
     pub fn verify(&self) -> Result<()> {
-        let mut said = vec![0u64; self.sizes.events as usize];
-        let mut decoded = Decoded::default();
+        let mut counts = vec![0u64; self.sizes.events as usize];
+        let mut decoded = DecodedBlock::default();
         self.for_each(|_, postings| {
             for at in 0..postings.blocks() {
                 postings.decode(at, &mut decoded)?;
                 let block = postings.block(at);
                 let mut bounds = (0, COUNT_MAX);
                 for (id, tf) in decoded.iter() {
-                    said[id as usize] += u64::from(tf);
+                    counts[id as usize] += u64::from(tf);
                     bounds = (bounds.0.max(tf), bounds.1.min(self.length_of(id)));
                 }
                 if bounds != (u32::from(block.max_tf), u32::from(block.min_length)) {
-                    return Err(postings.bad(at, "the bounds of a block are wrong"));
+                    return Err(postings.bad(at, "wrong bounds of a block"));
                 }
             }
             Ok(())
         })?;
         let mut total = 0u64;
-        for (id, &said) in (0u32..).zip(&said) {
+        for (id, &counts) in (0u32..).zip(&counts) {
             if id.is_multiple_of(SUM_EVENTS) && self.total_length_below(id) != total {
-                return Err(self.bad(self.parts.sums, "a running sum of lengths is wrong"));
+                return Err(self.bad(self.parts.sums, "a wrong running sum of lengths"));
             }
             let length = u64::from(self.length_of(id));
-            // A frequency past 65,535 counts as that, so such a text says less than its length.
-            if length != said && length != u64::from(COUNT_MAX) {
+            // Frequencies saturate at 65,535, so their sum may be below the length of such a text.
+            if length != counts && length != u64::from(COUNT_MAX) {
                 let at = self.parts.lengths + 2 * u64::from(id);
-                return Err(self.bad(at, "a length differs from the terms of its event"));
+                return Err(self.bad(at, "a length differs from the number of its terms"));
             }
             total += length;
         }

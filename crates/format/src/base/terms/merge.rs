@@ -1,62 +1,60 @@
-//! How a term index is made: the old one, less what was erased, and what came since.
+//! Builds a term index: the older one without erased events, plus newer texts.
 //!
-//! Planning reads the new texts and works out which terms change; writing then streams the section,
-//! copying whole blocks of the old index where nothing in them changed. No old text is read.
+//! Planning reads the new texts and finds the terms that change. Writing streams the section and copies unchanged
+//! blocks; no old text is read again.
 //!
-//! Promises: the bytes are a function of the texts alone: merging in steps, or all at once, gives the
-//! same; nothing of an erased event is left. Memory grows with the new texts, the number of different
-//! terms they say, and what erased events force to be packed anew.
+//! Promises: the bytes are a function of the texts alone, however many merges made them. No byte comes from an erased
+//! event. Memory grows with the new texts, their distinct terms, and the blocks re-encoded because of erased events.
 
-use super::gather::{Gathered, List};
 use super::index::{PART_ALIGN, SUM_EVENTS, Sizes};
-use super::pack::Packer;
-use super::{BLOCK_POSTINGS, Block, Decoded, Postings, Terms, WHAT};
+use super::new_terms::{NewTerms, PostingList};
+use super::packer::PostingPacker;
+use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, Postings, Terms, WHAT};
 use crate::error::{Error, Result};
 
-/// Bytes gathered before they are handed on.
+/// Bytes that the output buffers before it passes them on.
 const OUT_BYTES: usize = 64 << 10;
 
-/// A planned index: its length is known, its bytes can be written.
+/// A planned index: the length is final, the bytes are not written yet.
 #[derive(Debug)]
-pub struct Merge<'a> {
+pub struct IndexMerge<'a> {
     base: Option<Terms<'a>>,
-    /// Events of the base whose postings go, ascending.
+    /// Events of the base that lose their postings, ascending.
     erased: Vec<u32>,
     /// Lengths of the events after the base.
     lengths: Vec<u16>,
-    /// Terms whose postings differ from the base's, ascending.
-    changed: Vec<Changed>,
+    /// Ascending by term.
+    changed: Vec<ChangedTerm>,
     sizes: Sizes,
     bytes: u64,
 }
 
 /// A term whose postings differ from the base's.
 #[derive(Debug)]
-struct Changed {
+struct ChangedTerm {
     term: Box<[u8]>,
-    /// In all; 0 if the term is gone.
+    /// The number of postings; 0 if the term is gone.
     df: u32,
-    /// Blocks of the base that stay as they are.
-    kept: u32,
-    /// What follows them.
-    blocks: Vec<Block>,
+    /// Leading blocks that are copied from the base.
+    copied: u32,
+    /// Blocks and bytes that follow the copied ones.
+    blocks: Vec<PostingBlock>,
     data: Vec<u8>,
 }
 
-/// A term as it will be written: copied blocks, then new ones.
-struct Planned<'p> {
+/// A term in the new index: copied blocks, then re-encoded ones.
+struct PlannedTerm<'p> {
     term: &'p [u8],
     df: u32,
     copied_blocks: &'p [u8],
     copied_data: &'p [u8],
-    blocks: &'p [Block],
+    blocks: &'p [PostingBlock],
     data: &'p [u8],
 }
 
-impl<'a> Merge<'a> {
-    /// Plans the index of `base` and the texts of younger events, whose ids ascend from
-    /// `base.events()` on; an id that is left out has no text. Events for which `dropped` is true lose
-    /// their postings and their length.
+impl<'a> IndexMerge<'a> {
+    /// Plans the index of `base` and the texts of later events, whose ids ascend from `base.events()` on; skipped ids
+    /// have no text. Events for which `dropped` is true lose postings and length.
     pub fn plan<T: AsRef<str>>(
         base: Option<Terms<'a>>,
         texts: impl IntoIterator<Item = Result<(u32, T)>>,
@@ -64,7 +62,7 @@ impl<'a> Merge<'a> {
     ) -> Result<Self> {
         let old = base.map_or(0, |b| b.events());
         let had_text = |id| base.is_some_and(|b| b.length_of(id) > 0);
-        let new = Gathered::read(old, texts, dropped)?;
+        let new = NewTerms::read(old, texts, dropped)?;
         let mut merge = Self {
             base,
             erased: (0..old).filter(|&id| had_text(id) && dropped(id)).collect(),
@@ -73,12 +71,12 @@ impl<'a> Merge<'a> {
             sizes: Sizes::default(),
             bytes: 0,
         };
-        merge.changed = merge.change(new.terms)?;
+        merge.changed = merge.changed_terms(new.terms)?;
         (merge.sizes, merge.bytes) = merge.measure()?;
         Ok(merge)
     }
 
-    /// How many bytes `write` gives.
+    /// Bytes that `write` produces.
     #[expect(
         clippy::len_without_is_empty,
         reason = "an index has at least a header"
@@ -87,9 +85,9 @@ impl<'a> Merge<'a> {
         self.bytes
     }
 
-    /// Hands the section's bytes to `out`, in order, in pieces.
+    /// Writes the section to `out`, in order.
     pub fn write(&self, out: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let mut out = Out {
+        let mut out = BufferedOutput {
             to: out,
             buffer: Vec::with_capacity(OUT_BYTES),
             written: 0,
@@ -119,7 +117,10 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    fn write_lengths<F: FnMut(&[u8]) -> Result<()>>(&self, out: &mut Out<F>) -> Result<()> {
+    fn write_lengths<F: FnMut(&[u8]) -> Result<()>>(
+        &self,
+        out: &mut BufferedOutput<F>,
+    ) -> Result<()> {
         for id in 0..self.sizes.events {
             out.put(&self.length_of(id).to_le_bytes())?;
         }
@@ -134,7 +135,10 @@ impl<'a> Merge<'a> {
         out.align()
     }
 
-    fn write_dictionary<F: FnMut(&[u8]) -> Result<()>>(&self, out: &mut Out<F>) -> Result<()> {
+    fn write_dictionary<F: FnMut(&[u8]) -> Result<()>>(
+        &self,
+        out: &mut BufferedOutput<F>,
+    ) -> Result<()> {
         let (mut data, mut block, mut blob) = (0u64, 0u32, 0u32);
         self.for_each_term(|term| {
             out.put(&data.to_le_bytes())?;
@@ -143,7 +147,7 @@ impl<'a> Merge<'a> {
             out.put(&blob.to_le_bytes())?;
             out.put(&(term.term.len() as u16).to_le_bytes())?;
             out.put(&[0, 0])?;
-            // `measure` found that these sums fit.
+            // No overflow: `measure` checked the sums.
             data += term.data_bytes();
             block += term.df.div_ceil(BLOCK_POSTINGS);
             blob += term.term.len() as u32;
@@ -163,7 +167,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// The numbers of the header, and the length of the section.
+    /// The header's sizes, and the length of the section.
     fn measure(&self) -> Result<(Sizes, u64)> {
         let events = self.base.map_or(0, |b| b.events()) + self.lengths.len() as u32;
         let (mut terms, mut blocks, mut blob, mut data) = (0u64, 0u64, 0u64, 0u64);
@@ -188,14 +192,14 @@ impl<'a> Merge<'a> {
         };
         let parts = sizes
             .parts()
-            .ok_or_else(|| Error::corrupt(WHAT, 0, "it would be longer than any file"))?;
+            .ok_or_else(|| Error::corrupt(WHAT, 0, "its length overflows"))?;
         Ok((sizes, parts.end))
     }
 
-    /// Calls `f` with every term that the index will have, ascending.
-    fn for_each_term(&self, mut f: impl FnMut(&Planned<'_>) -> Result<()>) -> Result<()> {
+    /// Calls `f` with every term of the new index, ascending.
+    fn for_each_term(&self, mut f: impl FnMut(&PlannedTerm<'_>) -> Result<()>) -> Result<()> {
         let mut changed = self.changed.iter().peekable();
-        let mut emit = |planned: Planned<'_>| match planned.df {
+        let mut emit = |planned: PlannedTerm<'_>| match planned.df {
             0 => Ok(()),
             _ => f(&planned),
         };
@@ -205,7 +209,7 @@ impl<'a> Merge<'a> {
             }
             match changed.next_if(|c| *c.term == *term) {
                 Some(change) => emit(change.planned(Some(old))?),
-                None => emit(Planned {
+                None => emit(PlannedTerm {
                     term,
                     df: old.df(),
                     copied_blocks: old.directory(old.blocks()),
@@ -218,7 +222,7 @@ impl<'a> Merge<'a> {
         changed.try_for_each(|new| emit(new.planned(None)?))
     }
 
-    /// Calls `f` with every term of the base.
+    /// Calls `f` with every term of the base, ascending.
     fn for_each_base_term(
         &self,
         f: impl FnMut(&'a [u8], Postings<'a>) -> Result<()>,
@@ -226,31 +230,31 @@ impl<'a> Merge<'a> {
         self.base.map_or(Ok(()), |base| base.for_each(f))
     }
 
-    /// The terms that new texts say or erased events said.
-    fn change(&self, new: Vec<(Box<str>, List)>) -> Result<Vec<Changed>> {
+    /// The terms in new texts or in erased events.
+    fn changed_terms(&self, new: Vec<(Box<str>, PostingList)>) -> Result<Vec<ChangedTerm>> {
         let mut out = Vec::new();
         let mut new = new.into_iter().peekable();
         self.for_each_base_term(|term, old| {
             while let Some((term, list)) = new.next_if(|(t, _)| t.as_bytes() < term) {
-                out.push(self.rebuilt(term.as_bytes(), None, 0, Some(&list))?);
+                out.push(self.re_encode(term.as_bytes(), None, 0, Some(&list))?);
             }
             let list = new.next_if(|(t, _)| t.as_bytes() == term).map(|(_, l)| l);
-            let kept = self.unchanged_blocks(&old, list.is_some())?;
-            if list.is_some() || kept < old.blocks() {
-                out.push(self.rebuilt(term, Some(old), kept, list.as_ref())?);
+            let copied = self.unchanged_blocks(&old, list.is_some())?;
+            if list.is_some() || copied < old.blocks() {
+                out.push(self.re_encode(term, Some(old), copied, list.as_ref())?);
             }
             Ok(())
         })?;
         for (term, list) in new {
-            out.push(self.rebuilt(term.as_bytes(), None, 0, Some(&list))?);
+            out.push(self.re_encode(term.as_bytes(), None, 0, Some(&list))?);
         }
         Ok(out)
     }
 
-    /// How many leading blocks stay as they are.
+    /// The number of leading blocks that can be copied.
     fn unchanged_blocks(&self, old: &Postings<'_>, appended: bool) -> Result<u32> {
         let blocks = old.blocks();
-        let (mut decoded, mut from) = (Decoded::default(), 0);
+        let (mut decoded, mut from) = (DecodedBlock::default(), 0);
         for at in 0..blocks {
             if from == self.erased.len() {
                 break;
@@ -274,25 +278,26 @@ impl<'a> Merge<'a> {
         Ok(blocks - u32::from(appended && !last_is_full))
     }
 
-    /// A term's postings: `kept` blocks of the old ones, what is left of the others, and the new ones.
-    fn rebuilt(
+    /// Re-encodes a term after its first `copied` blocks: the remaining old postings without erased events, then the new
+    /// ones.
+    fn re_encode(
         &self,
         term: &[u8],
         old: Option<Postings<'_>>,
-        kept: u32,
-        new: Option<&List>,
-    ) -> Result<Changed> {
-        let (next, bytes) = match (old, kept.checked_sub(1)) {
+        copied: u32,
+        new: Option<&PostingList>,
+    ) -> Result<ChangedTerm> {
+        let (next, bytes) = match (old, copied.checked_sub(1)) {
             (Some(old), Some(last)) => (
                 u64::from(old.block(last).last) + 1,
-                old.bytes_before(kept)?.len() as u64,
+                old.bytes_before(copied)?.len() as u64,
             ),
             _ => (0, 0),
         };
-        let mut packer = Packer::new(next, bytes);
+        let mut packer = PostingPacker::new(next, bytes);
         if let Some(old) = old {
-            let mut decoded = Decoded::default();
-            for at in kept..old.blocks() {
+            let mut decoded = DecodedBlock::default();
+            for at in copied..old.blocks() {
                 old.decode(at, &mut decoded)?;
                 for (id, tf) in decoded.iter() {
                     if self.erased.binary_search(&id).is_err() {
@@ -305,24 +310,24 @@ impl<'a> Merge<'a> {
             packer.push(id, tf, self.length_of(id))?;
         }
         packer.flush()?;
-        Ok(Changed {
+        Ok(ChangedTerm {
             term: term.into(),
-            df: kept * BLOCK_POSTINGS + packer.count,
-            kept,
+            df: copied * BLOCK_POSTINGS + packer.count,
+            copied,
             blocks: packer.blocks,
             data: packer.data,
         })
     }
 }
 
-impl Changed {
-    /// The term as it will be written, `old` being its postings in the base.
-    fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<Planned<'p>> {
+impl ChangedTerm {
+    /// The term as it is written; `old` has its postings in the base.
+    fn planned<'p>(&'p self, old: Option<Postings<'p>>) -> Result<PlannedTerm<'p>> {
         let (copied_blocks, copied_data) = match old {
-            Some(old) => (old.directory(self.kept), old.bytes_before(self.kept)?),
+            Some(old) => (old.directory(self.copied), old.bytes_before(self.copied)?),
             None => (&[][..], &[][..]),
         };
-        Ok(Planned {
+        Ok(PlannedTerm {
             term: &self.term,
             df: self.df,
             copied_blocks,
@@ -333,20 +338,20 @@ impl Changed {
     }
 }
 
-impl Planned<'_> {
+impl PlannedTerm<'_> {
     fn data_bytes(&self) -> u64 {
         (self.copied_data.len() + self.data.len()) as u64
     }
 }
 
-/// Gathers small writes, and knows where it is.
-struct Out<F> {
+/// Buffers small writes, and counts the bytes.
+struct BufferedOutput<F> {
     to: F,
     buffer: Vec<u8>,
     written: u64,
 }
 
-impl<F: FnMut(&[u8]) -> Result<()>> Out<F> {
+impl<F: FnMut(&[u8]) -> Result<()>> BufferedOutput<F> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if bytes.len() >= OUT_BYTES {
@@ -360,7 +365,7 @@ impl<F: FnMut(&[u8]) -> Result<()>> Out<F> {
         Ok(())
     }
 
-    /// Zeros up to where a part may start.
+    /// Pads to the alignment of a part.
     fn align(&mut self) -> Result<()> {
         let gap = self.written.next_multiple_of(PART_ALIGN) - self.written;
         self.put(&[0; PART_ALIGN as usize][..gap as usize])

@@ -1,29 +1,29 @@
-//! The term index of the base: which events say a term, and how often; used in place.
+//! The term index of the base: the events of each term, with frequencies, read in place.
 //!
-//! A sorted dictionary, postings in packed blocks of 128, the length of every event's text in terms,
-//! and running sums of those lengths, so that the statistics of the first k events (an `as_of` view)
-//! cost a search and a block. The layout is in FORMAT.md, "terms".
+//! A sorted dictionary, postings in packed blocks of 128, the number of terms in each text, and running sums of those
+//! lengths: statistics of the first k events (an `as_of` view) cost one search and one block. FORMAT.md, "terms", has
+//! the layout.
 //!
-//! Not here: what came since (`text::delta`), scores (`text::score`).
+//! Not here: texts after the base (`delta::postings`), scores (`amem_query::bm25`).
 
 mod block;
 mod cursor;
-mod gather;
 mod index;
 mod merge;
-mod pack;
+mod new_terms;
+mod packer;
 mod postings;
 
-pub use block::{BLOCK_POSTINGS, Block, Decoded};
-pub use cursor::{Cursor, END};
+pub use block::{BLOCK_POSTINGS, DecodedBlock, PostingBlock};
+pub use cursor::{END, PostingCursor};
 pub use index::Terms;
-pub use merge::Merge;
+pub use merge::IndexMerge;
 pub use postings::Postings;
 
-/// The greatest length and frequency that are told apart; greater ones count as this.
+/// The greatest length and frequency; greater ones saturate.
 pub const COUNT_MAX: u32 = u16::MAX as u32;
 
-/// What is damaged, in errors.
+/// The damaged part, in errors.
 const WHAT: &str = "term index";
 
 #[cfg(test)]

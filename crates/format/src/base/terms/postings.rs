@@ -1,31 +1,31 @@
 //! The postings of one term, block by block.
 //!
-//! Promises: whatever the bytes say, an unpacked block holds ids that ascend, from after the block
-//! before up to its own last one, which the index covers; else it is `Error::Corrupt`.
+//! Promises: the ids of an unpacked block ascend, from after the previous block up to the block's last id, and exist;
+//! else it is `Error::Corrupt`.
 
-use super::{BLOCK_POSTINGS, Block, Decoded, WHAT};
+use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, WHAT};
 use crate::bytes::get_u32;
 use crate::error::{Error, Result};
 
-/// The postings of one term: ids ascending, each with its frequency.
+/// The postings of one term: events, ascending, with frequencies.
 #[derive(Debug, Clone, Copy)]
 pub struct Postings<'a> {
-    /// The directory: one record a block.
+    /// The directory: one record for each block.
     blocks: &'a [u8],
-    /// The packed postings, from this term's first on.
+    /// The packed postings, from this term's first byte on.
     data: &'a [u8],
-    /// Where the directory stands in the file, for errors.
+    /// Position of the directory in the file, for errors.
     at: u64,
     df: u32,
     events: u32,
 }
 
 impl<'a> Postings<'a> {
-    /// The postings of `df` events behind their directory, which stands at `at` in the file.
+    /// The postings of `df` events; their directory is at `at` in the file.
     pub(super) fn new(blocks: &'a [u8], data: &'a [u8], at: u64, df: u32, events: u32) -> Self {
         debug_assert_eq!(
             blocks.len() as u64,
-            Block::BYTES * u64::from(df.div_ceil(BLOCK_POSTINGS))
+            PostingBlock::BYTES * u64::from(df.div_ceil(BLOCK_POSTINGS))
         );
         Self {
             blocks,
@@ -36,12 +36,12 @@ impl<'a> Postings<'a> {
         }
     }
 
-    /// How many events say the term.
+    /// The number of events with the term.
     pub fn df(&self) -> u32 {
         self.df
     }
 
-    /// How many events below `bound` say the term.
+    /// The number of events below `bound` with the term.
     pub fn df_below(&self, bound: u32) -> Result<u32> {
         if bound >= self.events {
             return Ok(self.df);
@@ -50,31 +50,31 @@ impl<'a> Postings<'a> {
         if at == self.blocks() {
             return Ok(self.df);
         }
-        let mut decoded = Decoded::default();
+        let mut decoded = DecodedBlock::default();
         self.decode(at, &mut decoded)?;
         let below = decoded.ids().partition_point(|&id| id < bound);
         Ok(at * BLOCK_POSTINGS + below as u32)
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn blocks(&self) -> u32 {
-        (self.blocks.len() / Block::BYTES as usize) as u32
+        (self.blocks.len() / PostingBlock::BYTES as usize) as u32
     }
 
-    /// What the directory says about a block.
+    /// A block's directory record.
     ///
     /// # Panics
     /// At `blocks()` and beyond.
     #[inline]
-    pub fn block(&self, at: u32) -> Block {
-        Block::decode(&self.blocks[at as usize * Block::BYTES as usize..])
+    pub fn block(&self, at: u32) -> PostingBlock {
+        PostingBlock::decode(&self.blocks[at as usize * PostingBlock::BYTES as usize..])
     }
 
-    /// The first block from `from` on that may hold `id` or a later event; `blocks()` if there is none.
+    /// The first block from `from` on that may have `id` or a later event; `blocks()` if there is none.
     pub fn seek_block(&self, from: u32, id: u32) -> u32 {
-        let last = |at: u32| get_u32(self.blocks, at as usize * Block::BYTES as usize);
+        let last = |at: u32| get_u32(self.blocks, at as usize * PostingBlock::BYTES as usize);
         let count = self.blocks();
-        // Callers mostly want one of the next blocks: double the step, then search within it.
+        // Callers mostly seek one of the next blocks: a galloping search.
         let (mut from, mut step) = (from, 1);
         while from < count && last(from) < id {
             let next = from.saturating_add(step).min(count);
@@ -96,17 +96,17 @@ impl<'a> Postings<'a> {
         from
     }
 
-    /// How many postings a block holds.
+    /// The number of postings in a block.
     fn count_in(&self, at: u32) -> u32 {
         (self.df - at * BLOCK_POSTINGS).min(BLOCK_POSTINGS)
     }
 
-    /// The records of the blocks before `at`.
+    /// Directory records of the blocks before `at`.
     pub(super) fn directory(&self, at: u32) -> &'a [u8] {
-        &self.blocks[..at as usize * Block::BYTES as usize]
+        &self.blocks[..at as usize * PostingBlock::BYTES as usize]
     }
 
-    /// The packed bytes of the blocks before `at`.
+    /// Packed bytes of the blocks before `at`.
     pub(super) fn bytes_before(&self, at: u32) -> Result<&'a [u8]> {
         let end = match at.checked_sub(1) {
             None => 0,
@@ -124,7 +124,7 @@ impl<'a> Postings<'a> {
     ///
     /// # Panics
     /// At `blocks()` and beyond.
-    pub fn decode(&self, at: u32, out: &mut Decoded) -> Result<()> {
+    pub fn decode(&self, at: u32, out: &mut DecodedBlock) -> Result<()> {
         let block = self.block(at);
         let first = match at.checked_sub(1) {
             None => 0,
@@ -139,6 +139,6 @@ impl<'a> Postings<'a> {
     }
 
     pub(super) fn bad(&self, block: u32, why: &str) -> Error {
-        Error::corrupt(WHAT, self.at + Block::BYTES * u64::from(block), why)
+        Error::corrupt(WHAT, self.at + PostingBlock::BYTES * u64::from(block), why)
     }
 }

@@ -33,7 +33,7 @@ fn model(texts: &[String]) -> Model {
 fn merged(base: Option<&[u8]>, from: u32, texts: &[String], dropped: &[u32]) -> Vec<u8> {
     let base = base.map(|bytes| Terms::open(bytes, 0).unwrap().unwrap());
     let texts = (from..).zip(texts).map(|(id, text)| Ok((id, text)));
-    let merge = Merge::plan(base, texts, &|id| dropped.contains(&id)).unwrap();
+    let merge = IndexMerge::plan(base, texts, &|id| dropped.contains(&id)).unwrap();
     let mut out = Vec::new();
     merge
         .write(|bytes| {
@@ -51,7 +51,7 @@ fn read(terms: &Terms<'_>) -> Result<Model> {
     let mut model = Model::default();
     for index in 0..terms.len() {
         let term = String::from_utf8_lossy(terms.term(index)?).into_owned();
-        let mut cursor = Cursor::new(terms.postings(index)?)?;
+        let mut cursor = PostingCursor::new(terms.postings(index)?)?;
         let list = model.postings.entry(term).or_default();
         while cursor.id() != END {
             list.push((cursor.id(), cursor.tf()));
@@ -115,7 +115,7 @@ proptest! {
         for (term, list) in &model.postings {
             let postings = terms.find(term).unwrap().unwrap();
             prop_assert_eq!(postings.df() as usize, list.len());
-            let mut cursor = Cursor::new(postings).unwrap();
+            let mut cursor = PostingCursor::new(postings).unwrap();
             let mut rising = probes.clone();
             rising.sort_unstable();
             for &id in &rising {
@@ -148,7 +148,7 @@ fn counts_past_sixteen_bits_are_capped() {
     let bytes = merged(None, 0, &[long, "dog".into()], &[]);
     let terms = Terms::open(&bytes, 0).unwrap().unwrap();
     assert_eq!(terms.length_of(0), COUNT_MAX);
-    let cursor = Cursor::new(terms.find("dog").unwrap().unwrap()).unwrap();
+    let cursor = PostingCursor::new(terms.find("dog").unwrap().unwrap()).unwrap();
     assert_eq!(cursor.tf(), COUNT_MAX);
 }
 
@@ -175,10 +175,10 @@ fn an_index_of_another_analyzer_is_none() {
 fn an_error_of_a_text_or_of_the_output_is_passed_on() {
     let texts = [Ok((0, "dog")), Err(Error::corrupt("content", 7, "bad"))];
     assert!(matches!(
-        Merge::plan(None, texts, &|_| false),
+        IndexMerge::plan(None, texts, &|_| false),
         Err(Error::Corrupt { offset: 7, .. })
     ));
-    let merge = Merge::plan(None, [Ok((0, "dog"))], &|_| false).unwrap();
+    let merge = IndexMerge::plan(None, [Ok((0, "dog"))], &|_| false).unwrap();
     let full = |_: &[u8]| Err(Error::corrupt("disk", 9, "full"));
     assert!(merge.write(full).is_err());
 }
@@ -196,14 +196,14 @@ fn use_it(bytes: &[u8]) -> Result<()> {
         for word in ["w0", "w1", "w500", "zzz"] {
             if let Some(postings) = terms.find(word)? {
                 postings.df_below(77)?;
-                let mut cursor = Cursor::new(postings)?;
+                let mut cursor = PostingCursor::new(postings)?;
                 cursor.seek(140)?;
                 cursor.advance()?;
             }
         }
         read(&terms).map(|_| ())
     })();
-    let merge = Merge::plan(Some(terms), [Ok((terms.events(), "w0 w1 new"))], &|id| {
+    let merge = IndexMerge::plan(Some(terms), [Ok((terms.events(), "w0 w1 new"))], &|id| {
         id == 3
     });
     let written = merge.and_then(|m| m.write(|_| Ok(())));
@@ -217,17 +217,17 @@ fn damage_is_an_error_or_harmless_and_never_a_panic() {
         .collect();
     let good = merged(None, 0, &texts, &[]);
     use_it(&good).unwrap();
-    let mut told = 0;
+    let mut reported = 0;
     for at in 0..good.len() {
         for flip in [0x01, 0x80, 0xff] {
             let mut bytes = good.clone();
             bytes[at] ^= flip;
-            told += u32::from(use_it(&bytes).is_err());
+            reported += u32::from(use_it(&bytes).is_err());
         }
     }
     assert!(
-        told as usize > good.len(),
-        "only {told} of {} told",
+        reported as usize > good.len(),
+        "only {reported} of {} reported",
         3 * good.len()
     );
     for len in 0..good.len() {

@@ -1,114 +1,122 @@
-//! Writing the section: lists of an older base as they stand, but for those that gain or lose events.
+//! Writes the section: copies the lists of an older base, except those that gain or lose events.
 //!
-//! Promises: the bytes are a function of what each event has; from an older section or from nothing, they are the same.
+//! Promises: the bytes are a function of the events' values, with or without an older section.
 
 use std::ops::Range;
 
 use super::list::encode;
-use super::{VALUES_VERSION, Values};
+use super::{VALUES_VERSION, ValueIndex};
 use crate::base::image::Body;
 use crate::base::merge::edited;
 use crate::error::{Error, Result};
 
-/// What is other than in an older section: pairs of a hash and an event, in any order, none twice.
+/// Changes to an older section: distinct pairs of hash and event, in any order.
 #[derive(Debug, Default)]
-pub struct Edits {
-    /// What events no longer have.
-    pub gone: Vec<(u64, u32)>,
-    /// What events have now.
-    pub newer: Vec<(u64, u32)>,
-    /// Events that no list told of, and that now have other values, or none.
-    pub told: Vec<u32>,
-    /// Events that no list tells of now.
-    pub untold: Vec<u32>,
+pub struct IndexEdits {
+    /// Values that events lost.
+    pub removed: Vec<(u64, u32)>,
+    /// Values that events gained.
+    pub added: Vec<(u64, u32)>,
+    /// Events that were unlisted and no longer are, or have other attributes now.
+    pub relisted: Vec<u32>,
+    /// Events that are unlisted now.
+    pub unlisted: Vec<u32>,
 }
 
-/// Lists in their order: some of the older section, or one that was made.
-enum Piece {
-    Older(Range<usize>),
-    Made(u64, Range<usize>),
+/// A part of the new lists: copied ones, or one that was encoded again.
+enum ListRun {
+    Copied(Range<usize>),
+    Encoded(u64, Range<usize>),
 }
 
-/// Writes the section: that of an older base, and what is other than there.
-pub fn write(body: &mut Body<'_>, older: Option<Values<'_>>, mut edits: Edits) -> Result<()> {
-    edits.gone.sort_unstable();
-    edits.newer.sort_unstable();
-    edits.told.sort_unstable();
-    edits.untold.sort_unstable();
-    let untold = edited(
-        older.map_or(&[][..], |o| o.untold()),
-        &edits.told,
-        &edits.untold,
+/// Writes the section: an older one with the edits applied.
+pub fn write(
+    body: &mut Body<'_>,
+    older: Option<ValueIndex<'_>>,
+    mut edits: IndexEdits,
+) -> Result<()> {
+    edits.removed.sort_unstable();
+    edits.added.sort_unstable();
+    edits.relisted.sort_unstable();
+    edits.unlisted.sort_unstable();
+    let unlisted = edited(
+        older.map_or(&[][..], |o| o.unlisted()),
+        &edits.relisted,
+        &edits.unlisted,
     );
     let (pieces, made) = pieces(older, &edits)?;
     let (mut hashes, mut starts, mut end) = (Vec::new(), vec![0u64], 0u64);
     for piece in &pieces {
         match (piece, older) {
-            (Piece::Older(places), Some(older)) => {
+            (ListRun::Copied(places), Some(older)) => {
                 hashes.extend_from_slice(&older.hashes()[places.clone()]);
                 let moved = older.starts(places.clone())?;
                 let first = moved[0];
                 let moved = moved[1..].iter();
                 starts.extend(moved.map(|at| at.wrapping_sub(first).wrapping_add(end)));
             }
-            (Piece::Older(_), None) => {}
-            (Piece::Made(hash, bytes), _) => {
+            (ListRun::Copied(_), None) => {}
+            (ListRun::Encoded(hash, bytes), _) => {
                 hashes.push(*hash);
                 starts.push(end + bytes.len() as u64);
             }
         }
         end = starts[starts.len() - 1];
     }
-    Error::check_limit("events", untold.len() as u64, u64::from(u32::MAX))?;
+    Error::check_limit("events", unlisted.len() as u64, u64::from(u32::MAX))?;
     body.u32(VALUES_VERSION)?;
-    body.u32(untold.len() as u32)?;
+    body.u32(unlisted.len() as u32)?;
     body.u64(hashes.len() as u64)?;
     body.array(&hashes)?;
     body.array(&starts)?;
-    body.array(&untold)?;
+    body.array(&unlisted)?;
     for piece in &pieces {
         match (piece, older) {
-            (Piece::Older(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
-            (Piece::Older(_), None) => {}
-            (Piece::Made(_, bytes), _) => body.bytes(&made[bytes.clone()])?,
+            (ListRun::Copied(places), Some(older)) => body.bytes(older.bytes(places.clone())?)?,
+            (ListRun::Copied(_), None) => {}
+            (ListRun::Encoded(_, bytes), _) => body.bytes(&made[bytes.clone()])?,
         }
     }
     Ok(())
 }
 
-/// The lists in order of hash, and the bytes of those that are made.
-fn pieces(older: Option<Values<'_>>, edits: &Edits) -> Result<(Vec<Piece>, Vec<u8>)> {
-    let known = older.map_or(&[][..], |o| o.hashes());
+/// The parts by hash, and the bytes of the encoded lists.
+fn pieces(older: Option<ValueIndex<'_>>, edits: &IndexEdits) -> Result<(Vec<ListRun>, Vec<u8>)> {
+    let hashes_before = older.map_or(&[][..], |o| o.hashes());
     let (mut pieces, mut made) = (Vec::new(), Vec::new());
-    let (mut gone, mut newer) = (&edits.gone[..], &edits.newer[..]);
+    let (mut removed, mut added) = (&edits.removed[..], &edits.added[..]);
     let (mut from, mut ids) = (0, Vec::new());
-    while let Some(hash) = [gone.first(), newer.first()].into_iter().flatten().min() {
+    while let Some(hash) = [removed.first(), added.first()].into_iter().flatten().min() {
         let hash = hash.0;
-        let to = from + known[from..].partition_point(|&known| known < hash);
+        let to = from + hashes_before[from..].partition_point(|&old| old < hash);
         if from < to {
-            pieces.push(Piece::Older(from..to));
+            pieces.push(ListRun::Copied(from..to));
         }
         from = to;
         ids.clear();
-        if let Some(older) = older.filter(|_| known.get(to) == Some(&hash)) {
+        if let Some(older) = older.filter(|_| hashes_before.get(to) == Some(&hash)) {
             older.append_all(&older.list(to)?, &mut ids)?;
             from += 1;
         }
-        let left = edited(&ids, &taken(&mut gone, hash), &taken(&mut newer, hash));
+        let left = edited(
+            &ids,
+            &take_events(&mut removed, hash),
+            &take_events(&mut added, hash),
+        );
         if !left.is_empty() {
             let start = made.len();
             encode(&left, &mut made);
-            pieces.push(Piece::Made(hash, start..made.len()));
+            pieces.push(ListRun::Encoded(hash, start..made.len()));
         }
     }
-    if from < known.len() {
-        pieces.push(Piece::Older(from..known.len()));
+    if from < hashes_before.len() {
+        pieces.push(ListRun::Copied(from..hashes_before.len()));
     }
     Ok((pieces, made))
 }
 
-/// The events of a hash, which stands first, if anywhere, in the pairs that are left.
-fn taken(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
+/// Takes the events of `hash` from the front of the sorted pairs.
+fn take_events(pairs: &mut &[(u64, u32)], hash: u64) -> Vec<u32> {
     let count = pairs.iter().take_while(|(of, _)| *of == hash).count();
     let (these, rest) = pairs.split_at(count);
     *pairs = rest;

@@ -3,15 +3,15 @@
 //! | at | type | field |
 //! |---|---|---|
 //! | 0 | u32 | version; another than the reader's: the index counts as absent |
-//! | 4 | u32 | events that no list tells of o |
+//! | 4 | u32 | unlisted events o |
 //! | 8 | u64 | lists v |
-//! | 16 | u64 × v | what each list is of: a hash of path and value, ascending |
+//! | 16 | u64 × v | each list's key: a hash of path and value, ascending |
 //! | | u64 × (v + 1) | where each list begins in the lists |
-//! | | u32 × o | events that no list tells of, ascending |
+//! | | u32 × o | unlisted events, ascending: those with too many values |
 //! | | | lists |
 //!
-//! An index only proposes: two values may have one hash, so whoever finds an event here still asks its attributes.
-//! Events of the last kind have too many values (`limits::INDEXED_VALUES_MAX`), and are always proposed.
+//! The index gives candidates: two values may have one hash, so callers check the attributes of each event. Unlisted
+//! events have too many values (`limits::INDEXED_VALUES_MAX`) and are always candidates.
 //!
 //! Not here: which values an event has, and what their hashes are (`query::filter`).
 
@@ -19,9 +19,9 @@ mod index;
 mod list;
 mod merge;
 
-pub use index::Values;
-pub use list::List;
-pub use merge::{Edits, write};
+pub use index::ValueIndex;
+pub use list::EventList;
+pub use merge::{IndexEdits, write};
 
-/// Of the layout, of the hashes, and of what is left out.
+/// The version of layout, hashes and omissions.
 pub const VALUES_VERSION: u32 = 1;

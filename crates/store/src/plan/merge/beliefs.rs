@@ -7,7 +7,7 @@ use amem_format::{EdgeType, Flags, NodeId};
 
 use crate::error::Result;
 use crate::plan::belief;
-use crate::plan::merge::merge_plan::{Belief, MergePlan};
+use crate::plan::merge::merge_plan::{MergePlan, MergedBelief};
 
 impl<'v> MergePlan<'_, 'v> {
     /// Sets the confidence of every event whose successors changed.
@@ -16,7 +16,7 @@ impl<'v> MergePlan<'_, 'v> {
         for (&id, belief) in &self.beliefs {
             let hidden = |flags: Flags| flags.has(Flags::FORGOTTEN);
             if hidden(belief.flags) != self.plan.view.node(id)?.is_forgotten() {
-                let ties = self.plan.view.ties(id, Direction::Outgoing)?;
+                let ties = self.plan.view.edges_of(id, Direction::Outgoing)?;
                 let replaced = ties
                     .iter()
                     .filter(|tie| tie.edge_type == EdgeType::SUPERSEDES);
@@ -36,7 +36,7 @@ impl<'v> MergePlan<'_, 'v> {
             if belief.confidence.to_bits() != confidence.to_bits() {
                 self.beliefs.insert(
                     target,
-                    Belief {
+                    MergedBelief {
                         confidence,
                         ..belief
                     },
@@ -51,7 +51,7 @@ impl<'v> MergePlan<'_, 'v> {
     fn successors(&self, target: NodeId) -> Result<HashMap<NodeId, f32>> {
         let mut found = HashMap::new();
         if target.0 < self.plan.view.nodes() {
-            for tie in self.plan.view.ties(target, Direction::Incoming)?.iter() {
+            for tie in self.plan.view.edges_of(target, Direction::Incoming)?.iter() {
                 if tie.edge_type == EdgeType::SUPERSEDES {
                     let edge = self.plan.view.edge(target, Direction::Incoming, &tie)?;
                     found.insert(tie.other, edge.weight);
@@ -92,21 +92,21 @@ impl<'v> MergePlan<'_, 'v> {
         Ok(self.belief(id)?.flags.has(Flags::FORGOTTEN))
     }
 
-    /// What an event is, as far as this merge has come.
-    fn belief(&self, id: NodeId) -> Result<Belief> {
+    /// The belief of an event in the current state of the merge.
+    fn belief(&self, id: NodeId) -> Result<MergedBelief> {
         if let Some(&belief) = self.beliefs.get(&id) {
             return Ok(belief);
         }
         if id.0 < self.plan.view.nodes() {
             let node = self.plan.view.node(id)?;
-            return Ok(Belief {
+            return Ok(MergedBelief {
                 confidence: node.confidence(),
                 flags: node.flags(),
                 lambda: node.lambda(),
             });
         }
         let node = self.new_one(id)?;
-        Ok(Belief {
+        Ok(MergedBelief {
             confidence: self.own(id)?,
             flags: node.flags(),
             lambda: node.lambda(),

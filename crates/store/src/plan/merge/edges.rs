@@ -8,17 +8,15 @@ use amem_format::{Edge, EdgeType, NodeId};
 
 use crate::error::Result;
 use crate::merge::budget::entries;
+use crate::plan::edge_limit::EdgeKey;
 use crate::plan::merge::cycles::components;
 use crate::plan::merge::merge_plan::MergePlan;
 
-/// Source, target and type of an edge here.
-type Key = (NodeId, NodeId, EdgeType);
-
 /// An edge of the other brain that may be added here.
 struct EdgeCandidate {
-    key: Key,
+    key: EdgeKey,
     weight: f32,
-    /// It is here already, with another weight.
+    /// The edge exists with another weight.
     is_here: bool,
 }
 
@@ -27,7 +25,7 @@ impl MergePlan<'_, '_> {
         let gone = self.retracted()?;
         let mut candidates = Vec::new();
         for id in (0..self.other.nodes()).map(NodeId) {
-            let ties = self.other.ties(id, Direction::Outgoing)?;
+            let ties = self.other.edges_of(id, Direction::Outgoing)?;
             for tie in ties.iter() {
                 let edge = self.other.edge(id, Direction::Outgoing, &tie)?;
                 if let Some(edge) = self.candidate(&edge)? {
@@ -93,9 +91,9 @@ impl MergePlan<'_, '_> {
     }
 
     /// Candidates on a cycle of supersedes edges, among the edges that stay here and all candidates.
-    fn circular(&self, candidates: &[EdgeCandidate], gone: &[Key]) -> Result<HashSet<Key>> {
+    fn circular(&self, candidates: &[EdgeCandidate], gone: &[EdgeKey]) -> Result<HashSet<EdgeKey>> {
         let is_new = |edge: &&EdgeCandidate| edge.key.2 == EdgeType::SUPERSEDES && !edge.is_here;
-        let gone: HashSet<&Key> = gone.iter().collect();
+        let gone: HashSet<&EdgeKey> = gone.iter().collect();
         let mut new: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in candidates.iter().filter(is_new) {
             new.entry(edge.key.0).or_default().push(edge.key.1);
@@ -107,7 +105,7 @@ impl MergePlan<'_, '_> {
             self.check_budget_for(held + entries(met, 2 * size_of::<EdgeCandidate>()))?;
             let mut next = new.get(&id).cloned().unwrap_or_default();
             if id.0 < self.plan.view.nodes() {
-                for tie in self.plan.view.ties(id, Direction::Outgoing)?.iter() {
+                for tie in self.plan.view.edges_of(id, Direction::Outgoing)?.iter() {
                     let is_it = tie.edge_type == EdgeType::SUPERSEDES;
                     if is_it && !gone.contains(&(id, tie.other, tie.edge_type)) {
                         next.push(tie.other);
@@ -118,7 +116,7 @@ impl MergePlan<'_, '_> {
         };
         let components = components(new.keys().copied(), next)?;
         let keys = candidates.iter().filter(is_new).map(|edge| edge.key);
-        let is_circular = |key: &Key| components.get(&key.0) == components.get(&key.1);
+        let is_circular = |key: &EdgeKey| components.get(&key.0) == components.get(&key.1);
         Ok(keys.filter(is_circular).collect())
     }
 
@@ -140,7 +138,7 @@ impl MergePlan<'_, '_> {
     }
 
     /// Our edges that were retracted there after they were set here.
-    fn retracted(&self) -> Result<Vec<Key>> {
+    fn retracted(&self) -> Result<Vec<EdgeKey>> {
         let mut gone = Vec::new();
         for ((source, target, edge_type), time) in self.theirs.edges() {
             let (Some(a), Some(b)) = (self.matching.ours(source), self.matching.ours(target))
@@ -154,14 +152,14 @@ impl MergePlan<'_, '_> {
                 && self.ours.edge(a, b, edge_type).unwrap_or(ours.created_at) < time
             {
                 gone.push((a, b, edge_type));
-                self.check_budget_for(entries(gone.len() as u64, size_of::<Key>()))?;
+                self.check_budget_for(entries(gone.len() as u64, size_of::<EdgeKey>()))?;
             }
         }
         gone.sort_unstable();
         Ok(gone)
     }
 
-    fn retract(&mut self, (source, target, edge_type): Key) {
+    fn retract(&mut self, (source, target, edge_type): EdgeKey) {
         self.plan.push(&Op::Unlink {
             source,
             target,

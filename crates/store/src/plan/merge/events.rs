@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use amem_format::attributes;
 use amem_format::event::Attributes;
-use amem_format::journal::op::{Carried, NewNode, Op, Touches};
+use amem_format::journal::op::{ImportedState, NewNode, Op, Touches};
 use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::merge::changes::EventField;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
 use crate::plan::belief;
-use crate::plan::merge::merge_plan::{Belief, MergePlan};
+use crate::plan::merge::merge_plan::{MergePlan, MergedBelief};
 use crate::plan::values::bytes;
 
 impl<'v> MergePlan<'_, 'v> {
@@ -53,7 +53,7 @@ impl<'v> MergePlan<'_, 'v> {
         let confidence = belief::own_confidence(self.other, theirs.id())?;
         let own = Flags::VECTOR.with(Flags::ATTRIBUTES);
         let flags = Flags(theirs.flags().0 & Flags::KNOWN.0).without(own);
-        // A journal that another program wrote may have any value.
+        // A journal written by another program may have any value.
         let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
         let lambda = theirs.lambda();
         self.plan.push(&Op::Event(NewNode {
@@ -67,7 +67,7 @@ impl<'v> MergePlan<'_, 'v> {
             text: &text,
             attributes: &attributes,
             vector: &bytes(vector.as_deref().unwrap_or_default()),
-            carried: Some(Carried {
+            carried: Some(ImportedState {
                 flags,
                 access_count: theirs.access_count(),
                 last_accessed: theirs.last_accessed(),
@@ -122,7 +122,7 @@ impl<'v> MergePlan<'_, 'v> {
         }
     }
 
-    /// Brings what changed there later than here.
+    /// Applies changes that are later there than here.
     pub(super) fn fields(&mut self) -> Result<()> {
         let pairs: Vec<_> = self.matching.pairs().collect();
         for (id, theirs_id) in pairs {
@@ -181,7 +181,7 @@ impl<'v> MergePlan<'_, 'v> {
         if flags == before && !takes_rate {
             return false;
         }
-        let belief = Belief {
+        let belief = MergedBelief {
             confidence: ours.confidence(),
             flags,
             lambda: if takes_rate { next } else { own },
@@ -197,7 +197,7 @@ impl<'v> MergePlan<'_, 'v> {
         }
         let mut own = ours.attributes()?.unwrap_or_default();
         let mut next = theirs.attributes()?.unwrap_or_default();
-        // Where an event comes from is of the brain that it is in.
+        // The origin of an event depends on its brain.
         let origin = own.remove(ORIGIN);
         next.remove(ORIGIN);
         let is_greater = || attributes::to_json(&next).ok() > attributes::to_json(&own).ok();
@@ -227,7 +227,7 @@ impl<'v> MergePlan<'_, 'v> {
         let (own, next) = (ours.vector()?, theirs.vector()?);
         let dimension = self.plan.view.vector_dimension() as usize;
         let fits = next.is_none_or(|vector| vector.len() == dimension);
-        // Negative zeros are no reason for another vector.
+        // Vectors that differ only in the sign of zeros are equal.
         if own == next || !fits || (order.is_eq() && own.partial_cmp(&next) != Some(Ordering::Less))
         {
             return Ok(false);
@@ -240,7 +240,7 @@ impl<'v> MergePlan<'_, 'v> {
         Ok(true)
     }
 
-    /// The larger count of uses, and the later time.
+    /// Takes the larger count of uses and the later time.
     fn uses(&mut self, ours: &Node<'v>, theirs: &Node<'v>) {
         let more = theirs.access_count().saturating_sub(ours.access_count());
         let at = theirs.last_accessed();

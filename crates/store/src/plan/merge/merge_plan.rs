@@ -31,25 +31,25 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) budget: MemoryBudget,
     /// Bytes of its commit.
     pub(super) commit_bytes_max: u64,
-    /// The other's ids of the events that are new here, in the order of the ids that they get.
+    /// Ids, in the other brain, of the new events, in the order of their new ids.
     pub(super) new: Vec<NodeId>,
     /// Supersedes edges that are new or have another weight, by target; no weight: retracted.
     pub(super) replaced_by: HashMap<NodeId, Vec<(NodeId, Option<f32>)>>,
-    /// What events here are from now on.
-    pub(super) beliefs: HashMap<NodeId, Belief>,
+    /// New beliefs of events in this brain.
+    pub(super) beliefs: HashMap<NodeId, MergedBelief>,
     pub(super) merged: MergeReport,
 }
 
 /// Confidence, flags and decay rate of an event.
 #[derive(Clone, Copy)]
-pub(super) struct Belief {
+pub(super) struct MergedBelief {
     pub(super) confidence: f32,
     pub(super) flags: Flags,
     pub(super) lambda: f32,
 }
 
 impl MergePlan<'_, '_> {
-    /// Our event that another brain's is, or becomes.
+    /// The event of this brain that an event of the other brain is or becomes.
     pub(super) fn ours(&self, theirs: NodeId) -> Option<NodeId> {
         self.matching.ours(theirs).or_else(|| {
             let at = self.new.binary_search(&theirs).ok()?;
@@ -74,7 +74,10 @@ impl MergePlan<'_, '_> {
         }
         let held = self.new.len() as u64 * NEW_EVENT_BYTES
             + self.merged.edges * NEW_EDGE_BYTES
-            + entries(self.beliefs.len() as u64, size_of::<(NodeId, Belief)>());
+            + entries(
+                self.beliefs.len() as u64,
+                size_of::<(NodeId, MergedBelief)>(),
+            );
         self.budget.check(commit + held + more)
     }
 

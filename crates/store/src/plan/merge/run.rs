@@ -16,7 +16,7 @@ impl<'v> PlanBuilder<'v> {
         let (view, commit_bytes_max) = (self.view, other.commit_bytes_max);
         let mut budget = MemoryBudget::new(other.bytes_max);
         let other = &*other.view;
-        // A copy of this brain is an earlier moment of it, or has gone on by itself: it is another.
+        // A copy of this brain may have diverged, so it is merged like any other brain.
         if Arc::ptr_eq(view.brain(), other.brain()) {
             let why = format!("the other brain is this one, instance {}", view.instance());
             return Err(Error::invalid("merge", why));

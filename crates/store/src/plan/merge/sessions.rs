@@ -84,7 +84,7 @@ impl MergePlan<'_, '_> {
         let next = self.plan.view.next_session()?.0.checked_add(self.opened);
         let id = next.map(SessionId);
         let id = id.ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
-        // A key names one session: another's keeps none.
+        // Keys are unique: a second session with the same key gets none.
         let is_taken = !key.is_empty() && self.plan.view.session_by_key(key)?.is_some();
         let at = self.plan.next_time;
         self.plan.push(&Op::OpenSession {

@@ -76,7 +76,7 @@ fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
         (Code::NotFound, "UNKNOWN_TOKEN")
     );
     assert_eq!(fs::read(&path).unwrap(), before);
-    // What somebody did by hand meanwhile stays.
+    // A change by hand meanwhile stays.
     let by_hand = String::from_utf8(before).unwrap().replace("\"a\"", "\"b\"");
     fs::write(&path, by_hand).unwrap();
     let (tokens, _) = tokens.create("c", Role::Read, &[]).unwrap();
@@ -107,7 +107,7 @@ fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     assert_eq!(refusal.code, Code::ResourceExhausted);
     file::write(&path, &many(TOKENS_MAX + 1)).unwrap();
     let error = Tokens::load(&path).unwrap_err().to_string();
-    assert!(error.contains("at most 256"), "{error}");
+    assert!(error.contains("the limit is 256"), "{error}");
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn a_file_that_does_not_do_is_refused_and_nothing_of_it_is_shown() {
         (
             format!("{good}{}", good.replace(&hash("1"), &hash("2"))),
             0o600,
-            "two tokens \"a\"",
+            "two tokens are named \"a\"",
         ),
         (
             format!("{good}{}", good.replace("\"a\"", "\"b\"")),
             0o600,
-            "are one token",
+            "have the same hash",
         ),
         (
             entry("a", "king", &format!("sha256:{}", hash("1"))),

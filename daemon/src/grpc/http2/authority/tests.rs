@@ -11,7 +11,7 @@ fn frame(kind: u8, flags: u8, payload: &[u8]) -> Vec<u8> {
     [&[a, b, c, kind, flags, 0, 0, 0, 1][..], payload].concat()
 }
 
-fn taken(input: &[u8]) -> Result<Vec<u8>, Malformed> {
+fn taken(input: &[u8]) -> Result<Vec<u8>, HeaderError> {
     let mut out = Vec::new();
     take_all(&mut Authority::new(), input, &mut out).map(|()| out)
 }
@@ -21,7 +21,7 @@ fn take_all(
     authority: &mut Authority,
     mut input: &[u8],
     out: &mut Vec<u8>,
-) -> Result<(), Malformed> {
+) -> Result<(), HeaderError> {
     while !input.is_empty() {
         let mut part = Vec::new();
         let taken = authority.take(&mut input, &mut part);
@@ -129,7 +129,7 @@ fn other_frames_pass_as_they_are_and_data_can_pass_untouched() {
 }
 
 #[test]
-fn few_bytes_that_mean_many_are_packed_anew_bit_by_bit() {
+fn few_bytes_that_mean_many_are_re_encoded_bit_by_bit() {
     let literal = [&[0x40, 1, b'x', 0x7f, 0xa1, 0x1e][..], &[b'v'; 4000]].concat();
     let mut input = frame(HEADERS, END_HEADERS, &literal);
     let blocks = 3000;
@@ -188,41 +188,41 @@ fn frames_that_can_not_be_close_the_connection() {
         (
             "out of nothing",
             frame(CONTINUATION, 4, &block),
-            Malformed::Order,
+            HeaderError::Order,
         ),
         (
             "data within",
             [frame(HEADERS, 0, &block), frame(0, 0, &[])].concat(),
-            Malformed::Order,
+            HeaderError::Order,
         ),
         (
             "another stream",
             [frame(HEADERS, 0, &block), other].concat(),
-            Malformed::Order,
+            HeaderError::Order,
         ),
         (
             "padding",
             frame(HEADERS, END_HEADERS | PADDED, &[9, 0]),
-            Malformed::Frame,
+            HeaderError::Frame,
         ),
         (
             "no padding",
             frame(HEADERS, END_HEADERS | PADDED, &[]),
-            Malformed::Frame,
+            HeaderError::Frame,
         ),
         (
             "priority",
             frame(HEADERS, END_HEADERS | PRIORITY, &[0; 4]),
-            Malformed::Frame,
+            HeaderError::Frame,
         ),
-        ("long frame", long, Malformed::Frame),
+        ("long frame", long, HeaderError::Frame),
         (
             "no block",
             frame(HEADERS, END_HEADERS, &[0x80]),
-            Malformed::Block,
+            HeaderError::Block,
         ),
-        ("endless", endless, Malformed::TooLarge),
-        ("flood", flood, Malformed::TooLarge),
+        ("endless", endless, HeaderError::TooLarge),
+        ("flood", flood, HeaderError::TooLarge),
     ] {
         assert_eq!(taken(&input), Err(why), "{what}");
     }
@@ -250,7 +250,7 @@ fn frames() -> impl Strategy<Value = Vec<u8>> {
 }
 
 /// What comes out if the input comes in pieces, some of which pass by themselves.
-fn in_pieces(input: &[u8], sizes: &[usize]) -> Result<Vec<u8>, Malformed> {
+fn in_pieces(input: &[u8], sizes: &[usize]) -> Result<Vec<u8>, HeaderError> {
     let (mut authority, mut out, mut rest) = (Authority::new(), Vec::new(), input);
     let mut sizes = sizes.iter().cycle();
     while !rest.is_empty() {

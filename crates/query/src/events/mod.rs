@@ -1,0 +1,13 @@
+//! Events and sessions by id, by conditions and along time.
+
+pub(crate) mod get;
+pub(crate) mod pattern;
+pub(crate) mod sessions;
+pub(crate) mod timeline;
+
+pub use get::{EventWithEdges, Get};
+pub use pattern::{Order, Pattern, PatternPage};
+pub use sessions::{
+    ListSessions, SessionFilter, SessionOverview, SessionPage, SessionSelector, ShowSession,
+};
+pub use timeline::{Timeline, TimelinePage};

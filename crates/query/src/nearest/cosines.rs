@@ -1,0 +1,179 @@
+//! The cosines between a question and every event of a view, scaled: the greatest becomes 1 and the mean `MEAN_SCORE`,
+//! linear between them. Below the mean they fall towards 0: `MEAN_SCORE` divided by 1 plus the distance below the mean,
+//! measured in distances from the mean to the greatest.
+//!
+//! Most vectors of a brain are unrelated to the question and have about the mean cosine. A scale from the least to the
+//! greatest would give each of them about one half, and spread it to their neighbours. The mean is that of at most
+//! `SAMPLE` events, spread evenly over all: it is the same before and after a checkpoint, and cheap.
+//!
+//! Quantised vectors bound all cosines. The greatest is computed exactly among those that may be it; others are
+//! computed on demand.
+
+use amem_format::error::Result;
+use amem_format::nearest::{Query, spread};
+use amem_format::vectors::{self, UnitVector, Vectors};
+use amem_format::view::View;
+
+/// If the greatest is at most this far above the mean, the cosines distinguish no events: scaling would only amplify
+/// the rounding of 32-bit floats.
+const EQUAL_WITHIN: f32 = 1e-3;
+
+/// The scaled value of the mean.
+const MEAN_SCORE: f32 = 0.1;
+/// Raises a bound, for the slope of its line: several times the rounding of 32-bit floats up to 1.
+const BOUND_SLACK: f32 = 1e-6;
+/// Maximum events in the sample for the mean.
+const SAMPLE: u64 = 256;
+
+/// Cosines, computed on demand.
+#[derive(Debug)]
+pub(crate) struct Cosines<'v> {
+    vectors: Vectors<'v>,
+    /// `None` if all count as equal.
+    direction: Option<UnitVector>,
+    mean: f32,
+    max: f32,
+}
+
+impl<'v> Cosines<'v> {
+    /// `None` if the cosines distinguish no events. Fills `upper_bounds` with a bound of each event's cosine, by id;
+    /// NaN for events without one.
+    pub(crate) fn new(
+        view: &'v View,
+        question: &[f32],
+        upper_bounds: &mut Vec<f32>,
+    ) -> Result<Option<Self>> {
+        vectors::check(view, question)?;
+        let vectors = Vectors::new(view)?;
+        let Some(direction) = UnitVector::of(question) else {
+            return Ok(None);
+        };
+        let mut max = f32::NEG_INFINITY;
+        upper_bounds.clear();
+        upper_bounds.resize(view.nodes() as usize, f32::NAN);
+        let cosine = |id: u32| cosine(&vectors, &direction, id);
+        if let Some(codes) = view.brain().base().codes()? {
+            let query = Query::new(direction.unit(), &codes);
+            let in_place = &mut upper_bounds[..vectors.in_place() as usize];
+            for id in spread::bound(&codes, &query, vectors.changed(), in_place) {
+                if let Some(cosine) = cosine(id)? {
+                    max = max.max(cosine);
+                    upper_bounds[id as usize] = cosine;
+                }
+            }
+        }
+        vectors.for_each_moved(|id, vector, inverse| {
+            if inverse != 0.0
+                && let Some(cosine) = direction.cosine(vector, inverse)?
+            {
+                max = max.max(cosine);
+                upper_bounds[id as usize] = cosine;
+            }
+            Ok(())
+        })?;
+        let (mut sum, mut count) = (0.0f64, 0u32);
+        for id in (0..view.nodes() as u32).step_by(view.nodes().div_ceil(SAMPLE).max(1) as usize) {
+            if let Some(cosine) = cosine(id)? {
+                sum += f64::from(cosine);
+                count += 1;
+            }
+        }
+        let mean = match count {
+            // No event of the sample has a vector.
+            0 => -1.0,
+            _ => (sum / f64::from(count)) as f32,
+        };
+        // `None` if no event has a cosine.
+        Ok((max - mean > EQUAL_WITHIN).then_some(Self {
+            vectors,
+            direction: Some(direction),
+            mean,
+            max,
+        }))
+    }
+
+    /// Counts every non-zero vector as the greatest. If the question has no words, a brain's only vector, and vectors
+    /// that are all equal, are then found.
+    pub(crate) fn all_equal(view: &'v View, upper_bounds: &mut Vec<f32>) -> Result<Self> {
+        let vectors = Vectors::new(view)?;
+        upper_bounds.clear();
+        upper_bounds.resize(view.nodes() as usize, f32::NAN);
+        vectors.for_each(|id, _, inverse| {
+            if inverse != 0.0 {
+                upper_bounds[id as usize] = 1.0;
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            vectors,
+            direction: None,
+            mean: 0.0,
+            max: 1.0,
+        })
+    }
+
+    /// Scales a cosine, or a bound of one.
+    #[inline]
+    pub(crate) fn scale(&self, cosine: f32) -> f32 {
+        let part = (cosine - self.mean) / (self.max - self.mean);
+        if part > 0.0 {
+            MEAN_SCORE + (1.0 - MEAN_SCORE) * part
+        } else {
+            MEAN_SCORE / (1.0 - part)
+        }
+    }
+
+    /// Turns bounds of cosines into bounds of scaled cosines times a weight. NaN becomes 0.
+    pub(crate) fn scale_bounds(&self, weight: f32, bounds: &mut [f32]) {
+        // Free of branches, and rounded differently from `scale`: hence the slack.
+        let inverse = 1.0 / (self.max - self.mean);
+        let slack = BOUND_SLACK * (1.0 + inverse);
+        for bound in bounds {
+            let part = (*bound - self.mean) * inverse + slack;
+            let (above, below) = (
+                MEAN_SCORE + (1.0 - MEAN_SCORE) * part,
+                MEAN_SCORE / (1.0 - part),
+            );
+            let scaled = weight * (if part > 0.0 { above } else { below } + BOUND_SLACK);
+            *bound = if scaled > 0.0 { scaled } else { 0.0 };
+        }
+    }
+
+    /// The scaled cosine of an event; 0 if it has none.
+    pub(crate) fn scaled(&self, id: u32) -> Result<f32> {
+        let Some(direction) = &self.direction else {
+            let mut has_direction = false;
+            vector(&self.vectors, id, |_, inverse| {
+                has_direction = inverse != 0.0;
+                Ok(())
+            })?;
+            return Ok(if has_direction { self.scale(1.0) } else { 0.0 });
+        };
+        let cosine = cosine(&self.vectors, direction, id)?;
+        Ok(cosine.map_or(0.0, |cosine| self.scale(cosine)))
+    }
+}
+
+/// The cosine of an event and a direction; `None` without a non-zero vector.
+fn cosine(vectors: &Vectors<'_>, direction: &UnitVector, id: u32) -> Result<Option<f32>> {
+    let mut found = None;
+    vector(vectors, id, |vector, inverse| {
+        if inverse != 0.0 {
+            found = direction.cosine(vector, inverse)?;
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Calls `f` with the vector of an event, if it has one, and 1 / its length.
+fn vector(
+    vectors: &Vectors<'_>,
+    id: u32,
+    mut f: impl FnMut(&[f32], f32) -> Result<()>,
+) -> Result<()> {
+    match vectors.placed(id) {
+        Some((vector, inverse)) => f(vector, inverse),
+        None => vectors.look_at(id, &mut |_, vector, inverse| f(vector, inverse)),
+    }
+}

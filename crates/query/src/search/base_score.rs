@@ -1,0 +1,183 @@
+//! Base scores: what an event's own words and vector add to its score.
+//!
+//! For most events only an upper bound is known, from their quantised vectors. `sum` and `parts` are exact and read a
+//! vector.
+
+use std::collections::HashSet;
+
+use crate::nearest::cosines::Cosines;
+use crate::search::text;
+use crate::text::{Scores, Texts};
+use amem_format::error::Result;
+use amem_format::types::Flags;
+use amem_format::view::View;
+
+/// Events per bucket of text scores.
+const BUCKET_EVENTS: usize = 64;
+
+/// The base scores of all events of a view.
+pub(super) struct BaseScores<'v> {
+    text_weight: f32,
+    vector_weight: f32,
+    scores: Scores,
+    /// Start of each bucket in the text scores.
+    buckets: Vec<u32>,
+    cosines: Option<Cosines<'v>>,
+    /// Upper bounds of text plus vector, by id; empty if vectors do not count, as then few events score.
+    upper_bounds: Vec<f32>,
+}
+
+impl<'v> BaseScores<'v> {
+    /// Computes the text scores and bounds of a view. The weights are normalised to sum to 1; without words, or without
+    /// cosines that distinguish events, the other has all of it.
+    pub(super) fn new(
+        view: &'v View,
+        question: &str,
+        vector: &[f32],
+        weights: (f32, f32),
+    ) -> Result<Self> {
+        let words = text::parse(question)?;
+        let scores = if words.is_empty() {
+            Scores::default()
+        } else {
+            let erased = erased_in_delta(view);
+            Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
+        };
+        let mut upper_bounds = Vec::new();
+        let cosines = if vector.is_empty() {
+            None
+        } else {
+            match Cosines::new(view, vector, &mut upper_bounds)? {
+                None if words.is_empty() => Some(Cosines::all_equal(view, &mut upper_bounds)?),
+                cosines => cosines,
+            }
+        };
+        let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
+        let text = given(!words.is_empty(), weights.0);
+        let vector = given(cosines.is_some(), weights.1);
+        let part = |weight: f64| match text + vector {
+            0.0 => 0.0,
+            all => (weight / all) as f32,
+        };
+        let mut base = Self {
+            text_weight: part(text),
+            vector_weight: part(vector),
+            buckets: buckets(&scores, view.nodes()),
+            scores,
+            cosines,
+            upper_bounds,
+        };
+        base.add_text_bounds();
+        Ok(base)
+    }
+
+    /// Adds text scores to the bounds of cosines.
+    fn add_text_bounds(&mut self) {
+        let Some(cosines) = &self.cosines else {
+            self.upper_bounds = Vec::new();
+            return;
+        };
+        cosines.scale_bounds(self.vector_weight, &mut self.upper_bounds);
+        for &(id, score) in &self.scores.events {
+            let text = self.text(score);
+            if let Some(bound) = self.upper_bounds.get_mut(id as usize) {
+                *bound += text;
+            }
+        }
+    }
+
+    /// The BM25 score of an event; 0 if it contains no term.
+    fn score(&self, id: u32) -> f32 {
+        let bucket = id as usize / BUCKET_EVENTS;
+        let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
+            return 0.0;
+        };
+        let mut within = self.scores.events[from as usize..until as usize].iter();
+        within
+            .find(|entry| entry.0 == id)
+            .map_or(0.0, |entry| entry.1)
+    }
+
+    /// The text part and the vector part.
+    pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
+        Ok((self.text(self.score(id)), self.vector(id)?))
+    }
+
+    /// The base score.
+    pub(super) fn sum(&self, id: u32) -> Result<f32> {
+        let (text, vector) = self.parts(id)?;
+        Ok(text + vector)
+    }
+
+    /// An upper bound of the base score.
+    pub(super) fn upper_bound(&self, id: u32) -> f32 {
+        match self.cosines {
+            None => self.text(self.score(id)),
+            Some(_) => self
+                .upper_bounds
+                .get(id as usize)
+                .copied()
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Upper bounds of all base scores, by id; `None` if vectors do not count and only events of `text_scores` score.
+    pub(super) fn upper_bounds(&self) -> Option<&[f32]> {
+        self.cosines.as_ref().map(|_| self.upper_bounds.as_slice())
+    }
+
+    /// The events that contain a term, with their text parts.
+    pub(super) fn text_scores(&self) -> impl Iterator<Item = (u32, f32)> {
+        self.scores
+            .events
+            .iter()
+            .map(|&(id, score)| (id, self.text(score)))
+    }
+
+    /// The event at a position of `text_scores`.
+    pub(super) fn text_event(&self, at: usize) -> u32 {
+        self.scores.events[at].0
+    }
+
+    fn text(&self, score: f32) -> f32 {
+        if self.scores.max > 0.0 {
+            self.text_weight * (score / self.scores.max)
+        } else {
+            0.0
+        }
+    }
+
+    fn vector(&self, id: u32) -> Result<f32> {
+        match &self.cosines {
+            None => Ok(0.0),
+            Some(cosines) => Ok(self.vector_weight * cosines.scaled(id)?),
+        }
+    }
+}
+
+/// The start of each bucket in the text scores, and the end.
+fn buckets(scores: &Scores, nodes: u64) -> Vec<u32> {
+    let mut starts = vec![0; (nodes as usize).div_ceil(BUCKET_EVENTS) + 1];
+    for &(id, _) in &scores.events {
+        if let Some(start) = starts.get_mut(id as usize / BUCKET_EVENTS + 1) {
+            *start += 1;
+        }
+    }
+    let mut sum = 0;
+    for start in &mut starts {
+        sum += *start;
+        *start = sum;
+    }
+    starts
+}
+
+/// Events erased since the last checkpoint: the index still has their terms.
+fn erased_in_delta(view: &View) -> HashSet<u32> {
+    let states = &view.brain().delta().events.states;
+    let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());
+    (0..until)
+        .filter_map(|at| states.get(at))
+        .filter(|state| state.flags.has(Flags::ERASED))
+        .map(|state| state.node.0 as u32)
+        .collect()
+}

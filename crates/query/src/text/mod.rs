@@ -1,0 +1,14 @@
+//! BM25: the terms of a question, and how well the texts of a view answer it.
+//!
+//! The indexes belong to the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
+//! Not here: the query (`TextSearch`).
+
+mod list;
+mod score;
+mod terms;
+
+pub use score::{QUERY_TERMS_MAX, Scores, Texts};
+pub use terms::TextQuery;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! BM25 scores over base and delta.
+//!
+//! The score of an event is the sum over the question's terms, in the order of their bytes, of `times · idf · tf · (k1
+//! + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`, where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
+//! N, df and the mean are those of the events below the bound (Robertson and Zaragoza, The Probabilistic Relevance
+//! Framework, 2009; the ½ and 1 as in Lucene).
+//!
+//! Promises: scores are equal to the bit wherever an event's postings are stored; `search` returns what sorting all of
+//! `scores` would return. Hidden events count in the statistics and are not returned.
+//! Not here: which events are hidden, and other parts of a score (`search`).
+
+use super::list::{Lengths, TermList};
+use super::terms::TextQuery;
+use amem_format::base::terms::{END, Terms};
+use amem_format::delta::DeltaTerms;
+use amem_format::error::Result;
+use amem_format::top::{ScoredEvent, Top};
+use amem_format::view::View;
+
+/// Maximum terms of a question; of more, the heaviest count.
+pub const QUERY_TERMS_MAX: usize = 128;
+
+/// Events per window in which scores are summed.
+const WINDOW: usize = 4096;
+/// Covers the rounding of a bound, which adds in another order than the score.
+const ROUNDING: f32 = 1.0 + 1e-4;
+
+/// The searched texts: those of the events below a bound.
+#[derive(Debug, Clone, Copy)]
+pub struct Texts<'a> {
+    base: Option<Terms<'a>>,
+    delta: Option<&'a DeltaTerms>,
+    bound: u32,
+}
+
+/// Every event that contains a term of the question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Scores {
+    /// Ids, ascending, each with its positive score.
+    pub events: Vec<(u32, f32)>,
+    /// The greatest score; 0 if no event scores.
+    pub max: f32,
+}
+
+impl Scores {
+    /// The score of an event; 0 if it contains no term.
+    pub fn of(&self, id: u32) -> f32 {
+        self.events
+            .binary_search_by_key(&id, |e| e.0)
+            .map_or(0.0, |at| self.events[at].1)
+    }
+}
+
+impl<'a> Texts<'a> {
+    /// The texts of a view at its moment.
+    pub fn of(view: &'a View) -> Result<Self> {
+        let (base, delta) = view.terms()?;
+        // `limits::NODES_MAX` bounds the number of events.
+        Ok(Self::new(base, Some(delta), view.nodes() as u32))
+    }
+
+    /// The texts of the events below `bound`. The delta starts where the base ends, at 0 without a base.
+    pub fn new(base: Option<Terms<'a>>, delta: Option<&'a DeltaTerms>, bound: u32) -> Self {
+        let events = base.map_or(0, |b| b.events());
+        debug_assert!(delta.is_none_or(|d| d.first() == events));
+        debug_assert!(bound <= delta.map_or(events, |d| d.end()));
+        Self { base, delta, bound }
+    }
+
+    /// The best events for `query`, the best first, of equals the newest first, without those for which `skip` is true.
+    pub fn search(
+        &self,
+        query: &TextQuery,
+        limit: usize,
+        mut skip: impl FnMut(u32) -> bool,
+    ) -> Result<Vec<(u32, f32)>> {
+        let mut lists = self.lists(query)?;
+        let mut top = Top::new(limit);
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        // MaxScore (Turtle and Flood, 1995): skips events whose terms add up to less than the threshold.
+        let mut by_bound: Vec<usize> = (0..lists.len()).collect();
+        by_bound.sort_by(|&a, &b| lists[a].upper_bound.total_cmp(&lists[b].upper_bound));
+        let bound_below = sums_of_bounds(&lists, &by_bound);
+        let mut parts = vec![0.0f32; lists.len()];
+        let mut optional = 0;
+        loop {
+            let needed = &by_bound[optional..];
+            let id = needed.iter().map(|&i| lists[i].id).min().unwrap_or(END);
+            if id == END {
+                break;
+            }
+            let threshold = top.threshold();
+            let mut sum = 0.0;
+            for &i in needed {
+                if lists[i].id == id {
+                    parts[i] = lists[i].score();
+                    sum += parts[i];
+                    lists[i].advance()?;
+                }
+            }
+            let mut hopeless = false;
+            for at in (0..optional).rev() {
+                hopeless = (sum + bound_below[at]) * ROUNDING < threshold;
+                if hopeless {
+                    break;
+                }
+                let list = &mut lists[by_bound[at]];
+                list.seek(id)?;
+                if list.id == id {
+                    parts[by_bound[at]] = list.score();
+                    sum += parts[by_bound[at]];
+                }
+            }
+            if !hopeless {
+                let score = parts.iter().fold(0.0, |sum, part| sum + part);
+                let scored = ScoredEvent { score, id };
+                if top.takes(scored) && !skip(id) {
+                    top.push(scored);
+                    let threshold = top.threshold();
+                    let is_optional = |&bound: &f32| bound * ROUNDING < threshold;
+                    optional = bound_below.iter().take_while(|&m| is_optional(m)).count();
+                }
+            }
+            parts.fill(0.0);
+        }
+        Ok(top.into_sorted().collect())
+    }
+
+    /// The scores of all events that contain a term of `query`, without those for which `skip` is true.
+    pub fn scores(&self, query: &TextQuery, mut skip: impl FnMut(u32) -> bool) -> Result<Scores> {
+        let mut lists = self.lists(query)?;
+        let mut out = Scores::default();
+        let mut sums = vec![0.0f32; WINDOW];
+        let mut said = [0u64; WINDOW / 64];
+        loop {
+            let start = lists.iter().map(|list| list.id).min().unwrap_or(END);
+            if start == END {
+                return Ok(out);
+            }
+            for list in &mut lists {
+                while list.id != END && ((list.id - start) as usize) < WINDOW {
+                    let at = (list.id - start) as usize;
+                    sums[at] += list.score();
+                    said[at / 64] |= 1 << (at % 64);
+                    list.advance()?;
+                }
+            }
+            for (word, bits) in said.iter_mut().enumerate() {
+                while *bits != 0 {
+                    let at = word * 64 + bits.trailing_zeros() as usize;
+                    *bits &= *bits - 1;
+                    let (id, score) = (start + at as u32, std::mem::take(&mut sums[at]));
+                    if !skip(id) {
+                        out.events.push((id, score));
+                        out.max = out.max.max(score);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The postings of the question's terms, in the order of the terms.
+    fn lists(&self, query: &TextQuery) -> Result<Vec<TermList<'a>>> {
+        let lengths = Lengths::new(self.base, self.delta, self.bound);
+        let mut lists = Vec::new();
+        for (term, times) in query.terms() {
+            lists.extend(TermList::new(lengths, term, times, self.bound)?);
+        }
+        if lists.len() > QUERY_TERMS_MAX {
+            let mut order: Vec<usize> = (0..lists.len()).collect();
+            order.sort_by(|&a, &b| lists[b].weight.total_cmp(&lists[a].weight));
+            order.truncate(QUERY_TERMS_MAX);
+            let mut at = 0..;
+            lists.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
+        }
+        Ok(lists)
+    }
+}
+
+/// For each position in the order, the sum of the upper bounds up to it.
+fn sums_of_bounds(lists: &[TermList<'_>], order: &[usize]) -> Vec<f32> {
+    let sum = |sum: &mut f32, &i: &usize| {
+        *sum += lists[i].upper_bound;
+        Some(*sum)
+    };
+    order.iter().scan(0.0, sum).collect()
+}

@@ -1,0 +1,139 @@
+//! The gateway: what all calls share, and their entry points `ask_as`, `call_as` and, in `memory`, `write_as`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use amem_proto::answer::{Code, Question};
+use tokio::sync::{Semaphore, watch};
+
+use super::validate::Validate;
+use crate::auth::{Caller, Role};
+use crate::brains::Brains;
+use crate::call_pool::CallPool;
+use crate::config::READERS;
+use crate::control::{Control, ReloadOutcome};
+use crate::ingress::latency::Latencies;
+use crate::ingress::quota::Quota;
+use crate::limits::{
+    LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX, SUBSCRIPTION_READS_MAX,
+};
+use crate::refusal::{Refusal, Result};
+
+use amem_engine::{BlockingPool, BlockingThreads, Schedules};
+
+/// What all calls share.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    pub(crate) brains: Brains,
+    pub(crate) socket: PathBuf,
+    /// Reloads the configuration, and ends the daemon.
+    pub(crate) control: Control,
+    /// Heavy questions.
+    reads: CallPool,
+    /// Work that reads a whole file.
+    pub(super) scans: CallPool,
+    /// Jobs that run on a schedule.
+    pub(crate) schedules: Schedules,
+    /// Exports in progress, by caller.
+    pub(super) exports: Quota,
+    /// Streams of batches that are open, by caller.
+    pub(super) streams: Quota,
+    /// Subscriptions that read commits at the same time.
+    pub(super) follows: Arc<Semaphore>,
+    /// True once the daemon stops: streams end.
+    pub(super) stop: watch::Receiver<bool>,
+    pub(super) latencies: Latencies,
+}
+
+impl Gateway {
+    pub(crate) fn new(
+        brains: Brains,
+        socket: PathBuf,
+        stop: watch::Receiver<bool>,
+        latencies: Latencies,
+        control: Control,
+    ) -> std::io::Result<Self> {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
+        let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX)?);
+        let scans = BlockingPool::new(&threads, SCANS_MAX);
+        Ok(Self {
+            schedules: Schedules::new(brains.engine().clone(), scans.clone()),
+            brains,
+            socket,
+            control,
+            reads: CallPool(BlockingPool::new(&threads, reads)),
+            scans: CallPool(scans),
+            exports: Quota::default(),
+            streams: Quota::default(),
+            follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
+            stop,
+            latencies,
+        })
+    }
+
+    /// Reads the configuration again and puts it into force.
+    pub(crate) async fn reload(&self) -> Result<ReloadOutcome> {
+        let reloaded = self.control.reload().map_err(|error| {
+            let message = format!("the configuration did not change: {error}");
+            Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
+        })?;
+        if reloaded.changed.iter().any(|key| key == READERS) {
+            let readers = self.control.live().access.readers().clone();
+            self.brains.engine().set_readers(readers).await?;
+        }
+        Ok(reloaded)
+    }
+
+    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
+    /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
+    pub(crate) async fn ask_as<Q: Question>(
+        &self,
+        caller: &Caller,
+        question: Q,
+    ) -> Result<Q::Answer> {
+        let brain = self.brains.get(caller, question.brain()).await?;
+        let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
+        let answered = if question.is_heavy() {
+            let brain = brain.clone();
+            let answer = move || Ok(question.ask(&brain.view())?);
+            self.reads.of(&caller.principal).run(answer).await?
+        } else {
+            question.ask(&brain.view())?
+        };
+        if may_write {
+            brain.touch(answered.touched);
+        }
+        Ok(answered.answer)
+    }
+
+    /// Executes any other request.
+    pub(crate) async fn call_as<C: Handle>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: C,
+    ) -> Result<C::Response> {
+        C::handle(request.validate()?, self, caller).await
+    }
+}
+
+/// A request that is neither a question nor a change, has one answer and is no stream.
+pub(crate) trait Handle: Validate {
+    /// The message that answers it.
+    type Response;
+
+    /// Executes a valid request.
+    fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> impl Future<Output = Result<Self::Response>> + Send;
+}
+
+/// The rows of a page for which a request asks; 0 asks for the maximum.
+pub(super) fn page_size(asked: u32) -> usize {
+    match asked as usize {
+        0 => LIST_PAGE_MAX,
+        asked => asked.min(LIST_PAGE_MAX),
+    }
+}
