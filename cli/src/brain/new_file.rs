@@ -6,7 +6,7 @@ use std::path::Path;
 
 use amem_format::base::image::Sink;
 use amem_format::base_builder;
-use amem_format::base_builder::{Options, fold};
+use amem_format::base_builder::{Options, write_base};
 use amem_format::view::View;
 use uuid::Uuid;
 
@@ -80,7 +80,7 @@ pub(crate) fn write_brain(
     options: &Options,
     sink: &mut dyn Sink,
 ) -> Result<(), Failure> {
-    let end = fold(view, options, sink)?;
+    let end = write_base(view, options, sink)?;
     let epoch = Uuid::new_v4().as_u64_pair();
     base_builder::journal(&options.identity, epoch.0 ^ epoch.1, end, sink)?;
     Ok(())

@@ -6,7 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use amem_format::base::image::Sink;
-use amem_format::base_builder::{BuildMode, Inline, Options, Workers, fold_with};
+use amem_format::base_builder::{BuildMode, Inline, Options, Workers, write_base_with};
 use amem_format::view::View;
 
 use crate::disk::{Disk, File};
@@ -29,7 +29,7 @@ pub(crate) fn build(
         workers,
         from_scratch: false,
     };
-    fold_with(view, options, how, sink)
+    write_base_with(view, options, how, sink)
 }
 
 /// A random number that identifies a journal.

@@ -202,7 +202,7 @@ mod tests {
     use amem_format::base::header::Header;
     use amem_format::base::settings::Settings;
     use amem_format::base_builder::build::Build;
-    use amem_format::base_builder::{fold, journal, new_identity};
+    use amem_format::base_builder::{journal, new_identity, write_base};
     use amem_format::brain::Brain;
     use amem_format::journal::op::{NewNode, Op};
     use amem_format::mapping::Map;
@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use crate::answer::Evaluate;
 
-    /// A folded brain of two events, the first with a vector of which a number is not finite.
+    /// A brain with a base of two events, the first with a vector of which a number is not finite.
     fn damaged() -> View {
         let now = Micros(1_800_000_000_000_000);
         let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), now);
@@ -235,7 +235,7 @@ mod tests {
         }
         let view = build.finish().unwrap();
         let mut bytes = Vec::new();
-        let end = fold(&view, &Build::options(&view, &identity), &mut bytes).unwrap();
+        let end = write_base(&view, &Build::options(&view, &identity), &mut bytes).unwrap();
         journal(&identity, 1, end, &mut bytes).unwrap();
         let at = Header::decode(&bytes, bytes.len() as u64).unwrap().vectors as usize;
         bytes[at..at + 4].copy_from_slice(&f32::INFINITY.to_le_bytes());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_format::base::settings::Settings;
 use amem_format::base_builder::{
-    BuildMode, Inline, Options, empty, fold, fold_with, journal, new_identity,
+    BuildMode, Inline, Options, empty, journal, new_identity, write_base, write_base_with,
 };
 use amem_format::brain::Brain;
 use amem_format::journal::frame::{self, Header, Kind};
@@ -73,13 +73,13 @@ impl WrittenBrain {
         let view = self.view();
         let options = Options::next(&view, view.time());
         let mut bytes = Vec::new();
-        let end = fold(&view, &options, &mut bytes)?;
+        let end = write_base(&view, &options, &mut bytes)?;
         let how = BuildMode {
             workers: &Inline,
             from_scratch: true,
         };
         let mut rebuilt = Vec::new();
-        fold_with(&view, &options, how, &mut rebuilt)?;
+        write_base_with(&view, &options, how, &mut rebuilt)?;
         assert!(
             bytes == rebuilt,
             "what was copied is not what rebuilding gives"

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use amem_doctor::repair::repair;
 use amem_format::EventType;
 use amem_format::base_builder;
-use amem_format::base_builder::fold;
+use amem_format::base_builder::write_base;
 use amem_store::disk::atomic_file;
 use amem_store::disk::{Disk, File};
 use amem_store::mutation::{Ingest, NewEvent};
@@ -109,7 +109,7 @@ impl WholeFile {
                 let step = |failed_at: FileError| failed(failed_at.action, failed_at.source);
                 let place = SimulatedFolder(disk.clone());
                 let mut file = AtomicFile::create(place, Path::new(REPAIRED)).map_err(step)?;
-                let end = fold(&repaired.view, &repaired.options, &mut file)?;
+                let end = write_base(&repaired.view, &repaired.options, &mut file)?;
                 base_builder::journal(&repaired.options.identity, 11, end, &mut file)?;
                 file.publish().map(drop).map_err(step)
             }

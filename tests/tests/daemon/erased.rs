@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
 use amem_format::base::section::{self, SectionRole};
-use amem_format::base_builder::{BuildMode, Inline, Options, fold_with};
+use amem_format::base_builder::{BuildMode, Inline, Options, write_base_with};
 use amem_format::brain::Brain;
 use amem_format::journal::op::Op;
 use amem_format::mapping::Map;
@@ -115,7 +115,7 @@ fn derived_from_nothing_else(file: &[u8]) {
     };
     let mut rebuilt = Vec::new();
     let options = Options::next(&view, view.time());
-    fold_with(&view, &options, how, &mut rebuilt).unwrap();
+    write_base_with(&view, &options, how, &mut rebuilt).unwrap();
     let rebuilt_brain = open(&rebuilt);
     for section in derived() {
         let of = |brain: &Brain, bytes: &[u8]| {

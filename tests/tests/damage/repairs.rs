@@ -109,7 +109,7 @@ fn check(damaged: &[u8], known: &View, counts: &mut Counts) -> Result<(), String
         return Ok(());
     };
     let mut new = Vec::new();
-    let end = base_builder::fold(&repaired.view, &repaired.options, &mut new)
+    let end = base_builder::write_base(&repaired.view, &repaired.options, &mut new)
         .map_err(|e| e.to_string())?;
     base_builder::journal(&repaired.options.identity, 1, end, &mut new)
         .map_err(|e| e.to_string())?;

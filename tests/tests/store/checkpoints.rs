@@ -4,7 +4,7 @@ use amem_doctor::verify::native;
 use amem_format::base::section::tag;
 use amem_format::base::settings::Settings;
 use amem_format::base::values::VALUES_VERSION;
-use amem_format::base_builder::{BuildMode, Inline, Options, fold_with, journal};
+use amem_format::base_builder::{BuildMode, Inline, Options, journal, write_base_with};
 use amem_format::event::Attributes;
 use amem_format::limits::RECENT_COMMITS_BYTES_MIN;
 use amem_format::mapping::Map;
@@ -27,7 +27,7 @@ pub(crate) fn folded(view: &View, from_scratch: bool) -> Vec<u8> {
         from_scratch,
     };
     let mut bytes = Vec::new();
-    let end = fold_with(view, &options, how, &mut bytes).unwrap();
+    let end = write_base_with(view, &options, how, &mut bytes).unwrap();
     journal(&options.identity, 7, end, &mut bytes).unwrap();
     bytes
 }

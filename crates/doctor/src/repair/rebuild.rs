@@ -15,7 +15,7 @@ use amem_format::base::image::SectionWriter;
 use amem_format::base::section::tag;
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
-use amem_format::base_builder::fold;
+use amem_format::base_builder::write_base;
 use amem_format::brain::Brain;
 use amem_format::error::{Error, Result};
 use amem_format::journal::head::{Head, PAGE};
@@ -51,9 +51,9 @@ pub(super) fn rebuild(bytes: &mut [u8], now: Micros, report: &mut RepairReport) 
     }
     push_sessions(&base, &mut build, report)?;
     let view = build.finish()?;
-    let mut folded = Vec::new();
-    fold(&view, &Build::options(&view, &identity), &mut folded)?;
-    let mut out = graft(&base, &folded, &reading, report)?;
+    let mut rebuilt = Vec::new();
+    write_base(&view, &Build::options(&view, &identity), &mut rebuilt)?;
+    let mut out = graft(&base, &rebuilt, &reading, report)?;
     if let Some((head, frames)) = journal {
         out.extend_from_slice(&head.encode());
         out.resize(out.len() + PAGE as usize, 0);
@@ -166,11 +166,11 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> R
 /// Combines the new tables and indexes with the old identity, log sections and names.
 fn graft(
     old: &Base,
-    folded: &[u8],
+    rebuilt: &[u8],
     reading: &DamagedBase<'_>,
     report: &mut RepairReport,
 ) -> Result<Vec<u8>> {
-    let new = Base::open(Arc::new(Map::owned(folded)))?;
+    let new = Base::open(Arc::new(Map::owned(rebuilt)))?;
     let is_proven = |tag: u8| {
         let place = old.table().find(tag);
         place.is_some_and(|place| !reading.is_unproven(place.offset..place.offset + place.len))
@@ -181,7 +181,7 @@ fn graft(
         carried.extend(body.map(|body| (place.tag, body)));
     }
     loop {
-        let out = write(old, &new, folded, &carried)?;
+        let out = write(old, &new, rebuilt, &carried)?;
         let base = Base::open(Arc::new(Map::owned(&out)))?;
         // A section that was consistent with the damaged ones may contradict the new ones.
         let fails = |tag: u8| Some((tag, log::of(tag)?(&base).err()?));
@@ -200,15 +200,15 @@ fn graft(
 fn write(
     old: &Base,
     new: &Base,
-    folded: &[u8],
+    rebuilt: &[u8],
     carried: &[(u8, Cow<'_, [u8]>)],
 ) -> Result<Vec<u8>> {
     let start = new.header().sections();
-    let mut out = folded[..start as usize].to_vec();
+    let mut out = rebuilt[..start as usize].to_vec();
     let front = new.checksums()?.iter().filter(|c| c.offset < start);
     let mut sections = SectionWriter::at(start, front.collect(), &mut out);
     for place in &new.table().places {
-        let fresh = &folded[place.offset as usize..(place.offset + place.len) as usize];
+        let fresh = &rebuilt[place.offset as usize..(place.offset + place.len) as usize];
         match place.tag {
             tag::CHECKSUMS => {}
             tag::IDENTITY => sections.write(place.tag, |out| old.identity().write(out))?,

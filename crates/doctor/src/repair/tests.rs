@@ -13,11 +13,11 @@ use amem_format::{Lsn, Micros};
 
 const NEW: Uuid = Uuid::from_u128(99);
 
-/// Repairs, folds, and checks that what comes of it is whole.
+/// Repairs, makes a checkpoint, and checks that what comes of it is whole.
 fn check(bytes: &[u8]) -> (View, RepairReport) {
     let repaired = repair(bytes, NEW, Micros(1_900_000_000_000_000)).unwrap();
     let mut out = Vec::new();
-    let end = base_builder::fold(&repaired.view, &repaired.options, &mut out).unwrap();
+    let end = base_builder::write_base(&repaired.view, &repaired.options, &mut out).unwrap();
     base_builder::journal(&repaired.options.identity, 1, end, &mut out).unwrap();
     let verified = verify::native(Arc::new(Map::owned(&out)), None).unwrap();
     assert_eq!(verified.findings, [], "after {:?}", repaired.report);
@@ -190,12 +190,12 @@ fn a_mark_of_erasure_that_a_whole_text_disproves_is_taken_off() {
 
 #[test]
 fn what_was_erased_does_not_come_back_and_what_is_unsure_stays_erased() {
-    let folded = |bytes: &[u8]| {
+    let rebuilt = |bytes: &[u8]| {
         let view = open_bytes(bytes);
         with_journal(&view, &base_builder::Options::next(&view, view.time()), &[])
     };
     let erase = vec![Op::Erase { target: NodeId(2) }];
-    let bytes = folded(&with_frames(folded(&brain()), &[erase]));
+    let bytes = rebuilt(&with_frames(rebuilt(&brain()), &[erase]));
     let was = collect(&open_bytes(&bytes)).events;
     assert_eq!((was[2].text.as_str(), &was[2].vector), ("", &None));
     // It says that it has the text of event 0.

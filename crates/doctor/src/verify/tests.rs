@@ -9,7 +9,7 @@ use amem_format::base::section::{HEADER, tag};
 use amem_format::base::settings::Settings;
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
-use amem_format::base_builder::{Options, fold};
+use amem_format::base_builder::{Options, write_base};
 use amem_format::bytes::put_u64;
 use amem_format::event::Attributes;
 use amem_format::journal::frame;
@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 const NOW: Micros = Micros(1_800_000_000_000_000);
 
-/// A brain of five events with everything in it: attributes, event times, a named session; changed, folded,
+/// A brain of five events with everything in it: attributes, event times, a named session; changed, with a checkpoint,
 /// and changed again in its journal.
 pub(crate) fn brain() -> Vec<u8> {
     let identity = base_builder::new_identity(
@@ -69,8 +69,8 @@ pub(crate) fn brain() -> Vec<u8> {
         ],
     ];
     let view = open_bytes(&with_frames(first, &changes));
-    let folded = with_journal(&view, &Options::next(&view, NOW), &[]);
-    with_frames(folded, &changes[..1])
+    let base = with_journal(&view, &Options::next(&view, NOW), &[]);
+    with_frames(base, &changes[..1])
 }
 
 /// A brain's bytes as a view.
@@ -87,7 +87,7 @@ pub(crate) fn with_journal(
     tail: &[u8],
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let end = fold(view, options, &mut bytes).unwrap();
+    let end = write_base(view, options, &mut bytes).unwrap();
     base_builder::journal(&options.identity, 9, end, &mut bytes).unwrap();
     bytes.extend_from_slice(tail);
     bytes

@@ -1,14 +1,13 @@
-//! Folding: from a view to the bytes of a new base.
+//! Builds a base: from a view to the bytes of a new base.
 //!
-//! A fold reads the view only, so it runs beside the writer; what is committed meanwhile is in the next
-//! journal. Brains are created, imported, compacted and cleared of erased texts by this one way.
+//! A build reads the view only, so it runs beside the writer; later commits are in the next journal. Brains are created,
+//! imported, compacted and cleared of erased texts in this one way.
 //!
 //! Unchanged parts are copied from the older base (`copy_plan`), changed ones patched, and sorted lists merged.
 //!
-//! Promises: a fold of a view answers every query as the view did, at every `as_of`; erased texts, vectors,
-//! attributes and what was derived from them are in none of its bytes; the bytes are those of a fold from scratch;
-//! a copied range whose checksum does not hold gets none that holds, nor does a section of which that is true of the
-//! old one and that says what nothing else says.
+//! Promises: the base answers every query as the view did, at every `as_of`; it has no byte of erased texts, vectors,
+//! attributes or anything derived from them; its bytes are those of a build from scratch; a copied range with a wrong
+//! checksum gets a wrong checksum, as does a section that records what no other section repeats.
 
 pub mod build;
 mod centroids;
@@ -19,6 +18,7 @@ mod edges;
 mod embeddings;
 mod ivf;
 mod log;
+mod options;
 pub mod quantiser;
 mod sections;
 mod source_table;
@@ -44,59 +44,22 @@ use crate::types::{Lsn, Micros, NodeId};
 use crate::view::View;
 pub use changes::of as changes_of;
 use copy_plan::CopyPlan;
+pub use options::{BuildMode, Options};
 pub use quantiser::of as codes_of;
 use workers::both;
 pub use workers::{Inline, Workers};
 
-/// What a fold is to say of the new base.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// Which brain it is; see `Options::next`.
-    pub identity: Identity,
-    /// The time from which the window of requests is counted back.
-    pub now: Micros,
-    /// The base is the first of a brain: its events came from elsewhere, and it has no log yet.
-    pub origin: bool,
-}
-
-impl Options {
-    /// The next generation of the same instance.
-    pub fn next(view: &View, now: Micros) -> Self {
-        let identity = *view.identity();
-        Self {
-            identity: Identity {
-                generation: crate::types::Generation(identity.generation.0 + 1),
-                base_lsn: view.lsn(),
-                base_time: view.time(),
-                decay: view.decay_run(),
-                ..identity
-            },
-            now,
-            origin: false,
-        }
-    }
-}
-
-/// How to build a base; the bytes do not depend on it.
-#[derive(Clone, Copy)]
-pub struct BuildMode<'w> {
-    /// Runs the parallel parts of the build.
-    pub workers: &'w dyn Workers,
-    /// Encodes every byte again instead of copying from the older base.
-    pub from_scratch: bool,
-}
-
 /// Writes the base of a view. Returns the position after it, where `journal` goes on.
-pub fn fold(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
+pub fn write_base(view: &View, options: &Options, sink: &mut dyn Sink) -> Result<u64> {
     let how = BuildMode {
         workers: &Inline,
         from_scratch: false,
     };
-    fold_with(view, options, how, sink)
+    write_base_with(view, options, how, sink)
 }
 
-/// As `fold`, and says how.
-pub fn fold_with(
+/// Writes the base of a view in a given mode.
+pub fn write_base_with(
     view: &View,
     options: &Options,
     how: BuildMode<'_>,
@@ -105,7 +68,7 @@ pub fn fold_with(
     if view.is_as_of() {
         return Err(Error::invalid(
             "view",
-            "only the newest commit of a view can be folded",
+            "only the newest commit of a view can become a base",
         ));
     }
     let kept = CopyPlan::of(view, how.from_scratch)?;

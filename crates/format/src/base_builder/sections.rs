@@ -5,8 +5,10 @@
 use std::borrow::Cow;
 
 use super::copy_plan::CopyPlan;
+use super::options::Options;
 use super::tables::BaseTables;
-use super::{Options, Workers, changes, log, quantiser, values};
+use super::workers::Workers;
+use super::{changes, log, quantiser, values};
 use crate::base::image::SectionWriter;
 use crate::base::quantised_vectors as base_codes;
 use crate::base::section::{self, tag};

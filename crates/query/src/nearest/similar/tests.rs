@@ -9,7 +9,7 @@ use crate::nearest::similar::SimilarityTarget;
 use amem_format::base::settings::Settings;
 use amem_format::base::vectors::inverse_length;
 use amem_format::base_builder::build::Build;
-use amem_format::base_builder::{fold, journal, new_identity};
+use amem_format::base_builder::{journal, new_identity, write_base};
 use amem_format::brain::Brain;
 use amem_format::journal::op::{NewNode, Op};
 use amem_format::mapping::Map;
@@ -37,7 +37,7 @@ impl Random {
     }
 }
 
-/// A brain, folded, of these vectors; an empty one for an event without.
+/// A brain with a base of these vectors; an empty one for an event without.
 fn brain(dimension: u32, vectors: &[Vec<f32>]) -> View {
     let now = Micros(1_800_000_000_000_000);
     let identity = new_identity(
@@ -65,7 +65,7 @@ fn brain(dimension: u32, vectors: &[Vec<f32>]) -> View {
     }
     let view = build.finish().unwrap();
     let mut bytes = Vec::new();
-    let end = fold(&view, &Build::options(&view, &identity), &mut bytes).unwrap();
+    let end = write_base(&view, &Build::options(&view, &identity), &mut bytes).unwrap();
     journal(&identity, 1, end, &mut bytes).unwrap();
     Arc::new(Brain::open(Map::owned(&bytes)).unwrap()).view()
 }
