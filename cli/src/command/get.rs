@@ -276,7 +276,11 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
     let event = &whole.event;
     page.title(format!("event {}", event.id));
     page.field("type", event.event_type);
-    page.field("text", listing::text(event));
+    if event.flags.contains(&"erased") {
+        page.field("text", listing::text(event));
+    } else {
+        page.field_lines("text", &event.text);
+    }
     let session = event.session_key.as_deref().map(printable);
     page.field(
         "session",

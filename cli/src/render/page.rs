@@ -129,6 +129,15 @@ impl TextPage {
         self.push(&format!("{name}  {value}"));
     }
 
+    /// A field whose value keeps its lines; tabs become spaces.
+    pub(crate) fn field_lines(&mut self, name: &str, value: &str) {
+        let mut lines = value.lines();
+        self.field(name, lines.next().unwrap_or_default().replace('\t', "    "));
+        for line in lines {
+            self.field("", line.replace('\t', "    "));
+        }
+    }
+
     /// A field whose value has line-drawing characters.
     pub(crate) fn field_drawn(&mut self, name: &str, value: &str) {
         if self.style.unicode {
