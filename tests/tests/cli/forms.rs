@@ -289,7 +289,7 @@ fn types_unknown_to_the_reference_are_mapped_on_request() {
         "export b.amem --format compatible -o c.amem",
         5,
         "invalid",
-        "event 0 is a type-9, which the reference refuses",
+        "event 0 is a type-9, which the reference does not support",
         "",
     );
     assert_eq!(

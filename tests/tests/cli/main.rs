@@ -12,6 +12,7 @@ mod brains;
 mod changed;
 mod daemon;
 mod damage;
+mod first_contact;
 mod forms;
 mod guide;
 mod moved;

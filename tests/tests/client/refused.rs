@@ -170,7 +170,7 @@ async fn missing_events_and_moments_are_named() {
             session,
             Code::NotFound,
             "UNKNOWN_SESSION",
-            "there is none",
+            "there is no session",
         )
         .await;
     }

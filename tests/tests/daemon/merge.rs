@@ -189,7 +189,7 @@ async fn invalid_merges_are_refused_and_change_nothing() {
         own,
         Code::InvalidArgument,
         "INVALID",
-        &["this one"],
+        &["merged into itself"],
     );
     let none = merge(
         &client,

@@ -230,7 +230,7 @@ async fn a_brain_is_removed_only_if_its_instance_matches() {
         answer,
         Code::InvalidArgument,
         "INVALID",
-        &["say which"],
+        &["set the instance to remove"],
     );
     assert!(folder.path().join("b.amem").exists());
     brains.remove_brain(remove(&instance)).await.unwrap();

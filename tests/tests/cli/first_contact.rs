@@ -1,0 +1,219 @@
+//! What a new user meets first: a daemon found from any environment, texts that look like options, local times.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::tool::Tool;
+
+/// amemctl as cron runs it: with these variables and no others.
+fn bare(tool: &Tool, variables: &[(&str, &Path)]) -> Command {
+    let mut command = tool.command();
+    command.env_clear().envs(variables.iter().copied());
+    command
+}
+
+#[track_caller]
+fn run(command: &mut Command, arguments: &[&str]) -> Value {
+    let output = command.arg("--json").args(arguments).output().unwrap();
+    let envelope: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{arguments:?}: {output:?}"));
+    assert!(output.status.success(), "{arguments:?}: {envelope}");
+    envelope["data"].clone()
+}
+
+#[test]
+fn a_daemon_is_found_from_every_environment_of_its_user() {
+    let tool = Tool::new();
+    let home = tool.home();
+    let moved = home.join("data");
+    let (with_data, without) = (
+        [("HOME", home), ("XDG_DATA_HOME", &*moved)],
+        [("HOME", home)],
+    );
+    run(&mut bare(&tool, &with_data), &["brain", "create", "work"]);
+    let first = run(&mut bare(&tool, &with_data), &["status"])["pid"].clone();
+    let lock = fs::read_to_string(moved.join("amem/brains/.amemd/lock")).unwrap();
+    let socket = moved.join("amem/run/amemd.sock");
+    assert_eq!(lock, format!("pid {first}\nsocket {}\n", socket.display()));
+
+    // Cron has no XDG_DATA_HOME, a login session has XDG_RUNTIME_DIR: both reach the same daemon.
+    let login = [("HOME", home), ("XDG_RUNTIME_DIR", &*moved)];
+    for variables in [&without[..], &login[..]] {
+        let status = run(&mut bare(&tool, variables), &["status"]);
+        assert_eq!(status["pid"], first);
+        let added = run(&mut bare(&tool, variables), &["add", "work", "found"]);
+        assert_eq!(added["brain"], "work");
+    }
+    run(&mut bare(&tool, &without), &["shutdown"]);
+    // The next one has the same folder.
+    run(&mut bare(&tool, &without), &["get", "work", "0"]);
+    run(&mut bare(&tool, &without), &["shutdown"]);
+}
+
+#[test]
+fn a_daemon_that_listens_elsewhere_is_met_there() {
+    let tool = Tool::new();
+    let home = tool.home();
+    let config = home.join(".config/amemd");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "socket = \"here.sock\"\n").unwrap();
+    let variables = [("HOME", home)];
+    run(&mut bare(&tool, &variables), &["brain", "create", "work"]);
+    assert!(
+        config.join("here.sock").exists(),
+        "amemctl starts amemd with its own settings"
+    );
+    // Without the settings, the lock of the folder names the socket.
+    fs::remove_file(config.join("config.toml")).unwrap();
+    let since = Instant::now();
+    run(&mut bare(&tool, &variables), &["info", "work"]);
+    assert!(since.elapsed() < Duration::from_secs(3));
+    run(&mut bare(&tool, &variables), &["shutdown"]);
+}
+
+#[test]
+fn a_long_home_folder_gets_a_short_socket() {
+    let tool = Tool::new();
+    let home = tool.home().join("a".repeat(100));
+    fs::create_dir(&home).unwrap();
+    let variables = [("HOME", &*home)];
+    run(&mut bare(&tool, &variables), &["brain", "create", "work"]);
+    let status = run(&mut bare(&tool, &variables), &["status"]);
+    let socket = status["socket"].as_str().unwrap_or_default().to_owned();
+    run(&mut bare(&tool, &variables), &["shutdown"]);
+    let folder = Path::new(&socket).parent().unwrap();
+    assert!(
+        socket.starts_with("/tmp/amem-") && socket.len() < 50,
+        "{socket}"
+    );
+    fs::remove_dir(folder).unwrap();
+}
+
+#[test]
+fn nothing_is_started_where_that_is_forbidden() {
+    let tool = Tool::new();
+    let mut command = bare(&tool, &[("HOME", tool.home())]);
+    let output = command
+        .env("AMEM_NO_AUTOSTART", "1")
+        .args(["brain", "ls"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    assert!(
+        fs::read_dir(tool.home()).unwrap().next().is_none(),
+        "nothing is made"
+    );
+}
+
+#[test]
+fn a_text_is_never_taken_for_an_option() {
+    let tool = Tool::new();
+    tool.put("secret", b"content of a file");
+    let secret = format!("--file={}", tool.path("secret").display());
+    tool.text("-q brain create t");
+    let texts = [
+        "- item",
+        "-1 degrees",
+        "--force push is forbidden",
+        "--force",
+        &secret,
+        "-x",
+        "--json",
+    ];
+    for (id, text) in texts.iter().enumerate() {
+        let added = tool.run(&["-q", "add", "t", text]);
+        assert_eq!(
+            (added.exit, added.out.trim()),
+            (0, id.to_string().as_str()),
+            "{added:?}"
+        );
+        let event = &tool.data(&format!("get t {id}"), 0)["events"][0];
+        assert_eq!(event["text"], *text);
+    }
+    for text in ["--force", "-1", "--limit"] {
+        let found = tool.run(&["search", "t", text]);
+        assert_eq!(found.exit, 0, "{found:?}");
+    }
+    // Options keep their places, and `--` its meaning.
+    tool.text("-q add t --type decision 'we stay'");
+    tool.text("-q add t -- --type");
+    let listed = tool.data("ls t --type decision", 0);
+    assert_eq!(listed["events"].as_array().unwrap().len(), 1);
+    let corrected = tool.run(&[
+        "-q",
+        "correct",
+        "t",
+        "0",
+        "--reason=none",
+        "--reason",
+        "- no",
+    ]);
+    assert_ne!(
+        corrected.exit, 0,
+        "an option that is given twice: {corrected:?}"
+    );
+}
+
+#[test]
+fn days_and_times_are_local_unless_utc_is_asked_for() {
+    let tool = Tool::new();
+    let run = |arguments: &[&str]| {
+        let mut command = tool.command();
+        command.env("TZ", "America/Los_Angeles").args(arguments);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["-q", "brain", "create", "t"]);
+    for (happened, expected) in [
+        ("2026-03-05 16:05", "2026-03-05T16:05:00-08:00"),
+        ("1:56 pm on 8 May, 2023", "2023-05-08T13:56:00-07:00"),
+        ("2026-03", "2026-03-01T00:00:00-08:00"),
+        ("1709209800", "2024-02-29T04:30:00-08:00"),
+        ("2024-02-29T13:30:00+0100", "2024-02-29T04:30:00-08:00"),
+    ] {
+        let id = run(&["-q", "add", "t", "--happened", happened, "an event"]);
+        let shown = run(&["get", "t", id.trim()]);
+        assert!(shown.contains(expected), "{happened}: {shown}");
+    }
+    let shown = run(&["--utc", "get", "t", "0"]);
+    assert!(shown.contains("2026-03-06T00:05:00Z"), "{shown}");
+    let events: Value = serde_json::from_str(&run(&["--json", "get", "t", "0"])).unwrap();
+    assert_eq!(
+        events["data"]["events"][0]["event_time"],
+        json!("2026-03-06T00:05:00Z")
+    );
+    // The day of the timeline is the local one.
+    let days = run(&[
+        "timeline",
+        "t",
+        "--since",
+        "2026-03-05",
+        "--until",
+        "2026-03-06",
+    ]);
+    assert!(
+        days.contains("2026-03-05") && days.contains("16:05"),
+        "{days}"
+    );
+}
+
+#[test]
+fn a_name_may_have_dots_and_a_text_lines() {
+    let tool = Tool::new();
+    tool.text("-q brain create acme.web");
+    tool.text("-q add acme.web 'first line\nsecond line'");
+    let shown = tool.text("get acme.web 0");
+    assert!(
+        shown.contains("first line\n") && shown.contains("second line\n"),
+        "{shown}"
+    );
+    assert_eq!(tool.data("info acme.web", 0)["events"], 1);
+    let blank = tool.run(&["add", "acme.web", "  \n"]);
+    assert_eq!(blank.exit, 2, "{blank:?}");
+    tool.text("brain rm acme.web --yes");
+}
