@@ -93,7 +93,7 @@ fn a_second_daemon_takes_nothing_and_an_overlong_path_is_reported() {
         (
             first.place.path("other"),
             socket.with_file_name("s".repeat(108)),
-            "at most 107 fit",
+            "the limit is 107",
             1,
         ),
     ];

@@ -100,7 +100,7 @@ async fn a_caller_over_its_rate_gets_the_time_to_wait_and_others_are_served() {
             break;
         }
     }
-    let words = ["token:busy", "limits.calls_per_second", "wait"];
+    let words = ["token:busy", "limits.calls_per_second", "retry in"];
     check_refused(refused.unwrap(), Code::ResourceExhausted, "LOAD", &words);
     ask(channel.clone(), &[("authorization", &calm)])
         .await

@@ -93,6 +93,19 @@ fn other(call: &str) -> Vec<u8> {
             ..Default::default()
         }
         .encode_to_vec(),
+        "RunJob brain" => v1::RunJobRequest {
+            kind: v1::JobKind::Decay.into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "MergeBrain options.brain" => {
+            let options = v1::MergeOptions {
+                from: Some(v1::merge_options::From::FromBrain(MINE.into())),
+                ..Default::default()
+            };
+            let part = v1::merge_brain_request::Part::Options(options);
+            v1::MergeBrainRequest { part: Some(part) }.encode_to_vec()
+        }
         "MergeBrain options.from_brain" => {
             let options = v1::MergeOptions {
                 brain: MINE.into(),
