@@ -1,7 +1,7 @@
 //! The engine's brains as their callers see them.
 //!
-//! Promises: a caller learns nothing of a brain for which it has no role: a request by its name is refused like that of a
-//! brain that does not exist, and nothing is opened, checked or waited for. Every call gets its brains here.
+//! Promises: a caller learns nothing of a brain for which it has no role: a request by its name is refused like that of
+//! a brain that does not exist, and nothing is opened, checked or waited for. Every call gets its brains here.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -90,7 +90,8 @@ impl Brains {
         Ok(self.engine.remove(brain, instance).await?)
     }
 
-    /// Makes a quarantined file the brain of a name; returns the name of the file that the former brain was quarantined as.
+    /// Makes a quarantined file the brain of a name; returns the name of the file that the former brain was quarantined
+    /// as.
     pub(crate) async fn replace_with_quarantined(
         &self,
         caller: &Caller,

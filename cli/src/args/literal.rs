@@ -1,7 +1,7 @@
 //! Text is text: an argument in the place of a TEXT is never taken for an option.
 //!
-//! `amemctl add work "--file=/etc/passwd"` stores these words, as `amemctl add work "- item"` does: agents pass texts that
-//! they did not write. Options stand before the text or after it. Only `--help` and `-h` remain options there.
+//! `amemctl add work "--file=/etc/passwd"` stores these words, as `amemctl add work "- item"` does: agents pass texts
+//! that they did not write. Options stand before the text or after it. Only `--help` and `-h` remain options there.
 
 use std::ffi::OsString;
 

@@ -1,7 +1,7 @@
 //! The progress of a long command: one line on stderr.
 //!
-//! Promises: nothing is written unless stderr is a terminal and progress is wanted (`CommandContext::shows_progress`); the
-//! line is removed when the command ends.
+//! Promises: nothing is written unless stderr is a terminal and progress is wanted (`CommandContext::shows_progress`);
+//! the line is removed when the command ends.
 
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};

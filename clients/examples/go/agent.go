@@ -1,6 +1,6 @@
 // A small agent in Go: remembers a fact, corrects it, and finds what is believed now.
 //
-// Usage: agent TARGET BRAIN, with TARGET such as unix:/home/ada/.local/share/amem/run/amemd.sock
+// Usage: agent TARGET BRAIN, with TARGET such as unix:/run/amemd/amemd.sock
 package main
 
 import (

@@ -2,7 +2,7 @@
 
 # A small agent in Ruby: remembers a fact, corrects it, and finds what is believed now.
 #
-# Usage: ruby agent.rb TARGET BRAIN, with TARGET such as unix:/home/ada/.local/share/amem/run/amemd.sock
+# Usage: ruby agent.rb TARGET BRAIN, with TARGET such as unix:/run/amemd/amemd.sock
 
 require 'grpc'
 require 'amem/v1/brain_services_pb'

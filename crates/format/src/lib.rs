@@ -1,8 +1,8 @@
 //! The format: bytes to graph, read only.
 //!
-//! A brain is one `.amem` file: an immutable *base*, and a *journal* of later commits. This crate maps that file, replays
-//! the journal into a *delta*, and returns a *view*: base and delta up to one LSN. It also builds the bytes of a new base
-//! from a view.
+//! A brain is one `.amem` file: an immutable *base*, and a *journal* of later commits. This crate maps that file,
+//! replays the journal into a *delta*, and returns a *view*: base and delta up to one LSN. It also builds the bytes of
+//! a new base from a view.
 //!
 //! Promises: bytes are untrusted until validated (P6); a view is consistent (P4); following a commit
 //! costs in proportion to the commit (P5).

@@ -6,8 +6,8 @@
 //! `committed`), and load the cells of the live page atomically.
 //!
 //! Promises: a range outside the mapping is `None`, never a fault.
-//! Not promised: a process that *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode 0400, so
-//! that this takes intent; a reader of untrusted files works on a copy (`Map::owned`).
+//! Not promised: a process that *truncates* a mapped file kills its readers with SIGBUS. Owned brains have mode 0400,
+//! so that this takes intent; a reader of untrusted files works on a copy (`Map::owned`).
 
 #![expect(
     unsafe_code,
@@ -133,8 +133,8 @@ impl Map {
         }
     }
 
-    /// The 8-byte cell at `offset`, which a writer may change: loaded with acquire, so that everything the writer stored
-    /// before its release store of the cell is visible.
+    /// The 8-byte cell at `offset`, which a writer may change: loaded with acquire, so that everything the writer
+    /// stored before its release store of the cell is visible.
     #[inline]
     pub fn load(&self, offset: u64) -> Option<u64> {
         if !offset.is_multiple_of(8) || offset.checked_add(8)? > self.len() {
@@ -156,9 +156,9 @@ impl Map {
 
 /// True if no process has the file open or mapped, except through this descriptor and its duplicates.
 ///
-/// Fails with kind `Unsupported` on file systems without leases, and with the system's error otherwise, for example on a
-/// file of another user. The kernel grants a write lease only on a sole opening (fcntl(2), `F_SETLEASE`); the lease is
-/// released at once.
+/// Fails with kind `Unsupported` on file systems without leases, and with the system's error otherwise, for example on
+/// a file of another user. The kernel grants a write lease only on a sole opening (fcntl(2), `F_SETLEASE`); the lease
+/// is released at once.
 #[cfg(target_os = "linux")]
 pub fn is_sole_opening(file: &File) -> io::Result<bool> {
     /// From the kernel's asm-generic/fcntl.h, which holds for every supported processor; libc lacks it.

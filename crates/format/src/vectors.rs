@@ -38,8 +38,8 @@ impl UnitVector {
         &self.unit
     }
 
-    /// The cosine with a vector whose length is 1 / `inverse_length`; `None` for a vector of zeros. A number that is not
-    /// finite is `Corrupt`.
+    /// The cosine with a vector whose length is 1 / `inverse_length`; `None` for a vector of zeros. A number that is
+    /// not finite is `Corrupt`.
     #[inline]
     pub fn cosine(&self, vector: &[f32], inverse_length: f32) -> Result<Option<f32>> {
         let cosine = if SAFE.contains(&inverse_length) {

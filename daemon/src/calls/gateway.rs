@@ -85,8 +85,8 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for a
-    /// thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
+    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for
+    /// a thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
     pub(crate) async fn ask_as<Q: Question>(
         &self,
         caller: &Caller,

@@ -1,6 +1,7 @@
 //! What the calls of amem.v1 do, in messages of `amem_proto` and for any protocol.
 //!
-//! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the refusal:
+//! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the
+//! refusal:
 //! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::call_as` does
 //! everything else with one request and one answer; each stream has a function of its own.
 //!

@@ -172,8 +172,8 @@ impl CommitFeed {
         self.send(message).await
     }
 
-    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. Skips a
-    /// commit without a change for this subscriber.
+    /// Sends the next commit, if there is one, message by message, so that a large one is never in memory whole. Skips
+    /// a commit without a change for this subscriber.
     async fn send_next(&mut self) -> Result<bool> {
         let (view, options) = (self.brain.view(), self.options.clone());
         let Some(committed) = view.commit_after(self.from)? else {

@@ -279,8 +279,8 @@ async fn send_native(view: View, to: &ExportSender) -> Result<u64> {
     Ok(len)
 }
 
-/// A file for the reference implementation. It is written to a temporary file first, because its tables precede the data
-/// that they count.
+/// A file for the reference implementation. It is written to a temporary file first, because its tables precede the
+/// data that they count.
 async fn send_compatible(
     view: View,
     beside: &Path,

@@ -1,7 +1,7 @@
 //! Requests checked on their way in, before a brain is opened.
 //!
-//! Handlers get typed values. Not here: changes (`command`) and questions (`amem_proto::answer`), which are checked while
-//! they are converted.
+//! Handlers get typed values. Not here: changes (`command`) and questions (`amem_proto::answer`), which are checked
+//! while they are converted.
 
 use amem_proto::v1;
 use prost::Message;

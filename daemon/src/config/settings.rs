@@ -184,8 +184,8 @@ impl Config {
         })
     }
 
-    /// Writes where this daemon is, for callers whose environment names no folder. A daemon whose folder comes from a flag
-    /// is one of several, and the machine's has a place that everybody knows.
+    /// Writes where this daemon is, for callers whose environment names no folder. A daemon whose folder comes from a
+    /// flag is one of several, and the machine's has a place that everybody knows.
     pub(crate) fn record_place(&self) -> std::io::Result<()> {
         let folder = self.settings.iter().find(|setting| setting.key == "folder");
         let is_flag = folder.is_some_and(|folder| matches!(folder.source, SettingSource::Flag(_)));

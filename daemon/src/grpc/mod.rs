@@ -1,8 +1,9 @@
 //! gRPC: the framing of calls around what `ingress` decides.
 //!
-//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), the layers around a call from the outside
-//! in (name, latency, admission, panics), sizes of messages as they arrive, and answers until they are read.
-//! Promises: only calls in the table of `ingress::requirement` are served; an unread answer holds little memory, for a short time.
+//! HTTP/2 of Unix clients (`http2`), the connection (`incoming`, `connection`), the layers around a call from the
+//! outside in (name, latency, admission, panics), sizes of messages as they arrive, and answers until they are read.
+//! Promises: only calls in the table of `ingress::requirement` are served; an unread answer holds little memory, for a
+//! short time.
 //! Not here: who may call (`ingress`), what calls do (`calls`).
 
 pub mod http2;

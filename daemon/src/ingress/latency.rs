@@ -1,8 +1,8 @@
 //! Latencies: how long calls take, one HDR histogram for each.
 //!
 //! The latency of a call runs from its head to the end of its answer, or, for a stream, to the first message: the
-//! length of a stream depends on its caller. A call is in flight until its answer ends. If its caller leaves earlier, the
-//! call has failed, unless its answer is endless and has begun.
+//! length of a stream depends on its caller. A call is in flight until its answer ends. If its caller leaves earlier,
+//! the call has failed, unless its answer is endless and has begun.
 //!
 //! Promises: there is one histogram for each call that exists, whatever paths are requested.
 

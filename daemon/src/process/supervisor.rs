@@ -1,8 +1,8 @@
 //! The supervisor: the tasks of the daemon, and the order in which they stop.
 //!
 //! Promises: the tasks of a stage have ended when `stop` returns, unless one of them blocks for longer than
-//! `TASKS_END`; all tasks end with the supervisor. An unexpected end of a task is logged; that of an essential task stops
-//! the daemon.
+//! `TASKS_END`; all tasks end with the supervisor. An unexpected end of a task is logged; that of an essential task
+//! stops the daemon.
 
 use std::future::Future;
 

@@ -233,7 +233,11 @@ async fn an_invalid_token_file_is_reported_and_the_previous_tokens_stay_valid() 
     for (text, mode, words) in [
         (good.clone(), 0o644, "chmod 600"),
         (format!("{good}[[tok"), 0o600, "line "),
-        (format!("{good}{good}"), 0o600, "two tokens are named \\\"test\\\""),
+        (
+            format!("{good}{good}"),
+            0o600,
+            "two tokens are named \\\"test\\\"",
+        ),
     ] {
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();

@@ -141,7 +141,10 @@ fn a_reload_reports_its_start_its_end_and_why_nothing_changed() {
         assert!(before.is_empty(), "{before:?}");
         let says = value(&over, "STATUS").unwrap();
         match why {
-            Some(why) => assert!(says.contains(why) && says.contains("cannot reload"), "{says}"),
+            Some(why) => assert!(
+                says.contains(why) && says.contains("cannot reload"),
+                "{says}"
+            ),
             None => assert_eq!(says, "", "what was wrong is not any more"),
         }
     }

@@ -1,7 +1,7 @@
 //! The analyzer: from a text to its terms.
 //!
-//! A base stores an index of terms, so that the analyzer is part of the format: the terms of a text change only together
-//! with [`ANALYZER_VERSION`], which every stored index names.
+//! A base stores an index of terms, so that the analyzer is part of the format: the terms of a text change only
+//! together with [`ANALYZER_VERSION`], which every stored index names.
 //! Not here: the indexes (`base::terms`, `delta::DeltaTerms`) and ranking (`amem-query`).
 
 mod analysis;

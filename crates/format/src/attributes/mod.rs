@@ -1,7 +1,7 @@
 //! Attributes: the JSON object of an event.
 //!
-//! Promises: validated attributes are an object within `limits::ATTRIBUTES_*`; values that a filter treats as equal have
-//! the same hash in the index of a base (`base::values`).
+//! Promises: validated attributes are an object within `limits::ATTRIBUTES_*`; values that a filter treats as equal
+//! have the same hash in the index of a base (`base::values`).
 //! Not here: filters (`amem-query`).
 
 mod object;

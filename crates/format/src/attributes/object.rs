@@ -1,7 +1,8 @@
 //! Validation of attributes against their limits.
 //!
-//! Promises: a validated object is within `limits::ATTRIBUTES_*`, also after it is written and read again. `ORIGIN` has a
-//! limit of its own, so that a merge can add it to any event. Numbers are finite: `serde_json::Number` holds no others.
+//! Promises: a validated object is within `limits::ATTRIBUTES_*`, also after it is written and read again. `ORIGIN` has
+//! a limit of its own, so that a merge can add it to any event. Numbers are finite: `serde_json::Number` holds no
+//! others.
 //! Not here: filters (`amem-query`).
 
 use serde_json::Value;

@@ -95,8 +95,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Appends bytes of a stream of an older base. A whole chunk at the same offset keeps its checksum unread. Other bytes
-    /// are checked, and a chunk made from damaged bytes gets a wrong checksum: damage stays damage.
+    /// Appends bytes of a stream of an older base. A whole chunk at the same offset keeps its checksum unread. Other
+    /// bytes are checked, and a chunk made from damaged bytes gets a wrong checksum: damage stays damage.
     pub(crate) fn copy(
         &mut self,
         sink: &mut dyn Sink,

@@ -1,7 +1,7 @@
 //! Builds a base: from a view to the bytes of a new base.
 //!
-//! A build reads the view only, so it runs beside the writer; later commits are in the next journal. Brains are created,
-//! imported, compacted and cleared of erased texts in this one way.
+//! A build reads the view only, so it runs beside the writer; later commits are in the next journal. Brains are
+//! created, imported, compacted and cleared of erased texts in this one way.
 //!
 //! Unchanged parts are copied from the older base (`copy_plan`), changed ones patched, and sorted lists merged.
 //!

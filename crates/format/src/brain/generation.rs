@@ -122,8 +122,8 @@ impl Brain {
         self.map.load(self.live_page()? + live::COMMITTED)
     }
 
-    /// The position up to which frames were synced, from the live page. The writer stores it after the frames, so a copy
-    /// without frames up to there is damaged.
+    /// The position up to which frames were synced, from the live page. The writer stores it after the frames, so a
+    /// copy without frames up to there is damaged.
     pub fn durable(&self) -> u64 {
         let cell = |at| self.cell(self.live_page()? + at);
         let [committed, clean] = [live::COMMITTED, live::CLEAN].map(|at| cell(at).unwrap_or(0));
@@ -213,7 +213,8 @@ impl Brain {
         })
     }
 
-    /// Checks again the checksums of applied frames, from a position to the end of a commit. Returns the position after.
+    /// Checks again the checksums of applied frames, from a position to the end of a commit. Returns the position
+    /// after.
     pub fn recheck(&self, from: Position, end: u64) -> Result<Position> {
         let mut position = from;
         while position.at < end {

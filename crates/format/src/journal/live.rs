@@ -19,8 +19,8 @@ pub const MUST_DROP: u64 = 192;
 /// Up to where the file was synced when it was last closed in order; no reader looks at it.
 pub const CLEAN: u64 = 256;
 
-/// The owned file: a hash of the folder's id and the file's inode and time of birth, written by the daemon that owns it.
-/// It does not match in a copy under any inode. Readers ignore it.
+/// The owned file: a hash of the folder's id and the file's inode and time of birth, written by the daemon that owns
+/// it. It does not match in a copy under any inode. Readers ignore it.
 pub const HOME: u64 = 320;
 
 /// 1 once writing or syncing this file has failed: what the cache has of it may not be on the medium, and a later sync

@@ -1,7 +1,7 @@
 //! Nearest-neighbour search over 4-bit codes; exact similarities decide last.
 //!
-//! `exact` scans all codes, which bound the similarities, and then the vectors that may be among the best: its result is
-//! that of a scan of every vector. `probe` reads a few IVF lists only and may miss some. `spread` bounds every
+//! `exact` scans all codes, which bound the similarities, and then the vectors that may be among the best: its result
+//! is that of a scan of every vector. `probe` reads a few IVF lists only and may miss some. `spread` bounds every
 //! similarity, for scores with other terms. The caller decides: it computes exact similarities and admits events.
 //!
 //! Not here: the query (`query::similar`), building codes and IVF lists (`base_builder`).

@@ -278,8 +278,8 @@ impl<'a> IndexMerge<'a> {
         Ok(blocks - u32::from(appended && !last_is_full))
     }
 
-    /// Re-encodes a term after its first `copied` blocks: the remaining old postings without erased events, then the new
-    /// ones.
+    /// Re-encodes a term after its first `copied` blocks: the remaining old postings without erased events, then the
+    /// new ones.
     fn re_encode(
         &self,
         term: &[u8],
