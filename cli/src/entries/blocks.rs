@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn each_block_is_told_with_the_headings_above_it() {
+    fn each_block_has_the_headings_above_it() {
         let text = "intro *one*\nline\n\n# A\n\nfirst [there](http://a.b)\n\n## B\n\n> said\n> so\n>\n> twice\n\n```sh\nls\n\nps\n```\n# C\nlast `x`\n";
         let expected = [
             block(None, "", "intro one line", None),

@@ -6,13 +6,13 @@
 //! Not here: writing them (`appending`).
 
 mod blocks;
+mod conversation;
 mod entry;
 mod events;
 mod front;
 mod input;
 mod notes;
 mod text;
-mod turns;
 
 pub(crate) use entry::{EntryEdge, EntrySession, TextEntry};
 pub(crate) use input::ImportInput;

@@ -16,10 +16,10 @@ use amem_format::{EdgeType, Micros, limits};
 use serde_json::{Map, Value};
 
 use super::blocks::{self, TextBlock};
+use super::conversation::at_most;
 use super::entry::{EntryEdge, TextEntry};
 use super::front;
 use super::input::ImportInput;
-use super::turns::at_most;
 use crate::failure::Failure;
 use crate::when::{self, timestamp};
 

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use super::conversation::ConversationLines;
 use super::entry::TextEntry;
 use super::events::EventLines;
 use super::input::ImportInput;
 use super::notes;
-use super::turns::Turns;
 use crate::failure::Failure;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl ImportText {
         &self,
     ) -> Result<Box<dyn Iterator<Item = Result<TextEntry, Failure>> + '_>, Failure> {
         Ok(match self.form {
-            TextFormat::Conversation => Box::new(Turns::new(&self.input)?),
+            TextFormat::Conversation => Box::new(ConversationLines::new(&self.input)?),
             TextFormat::Events => Box::new(EventLines::new(&self.input)?),
             TextFormat::Markdown => Box::new(
                 notes::entries(&self.input, self.session.as_deref())?

@@ -48,13 +48,13 @@ impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged)]
-        enum Written {
+        enum TimeForm {
             Micros(i64),
             Text(String),
         }
-        match Written::deserialize(deserializer)? {
-            Written::Micros(micros) => Ok(Self(Micros(micros))),
-            Written::Text(text) => when::parse_time(&text)
+        match TimeForm::deserialize(deserializer)? {
+            TimeForm::Micros(micros) => Ok(Self(Micros(micros))),
+            TimeForm::Text(text) => when::parse_time(&text)
                 .map(Self)
                 .map_err(serde::de::Error::custom),
         }

@@ -45,7 +45,7 @@ mod tests {
         let rates = GrowthRates::since([("a", 10), ("b", 7)].into_iter(), Duration::from_secs(2));
         assert_eq!(rates.of("a", 30), 10.0);
         assert_eq!(rates.of("new", 4), 2.0);
-        assert_eq!(rates.of("b", 3), 1.5, "another daemon began anew");
+        assert_eq!(rates.of("b", 3), 1.5, "another daemon starts again");
         let at_once = GrowthRates::since(std::iter::empty(), Duration::ZERO);
         assert_eq!(at_once.of("a", 30), 0.0);
         assert_eq!(

@@ -83,7 +83,7 @@ class Blocks(unittest.TestCase):
         for packed, expected in rows:
             self.assertEqual(_lz4.decompress(packed, len(expected), 1000), expected)
 
-    def test_a_bad_block_is_told_and_makes_nothing_large(self):
+    def test_a_bad_block_is_reported_and_allocates_little(self):
         rows = [
             (b"\x1f\x00\x00\x00\x00", 2**32 - 1),
             (b"\x30ab", 3),

@@ -46,7 +46,7 @@ test('literals and matches are unpacked', () => {
   }
 });
 
-test('a bad block is told, and makes nothing large', () => {
+test('a bad block is reported and allocates little', () => {
   const rows: [string, number][] = [
     ['\x1f\x00\x00\x00\x00', 2 ** 32 - 1],
     ['0ab', 3],
@@ -385,7 +385,7 @@ test('a link to a file that is about to be replaced is that file', () => {
   }, linked);
 });
 
-test('what is closed is not read, whoever has its number now', () => {
+test('a closed descriptor is not read, even if its number is in use again', () => {
   followed((reader, file, folder) => {
     const closed = new File(file);
     const { ino } = fs.statSync(file);

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn no_turn_is_lost_or_made_whoever_gives_up_at_any_moment() {
+    async fn no_turn_is_lost_or_doubled_when_a_caller_gives_up() {
         let queue = FairQueue::new(2);
         let tasks: Vec<_> = (0..400_u64)
             .map(|n| {

@@ -102,7 +102,11 @@ impl FeedFilter {
             Op::OpenSession { session, .. } | Op::CloseSession { session, .. } => {
                 self.has_session(*session)
             }
-            _ => true,
+            Op::Touch { .. }
+            | Op::Decay { .. }
+            | Op::Settings { .. }
+            | Op::Actor { .. }
+            | Op::Request { .. } => true,
         })
     }
 }

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_vector_is_told_of_only_where_vectors_are_asked_for() {
+    fn a_damaged_vector_is_reported_only_if_vectors_are_requested() {
         let view = damaged();
         let has = |events: Vec<v1::Event>| -> Vec<(u64, bool)> {
             events

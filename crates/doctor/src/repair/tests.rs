@@ -353,7 +353,7 @@ fn a_damaged_clock_takes_no_history_with_it() {
 }
 
 #[test]
-fn history_of_commits_whose_times_are_lost_is_told_as_lost() {
+fn history_of_commits_whose_times_are_lost_is_reported_as_lost() {
     let bytes = brain();
     let expected = open_bytes(&bytes);
     let mut bad = bytes.clone();

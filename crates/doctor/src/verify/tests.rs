@@ -304,7 +304,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
 }
 
 #[test]
-fn a_torn_tail_is_told_apart_from_damage() {
+fn a_torn_tail_is_distinguished_from_damage() {
     let mut bytes = brain();
     let end = bytes.len() - 64;
     bytes[end..end + 11].copy_from_slice(b"half a fram");

@@ -146,7 +146,7 @@ pub(super) mod tests {
             reading.steady += span;
         }
 
-        /// Somebody sets the clock on the wall.
+        /// The wall clock is set.
         pub(in crate::schedules) fn set(&self, now: Micros) {
             self.0.lock().unwrap().now = now;
         }

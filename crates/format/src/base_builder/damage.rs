@@ -17,7 +17,7 @@ fn records() -> impl Iterator<Item = u8> {
 pub(super) struct Damage {
     /// Sections of `records`: what is made of them is as damaged.
     pub(super) records: Vec<u8>,
-    /// A section of another kind: all of them are made anew of what the view shows.
+    /// True if a derived section is damaged: the build derives all of them again from the view.
     pub(super) indexes: bool,
     /// True if the tables are damaged too. They are encoded again with the indexes, so only this flag preserves the
     /// damage.

@@ -58,7 +58,7 @@ const BACKUPS: [(EventType, &str); 6] = [
         "The database is slow at night because backups keep the disk busy",
     ),
     (EventType::DECISION, "Move the backups to a second disk"),
-    (EventType::FACT, "Somebody mentioned a bicycle"),
+    (EventType::FACT, "Ada mentioned a bicycle"),
 ];
 
 #[test]

@@ -126,7 +126,14 @@ impl Changes {
                     } => {
                         self.note_edge((source, target, edge_type), time, budget)?;
                     }
-                    _ => {}
+                    Op::Touch { .. }
+                    | Op::Decay { .. }
+                    | Op::OpenSession { .. }
+                    | Op::CloseSession { .. }
+                    | Op::Settings { .. }
+                    | Op::Actor { .. }
+                    | Op::Request { .. }
+                    | Op::Erase { .. } => {}
                 }
             }
             lsn = committed.commit.lsn;

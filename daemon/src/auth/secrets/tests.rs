@@ -63,7 +63,7 @@ fn keys_are_taken_only_if_they_are_whole_and_go_together() {
     let allow = |name: &str, mode| {
         fs::set_permissions(path(name), fs::Permissions::from_mode(mode)).unwrap();
     };
-    // Whoever can write these decides who comes in.
+    // A user who can write these files decides which callers are admitted.
     for (name, key) in [
         ("ca", "tcp.tls_client_ca"),
         ("cert", "tcp.tls_certificate"),

@@ -201,7 +201,7 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
 }
 
 #[tokio::test]
-async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_some() {
+async fn a_connection_is_counted_for_the_callers_of_its_open_calls() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
     let control = control(folder.path(), tcp);
@@ -243,7 +243,7 @@ async fn a_connection_is_known_by_the_calls_on_it_that_go_on_whoever_else_made_s
 }
 
 #[tokio::test]
-async fn who_takes_rights_from_itself_is_told_that_it_has() {
+async fn a_caller_that_revokes_its_own_rights_gets_its_answer() {
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), "");

@@ -91,7 +91,7 @@ async fn what_came_while_more_happened_than_could_be_told_is_found() {
 }
 
 #[tokio::test]
-async fn the_folder_is_looked_through_again_after_a_while_more_often_if_nothing_is_told() {
+async fn the_folder_is_scanned_again_after_a_while_more_often_without_notifications() {
     let folder = tempfile::tempdir().unwrap();
     let mut watch = watch_of(folder.path(), None);
     for name in ["one", "two"] {

@@ -49,7 +49,7 @@ fn a_token_is_found_from_when_it_is_made_until_it_is_revoked_and_is_nowhere_itse
 }
 
 #[test]
-fn what_can_not_be_made_or_revoked_is_told_and_changes_nothing() {
+fn an_impossible_creation_or_revocation_is_refused_and_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens.toml");
     let (tokens, _) = Tokens::load(&path)

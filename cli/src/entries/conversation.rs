@@ -31,12 +31,12 @@ struct TurnLine {
 }
 
 /// In order; blank lines are skipped.
-pub(super) struct Turns<'i> {
+pub(super) struct ConversationLines<'i> {
     input: &'i ImportInput,
     lines: Lines<BufReader<File>>,
 }
 
-impl<'i> Turns<'i> {
+impl<'i> ConversationLines<'i> {
     pub(super) fn new(input: &'i ImportInput) -> Result<Self, Failure> {
         Ok(Self {
             input,
@@ -45,7 +45,7 @@ impl<'i> Turns<'i> {
     }
 }
 
-impl Iterator for Turns<'_> {
+impl Iterator for ConversationLines<'_> {
     type Item = Result<TextEntry, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -132,7 +132,7 @@ mod tests {
     fn read(text: &str) -> Result<Vec<TextEntry>, Failure> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Turns::new(&ImportInput::open(file.path())?)?.collect()
+        ConversationLines::new(&ImportInput::open(file.path())?)?.collect()
     }
 
     #[test]
