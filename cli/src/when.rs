@@ -146,7 +146,7 @@ fn exact_in(time: Micros, zone: &TimeZone) -> String {
         "%Y-%m-%dT%H:%M:%S%.6f"
     };
     let text = local.strftime(pattern).to_string();
-    if *zone == TimeZone::UTC {
+    if local.offset().is_zero() {
         format!("{text}Z")
     } else {
         format!("{text}{}", local.strftime("%:z"))

@@ -18,6 +18,8 @@ pub fn amemctl() -> Command {
             command.env_remove(name);
         }
     }
+    // Expected output has times in UTC.
+    command.env("TZ", "UTC");
     command
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tonic::Code;
 
 use super::info;
+use crate::brain::target::BrainTarget;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -153,11 +154,12 @@ impl BrainArgs {
 
 impl CreateArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        if self.name.contains(['.', '/']) || self.name.starts_with('-') {
+        let is_path = matches!(self.name.parse(), Ok(BrainTarget::Path(_)));
+        if is_path || self.name.starts_with('-') {
             return Err(Failure::refused(
                 "brain_name",
                 format!("{:?} would be read as a file or a flag", self.name),
-                "choose a name of letters, digits, - and _",
+                "choose a name of letters, digits, -, _ and dots, not one that ends in .amem",
             ));
         }
         let request = v1::CreateBrainRequest {

@@ -46,7 +46,7 @@ fn a_daemon_is_found_from_every_environment_of_its_user() {
         let status = run(&mut bare(&tool, variables), &["status"]);
         assert_eq!(status["pid"], first);
         let added = run(&mut bare(&tool, variables), &["add", "work", "found"]);
-        assert_eq!(added["brain"], "work");
+        assert!(added["id"].is_u64(), "{added}");
     }
     run(&mut bare(&tool, &without), &["shutdown"]);
     // The next one has the same folder.
@@ -143,19 +143,8 @@ fn a_text_is_never_taken_for_an_option() {
     tool.text("-q add t -- --type");
     let listed = tool.data("ls t --type decision", 0);
     assert_eq!(listed["events"].as_array().unwrap().len(), 1);
-    let corrected = tool.run(&[
-        "-q",
-        "correct",
-        "t",
-        "0",
-        "--reason=none",
-        "--reason",
-        "- no",
-    ]);
-    assert_ne!(
-        corrected.exit, 0,
-        "an option that is given twice: {corrected:?}"
-    );
+    let corrected = tool.run(&["-q", "correct", "t", "0", "we go", "--reason", "- no"]);
+    assert_eq!(corrected.exit, 0, "{corrected:?}");
 }
 
 #[test]

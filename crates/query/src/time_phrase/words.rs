@@ -81,7 +81,7 @@ pub(super) fn month_number(word: &str) -> Option<i16> {
         "december",
     ];
     let is_named = |month: &&str| **month == *word || word.len() == 3 && month.starts_with(word);
-    let found = MONTHS.iter().position(|month| is_named(&month));
+    let found = MONTHS.iter().position(is_named);
     let found = found.or_else(|| (word == "sept").then_some(8))?;
     i16::try_from(found + 1).ok()
 }
