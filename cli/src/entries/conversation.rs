@@ -170,7 +170,7 @@ mod tests {
                 "unknown field `mood`",
             ),
             (
-                r#"{"session":"a","speaker":"Ada","text":"x","event_time":"monday"}"#,
+                r#"{"session":"a","speaker":"Ada","text":"x","event_time":"someday"}"#,
                 "RFC",
             ),
             (

@@ -205,7 +205,7 @@ mod tests {
                 "line 2: event 1 appears twice",
             ),
             ("{\"text\":\"a\",\"type\":\"dream\"}", "unknown event type"),
-            ("{\"text\":\"a\",\"created_at\":\"today\"}", "line 1"),
+            ("{\"text\":\"a\",\"created_at\":\"soon\"}", "line 1"),
             (
                 "{\"text\":\"a\",\"confidence\":1e39}",
                 "number out of range",

@@ -147,8 +147,14 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
         folder: Some("/b".into()),
         ..Flags::default()
     };
-    let error = load(flags, &[]).unwrap_err().to_string();
-    assert!(error.contains("--socket"), "{error}");
+    let found = load(flags, &[]).map(|config| config.socket);
+    match amem_proto::paths::password_home() {
+        Some(home) => assert_eq!(
+            found.unwrap(),
+            home.join(".local/share/amem/run/amemd.sock")
+        ),
+        None => assert!(found.unwrap_err().to_string().contains("--socket")),
+    }
     let flags = Flags {
         config: Some("/nowhere/c.toml".into()),
         ..Flags::default()

@@ -48,7 +48,7 @@ fn bad_requests_are_refused_by_name_and_change_nothing() {
     let attributes = |value: serde_json::Value| value.as_object().cloned();
     let rows: Vec<(Mutation, &str)> = vec![
         (ingest(vec![]), "neither an event nor an edge"),
-        (ingest(vec![fact("")]), "text: it is empty"),
+        (ingest(vec![fact("")]), "text: it is blank"),
         (
             ingest(vec![fact(&"x".repeat((1 << 20) + 1))]),
             "text (bytes) is 1048577",

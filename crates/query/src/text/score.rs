@@ -1,7 +1,8 @@
 //! BM25 scores over base and delta.
 //!
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
-//! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`, where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
+//! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`,
+//! where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
 //! N, df and the mean are those of the events below the bound (Robertson and Zaragoza, The Probabilistic Relevance
 //! Framework, 2009; the ½ and 1 as in Lucene).
 //!
