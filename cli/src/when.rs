@@ -38,7 +38,9 @@ static ZONE: OnceLock<TimeZone> = OnceLock::new();
 /// unknown.
 pub(crate) fn choose_zone(arguments: &[OsString]) -> Option<String> {
     let is_set = env::var_os(UTC_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
-    let (zone, note) = if is_set || arguments.iter().any(|argument| argument == UTC_FLAG) {
+    // Behind `--` stands a text.
+    let mut options = arguments.iter().take_while(|argument| *argument != "--");
+    let (zone, note) = if is_set || options.any(|argument| argument == UTC_FLAG) {
         (TimeZone::UTC, None)
     } else {
         match TimeZone::try_system() {

@@ -12,7 +12,7 @@ use crate::output::context::CommandContext;
 #[derive(Debug, Args)]
 #[command(
     after_help = "It starts the amemd beside this program, or the one that the variable AMEMD names, on a
-private folder and socket, and touches no brain of yours. Every step checks itself: the
+private folder and socket, and touches none of your brains. Every step checks itself: the
 exit code is 0 if all checks held. Nothing is left behind."
 )]
 pub(crate) struct DemoArgs {}

@@ -100,7 +100,7 @@ struct ShowArgs {
 struct OpenArgs {
     #[arg(help = target::NAME_HELP)]
     brain: BrainTarget,
-    /// The key: any text of yours.
+    /// The key: any text.
     key: String,
     #[command(flatten)]
     writing: WriteArgs,

@@ -67,6 +67,8 @@ pub(crate) fn start(
     loop {
         let found = sockets()
             .into_iter()
+            // A connection costs a runtime, a missing file nothing.
+            .filter(|socket| socket.exists())
             .find_map(|socket| Some((answering(&socket)?, socket)));
         if let Some((remote, socket)) = found {
             return Ok(StartedDaemon {
@@ -328,6 +330,6 @@ fn not_ours(path: &Path, why: &str) -> Failure {
             "no amemd runs, and a new one cannot log: {} {why}",
             path.display()
         ),
-        "move it, set XDG_STATE_HOME to a folder of yours, or start amemd yourself",
+        "move it, set XDG_STATE_HOME to a folder that you own, or start amemd yourself",
     )
 }

@@ -6,6 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use amem_client::paths;
 use serde::Deserialize;
 
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -15,7 +16,7 @@ pub(crate) struct DaemonSettings {
 }
 
 impl DaemonSettings {
-    /// `AMEMD_CONFIG`, else the user's file, else the machine's.
+    /// `AMEMD_CONFIG`, else the user's file.
     pub(crate) fn of_process() -> Self {
         let path_in = |name: &str| {
             env::var_os(name)
@@ -26,7 +27,10 @@ impl DaemonSettings {
             return Self::read(&named).unwrap_or_default();
         }
         let config = path_in("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-        let config = config.or_else(|| Some(env::home_dir()?.join(".config")));
+        let config = config.or_else(|| {
+            let home = path_in("HOME").filter(|home| home.is_absolute());
+            Some(home.or_else(paths::password_home)?.join(".config"))
+        });
         config
             .and_then(|config| Self::read(&config.join("amemd/config.toml")))
             .unwrap_or_default()

@@ -36,7 +36,7 @@ pub(super) struct Demo {
 impl Demo {
     pub(super) fn start(page: &mut Transcript<'_>, sandbox: Sandbox) -> Result<Self, Failure> {
         let line =
-            "A private daemon, with its own folder and socket; no brain of yours is touched.";
+            "A private daemon, with its own folder and socket; none of your brains is touched.";
         page.step("start", line)?;
         let (daemon, remote) = sandbox.start_daemon()?;
         let status = remote.call(remote.client.admin().get_status(v1::GetStatusRequest {}))?;

@@ -214,6 +214,6 @@ function checkOwner(file: string, about: fs.Stats): void {
 }
 
 function unfit(file: string, why: string): NotStarted {
-  const remedy = 'move it, set XDG_STATE_HOME to a folder of yours, or start amemd yourself';
+  const remedy = 'move it, set XDG_STATE_HOME to a folder that you own, or start amemd yourself';
   return new NotStarted(`a new one cannot log: ${file} ${why}`, remedy);
 }

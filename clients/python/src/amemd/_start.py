@@ -197,5 +197,5 @@ def _check_owner(path: str, about: os.stat_result) -> None:
 
 
 def _unfit(path: str, why: str) -> NotStarted:
-    remedy = "move it, set XDG_STATE_HOME to a folder of yours, or start amemd yourself"
+    remedy = "move it, set XDG_STATE_HOME to a folder that you own, or start amemd yourself"
     return NotStarted(f"a new one cannot log: {path} {why}", remedy)
