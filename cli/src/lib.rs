@@ -61,7 +61,7 @@ pub fn main() -> ExitCode {
     let tree = help::command();
     let arguments = args::literal::protect_text(&tree, std::env::args_os().collect());
     if let Some(note) = when::choose_zone(&arguments) {
-        eprintln!("amemctl: note: {note}");
+        eprintln!("amemctl: note: {}", render::printable(&note));
     }
     let parsed = tree.try_get_matches_from(arguments);
     let parsed = parsed.and_then(|matches| {

@@ -25,6 +25,7 @@ use tonic::Code;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::render::printable;
 
 pub(crate) const START: &str = "start-daemon";
 /// Names the daemon's program.
@@ -99,7 +100,7 @@ pub(crate) fn start(
             };
             eprintln!(
                 "amemctl: {what}; waiting; its log is {}",
-                log.path.display()
+                printable(&log.path.display().to_string())
             );
             has_said = true;
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod brain;
 pub(crate) mod commit;
+pub(crate) mod escape;
 pub(crate) mod event;
 pub(crate) mod loss;
 pub(crate) mod step;

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::brain::subset::Subset;
 use crate::failure::Failure;
+use crate::json::escape;
 use crate::json::event::{Time, flag_names};
 
 #[derive(Serialize)]
@@ -102,9 +103,8 @@ pub(crate) fn write(
                 })
                 .collect(),
         };
-        serde_json::to_writer(&mut *out, &line)
-            .map_err(io::Error::from)
-            .and_then(|()| out.write_all(b"\n"))
+        escape::to_line(&line)
+            .and_then(|line| out.write_all(line.as_bytes()))
             .map_err(|e| failed(&e))?;
         written(position + 1);
     }

@@ -14,7 +14,8 @@ use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::BrainName;
-use crate::render::{Style, TextPage};
+use crate::json::escape;
+use crate::render::{Style, TextPage, printable, printable_lines};
 
 const ENVELOPE: u32 = 1;
 
@@ -117,7 +118,7 @@ impl CommandContext {
                 brain,
                 data,
             };
-            let line = json(&answer)?;
+            let line = json_line(&answer)?;
             return self.raw(&line);
         }
         let mut page = self.page();
@@ -149,11 +150,13 @@ impl CommandContext {
     }
 
     pub(crate) fn line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
-        self.raw(&json(value)?)
+        self.raw(&json_line(value)?)
     }
 
-    fn raw(&mut self, line: &[u8]) -> Result<(), Failure> {
-        self.out.write_all(line).map_err(|e| Failure::output(&e))
+    fn raw(&mut self, line: &str) -> Result<(), Failure> {
+        self.out
+            .write_all(line.as_bytes())
+            .map_err(|e| Failure::output(&e))
     }
 
     /// For raw bytes.
@@ -165,7 +168,7 @@ impl CommandContext {
     pub(crate) fn note(&self, text: &str) {
         if !self.is_quiet {
             // Ignored if stderr is closed.
-            let _unseen = writeln!(stderr(), "{text}");
+            let _unseen = writeln!(stderr(), "{}", printable_lines(text));
         }
     }
 
@@ -201,12 +204,13 @@ impl CommandContext {
                     request_id: failure.request_id.as_deref(),
                 },
             };
-            let printed = json(&refusal)
+            let printed = json_line(&refusal)
                 .and_then(|line| self.raw(&line))
                 .and_then(|()| self.finish());
             if printed.is_err() {
                 // Stdout is what failed; stderr may still work.
-                let _unseen = writeln!(stderr(), "error: {}", failure.message);
+                let message = printable(&failure.message);
+                let _unseen = writeln!(stderr(), "error: {message}");
             }
         } else {
             // Earlier output comes first.
@@ -215,8 +219,8 @@ impl CommandContext {
             let _infallible = write!(
                 text,
                 "error: {}\nremedy: {}",
-                crate::render::printable(&failure.message),
-                crate::render::printable(&remedy)
+                printable(&failure.message),
+                printable(&remedy)
             );
             let _unseen = writeln!(stderr(), "{text}");
         }
@@ -224,10 +228,6 @@ impl CommandContext {
     }
 }
 
-fn json<T: Serialize>(value: &T) -> Result<Vec<u8>, Failure> {
-    let mut line = serde_json::to_vec(value)
-        .map_err(std::io::Error::from)
-        .map_err(|e| Failure::output(&e))?;
-    line.push(b'\n');
-    Ok(line)
+fn json_line<T: Serialize>(value: &T) -> Result<String, Failure> {
+    escape::to_line(value).map_err(|e| Failure::output(&e))
 }

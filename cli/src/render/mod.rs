@@ -15,4 +15,4 @@ pub(crate) use span::{micros, span};
 pub(crate) use spark::spark;
 pub(crate) use table::{Align, TextTable};
 pub(crate) use tree::{Branch, tree};
-pub(crate) use value::{agree, bytes, clipped, count, float, plural, printable};
+pub(crate) use value::{agree, bytes, clipped, count, float, plural, printable, printable_lines};

@@ -1,12 +1,13 @@
 //! Values for people.
 
+use amem_format::display::is_terminal_control;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Escapes control characters and characters that change the direction of writing; the result is one line.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || turns_text(c) {
+        if is_terminal_control(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -15,11 +16,10 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
-fn turns_text(c: char) -> bool {
-    matches!(
-        c,
-        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
+/// Escapes as `printable` does, and keeps line ends.
+pub(crate) fn printable_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(printable).collect();
+    lines.join("\n")
 }
 
 /// Columns of a text: two for wide characters such as 漢, none for combining ones.

@@ -11,6 +11,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod display;
 pub mod error;
 pub mod event;
 pub mod limits;

@@ -259,6 +259,20 @@ fn text_of_a_file_cannot_send_commands_to_the_terminal() {
 }
 
 #[test]
+fn json_exports_and_contexts_cannot_send_commands_either() {
+    let text = "clear \u{9b}2J\u{7f} the screen \u{2067}and turn\u{202e}\x1b[2J";
+    let tool = Tool::with("b.amem", &brains::plain(&[text]));
+    for line in ["--json ls b.amem", "export b.amem", "context b.amem clear"] {
+        let out = tool.text(line);
+        assert!(out.contains("the screen"), "{line}: {out}");
+        let steers = |c: char| c != '\n' && amem_format::display::is_terminal_control(c);
+        assert!(!out.contains(steers), "{line}: {out:?}");
+    }
+    let exported: serde_json::Value = serde_json::from_str(&tool.text("export b.amem")).unwrap();
+    assert_eq!(exported["text"], text);
+}
+
+#[test]
 fn a_live_brain_is_read_while_its_writer_writes() {
     let tool = Tool::new();
     let mut store = brains::live(&tool.path(""));

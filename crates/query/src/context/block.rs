@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::counter::TokenCounter;
 use crate::time;
+use amem_format::display::is_terminal_control;
 use amem_format::error::Result;
 use amem_format::types::NodeId;
 use amem_format::view::{Node, View};
@@ -63,13 +64,16 @@ impl<'v> BudgetedText<'v> {
             let _ = write!(out, ", a reason for [{explained}]");
         }
         out.push_str(": ");
-        // A multi-line text must not look like several events.
+        // A multi-line text must not look like several events. The context may be printed: it steers no terminal.
         let text = node.text()?;
         for (i, line) in lines(text.trim()).enumerate() {
             if i > 0 {
                 out.push_str("\n  ");
             }
-            out.push_str(line);
+            out.extend(
+                line.chars()
+                    .filter(|&c| c == '\t' || !is_terminal_control(c)),
+            );
         }
         out.push('\n');
         Ok(())
