@@ -207,6 +207,17 @@ class Case:
     def do_reader_says(self, what):
         return getattr(self.reader_open, what)
 
+    def do_reader_keeps_up(self, commits):
+        """How far the reader is behind, at most: commits answered that the next `refresh` does not show."""
+        behind = 0
+        for number in range(commits):
+            if number == commits // 2:
+                self.brain.checkpoint()
+            self.brain.add_fact(f"commit {number}")
+            self.reader_open.refresh()
+            behind = max(behind, self.brain.lsn - self.reader_open.lsn)
+        return behind
+
     def do_file_has(self, text):
         return text.encode() in Path(self.brain.file).read_bytes()
 

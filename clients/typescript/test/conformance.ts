@@ -209,6 +209,20 @@ class Case {
     return (this.reader as Called)[camelCase(what)];
   }
 
+  /** How far the reader is behind, at most: commits answered that the next `refresh` does not show. */
+  async do_reader_keeps_up(commits: number): Promise<number> {
+    const { reader, brain } = this;
+    let behind = 0n;
+    for (let number = 0; number < commits; number += 1) {
+      if (number === Math.floor(commits / 2)) await brain.checkpoint();
+      await brain.addFact(`commit ${number}`);
+      reader?.refresh();
+      const lag = brain.lsn - (reader?.lsn ?? 0n);
+      if (lag > behind) behind = lag;
+    }
+    return Number(behind);
+  }
+
   do_file_has(text: string): boolean {
     return fs.readFileSync(this.brain.file).includes(text);
   }

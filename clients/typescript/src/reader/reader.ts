@@ -29,8 +29,11 @@ const SUPERSEDES = 3;
 /** Reads of a committed frame before it counts as missing. */
 const ATTEMPTS = 3;
 
+let boot: [bigint, bigint] | undefined;
+
 /** The boot id; undefined where it is unknown. */
 function bootId(): [bigint, bigint] | undefined {
+  if (boot) return boot;
   let id: string;
   try {
     id = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim().replaceAll('-', '');
@@ -38,7 +41,8 @@ function bootId(): [bigint, bigint] | undefined {
     return undefined;
   }
   if (!/^[0-9a-f]{32}$/.test(id)) return undefined;
-  return [BigInt(`0x${id.slice(0, 16)}`), BigInt(`0x${id.slice(16)}`)];
+  boot = [BigInt(`0x${id.slice(0, 16)}`), BigInt(`0x${id.slice(16)}`)];
+  return boot;
 }
 
 function uuid(bytes: Buffer): string {
@@ -200,7 +204,10 @@ export class Reader {
     const [lsn] = [before.graph.lsn];
     const dropped = !before.file.isOpen;
     const live = before.isLive && !dropped ? before.live() : undefined;
-    const hint = dropped || (live && (live.look || live.mustDrop || live.supersededBy !== 0n));
+    // A daemon may have taken a file that is not live since it was opened.
+    const hint = live
+      ? live.look || live.mustDrop || live.supersededBy !== 0n
+      : dropped || (!before.isLive && before.isOwnedNow());
     if (hint || performance.now() >= this.lookAt) {
       this.lookAt = performance.now() + LOOK_EVERY;
       const found = this.successor();

@@ -7,6 +7,7 @@ counts only whole. Not here: what a transaction does (`_graph`).
 from __future__ import annotations
 
 import struct
+import sys
 from typing import List, NamedTuple, Optional, Tuple
 
 from ..errors import DamagedFile
@@ -70,10 +71,15 @@ def start(buffer: Buffer, at: int, identity: Identity) -> Position:
 
 
 def live(buffer: Buffer, at: int) -> Live:
-    """Reads the live page of the journal at a position. Each cell is loaded as 8 aligned bytes."""
+    """Reads the live page of the journal at a position.
+
+    Each cell is loaded at once: a native format copies its 8 aligned bytes, where "<Q" puts them together one by one
+    and can mix an old and a new value.
+    """
 
     def cell(offset: int) -> int:
-        return int(struct.unpack_from("<Q", buffer, at + PAGE + offset)[0])
+        value = int(struct.unpack_from("Q", buffer, at + PAGE + offset)[0])
+        return value if sys.byteorder == "little" else int.from_bytes(value.to_bytes(8, "big"), "little")
 
     committed = cell(0)
     owner = (cell(64), cell(72), cell(80), cell(88))

@@ -11,6 +11,7 @@ import sys
 import time
 import uuid
 from array import array
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
@@ -31,6 +32,7 @@ SUPERSEDES = 3
 ATTEMPTS = 3
 
 
+@lru_cache(maxsize=None)
 def _boot() -> Tuple[int, int]:
     """The boot id; zeros where it is unknown."""
     try:
@@ -227,7 +229,11 @@ class Reader:
         before = stands()
         dropped = not self._now.is_open
         live = self._now.live() if self._now.is_live and not dropped else None
-        hint = dropped or live is not None and (live.look or live.must_drop or live.superseded_by != 0)
+        if live is None:
+            # A daemon may have taken the file since it was opened.
+            hint = dropped or not self._copy and self._now.is_owned_now()
+        else:
+            hint = live.look or live.must_drop or live.superseded_by != 0
         if hint or time.monotonic() >= self._look_at:
             self._look_at = time.monotonic() + LOOK_EVERY
             found, self._is_lost = self._successor(), False
