@@ -113,6 +113,22 @@ impl Brains {
         Ok(self.engine.list(|name| caller.sees(name)).await?)
     }
 
+    /// How many they are; if the folder cannot be listed, those that were known before: the status is answered always.
+    pub(crate) async fn count_for(&self, caller: &Caller) -> u64 {
+        let count = match self.listed_for(caller).await {
+            Ok((names, _)) => names.len(),
+            Err(refusal) => {
+                tracing::warn!(
+                    why = refusal.message,
+                    "the status counts the brains that were known"
+                );
+                let known = self.engine.identities();
+                known.keys().filter(|name| caller.sees(name)).count()
+            }
+        };
+        count as u64
+    }
+
     /// The open brains that a caller sees, by name.
     pub(crate) fn open_for(&self, caller: &Caller) -> Vec<Arc<OpenBrain>> {
         let mut open = self.engine.open_brains();

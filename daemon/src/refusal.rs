@@ -95,6 +95,7 @@ impl From<&Engine> for Refusal {
             Engine::ForeignInstance { .. } => (Code::FailedPrecondition, "FOREIGN_INSTANCE"),
             Engine::QueueFull { .. } => (Code::ResourceExhausted, "QUEUE_FULL"),
             Engine::Subscribers { .. } => (Code::ResourceExhausted, "SUBSCRIBERS"),
+            Engine::OpenBrains { .. } => (Code::ResourceExhausted, "OPEN_BRAINS"),
             Engine::WriterThread { .. } => (Code::ResourceExhausted, "THREAD"),
             Engine::CheckpointThread(_) => (Code::Unavailable, "THREAD"),
             Engine::ErasePending { .. } => (Code::Unavailable, "ERASE_PENDING"),

@@ -29,9 +29,18 @@ pub fn descriptors(pid: u32) -> io::Result<usize> {
 /// counts so). Of the environment it has what was set or removed; whether it has the rest, and where its output goes,
 /// is to be said again.
 pub fn with_small_files(command: &Command, blocks: u32) -> Command {
+    limited(command, &format!("-f {blocks}"))
+}
+
+/// The same where it may have so many open files.
+pub fn with_few_descriptors(command: &Command, count: u32) -> Command {
+    limited(command, &format!("-n {count}"))
+}
+
+fn limited(command: &Command, limit: &str) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell.arg("-c");
-    shell.arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\""));
+    shell.arg(format!("ulimit {limit} && exec \"$0\" \"$@\""));
     shell.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
         match value {

@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::limits::HELD_MAX;
+use crate::limits::{HELD_MAX, OPEN_MAX};
 
 /// Raises the soft limit of open files to the hard limit: the default soft limit exists for programs that use `select`.
 pub fn raise_descriptor_limit() {
@@ -17,10 +17,27 @@ pub fn raise_descriptor_limit() {
     }
 }
 
-/// How many files of closed brains may be held open: at most a quarter of all.
-pub(crate) fn held_max() -> usize {
+/// The descriptors that this process may have.
+fn descriptors_max() -> usize {
     let all = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
-    usize::try_from(all / 4).unwrap_or(HELD_MAX).min(HELD_MAX)
+    usize::try_from(all).unwrap_or(usize::MAX)
+}
+
+/// How many files of closed brains may be held open: at most a quarter of all descriptors.
+pub(crate) fn held_max() -> usize {
+    (descriptors_max() / 4).min(HELD_MAX)
+}
+
+/// How many brains may be open. They have a quarter of all descriptors: each takes one, and two while it gets a
+/// checkpoint.
+pub(crate) fn open_max() -> usize {
+    (descriptors_max() / 8).clamp(1, OPEN_MAX)
+}
+
+/// How many connections may be open: a quarter of all descriptors. The last quarter is for everything else, so that a
+/// checkpoint, a listing or the status never finds none.
+pub fn connections_max() -> u64 {
+    (descriptors_max() as u64 / 4).max(1)
 }
 
 #[cfg(test)]
@@ -33,5 +50,8 @@ mod tests {
         let limit = getrlimit(Resource::Nofile);
         assert_eq!(limit.current, limit.maximum);
         assert!((1..=HELD_MAX).contains(&held_max()));
+        assert!((1..=OPEN_MAX).contains(&open_max()));
+        let taken = held_max() as u64 + 2 * open_max() as u64 + connections_max();
+        assert!(taken <= descriptors_max() as u64 / 4 * 3);
     }
 }

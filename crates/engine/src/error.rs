@@ -85,6 +85,15 @@ pub enum Error {
         /// The brain.
         name: String,
     },
+    /// As many brains are open as may be, and all are in use: close subscriptions, or raise the limit.
+    #[error(
+        "{max} brains are open and in use, all that the limit of open files allows: end subscriptions, or raise the \
+         limit (`ulimit -n`, LimitNOFILE= in the unit) and start amemd again"
+    )]
+    OpenBrains {
+        /// How many may be open.
+        max: usize,
+    },
     /// The system gives no thread for a writer.
     #[error("no thread for the writer of {name:?}: {source}")]
     WriterThread {

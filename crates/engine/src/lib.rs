@@ -40,7 +40,7 @@ pub use blocking_pool::{BlockingPool, BlockingThreads, CallerPool};
 pub use brain_state::base_bytes;
 pub use brains::{BrainIdentity, Engine, NamedProblem, Problem};
 pub use commands::CommitAnswer;
-pub use descriptors::raise_descriptor_limit;
+pub use descriptors::{connections_max, raise_descriptor_limit};
 pub use error::{Error, Result};
 pub use file_holders::FileHolder;
 pub use health::{BrainHealth, HealthFuture};

@@ -32,6 +32,8 @@ pub const TOUCH_AFTER: Duration = Duration::from_secs(2);
 pub const REPLACED_HELD_MAX: usize = 64;
 /// Processes that an answer names because they have an earlier file open.
 pub const HOLDERS_TOLD_MAX: usize = 32;
+/// Brains that are open: each costs a thread and a descriptor. A further one closes the one that was not used longest.
+pub const OPEN_MAX: usize = 1024;
 /// Brains that are opened at the same time.
 pub const OPENINGS_MAX: usize = 4;
 /// Subscriptions of one brain.

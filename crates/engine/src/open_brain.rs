@@ -88,10 +88,14 @@ impl OpenBrain {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
+    /// When it was used last.
+    pub(crate) fn last_used(&self) -> Instant {
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// True if the brain has been idle for `after` and is healthy.
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
-        let used = *self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        used.elapsed() >= after && self.state.poisoned().is_none()
+        self.last_used().elapsed() >= after && self.state.poisoned().is_none()
     }
 
     /// Begins a subscription to commits after `from`: the place among the brain's subscribers, and the newest LSN,

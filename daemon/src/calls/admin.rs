@@ -51,7 +51,7 @@ impl Handle for v1::GetStatusRequest {
                 .map(|b| status::brain(b))
                 .collect(),
             problems: problems.into_iter().map(status::problem).collect(),
-            brain_count: brains.listed_for(caller).await?.0.len() as u64,
+            brain_count: brains.count_for(caller).await,
             failed_brains,
             rejected_files,
             process: Some(status::process(&process)),

@@ -42,6 +42,8 @@ struct Connections {
     /// By number, which grows: the oldest comes first.
     open: BTreeMap<u64, OpenConnection>,
     next: u64,
+    /// The most that the limit of open files leaves for connections; unlimited if `None`.
+    descriptors_max: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -87,6 +89,11 @@ pub(crate) enum ConnectionRefusal {
     /// All slots are taken.
     #[error("there are {0} connections, the limit (limits.connections)")]
     All(u64),
+    /// The limit of open files allows no more.
+    #[error(
+        "there are {0} connections, all that the limit of open files allows (`ulimit -n`, LimitNOFILE= in the unit)"
+    )]
+    Descriptors(u64),
     /// The rest is reserved for the daemon's own user.
     #[error(
         "users other than amemd's own have {0} connections; the rest of limits.connections is reserved for amemd's user"
@@ -111,8 +118,14 @@ pub(crate) enum ConnectionRefusal {
 }
 
 impl ConnectionLimit {
-    pub(crate) fn new(metrics: DaemonMetrics) -> Self {
+    /// `descriptors_max` bounds the connections whatever the configuration says.
+    pub(crate) fn new(metrics: DaemonMetrics, descriptors_max: u64) -> Self {
+        let connections = Connections {
+            descriptors_max: Some(descriptors_max),
+            ..Connections::default()
+        };
         Self {
+            connections: Arc::new(Mutex::new(connections)),
             metrics,
             ..Self::default()
         }
@@ -219,7 +232,8 @@ impl Connections {
     /// An error if there is no slot for a peer. The checks that only the peer's own connections can satisfy come first:
     /// a peer that gets no slot must cost no other peer one.
     fn check(&self, key: &PeerKey, limits: &Limits) -> Result<(), ConnectionRefusal> {
-        let max = limits.connections;
+        let descriptors_max = self.descriptors_max.unwrap_or(u64::MAX);
+        let max = limits.connections.min(descriptors_max);
         let of_peer = self.by_peer.get(key).copied().unwrap_or_default();
         if of_peer >= limits.connections_per_user {
             return Err(ConnectionRefusal::Peer(limits.connections_per_user));
@@ -240,7 +254,11 @@ impl Connections {
             return Err(ConnectionRefusal::Others(max - for_own));
         }
         if self.open.len() as u64 >= max {
-            return Err(ConnectionRefusal::All(max));
+            return Err(if max < limits.connections {
+                ConnectionRefusal::Descriptors(max)
+            } else {
+                ConnectionRefusal::All(max)
+            });
         }
         Ok(())
     }
@@ -271,7 +289,7 @@ impl Connections {
         live: &LiveConfig,
     ) -> Option<u64> {
         let is_in_the_way = |open: &OpenConnection| match refusal {
-            ConnectionRefusal::All(_) => true,
+            ConnectionRefusal::All(_) | ConnectionRefusal::Descriptors(_) => true,
             ConnectionRefusal::Others(_) => !is_own_user(&open.key),
             ConnectionRefusal::Tcp(_) => is_tcp(&open.key),
             ConnectionRefusal::Peer(_) | ConnectionRefusal::Address(_) => open.key == *key,

@@ -10,6 +10,7 @@ mod any_request;
 mod calls;
 mod crash;
 mod damaged;
+mod descriptors;
 mod erased;
 mod faulty;
 mod follow;

@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 
 use amem_client::{Client, v1};
 pub(crate) use amem_tests::daemon::create_bare;
-use amem_tests::process::with_small_files;
+use amem_tests::process::{with_few_descriptors, with_small_files};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -55,6 +55,14 @@ impl Daemon {
     pub(crate) fn start_with_small_files(folder: &Path, blocks: u32) -> Self {
         let socket = new_socket();
         let mut command = with_small_files(&command(folder, &socket), blocks);
+        command.env_clear().stderr(Stdio::piped());
+        Self::start_by(command, socket)
+    }
+
+    /// The same where so many files may be open (`with_few_descriptors`).
+    pub(crate) fn start_with_few_descriptors(folder: &Path, count: u32) -> Self {
+        let socket = new_socket();
+        let mut command = with_few_descriptors(&command(folder, &socket), count);
         command.env_clear().stderr(Stdio::piped());
         Self::start_by(command, socket)
     }

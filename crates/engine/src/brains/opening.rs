@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::engine::{BrainSlot, Engine, SlotGuard};
 use super::known_brains::BrainIdentity;
+use crate::descriptors::open_max;
 use crate::error::{Error, Result};
 use crate::jobs::JobKind;
 use crate::limits::{ADOPT_WAIT, OPEN_AGAIN_AFTER};
@@ -125,7 +126,9 @@ impl Engine {
             openings.spawn(async move {
                 // The brain is released before it is closed.
                 match engine.open_ours(&name).await.map(drop) {
-                    Ok(()) => engine.close_if(&name, |_| true).await,
+                    Ok(()) => {
+                        engine.close_if(&name, |_| true).await;
+                    }
                     // The watcher adopts it later.
                     Err(error) if error.is_not_ours() => {}
                     Err(error) => {
@@ -208,6 +211,7 @@ impl Engine {
     async fn start(&self, name: &str) -> Result<Arc<OpenBrain>> {
         let (folder, of) = (self.0.folder.clone(), name.to_owned());
         let _turn = self.0.openings.acquire().await;
+        self.make_room(open_max()).await?;
         let job = self.0.jobs.begin(JobKind::Recovery, name);
         let store = match blocking(move || Store::open(&folder, &of)).await? {
             Ok(store) if store.was_recovered() => {
@@ -250,6 +254,42 @@ impl Engine {
         self.start_writer(store)
     }
 
+    /// Closes those brains that were not used longest, until fewer than `max` are open.
+    ///
+    /// # Errors
+    /// `OpenBrains` if all that are open are in use.
+    async fn make_room(&self, max: usize) -> Result<()> {
+        let open = self.open_brains();
+        let Some(excess) = (open.len() + 1)
+            .checked_sub(max)
+            .filter(|&excess| excess > 0)
+        else {
+            return Ok(());
+        };
+        let mut by_use: Vec<_> = open
+            .iter()
+            .map(|brain| (brain.last_used(), brain.name.clone()))
+            .collect();
+        // A brain that is in use is not closed: this list must not count as use.
+        drop(open);
+        by_use.sort_unstable();
+        let mut closed = 0;
+        for (_, name) in by_use {
+            if closed == excess {
+                break;
+            }
+            let was_closed = self
+                .close_if(&name, |brain| brain.is_idle(Duration::ZERO))
+                .await;
+            closed += usize::from(was_closed);
+        }
+        if closed == excess {
+            Ok(())
+        } else {
+            Err(Error::OpenBrains { max })
+        }
+    }
+
     /// Gives a store its writer.
     pub(super) fn start_writer(&self, store: Store) -> Result<Arc<OpenBrain>> {
         let name = store.name().to_owned();
@@ -270,19 +310,23 @@ impl Engine {
         Ok(Arc::new(brain))
     }
 
-    /// Closes a brain if `is_wanted` holds and no caller uses it.
-    pub(crate) async fn close_if(&self, name: &str, is_wanted: impl FnOnce(&OpenBrain) -> bool) {
+    /// Closes a brain if `is_wanted` holds and no caller uses it; true if it did.
+    pub(crate) async fn close_if(
+        &self,
+        name: &str,
+        is_wanted: impl FnOnce(&OpenBrain) -> bool,
+    ) -> bool {
         let Some(slot) = self.slots().get(name).cloned() else {
-            return;
+            return false;
         };
         let Ok(mut slot) = slot.try_lock_owned() else {
-            return;
+            return false;
         };
         let unused = |brain: &Arc<OpenBrain>| Arc::strong_count(brain) == 1 && is_wanted(brain);
         let Some(brain) = slot.take_if(|brain| unused(brain)) else {
             // A caller that asked for a brain that does not exist may have left its slot behind.
             self.unlock_slot(name, slot);
-            return;
+            return false;
         };
         let (engine, name) = (self.clone(), name.to_owned());
         let closed = tokio::spawn(async move {
@@ -292,6 +336,7 @@ impl Engine {
             tracing::info!(brain = name, "closed");
         });
         drop(closed.await);
+        true
     }
 
     /// Forgets the problem, the metrics and the health of a brain that is gone.

@@ -1,0 +1,49 @@
+//! A daemon that may open few files.
+
+use amem_client::v1;
+use amem_tests::process::descriptors;
+
+use crate::process::{Daemon, create_bare, folder, get, ingest};
+
+/// The limit of open files.
+const DESCRIPTORS: u32 = 64;
+/// More brains than may be open.
+const BRAINS: usize = 40;
+
+#[tokio::test]
+async fn with_few_descriptors_idle_brains_close_and_all_calls_are_answered() {
+    let folder = folder();
+    let daemon = Daemon::start_with_few_descriptors(folder.path(), DESCRIPTORS);
+    let client = daemon.client().await;
+    let name = |number: usize| format!("brain-{number}");
+    for number in 0..BRAINS {
+        create_bare(&client, &name(number)).await;
+        ingest(&client, &name(number), &["one"]).await;
+        let request = v1::CheckpointBrainRequest {
+            brain: name(number),
+            ..Default::default()
+        };
+        client.brains().checkpoint_brain(request).await.unwrap();
+        let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+        let status = status.unwrap().into_inner();
+        assert_eq!(status.brain_count, number as u64 + 1);
+        assert!(status.brains.len() <= DESCRIPTORS as usize / 8);
+        assert!(status.problems.is_empty(), "{:?}", status.problems);
+    }
+    // Brains that were closed open again; a third of the descriptors stays free.
+    for number in 0..BRAINS {
+        assert_eq!(get(&client, &name(number), &[0]).await[0].text, "one");
+        let open = descriptors(daemon.pid()).unwrap();
+        assert!(open <= DESCRIPTORS as usize * 2 / 3, "{open} are open");
+    }
+    // What connections may take leaves the rest untouched.
+    let mut more = Vec::new();
+    for _ in 0..DESCRIPTORS {
+        more.push(tokio::net::UnixStream::connect(&daemon.socket).await);
+    }
+    ingest(&client, &name(0), &["two"]).await;
+    let status = client.admin().get_status(v1::GetStatusRequest {}).await;
+    assert_eq!(status.unwrap().into_inner().brain_count, BRAINS as u64);
+    drop(more);
+    assert!(daemon.stop().success());
+}
