@@ -57,8 +57,10 @@ impl Gateway {
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
         let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX)?);
         let scans = BlockingPool::new(&threads, SCANS_MAX);
+        let schedules = Schedules::new(brains.engine().clone(), scans.clone());
+        schedules.set_zone(control.live().zone.clone());
         Ok(Self {
-            schedules: Schedules::new(brains.engine().clone(), scans.clone()),
+            schedules,
             brains,
             socket,
             control,
@@ -78,6 +80,7 @@ impl Gateway {
             let message = format!("the configuration did not change: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;
+        self.schedules.set_zone(self.control.live().zone.clone());
         if reloaded.changed.iter().any(|key| key == READERS) {
             let readers = self.control.live().access.readers().clone();
             self.brains.engine().set_readers(readers).await?;
@@ -85,7 +88,7 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for
+    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for
     /// a thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
     pub(crate) async fn ask_as<Q: Question>(
         &self,
