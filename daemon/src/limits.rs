@@ -131,7 +131,7 @@ pub const CALLS_PER_SECOND: u64 = 50_000;
 pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
 /// Keys whose rates are remembered; beyond it, idle ones are dropped.
 pub const RATE_KEYS_MAX: usize = 4_096;
-/// Connections for metrics; one more closes the oldest.
+/// Connections for metrics whose request has arrived; one more closes the oldest of them.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
 /// Bytes of the head of a request for metrics.
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
@@ -143,6 +143,8 @@ pub const METRICS_REST: Duration = Duration::from_millis(100);
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 /// How long a connection for metrics may last.
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
+/// Services in a list of grpc.health.v1.
+pub const HEALTH_SERVICES_MAX: usize = 10_000;
 /// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.
 pub const REASONS_MAX: usize = 256;
 /// Bytes of a configuration file.

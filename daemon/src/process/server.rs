@@ -54,7 +54,7 @@ pub async fn run(
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let mut tasks = Supervisor::new();
-    let (health, metrics) = (health().await, DaemonMetrics::new());
+    let (health, metrics) = (health(), DaemonMetrics::new());
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
@@ -127,7 +127,7 @@ pub async fn run(
     tasks.stop(intake).await;
     control.shutdown();
     notify::stopping();
-    health.serving("", false).await;
+    health.serving("", false);
     stop.send_replace(true);
     let served = match served {
         Some(served) => served,
@@ -146,7 +146,7 @@ pub async fn run(
 }
 
 /// The health of a daemon whose services are all serving.
-async fn health() -> Health {
+fn health() -> Health {
     let health = Health::new();
     for service in [
         <BrainServiceServer<Service> as NamedService>::NAME,
@@ -154,7 +154,7 @@ async fn health() -> Health {
         <QueryServiceServer<Service> as NamedService>::NAME,
         <AdminServiceServer<Service> as NamedService>::NAME,
     ] {
-        health.serving(service, true).await;
+        health.serving(service, true);
     }
     health
 }
@@ -199,7 +199,7 @@ fn serve(
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(amem_proto::health::DESCRIPTORS)
     };
     let server = Server::builder()
         .layer(CallNameLayer)
