@@ -133,6 +133,8 @@ pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
 pub const RATE_KEYS_MAX: usize = 4_096;
 /// Connections for metrics whose request has arrived; one more closes the oldest of them.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
+/// Connections for metrics whose request has not arrived; one more closes the oldest of them.
+pub const METRICS_HEADS_MAX: usize = 256;
 /// Bytes of the head of a request for metrics.
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
 /// Headers of a request for metrics.
