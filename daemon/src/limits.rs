@@ -165,6 +165,14 @@ pub const PEM_BYTES_MAX: u64 = 1 << 20;
 pub const REQUEST_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a header block of a Unix client, encoded and decoded.
 pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
+/// Control frames that a connection may send at once.
+pub const CONTROL_FRAMES_MAX: u64 = 4_096;
+/// Control frames that it may send for each second.
+pub const CONTROL_FRAMES_PER_SECOND: u64 = 256;
+/// Control frames that it may send for each call.
+pub const CONTROL_FRAMES_PER_CALL: u64 = 8;
+/// Bytes that it receives for each further one: more than the answer to a PING has, less than most messages.
+pub const CONTROL_FRAME_PER_BYTES_SENT: u64 = 64;
 /// Frames of a header block.
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
 /// Re-encoded bytes that may wait for the server, apart from the rest of one block.

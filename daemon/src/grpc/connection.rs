@@ -1,23 +1,25 @@
 //! A connection whose client has sent the preface of HTTP/2.
 //!
-//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; on a Unix socket
-//! the client's `:authority` is replaced (`http2`).
+//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, once it is evicted, or once its client
+//! has sent too many control frames (`frame_budget`); on a Unix socket the client's `:authority` is replaced (`http2`).
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
+use super::frame_budget::FrameBudget;
 use super::http2::{Authority, PREFACE};
 use super::unsent_bytes::UnsentBytes;
 use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionSlot;
+use crate::ingress::peer::PeerKey;
 use crate::ingress::session::SessionState;
 use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
@@ -57,6 +59,7 @@ pub(crate) struct GrpcConnection {
     /// Ready when the first call must have been admitted; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
     slot: ConnectionSlot,
+    budget: FrameBudget,
     /// Bytes that the server reads before those of `stream`.
     ahead: Vec<u8>,
     /// Bytes of `ahead` that it has read.
@@ -95,6 +98,7 @@ impl GrpcConnection {
             info: ConnectionInfo::new(peer, slot.session()),
             first_call: Some(Box::pin(sleep(first_call_after))),
             slot,
+            budget: FrameBudget::new(Instant::now()),
             ahead: PREFACE.to_vec(),
             read: 0,
             rewrite,
@@ -118,6 +122,27 @@ impl GrpcConnection {
         tracing::debug!(peer = %key, why, "closed a connection");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
+}
+
+/// Counts what was read; an error, and a GOAWAY to the client, once it has sent too many control frames.
+fn check_frames(
+    budget: &mut FrameBudget,
+    mut stream: Pin<&mut PeerStream>,
+    key: impl Fn() -> PeerKey,
+    bytes: &[u8],
+    cx: &mut Context<'_>,
+) -> io::Result<()> {
+    if budget.receive(bytes, Instant::now()) {
+        return Ok(());
+    }
+    if let Some(frame) = budget.goaway() {
+        // The connection ends in any case: a client that reads nothing does not learn why.
+        let _unsent = stream.as_mut().poll_write(cx, &frame);
+        let _unsent = stream.poll_flush(cx);
+    }
+    let why = "the client sent too many control frames";
+    tracing::debug!(peer = %key(), why, "closed a connection");
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 impl Connected for GrpcConnection {
@@ -147,26 +172,33 @@ impl AsyncRead for GrpcConnection {
             this.ahead.clear();
             this.ahead.shrink_to(AHEAD_BYTES);
             this.read = 0;
-            let stream = Pin::new(&mut this.stream);
+            let mut stream = Pin::new(&mut this.stream);
+            let (budget, info) = (&mut this.budget, &this.info);
+            let key = || info.peer.key();
             let Some(rewrite) = this.rewrite.as_deref_mut() else {
-                return stream.poll_read(cx, buf);
+                let before = buf.filled().len();
+                ready!(stream.as_mut().poll_read(cx, buf))?;
+                let bytes = buf.filled().get(before..).unwrap_or_default();
+                return Poll::Ready(check_frames(budget, stream, key, bytes, cx));
             };
             if rewrite.taken == rewrite.read {
                 let authority = &mut rewrite.authority;
                 let passing = authority.passing().min(buf.remaining());
                 if passing >= PASS_BYTES_MIN {
                     let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
-                    ready!(stream.poll_read(cx, &mut part))?;
+                    ready!(stream.as_mut().poll_read(cx, &mut part))?;
                     let bytes = part.filled().len();
+                    check_frames(budget, stream, key, part.filled(), cx)?;
                     buf.advance(bytes);
                     authority.passed(bytes);
                     return Poll::Ready(Ok(()));
                 }
                 let mut part = ReadBuf::new(&mut rewrite.buffer);
-                ready!(stream.poll_read(cx, &mut part))?;
+                ready!(stream.as_mut().poll_read(cx, &mut part))?;
                 if part.filled().is_empty() {
                     return Poll::Ready(Ok(()));
                 }
+                check_frames(budget, stream, key, part.filled(), cx)?;
                 (rewrite.taken, rewrite.read) = (0, part.filled().len());
             }
             let mut input = &rewrite.buffer[rewrite.taken..rewrite.read];
@@ -187,7 +219,9 @@ impl AsyncWrite for GrpcConnection {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.check_authorized(cx)?;
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf))?;
+        self.budget.send(buf.get(..written).unwrap_or_default());
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -196,7 +230,14 @@ impl AsyncWrite for GrpcConnection {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.check_authorized(cx)?;
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs))?;
+        let mut left = written;
+        for part in bufs {
+            let bytes = left.min(part.len());
+            self.budget.send(&part[..bytes]);
+            left -= bytes;
+        }
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {
