@@ -147,6 +147,8 @@ pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
 /// Services in a list of grpc.health.v1.
 pub const HEALTH_SERVICES_MAX: usize = 10_000;
+/// Log lines of libraries for each second: peers cause them without a token.
+pub const FOREIGN_LINES_PER_SECOND: u64 = 100;
 /// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.
 pub const REASONS_MAX: usize = 256;
 /// Bytes of a configuration file.

@@ -40,6 +40,7 @@ use crate::ingress::{Listeners, accept};
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
 };
+use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 
@@ -99,6 +100,7 @@ pub async fn run(
     let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
     tasks.spawn_essential(intake, "accept", accepting);
     tasks.spawn(intake, "unread answers", admission.watch());
+    tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
     tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
     tasks.spawn(intake, "folder", watch(engine.clone()));
