@@ -29,6 +29,11 @@ impl Caller {
         }
     }
 
+    /// True if it is a process of this machine: paths and process ids mean something to it, and are no news.
+    pub(crate) fn is_local(&self) -> bool {
+        self.user.is_some()
+    }
+
     /// True if it may learn whether a brain of this name exists.
     pub(crate) fn sees(&self, brain: &str) -> bool {
         self.rights.of(brain).is_some()
