@@ -76,6 +76,10 @@ pub const CONNECTION_UNSENT_BYTES: usize = 256 << 10;
 pub const UNREAD_BYTES: usize = 64 << 20;
 /// See `UNREAD_BYTES`.
 pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
+/// Default of `limits.answer_bytes_in_flight`.
+pub const ANSWER_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
+/// Bytes of an answer that count for nothing: as many as a connection gets at a time.
+pub const UNCOUNTED_ANSWER_BYTES: usize = ANSWER_PART_BYTES;
 /// Subscriptions that read commits at the same time; they take turns message by message.
 pub const SUBSCRIPTION_READS_MAX: usize = 2;
 /// How long a subscription stays silent before it sends its position.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
 
+use super::answers::AnswerBudget;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -38,6 +39,8 @@ pub(crate) struct Gateway {
     pub(super) exports: Quota,
     /// Streams of batches that are open, by caller.
     pub(super) streams: Quota,
+    /// Bytes of answers under way.
+    answers: Quota,
     /// Subscriptions that read commits at the same time.
     pub(super) follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
@@ -66,6 +69,7 @@ impl Gateway {
             control,
             reads: CallPool(BlockingPool::new(&threads, reads)),
             scans: CallPool(scans),
+            answers: Quota::default(),
             exports: Quota::default(),
             streams: Quota::default(),
             follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
@@ -86,6 +90,11 @@ impl Gateway {
             self.brains.engine().set_readers(readers).await?;
         }
         Ok(reloaded)
+    }
+
+    /// What the answers to a caller may hold.
+    pub(crate) fn answers_to(&self, caller: &Caller) -> AnswerBudget {
+        AnswerBudget::new(&self.answers, &self.control, caller)
     }
 
     /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for

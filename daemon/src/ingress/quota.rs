@@ -5,15 +5,25 @@
 //! returns what it held.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
 
 use crate::auth::Caller;
 use crate::limits::{CALLER_SHARE_ONE_IN, RESERVED_FOR_ADMINS_ONE_IN};
 
 /// A shared resource; all clones count together.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Quota(Arc<Mutex<QuotaUse>>);
+pub(crate) struct Quota(Arc<QuotaState>);
+
+#[derive(Debug, Default)]
+struct QuotaState {
+    used: Mutex<QuotaUse>,
+    /// Notified when something is returned.
+    returned: Notify,
+}
 
 #[derive(Debug, Default)]
 struct QuotaUse {
@@ -98,7 +108,7 @@ impl QuotaUse {
 
 impl Quota {
     fn used(&self) -> MutexGuard<'_, QuotaUse> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leases `amount` to a caller, of `max` in all.
@@ -119,6 +129,19 @@ impl Quota {
         Ok(lease)
     }
 
+    /// Leases `amount` once there is room for it.
+    pub(crate) async fn wait(&self, caller: &Caller, amount: u64, max: u64) -> QuotaLease {
+        loop {
+            let mut returned = pin!(self.0.returned.notified());
+            // From here on nothing that is returned is missed.
+            returned.as_mut().enable();
+            if let Ok(lease) = self.take(caller, amount, max) {
+                return lease;
+            }
+            returned.await;
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn all(&self) -> u64 {
         self.used().all
@@ -135,6 +158,10 @@ impl QuotaLease {
             None => used.release(self, held - amount),
         }
         self.held.store(amount, Ordering::Relaxed);
+        drop(used);
+        if amount < held {
+            self.quota.0.returned.notify_waiters();
+        }
         Ok(())
     }
 }
@@ -143,6 +170,9 @@ impl Drop for QuotaLease {
     fn drop(&mut self) {
         let held = *self.held.get_mut();
         self.quota.used().release(self, held);
+        if held > 0 {
+            self.quota.0.returned.notify_waiters();
+        }
     }
 }
 
