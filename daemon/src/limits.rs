@@ -151,6 +151,12 @@ pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
 /// Services in a list of grpc.health.v1.
 pub const HEALTH_SERVICES_MAX: usize = 10_000;
+/// A process that is the only one of its caller leaves this part (one in N) of the caller's share to others.
+pub const SOURCE_RESERVE_ONE_IN: u64 = 8;
+/// How long a process of a caller counts as one that shares, from when it last asked for something.
+pub const SOURCE_ACTIVE_FOR: Duration = Duration::from_secs(5);
+/// Processes and connections of one caller that share; further ones have what a new one would.
+pub const SOURCES_MAX: usize = 1_024;
 /// Log lines of libraries for each second: peers cause them without a token.
 pub const FOREIGN_LINES_PER_SECOND: u64 = 100;
 /// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.

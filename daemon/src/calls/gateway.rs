@@ -109,7 +109,7 @@ impl Gateway {
         let answered = if question.is_heavy() {
             let brain = brain.clone();
             let answer = move || Ok(question.ask(&brain.view())?);
-            self.reads.of(&caller.principal).run(answer).await?
+            self.reads.of_process(caller).run(answer).await?
         } else {
             question.ask(&brain.view())?
         };

@@ -7,6 +7,7 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -34,21 +35,38 @@ const PASS_BYTES_MIN: usize = 4 << 10;
 pub(crate) struct ConnectionInfo {
     pub(crate) peer: Peer,
     pub(crate) session: Arc<SessionState>,
+    /// The process of the client; of a client that has none here, a number of the connection.
+    pub(crate) source: u64,
     pub(crate) unsent: Arc<UnsentBytes>,
 }
 
+/// The source of a connection: all connections of one process of this machine are one.
+fn source(stream: &PeerStream) -> u64 {
+    static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+    /// Behind all numbers of processes.
+    const FIRST: u64 = 1 << 32;
+    let process = match stream {
+        PeerStream::Unix(stream) => stream.peer_cred().ok().and_then(|peer| peer.pid()),
+        _ => None,
+    };
+    // A process of another namespace has the number 0 here.
+    let process = process.and_then(|pid| u64::try_from(pid).ok().filter(|pid| *pid > 0));
+    process.unwrap_or_else(|| FIRST + CONNECTIONS.fetch_add(1, Ordering::Relaxed))
+}
+
 impl ConnectionInfo {
-    fn new(peer: Peer, session: Arc<SessionState>) -> Self {
+    fn new(peer: Peer, session: Arc<SessionState>, source: u64) -> Self {
         Self {
             peer,
             session,
+            source,
             unsent: Arc::default(),
         }
     }
 
     #[cfg(test)]
     pub(super) fn without_slot(peer: Peer) -> Self {
-        Self::new(peer, Arc::default())
+        Self::new(peer, Arc::default(), 1)
     }
 }
 
@@ -93,9 +111,10 @@ impl GrpcConnection {
                 read: 0,
             })
         });
+        let source = source(&stream);
         Self {
             stream,
-            info: ConnectionInfo::new(peer, slot.session()),
+            info: ConnectionInfo::new(peer, slot.session(), source),
             first_call: Some(Box::pin(sleep(first_call_after))),
             slot,
             budget: FrameBudget::new(Instant::now()),

@@ -76,7 +76,7 @@ impl AdmissionLayer {
         let info = info.ok_or_else(unidentified)?;
         let admitted =
             self.admission
-                .admit::<Grpc>(&head, &info.peer, &info.session)?;
+                .admit::<Grpc>(&head, &info.peer, Some(info.source), &info.session)?;
         let unsent = info.unsent.clone();
         let timer = head.extensions.remove::<SharedCallTimer>();
         let requirement = &admitted.requirement;

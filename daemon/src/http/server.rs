@@ -226,7 +226,7 @@ async fn admit(
             "address this machine by its IP address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
     }
-    let admitted = site.admission.admit::<Http>(head, &peer, session);
+    let admitted = site.admission.admit::<Http>(head, &peer, None, session);
     let answered = match admitted {
         Ok(mut admitted) => admitted.run(answer(site, head)).await,
         Err(refusal) => Err(refusal),

@@ -378,7 +378,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         (json!({"created_at": 5}), "takes a time as a string"),
         (
             json!({"created_at": {"gte": "2024"}}),
-            "at \"created_at.gte\": time: \"2024\": no '-' after the year",
+            "at \"created_at.gte\": time: \"2024\": it has no offset",
         ),
         (
             json!({"type": {"in": ["fact", "fax"]}}),
@@ -532,7 +532,7 @@ fn a_span_of_time_equals_every_instant_in_it() {
         (json!("today"), true),
         (json!("this morning"), false),
         (json!("yesterday"), false),
-        (json!("last night"), false),
+        (json!("last night"), true),
         (json!("2024-05"), true),
         (json!({"ne": "today"}), false),
         (json!({"ne": "yesterday"}), true),
