@@ -50,5 +50,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("amem.v1.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure().compile_fds(descriptors)?;
+    // The standard's, in a tree of its own: no rule of amem.v1 concerns it.
+    println!("cargo:rerun-if-changed=health");
+    let mut health = Compiler::new(["health"])?;
+    health.include_source_info(true);
+    health.open_files(["grpc/health/v1/health.proto"])?;
+    let health = health.file_descriptor_set();
+    fs::write(out.join("grpc.health.v1.bin"), health.encode_to_vec())?;
+    tonic_prost_build::configure().compile_fds(health)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Times as people write and read them, in their zone; moments are times or LSNs.
 //!
-//! The zone is that of the machine or of `TZ`, or UTC (`--utc`, `AMEM_UTC`). Text output shows local times, with their
+//! The zone is UTC if asked for (`--utc`, `AMEM_UTC`), else that of `TZ`, of amemd's settings (`zone`), or of the machine. Text output shows local times, with their
 //! offset where they stand alone; JSON is in UTC. Recent times are shown as an age.
 
 use std::env;
@@ -11,11 +11,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use amem_client::{Timestamp, v1};
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};
+use amem_query::filter::Filter;
 use amem_query::time;
-use amem_query::time_phrase::{Clock, parse_phrase};
+use amem_query::time_phrase::{Clock, parse_phrase, zone_named};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp as Instant, Zoned};
 
+use crate::connection::settings::DaemonSettings;
 use crate::failure::Failure;
 
 pub(crate) const HELP: &str = "Times: 2026-05-01T12:00:00Z, \"2026-05-01 12:00\", 2026-05-01, 2026-05, 2026, now, today, yesterday,
@@ -40,22 +42,37 @@ pub(crate) fn choose_zone(arguments: &[OsString]) -> Option<String> {
     let is_set = env::var_os(UTC_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
     // Behind `--` stands a text.
     let mut options = arguments.iter().take_while(|argument| *argument != "--");
-    let (zone, note) = if is_set || options.any(|argument| argument == UTC_FLAG) {
-        (TimeZone::UTC, None)
-    } else {
-        match TimeZone::try_system() {
-            Ok(zone) => (zone, None),
-            Err(why) => (
-                TimeZone::UTC,
-                Some(format!(
-                    "the local time zone is unknown, times are in UTC: {why}"
-                )),
-            ),
-        }
+    let is_utc = is_set || options.any(|argument| argument == UTC_FLAG);
+    let (zone, note) = match is_utc {
+        true => (TimeZone::UTC, None),
+        false => local_zone(),
     };
     // The first choice stays.
     let _chosen = ZONE.set(zone);
     note
+}
+
+/// The zone of the user, and a note if it is not the one that they named.
+fn local_zone() -> (TimeZone, Option<String>) {
+    let is_named = env::var_os("TZ").is_some_and(|zone| !zone.is_empty());
+    let named = (!is_named)
+        .then(|| DaemonSettings::of_process().zone)
+        .flatten();
+    let settings = named.map(|name| zone_named(&name));
+    let system = |note: Option<String>| match TimeZone::try_system() {
+        Ok(zone) => (zone, note),
+        Err(why) => {
+            let note = format!("the local time zone is unknown, times are in UTC: {why}");
+            (TimeZone::UTC, Some(note))
+        }
+    };
+    match settings {
+        Some(Ok(zone)) => (zone, None),
+        Some(Err(why)) => system(Some(format!(
+            "zone in amemd's settings: {why}; times are those of the machine's zone"
+        ))),
+        None => system(None),
+    }
 }
 
 fn zone() -> &'static TimeZone {
@@ -82,6 +99,21 @@ pub(crate) fn parse_time(text: &str) -> Result<Micros, String> {
 fn parse_at(text: &str, clock: &Clock) -> Result<Micros, String> {
     let named = parse_phrase(text, clock).map_err(|e| e.to_string())?;
     Ok(named.at)
+}
+
+/// The filter with its days and relative times as instants: amemctl's clock and zone are the user's, not the daemon's.
+/// Texts that mean the same everywhere, and those that are no filters, stay as they are.
+pub(crate) fn resolve_filter(json: &str) -> String {
+    resolve_filter_at(json, &clock()).unwrap_or_else(|| json.to_owned())
+}
+
+fn resolve_filter_at(json: &str, clock: &Clock) -> Option<String> {
+    let value = serde_json::from_str(json).ok()?;
+    if Filter::parse(&value).is_ok() {
+        return None;
+    }
+    let filter = Filter::parse_at(&value, clock).ok()?;
+    Some(filter.to_json().to_string())
 }
 
 /// An LSN or a time.
@@ -121,7 +153,7 @@ pub(crate) fn timestamp(time: Micros) -> Timestamp {
 
 /// In tables: an age, or the local date of an old time.
 pub(crate) fn short(time: Micros) -> String {
-    short_at(time, &clock())
+    short_at(time, now(), zone())
 }
 
 /// Alone on a line: exact, with the age of a recent time.
@@ -189,9 +221,9 @@ fn formatted(time: Micros, zone: &TimeZone, pattern: &str, part: std::ops::Range
     }
 }
 
-fn short_at(time: Micros, clock: &Clock) -> String {
+fn short_at(time: Micros, now: Micros, zone: &TimeZone) -> String {
     // Seconds do not matter after two weeks.
-    ago(time, clock.now()).unwrap_or_else(|| formatted(time, clock.zone(), "%Y-%m-%d %H:%M", 0..16))
+    ago(time, now).unwrap_or_else(|| formatted(time, zone, "%Y-%m-%d %H:%M", 0..16))
 }
 
 /// The age; `None` for future and old times.
@@ -241,15 +273,41 @@ mod tests {
     }
 
     fn los_angeles() -> Clock {
-        let now = time::parse("2026-03-06T00:05:00Z").unwrap();
-        Clock::new(now, TimeZone::get("America/Los_Angeles").unwrap())
+        Clock::new(friday(), california())
+    }
+
+    /// In Los Angeles it is Thursday, 16:05.
+    fn friday() -> Micros {
+        time::parse("2026-03-06T00:05:00Z").unwrap()
+    }
+
+    fn california() -> TimeZone {
+        TimeZone::get("America/Los_Angeles").unwrap()
+    }
+
+    #[test]
+    fn times_of_a_filter_are_sent_as_instants() {
+        let resolved = |json: &str| resolve_filter_at(json, &los_angeles());
+        let today = resolved(r#"{"happened_at": "today"}"#).unwrap();
+        assert!(today.contains("2026-03-05T08:00:00Z"), "{today}");
+        assert!(today.contains("2026-03-06T08:00:00Z"), "{today}");
+        let since = resolved(r#"{"created_at": {"gte": "2 hours ago"}}"#).unwrap();
+        assert!(since.contains("2026-03-05T22:05:00Z"), "{since}");
+        for same in [
+            r#"{"created_at": {"gte": "2026-03-05T08:00:00Z"}}"#,
+            r#"{"speaker": "today"}"#,
+            r#"{"created_at": "some day"}"#,
+            "{",
+        ] {
+            assert_eq!(resolved(same), None, "{same}");
+        }
     }
 
     #[test]
     fn days_and_times_are_local() {
         let check = |text: &str, expected: &str| {
             let time = parse_at(text, &los_angeles()).unwrap();
-            assert_eq!(exact_in(time, los_angeles().zone()), expected, "{text}");
+            assert_eq!(exact_in(time, &california()), expected, "{text}");
         };
         check("now", "2026-03-05T16:05:00-08:00");
         check("today", "2026-03-05T00:00:00-08:00");
@@ -266,7 +324,7 @@ mod tests {
     fn a_recent_time_is_shown_as_its_age() {
         let check = |text: &str, expected: &str| {
             let time = time::parse(text).unwrap();
-            assert_eq!(short_at(time, &los_angeles()), expected, "{text}");
+            assert_eq!(short_at(time, friday(), &california()), expected, "{text}");
         };
         check("2026-03-06T00:04:59.5Z", "just now");
         check("2026-03-06T00:04:59Z", "1 second ago");

@@ -2,6 +2,7 @@
 
 use amem_engine::{BlockingPool, CallerPool};
 
+use crate::auth::Caller;
 use crate::refusal::Result;
 
 /// A blocking pool for calls.
@@ -16,6 +17,16 @@ impl CallPool {
     /// The pool on behalf of a caller, by its principal.
     pub(crate) fn of<'a>(&'a self, caller: &'a str) -> CallPoolOf<'a> {
         CallPoolOf(self.0.of(caller))
+    }
+}
+
+impl CallPool {
+    /// The pool on behalf of the process that calls.
+    pub(crate) fn of_process<'a>(&'a self, caller: &'a Caller) -> CallPoolOf<'a> {
+        CallPoolOf(
+            self.0
+                .of_source(&caller.principal, caller.source.unwrap_or(0)),
+        )
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
+use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use crate::auth::{AccessControl, Role, Secrets, Tokens};
@@ -24,6 +25,8 @@ pub(crate) struct LiveConfig {
     pub(crate) change: u64,
     pub(crate) access: AccessControl,
     pub(crate) limits: Limits,
+    /// The zone of times of day in schedules.
+    pub(crate) zone: TimeZone,
     pub(crate) secrets: Secrets,
     /// The role of callers by TCP that present a certificate and need no token.
     pub(crate) tcp_role: Role,
@@ -71,6 +74,7 @@ fn live(config: &Config, secrets: Secrets) -> LiveConfig {
             config.readers.clone(),
         ),
         limits: config.limits.clone(),
+        zone: config.zone.clone(),
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
     }
@@ -83,6 +87,7 @@ impl LiveConfig {
             change: 1,
             access: AccessControl::default(),
             limits,
+            zone: TimeZone::UTC,
             secrets: Secrets::default(),
             tcp_role: Role::Read,
         }

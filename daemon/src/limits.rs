@@ -76,6 +76,10 @@ pub const CONNECTION_UNSENT_BYTES: usize = 256 << 10;
 pub const UNREAD_BYTES: usize = 64 << 20;
 /// See `UNREAD_BYTES`.
 pub const UNREAD_AFTER_WHEN_MANY: Duration = Duration::from_secs(5);
+/// Default of `limits.answer_bytes_in_flight`.
+pub const ANSWER_BYTES_IN_FLIGHT_MAX: u64 = 256 << 20;
+/// Bytes of an answer that count for nothing: as many as a connection gets at a time.
+pub const UNCOUNTED_ANSWER_BYTES: usize = ANSWER_PART_BYTES;
 /// Subscriptions that read commits at the same time; they take turns message by message.
 pub const SUBSCRIPTION_READS_MAX: usize = 2;
 /// How long a subscription stays silent before it sends its position.
@@ -131,8 +135,10 @@ pub const CALLS_PER_SECOND: u64 = 50_000;
 pub const CONNECTIONS_PER_SECOND: u64 = 1_000;
 /// Keys whose rates are remembered; beyond it, idle ones are dropped.
 pub const RATE_KEYS_MAX: usize = 4_096;
-/// Connections for metrics; one more closes the oldest.
+/// Connections for metrics whose request has arrived; one more closes the oldest of them.
 pub const METRICS_CONNECTIONS_MAX: usize = 8;
+/// Connections for metrics whose request has not arrived; one more closes the oldest of them.
+pub const METRICS_HEADS_MAX: usize = 256;
 /// Bytes of the head of a request for metrics.
 pub const METRICS_HEAD_BYTES_MAX: usize = 8 << 10;
 /// Headers of a request for metrics.
@@ -143,6 +149,16 @@ pub const METRICS_REST: Duration = Duration::from_millis(100);
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 /// How long a connection for metrics may last.
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
+/// Services in a list of grpc.health.v1.
+pub const HEALTH_SERVICES_MAX: usize = 10_000;
+/// A process that is the only one of its caller leaves this part (one in N) of the caller's share to others.
+pub const SOURCE_RESERVE_ONE_IN: u64 = 8;
+/// How long a process of a caller counts as one that shares, from when it last asked for something.
+pub const SOURCE_ACTIVE_FOR: Duration = Duration::from_secs(5);
+/// Processes and connections of one caller that share; further ones have what a new one would.
+pub const SOURCES_MAX: usize = 1_024;
+/// Log lines of libraries for each second: peers cause them without a token.
+pub const FOREIGN_LINES_PER_SECOND: u64 = 100;
 /// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.
 pub const REASONS_MAX: usize = 256;
 /// Bytes of a configuration file.
@@ -161,6 +177,14 @@ pub const PEM_BYTES_MAX: u64 = 1 << 20;
 pub const REQUEST_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a header block of a Unix client, encoded and decoded.
 pub const HEADER_BLOCK_BYTES_MAX: usize = 64 << 10;
+/// Control frames that a connection may send at once.
+pub const CONTROL_FRAMES_MAX: u64 = 4_096;
+/// Control frames that it may send for each second.
+pub const CONTROL_FRAMES_PER_SECOND: u64 = 256;
+/// Control frames that it may send for each call.
+pub const CONTROL_FRAMES_PER_CALL: u64 = 8;
+/// Bytes that it receives for each further one: more than the answer to a PING has, less than most messages.
+pub const CONTROL_FRAME_PER_BYTES_SENT: u64 = 64;
 /// Frames of a header block.
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
 /// Re-encoded bytes that may wait for the server, apart from the rest of one block.

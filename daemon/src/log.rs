@@ -3,15 +3,18 @@
 //! `process` installs it once. Without it (in tests) a change of the filter has no effect.
 
 use std::io::{self, IsTerminal};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
-use tracing_subscriber::filter::EnvFilter;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::filter::{EnvFilter, dynamic_filter_fn};
+use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Registry, fmt, reload};
 
 use crate::config::LogFormat;
 use crate::config::log_filter::parse;
+use crate::limits::FOREIGN_LINES_PER_SECOND;
 use crate::traces::SpanLayer;
 
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
@@ -26,13 +29,66 @@ pub(crate) fn install(
     let registry = tracing_subscriber::registry().with(filter).with(spans);
     let colours = io::stderr().is_terminal();
     let lines = fmt::layer().with_ansi(colours).with_writer(io::stderr);
+    let bounded = || dynamic_filter_fn(|line, _| FOREIGN.is_within(line.target(), Instant::now()));
     let installed = match format {
-        LogFormat::Text => registry.with(lines).try_init(),
-        LogFormat::Json => registry.with(lines.json()).try_init(),
+        LogFormat::Text => registry.with(lines.with_filter(bounded())).try_init(),
+        LogFormat::Json => registry
+            .with(lines.json().with_filter(bounded()))
+            .try_init(),
     };
     installed.map_err(|e| e.to_string())?;
     drop(FILTER.set(handle));
     Ok(())
+}
+
+/// The lines of libraries in the current second.
+static FOREIGN: LineRate = LineRate {
+    second: Mutex::new(None),
+    dropped: AtomicU64::new(0),
+};
+
+/// Bounds the lines that come from other crates than ours.
+#[derive(Debug)]
+struct LineRate {
+    /// When the current second began, and its lines.
+    second: Mutex<Option<(Instant, u64)>>,
+    /// Lines that were dropped and are not reported yet.
+    dropped: AtomicU64,
+}
+
+impl LineRate {
+    /// True if a line of this target may be written.
+    fn is_within(&self, target: &str, now: Instant) -> bool {
+        if target.starts_with("amem") {
+            return true;
+        }
+        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        let (began, lines) = second.unwrap_or((now, 0));
+        let is_over = now.saturating_duration_since(began) >= Duration::from_secs(1);
+        let (began, lines) = if is_over { (now, 0) } else { (began, lines) };
+        *second = Some((began, lines.saturating_add(1)));
+        let is_within = lines < FOREIGN_LINES_PER_SECOND;
+        if !is_within {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        is_within
+    }
+
+    fn take_dropped(&self) -> u64 {
+        self.dropped.swap(0, Ordering::Relaxed)
+    }
+}
+
+/// Reports dropped lines once a second, for as long as it is polled.
+pub(crate) async fn report_dropped() {
+    let mut ticks = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        ticks.tick().await;
+        let lines = FOREIGN.take_dropped();
+        if lines > 0 {
+            tracing::warn!(lines, "dropped log lines of libraries: there were too many");
+        }
+    }
 }
 
 pub(crate) fn set_filter(filter: &str) -> Result<(), String> {
@@ -40,5 +96,32 @@ pub(crate) fn set_filter(filter: &str) -> Result<(), String> {
     match FILTER.get() {
         Some(handle) => handle.reload(filter).map_err(|e| e.to_string()),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_libraries_are_bounded_and_counted() {
+        let rate = LineRate {
+            second: Mutex::new(None),
+            dropped: AtomicU64::new(0),
+        };
+        let begun = Instant::now();
+        let written = |target: &str, now| {
+            let lines = 0..FOREIGN_LINES_PER_SECOND + 50;
+            lines.filter(|_| rate.is_within(target, now)).count() as u64
+        };
+        assert_eq!(
+            written("h2::proto::connection", begun),
+            FOREIGN_LINES_PER_SECOND
+        );
+        assert_eq!(rate.take_dropped(), 50);
+        assert_eq!(written("amemd::grpc", begun), FOREIGN_LINES_PER_SECOND + 50);
+        let next = begun + Duration::from_secs(1);
+        assert_eq!(written("rustls", next), FOREIGN_LINES_PER_SECOND);
+        assert_eq!((rate.take_dropped(), rate.take_dropped()), (50, 0));
     }
 }

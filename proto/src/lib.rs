@@ -30,4 +30,18 @@ pub mod v1 {
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/amem.v1.bin"));
 }
 
+/// Package `grpc.health.v1`: health checks as the standard has them, with `List`.
+#[allow(
+    clippy::all,
+    missing_docs,
+    unreachable_pub,
+    reason = "generated code has the style of its generator"
+)]
+pub mod health {
+    tonic::include_proto!("grpc.health.v1");
+
+    /// Every message and service of the package, as an encoded `google.protobuf.FileDescriptorSet`.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/grpc.health.v1.bin"));
+}
+
 pub use prost_types::{Duration, Timestamp};

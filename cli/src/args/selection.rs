@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::types::{event_type_number, parse_event_type};
-use crate::when::{as_of, parse_moment, parse_time, timestamp};
+use crate::when::{as_of, parse_moment, parse_time, resolve_filter, timestamp};
 
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
@@ -105,7 +105,7 @@ pub(crate) struct SelectionArgs {
     /// Only events whose text contains all these words, in any inflection.
     #[arg(long, value_name = "WORDS")]
     keyword: Option<String>,
-    /// Only events whose attributes match a filter, as JSON: '{"speaker":{"eq":"Ada"}}'.
+    /// Only events that match a filter, as JSON: '{"speaker":"Ada"}', '{"event_time":{"gte":"last Tuesday"}}'.
     #[arg(long = "where", value_name = "JSON")]
     condition: Option<String>,
     /// Only events of at least this strength.
@@ -153,7 +153,10 @@ impl SelectionArgs {
             confidence: at_least(self.min_confidence),
             strength: at_least(self.min_strength),
             keyword: self.keyword.clone().unwrap_or_default(),
-            filter_json: self.condition.clone().unwrap_or_default(),
+            filter_json: self
+                .condition
+                .as_deref()
+                .map_or_else(String::new, resolve_filter),
             scope: self.scoped.scope(),
             include_forgotten: looking.include_forgotten,
             include_compressed: self.include_compressed,

@@ -186,11 +186,7 @@ impl CreateArgs {
         };
         cx.done(Some(&named), &output, |page| {
             let made = if output.made { "made" } else { "there already" };
-            page.line(format!(
-                "{}: {made}, {}",
-                self.name,
-                printable(&output.path)
-            ));
+            page.line(format!("{}: {made}{}", self.name, file_of(&output.path)));
         })?;
         Ok(Exit::Ok)
     }
@@ -219,6 +215,14 @@ impl CreateArgs {
         };
         settings.insert("embed".into(), false.into());
         Ok(serde_json::Value::from(settings).to_string())
+    }
+}
+
+/// The end of a sentence: the file, unless the daemon does not tell it, by TCP.
+fn file_of(path: &str) -> String {
+    match path {
+        "" => String::new(),
+        path => format!(", {}", printable(path)),
     }
 }
 
@@ -399,11 +403,11 @@ impl RmArgs {
         let instance = opened.moment.unwrap_or_default().instance;
         if !self.yes {
             let stake = format!(
-                "{}: {}, {}, {}\n",
+                "{}: {}, {}{}\n",
                 self.name,
                 plural(status.events, "event"),
                 plural(status.edges, "edge"),
-                printable(&opened.path)
+                file_of(&opened.path)
             );
             confirm(cx, &stake, "remove it for good?", "--yes")?;
         }

@@ -93,7 +93,11 @@ impl ShutdownArgs {
         }
         let output = ShutdownOutput { pid: status.pid };
         cx.done(None, &output, |page| {
-            page.line(format!("amemd (process {}) has ended", output.pid));
+            // By TCP a daemon does not tell its process.
+            page.line(match output.pid {
+                0 => "amemd has ended".to_owned(),
+                pid => format!("amemd (process {pid}) has ended"),
+            });
         })?;
         Ok(Exit::Ok)
     }
@@ -101,7 +105,7 @@ impl ShutdownArgs {
 
 /// A daemon on another machine is there if it answers.
 fn is_there(cx: &CommandContext, pid: u32) -> bool {
-    if cx.reach().is_local() {
+    if cx.reach().is_local() && pid != 0 {
         is_running(pid)
     } else {
         cx.reach()

@@ -75,12 +75,15 @@ fn alive(remote: &Remote, cx: &mut CommandContext) -> Result<Exit, Failure> {
 
 fn write(output: &Vitals, all: bool, page: &mut TextPage) {
     page.title(format!("amemd {}", output.version));
-    page.field(
-        "process",
-        format!("{}, up {}", output.pid, span(output.uptime_secs)),
-    );
-    page.field("folder", printable(&output.folder));
-    page.field("socket", printable(&output.socket));
+    let up = span(output.uptime_secs);
+    // By TCP a daemon tells neither its process nor its paths.
+    if output.pid == 0 {
+        page.field("process", format!("up {up}"));
+    } else {
+        page.field("process", format!("{}, up {up}", output.pid));
+        page.field("folder", printable(&output.folder));
+        page.field("socket", printable(&output.socket));
+    }
     let open = output.brains.len() as u64;
     let mut brains = format!("{}, {} open", count(output.brain_count), count(open));
     if output.failed_brains > 0 {

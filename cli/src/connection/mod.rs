@@ -4,4 +4,4 @@ pub(crate) mod autostart;
 pub(crate) mod flags;
 pub(crate) mod refusal;
 pub(crate) mod remote;
-mod settings;
+pub(crate) mod settings;

@@ -1,4 +1,4 @@
-//! What amemctl must know of amemd's own settings to find it: socket and folder, from the file that amemd reads.
+//! What amemctl must know of amemd's own settings to find it: socket, folder and zone, from the file that amemd reads.
 //!
 //! Not here: checking them. A file that cannot be read counts as empty: amemd reports it when it starts.
 
@@ -13,6 +13,8 @@ use serde::Deserialize;
 pub(crate) struct DaemonSettings {
     pub(crate) socket: Option<PathBuf>,
     pub(crate) folder: Option<PathBuf>,
+    /// The time zone.
+    pub(crate) zone: Option<String>,
 }
 
 impl DaemonSettings {
@@ -45,6 +47,7 @@ impl DaemonSettings {
         Some(Self {
             socket: settings.socket.map(from_file),
             folder: settings.folder.map(from_file),
+            zone: settings.zone,
         })
     }
 }
@@ -59,12 +62,13 @@ mod tests {
         let file = folder.path().join("config.toml");
         fs::write(
             &file,
-            "socket = \"run/s.sock\"\nfolder = \"/brains\"\n[limits]\nevents_max = 5\n",
+            "socket = \"run/s.sock\"\nfolder = \"/brains\"\nzone = \"Asia/Tokyo\"\n[limits]\nevents_max = 5\n",
         )
         .unwrap();
         let expected = DaemonSettings {
             socket: Some(folder.path().join("run/s.sock")),
             folder: Some("/brains".into()),
+            zone: Some("Asia/Tokyo".into()),
         };
         assert_eq!(DaemonSettings::read(&file), Some(expected));
         fs::write(&file, "socket = 7").unwrap();

@@ -123,6 +123,8 @@ export function selection(where: Where | undefined): Message {
     keyword: where.keyword,
     scope: given({ user: where.user, agent: where.agent, run: where.run }),
     filter_json: attributes(where.filter),
+    now: where.now === undefined ? undefined : timestamp(where.now),
+    zone: where.zone,
     include_forgotten: where.includeForgotten,
     include_compressed: where.includeCompressed,
   });

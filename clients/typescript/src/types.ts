@@ -376,6 +376,10 @@ export interface Where {
   run?: string;
   /** Conditions on attributes and fields, such as { topic: 'rust', confidence: { gte: 0.5 } }. */
   filter?: JsonObject;
+  /** What relative times of the filter refer to ("last Tuesday"); without it the daemon refuses them. */
+  now?: Time;
+  /** The zone of days and of times without an offset in the filter, such as "Europe/Berlin" or "+01:00". */
+  zone?: string;
   includeForgotten?: boolean;
   includeCompressed?: boolean;
 }

@@ -40,6 +40,7 @@ pub struct BlockingPool {
 pub struct CallerPool<'a> {
     pool: &'a BlockingPool,
     caller: &'a str,
+    source: u64,
 }
 
 impl BlockingPool {
@@ -53,7 +54,16 @@ impl BlockingPool {
 
     /// On behalf of a caller, by any key that tells callers apart: its principal, or that of the daemon.
     pub fn of<'a>(&'a self, caller: &'a str) -> CallerPool<'a> {
-        CallerPool { pool: self, caller }
+        self.of_source(caller, 0)
+    }
+
+    /// On behalf of one of a caller's sources, such as a process: they have the caller's turns in rotation.
+    pub fn of_source<'a>(&'a self, caller: &'a str, source: u64) -> CallerPool<'a> {
+        CallerPool {
+            pool: self,
+            caller,
+            source,
+        }
     }
 }
 
@@ -67,7 +77,11 @@ impl CallerPool<'_> {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
         // The permit is held until the work ends, even if the caller stops waiting.
-        let permit = self.pool.queue.acquire(self.caller).await?;
+        let permit = self
+            .pool
+            .queue
+            .acquire_from(self.caller, self.source)
+            .await?;
         let (wanted, mut gone) = oneshot::channel::<()>();
         let work = move || {
             let _permit = permit;

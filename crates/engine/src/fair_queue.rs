@@ -1,7 +1,8 @@
 //! A fair queue: a bounded number of permits for one kind of work, given to callers in rotation.
 //!
 //! Each caller has its own queue, and queues are served in rotation: before each piece of its work, a caller waits for
-//! at most one piece of every other caller.
+//! at most one piece of every other caller. The turns of a caller go round its sources (processes, connections): many
+//! sources have no more turns than one.
 //!
 //! Promises: there are never more permits than `at_once`; a permit whose caller stopped waiting goes to the next one;
 //! callers without waiting work take no memory.
@@ -28,9 +29,48 @@ struct QueueState {
     free: usize,
     /// The keys of callers that wait, in rotation.
     keys: VecDeque<Arc<str>>,
-    /// The waiters of each key, oldest first; never empty.
-    waiting: HashMap<Arc<str>, VecDeque<Waiter>>,
+    /// The waiters of each key; never empty.
+    waiting: HashMap<Arc<str>, CallerQueue>,
     next_number: u64,
+}
+
+/// The waiters of one caller, by source in rotation; each source's, oldest first, are never empty.
+#[derive(Debug, Default)]
+struct CallerQueue(VecDeque<(u64, VecDeque<Waiter>)>);
+
+impl CallerQueue {
+    fn push(&mut self, source: u64, waiter: Waiter) {
+        match self.0.iter_mut().find(|(it, _)| *it == source) {
+            Some((_, waiters)) => waiters.push_back(waiter),
+            None => self.0.push_back((source, VecDeque::from([waiter]))),
+        }
+    }
+
+    /// Removes the next waiter; other sources come before the next one of its source.
+    fn pop(&mut self) -> Option<Waiter> {
+        let (source, mut waiters) = self.0.pop_front()?;
+        let next = waiters.pop_front();
+        if !waiters.is_empty() {
+            self.0.push_back((source, waiters));
+        }
+        next
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Waiter> {
+        let places = self.0.iter_mut();
+        let (waiters, at) = places.map(|(_, waiters)| waiters).find_map(|waiters| {
+            let at = waiters.iter().position(|waiter| waiter.number == number)?;
+            Some((waiters, at))
+        })?;
+        let removed = waiters.remove(at);
+        self.0.retain(|(_, waiters)| !waiters.is_empty());
+        removed
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.0.iter().map(|(_, waiters)| waiters.len()).sum()
+    }
 }
 
 /// A place in a queue.
@@ -67,7 +107,12 @@ impl FairQueue {
 
     /// Waits for a permit. `key` names the caller: callers with one key share one turn.
     pub(crate) async fn acquire(&self, key: &str) -> Result<Permit> {
-        match self.try_acquire(key) {
+        self.acquire_from(key, 0).await
+    }
+
+    /// Waits for a permit on behalf of one of the caller's sources.
+    pub(crate) async fn acquire_from(&self, key: &str, source: u64) -> Result<Permit> {
+        match self.try_acquire_from(key, source) {
             Ok(permit) => Ok(permit),
             // The sender lives in the queue as long as `self` does.
             Err(mut pending) => (&mut pending.permit).await.map_err(|_| DEFECT),
@@ -75,14 +120,14 @@ impl FairQueue {
     }
 
     /// A free permit, or a place in the queue.
-    fn try_acquire(&self, key: &str) -> Result<Permit, PendingPermit<'_>> {
+    fn try_acquire_from(&self, key: &str, source: u64) -> Result<Permit, PendingPermit<'_>> {
         let mut state = self.state();
         if state.free > 0 {
             state.free -= 1;
             return Ok(Permit(self.clone()));
         }
         let (give, permit) = oneshot::channel();
-        let (key, number) = state.enqueue(key, give);
+        let (key, number) = state.enqueue(key, source, give);
         Err(PendingPermit {
             queue: self,
             key,
@@ -100,13 +145,18 @@ impl FairQueue {
     /// How many wait.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
-        self.state().waiting.values().map(VecDeque::len).sum()
+        self.state().waiting.values().map(CallerQueue::len).sum()
     }
 }
 
 impl QueueState {
     /// Appends a waiter to the queue of its key.
-    fn enqueue(&mut self, key: &str, give: oneshot::Sender<Permit>) -> (Arc<str>, u64) {
+    fn enqueue(
+        &mut self,
+        key: &str,
+        source: u64,
+        give: oneshot::Sender<Permit>,
+    ) -> (Arc<str>, u64) {
         let number = self.next_number;
         self.next_number += 1;
         let key = match self.waiting.get_key_value(key) {
@@ -118,7 +168,7 @@ impl QueueState {
             }
         };
         let queue = self.waiting.entry(key.clone()).or_default();
-        queue.push_back(Waiter { number, give });
+        queue.push(source, Waiter { number, give });
         (key, number)
     }
 
@@ -128,8 +178,8 @@ impl QueueState {
             let Some(queue) = self.waiting.get_mut(&key) else {
                 continue;
             };
-            let next = queue.pop_front();
-            if queue.is_empty() {
+            let next = queue.pop();
+            if queue.0.is_empty() {
                 self.waiting.remove(&key);
             } else {
                 // Other keys come before the next waiter of this one.
@@ -146,9 +196,8 @@ impl QueueState {
     /// Removes a waiter, if it still waits.
     fn remove(&mut self, key: &Arc<str>, number: u64) -> Option<Waiter> {
         let queue = self.waiting.get_mut(key)?;
-        let at = queue.iter().position(|waiter| waiter.number == number)?;
-        let removed = queue.remove(at);
-        if queue.is_empty() {
+        let removed = queue.remove(number);
+        if queue.0.is_empty() {
             self.waiting.remove(key);
             self.keys.retain(|other| other != key);
         }
@@ -181,7 +230,7 @@ mod tests {
     fn ask<'a>(queue: &'a FairQueue, callers: &[&str]) -> Vec<PendingPermit<'a>> {
         let asked = callers
             .iter()
-            .map(|caller| queue.try_acquire(caller).unwrap_err());
+            .map(|caller| queue.try_acquire_from(caller, 0).unwrap_err());
         asked.collect()
     }
 
@@ -201,7 +250,7 @@ mod tests {
     #[test]
     fn callers_have_their_turns_one_after_the_other_however_much_one_asks_for() {
         let queue = FairQueue::new(1);
-        let mut has = queue.try_acquire("a").unwrap();
+        let mut has = queue.try_acquire_from("a", 0).unwrap();
         let mut waiting = ask(&queue, &["a", "a", "a", "a", "b", "c", "b"]);
         let mut order = Vec::new();
         for _ in 0..waiting.len() {
@@ -217,11 +266,32 @@ mod tests {
     }
 
     #[test]
+    fn the_turns_of_a_caller_go_round_its_processes() {
+        let queue = FairQueue::new(1);
+        let mut has = queue.try_acquire_from("a", 1).unwrap();
+        let mut waiting: Vec<_> = [("a", 1), ("a", 1), ("a", 1), ("a", 2), ("b", 3), ("a", 2)]
+            .map(|(key, source)| queue.try_acquire_from(key, source).unwrap_err())
+            .into();
+        // One that gives up leaves the order of the others.
+        drop(waiting.remove(1));
+        let mut order = Vec::new();
+        for _ in 0..waiting.len() {
+            drop(has);
+            let (at, permit) = given(&mut waiting).expect("nobody has the permit");
+            order.push(format!("{}{at}", waiting[at].key));
+            has = permit;
+        }
+        assert_eq!(order, ["a0", "b3", "a2", "a1", "a4"]);
+        drop(has);
+        check_idle(&queue, 1);
+    }
+
+    #[test]
     fn so_many_have_a_turn_and_no_more() {
         let queue = FairQueue::new(2);
         let (first, second) = (
-            queue.try_acquire("a").unwrap(),
-            queue.try_acquire("b").unwrap(),
+            queue.try_acquire_from("a", 0).unwrap(),
+            queue.try_acquire_from("b", 0).unwrap(),
         );
         let mut waiting = ask(&queue, &["a", "c"]);
         assert!(given(&mut waiting).is_none());
@@ -238,7 +308,7 @@ mod tests {
     #[test]
     fn who_gives_up_leaves_its_queue_and_a_turn_that_comes_too_late_goes_to_the_next() {
         let queue = FairQueue::new(1);
-        let has = queue.try_acquire("a").unwrap();
+        let has = queue.try_acquire_from("a", 0).unwrap();
         let mut waiting = ask(&queue, &["a", "b", "b", "c"]);
         // One of two, and all of a caller.
         drop(waiting.remove(1));
@@ -252,7 +322,7 @@ mod tests {
         drop(last);
         check_idle(&queue, 1);
         // Also where none waits any more.
-        let has = queue.try_acquire("a").unwrap();
+        let has = queue.try_acquire_from("a", 0).unwrap();
         let waiting = ask(&queue, &["a"]);
         drop(has);
         drop(waiting);

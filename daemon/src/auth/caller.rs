@@ -14,6 +14,8 @@ pub(crate) struct Caller {
     pub(crate) rights: Rights,
     /// The user and the group at the other end of the Unix socket.
     pub(crate) user: Option<(u32, u32)>,
+    /// The process, or by TCP the connection, from which the request comes, if that is known.
+    pub(crate) source: Option<u64>,
     /// The role that the call needs for each brain that it names; `Admin` until admission sets it.
     pub(crate) needs: Role,
 }
@@ -25,8 +27,14 @@ impl Caller {
             principal,
             rights,
             user: None,
+            source: None,
             needs: Role::Admin,
         }
+    }
+
+    /// True if it is a process of this machine: paths and process ids mean something to it, and are no news.
+    pub(crate) fn is_local(&self) -> bool {
+        self.user.is_some()
     }
 
     /// True if it may learn whether a brain of this name exists.

@@ -1,5 +1,6 @@
 //! Calls about the daemon: status, problems, latencies, jobs, schedules, quarantined files, configuration, tokens.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use amem_proto::v1;
@@ -39,12 +40,18 @@ impl Handle for v1::GetStatusRequest {
         } else {
             (Vec::new(), 0)
         };
+        // Where the daemon is on its machine is nothing to others.
+        let local = |pid: u32| if caller.is_local() { pid } else { 0 };
+        let local_path = |path: &Path| match caller.is_local() {
+            true => path.display().to_string(),
+            false => String::new(),
+        };
         Ok(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            pid: std::process::id(),
+            pid: local(std::process::id()),
             uptime: Some(status::duration(metrics.uptime())),
-            folder: brains.path().display().to_string(),
-            socket: gateway.socket.display().to_string(),
+            folder: local_path(brains.path()),
+            socket: local_path(&gateway.socket),
             brains: brains
                 .open_for(caller)
                 .iter()

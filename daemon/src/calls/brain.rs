@@ -146,12 +146,15 @@ impl Handle for v1::OpenBrainRequest {
     ) -> Result<Self::Response> {
         let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
-        let path = brain.path.to_str().ok_or_else(|| {
-            Refusal::invalid(
-                "the folder of the brains",
-                "the path is not UTF-8: rename the folder",
-            )
-        })?;
+        let path = match caller.is_local() {
+            true => brain.path.to_str().ok_or_else(|| {
+                Refusal::invalid(
+                    "the folder of the brains",
+                    "the path is not UTF-8: rename the folder",
+                )
+            })?,
+            false => "",
+        };
         Ok(v1::OpenBrainResponse {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),

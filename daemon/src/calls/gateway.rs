@@ -6,6 +6,7 @@ use std::sync::Arc;
 use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
 
+use super::answers::AnswerBudget;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -38,6 +39,8 @@ pub(crate) struct Gateway {
     pub(super) exports: Quota,
     /// Streams of batches that are open, by caller.
     pub(super) streams: Quota,
+    /// Bytes of answers under way.
+    answers: Quota,
     /// Subscriptions that read commits at the same time.
     pub(super) follows: Arc<Semaphore>,
     /// True once the daemon stops: streams end.
@@ -57,13 +60,16 @@ impl Gateway {
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
         let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX)?);
         let scans = BlockingPool::new(&threads, SCANS_MAX);
+        let schedules = Schedules::new(brains.engine().clone(), scans.clone());
+        schedules.set_zone(control.live().zone.clone());
         Ok(Self {
-            schedules: Schedules::new(brains.engine().clone(), scans.clone()),
+            schedules,
             brains,
             socket,
             control,
             reads: CallPool(BlockingPool::new(&threads, reads)),
             scans: CallPool(scans),
+            answers: Quota::default(),
             exports: Quota::default(),
             streams: Quota::default(),
             follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
@@ -78,6 +84,7 @@ impl Gateway {
             let message = format!("the configuration did not change: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;
+        self.schedules.set_zone(self.control.live().zone.clone());
         if reloaded.changed.iter().any(|key| key == READERS) {
             let readers = self.control.live().access.readers().clone();
             self.brains.engine().set_readers(readers).await?;
@@ -85,7 +92,12 @@ impl Gateway {
         Ok(reloaded)
     }
 
-    /// AnswerStream a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for
+    /// What the answers to a caller may hold.
+    pub(crate) fn answers_to(&self, caller: &Caller) -> AnswerBudget {
+        AnswerBudget::new(&self.answers, &self.control, caller)
+    }
+
+    /// Answers a question from the brain's newest view, or its view of an earlier moment; heavy questions wait for
     /// a thread of the pool. Events that an answer shows count as used only if the caller may write the brain.
     pub(crate) async fn ask_as<Q: Question>(
         &self,
@@ -97,7 +109,7 @@ impl Gateway {
         let answered = if question.is_heavy() {
             let brain = brain.clone();
             let answer = move || Ok(question.ask(&brain.view())?);
-            self.reads.of(&caller.principal).run(answer).await?
+            self.reads.of_process(caller).run(answer).await?
         } else {
             question.ask(&brain.view())?
         };

@@ -36,7 +36,7 @@ pub(crate) fn ingest(
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
-    let (answers, out) = AnswerSender::new(&gateway.control, STREAM_BATCHES_MAX);
+    let (answers, out) = AnswerSender::new(gateway.answers_to(&caller), STREAM_BATCHES_MAX);
     let sending = tokio::spawn(send_all(gateway, caller, batches, sent).in_current_span());
     let answer = async move {
         let _turn = turn;

@@ -31,6 +31,7 @@ pub(crate) mod transfer;
 mod change_feed;
 mod status;
 
+pub(crate) use answers::{AnswerLease, AnswerStream};
 pub use command::IntoCommand;
 pub(crate) use gateway::Gateway;
 pub use validate::Validate;

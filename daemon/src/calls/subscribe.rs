@@ -42,7 +42,7 @@ pub(crate) async fn follow(
     // Commits that no longer exist are refused now, not after a first message.
     view.commit_after(from)?;
     let (follower, newest) = brain.subscribe(from)?;
-    let (out, messages) = AnswerSender::new(&gateway.control, CHANGES_WAITING_MAX);
+    let (out, messages) = AnswerSender::new(gateway.answers_to(caller), CHANGES_WAITING_MAX);
     let following = CommitFeed {
         jobs: request.include_jobs.then(|| brain.subscribe_jobs()),
         brain,

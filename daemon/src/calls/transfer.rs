@@ -217,7 +217,7 @@ pub(crate) async fn export(
         Refusal::new(Code::ResourceExhausted, "LOAD", message)
     })?;
     let job = gateway.brains.jobs().begin(JobKind::Export, &brain.name);
-    let (parts, out) = AnswerSender::new(&gateway.control, PARTS_WAITING_MAX);
+    let (parts, out) = AnswerSender::new(gateway.answers_to(caller), PARTS_WAITING_MAX);
     let (scans, principal) = (gateway.scans.clone(), caller.principal.clone());
     let send = async move {
         let _turn = turn;

@@ -28,10 +28,11 @@ pub(crate) const READERS: &str = "access.readers";
 pub(crate) const TRACES: &str = "traces.otlp";
 
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [SettingKey; 19] = [
+const PLAIN: [SettingKey; 20] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
+    live("zone", "AMEMD_ZONE"),
     fixed("access.socket_group", "AMEMD_ACCESS_SOCKET_GROUP"),
     live("access.users", "AMEMD_ACCESS_USERS"),
     live("access.groups", "AMEMD_ACCESS_GROUPS"),

@@ -6,7 +6,7 @@ use tracing_subscriber::filter::EnvFilter;
 /// they are one program.
 pub(crate) fn parse(filter: &str) -> Result<EnvFilter, String> {
     EnvFilter::builder()
-        .parse(with_engine(filter))
+        .parse(quiet(&with_engine(filter)))
         .map_err(|e| format!("{e}; such as info, debug, or amemd=trace,info"))
 }
 
@@ -24,9 +24,37 @@ fn with_engine(filter: &str) -> String {
     format!("{filter}{engine}")
 }
 
+/// Libraries that log what a peer sends, which needs no token for it.
+const LOUD: [&str; 4] = ["h2", "hyper", "rustls", "tonic"];
+
+/// The filter with only errors of those libraries that it does not name.
+fn quiet(filter: &str) -> String {
+    let is_named = |library: &&str| {
+        let mut targets = filter.split(',').map(str::trim);
+        targets.any(|target| {
+            let rest = target.strip_prefix(library);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['=', '[', ':', '_']))
+        })
+    };
+    let others = LOUD.iter().filter(|library| !is_named(library));
+    let others: String = others.map(|library| format!(",{library}=error")).collect();
+    format!("{filter}{others}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn libraries_that_log_what_peers_send_are_quiet_unless_they_are_named() {
+        let all = ",h2=error,hyper=error,rustls=error,tonic=error";
+        assert_eq!(quiet("info"), format!("info{all}"));
+        let named = quiet("debug,h2=trace,hyper_util=info");
+        assert_eq!(
+            named,
+            "debug,h2=trace,hyper_util=info,rustls=error,tonic=error"
+        );
+    }
 
     #[test]
     fn a_filter_that_means_nothing_is_refused_with_one_that_does() {

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use amem_proto::paths;
+use amem_query::time_phrase::zone_named;
 use amem_store::Readers;
+use jiff::tz::TimeZone;
 
 use super::bounds::Limits;
 use super::flags::Flags;
@@ -92,6 +94,8 @@ pub struct Config {
     pub allow_network_folder: bool,
     /// The Unix socket.
     pub socket: PathBuf,
+    /// The zone of times of day in the schedules of jobs.
+    pub zone: TimeZone,
     /// The group whose members may connect, besides the daemon's user.
     pub socket_group: Option<u32>,
     /// The roles of other users by it, for all brains.
@@ -149,6 +153,9 @@ impl Config {
                 what: "socket to listen on",
                 remedy: "give --socket, or set AMEMD_SOCKET, XDG_DATA_HOME or HOME",
             })?;
+        let zone = layers.value("zone", Some("UTC".to_owned()))?;
+        let zone = zone_named(&zone.unwrap_or_default());
+        let zone = zone.map_err(|why| layers.wrong("zone").because(why))?;
         let socket_group = layers.id("access.socket_group", AccountKind::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
         let brain_grants = brain_grants(&mut layers, socket_group)?;
@@ -167,6 +174,7 @@ impl Config {
             default_folder,
             allow_network_folder: allow_network_folder.unwrap_or(false),
             socket,
+            zone,
             socket_group,
             grants,
             brain_grants,

@@ -203,6 +203,10 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
             &["access.socket_group=5", "access.brains=work/users/7=king"],
             &["\"king\"", "read, write or admin"],
         ),
+        (
+            &["zone=Mars/Olympus"],
+            &["zone", "Mars/Olympus", "Europe/Berlin"],
+        ),
         (&["no.such=1"], &["no.such"]),
         (&["socket"], &["KEY=VALUE"]),
     ] {

@@ -9,7 +9,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use amem_proto::answer::Code;
@@ -20,8 +20,10 @@ use tonic::body::Body;
 use tonic::codegen::{Body as HttpBody, Bytes};
 use tracing::Span;
 
+use super::latency_layer::SharedCallTimer;
 use super::status::trailers;
 use super::unsent_bytes::UnsentBytes;
+use crate::calls::AnswerLease;
 use crate::ingress::deadline::Deadline;
 use crate::ingress::load::CallSlot;
 use crate::limits::{ANSWER_PART_BYTES, UNREAD_AFTER, UNREAD_AFTER_WHEN_MANY, UNREAD_BYTES};
@@ -46,11 +48,23 @@ struct PendingAnswer {
     /// When the server was given a part that it has not sent yet; `None` once it asks for more.
     given: Option<Instant>,
     deadline: Option<Deadline>,
+    /// A frame of `inner` that was taken before there was room for it.
+    first: Option<Result<Frame<Bytes>, Status>>,
     /// Held until the answer ends.
     slot: Option<CallSlot>,
+    hold: AnswerHold,
     /// Of the call.
     span: Span,
     end: AnswerState,
+}
+
+/// What ends with an answer, whether it is read or given up.
+#[derive(Debug, Default)]
+pub(super) struct AnswerHold {
+    /// Its bytes, if it is large.
+    pub(super) lease: Option<AnswerLease>,
+    /// Of its call.
+    pub(super) timer: Option<SharedCallTimer>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,10 +83,26 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl PendingAnswer {
     /// Ends the answer; returns what it held, to be dropped without the lock.
-    fn close(&mut self, end: AnswerState) -> (Body, Option<CallSlot>) {
+    fn close(&mut self, end: AnswerState) -> (Body, Option<CallSlot>, AnswerHold) {
         self.end = end;
         self.rest = Bytes::new();
-        (std::mem::take(&mut self.inner), self.slot.take())
+        self.first = None;
+        let hold = std::mem::take(&mut self.hold);
+        (std::mem::take(&mut self.inner), self.slot.take(), hold)
+    }
+
+    /// Encodes a large answer now: encoded it takes a fraction of the memory, and it may not be read for long.
+    fn encode(&mut self) {
+        let mut cx = Context::from_waker(Waker::noop());
+        // An answer that is not ready is polled again when there is room.
+        if let Poll::Ready(Some(frame)) = Pin::new(&mut self.inner).poll_frame(&mut cx) {
+            self.given = Some(Instant::now());
+            match frame.map(Frame::into_data) {
+                Ok(Ok(data)) => self.rest = data,
+                Ok(Err(trailers)) => self.first = Some(Ok(trailers)),
+                Err(status) => self.first = Some(Err(status)),
+            }
+        }
     }
 
     fn part(&mut self, unsent: &Arc<UnsentBytes>) -> Frame<Bytes> {
@@ -90,20 +120,28 @@ impl PendingAnswers {
         slot: CallSlot,
         deadline: Option<Deadline>,
         unsent: Arc<UnsentBytes>,
+        hold: AnswerHold,
     ) -> Body {
         // An answer of headers only is sent at once.
         if inner.is_end_stream() {
             return inner;
         }
-        let answer = Arc::new(Mutex::new(PendingAnswer {
+        let is_large = hold.lease.is_some();
+        let mut answer = PendingAnswer {
             inner,
             rest: Bytes::new(),
+            first: None,
             given: None,
             deadline,
             slot: Some(slot),
+            hold,
             span: Span::current(),
             end: AnswerState::Open,
-        }));
+        };
+        if is_large {
+            answer.encode();
+        }
+        let answer = Arc::new(Mutex::new(answer));
         let key = self.next.fetch_add(1, Ordering::Relaxed);
         lock(&self.pending).insert(key, answer.clone());
         Body::new(AnswerBody {
@@ -150,6 +188,10 @@ impl PendingAnswers {
                 let held = answer.close(AnswerState::Unread(patience));
                 let span = answer.span.clone();
                 drop(answer);
+                let (_, _, hold) = &held;
+                if let Some(timer) = &hold.timer {
+                    timer.end(Some(SLOW_READER));
+                }
                 drop(held);
                 span.in_scope(|| tracing::debug!("gave up an unread answer"));
             }
@@ -173,11 +215,14 @@ impl Drop for AnswerBody {
     }
 }
 
+/// The reason of an answer that was given up.
+const SLOW_READER: &str = "SLOW_READER";
+
 fn unread(after: Duration) -> Refusal {
     let seconds = after.as_secs();
     let message =
         format!("the client did not read the answer for {seconds} s: call again, and keep reading");
-    Refusal::new(Code::DeadlineExceeded, "SLOW_READER", message)
+    Refusal::new(Code::DeadlineExceeded, SLOW_READER, message)
 }
 
 impl HttpBody for AnswerBody {
@@ -212,7 +257,11 @@ impl HttpBody for AnswerBody {
         if !answer.rest.is_empty() {
             return Poll::Ready(Some(Ok(answer.part(&this.unsent))));
         }
-        match Pin::new(&mut answer.inner).poll_frame(cx) {
+        let next = match answer.first.take() {
+            Some(first) => Poll::Ready(Some(first)),
+            None => Pin::new(&mut answer.inner).poll_frame(cx),
+        };
+        match next {
             Poll::Pending => {
                 let Some(deadline) = answer.deadline else {
                     return Poll::Pending;

@@ -1,23 +1,26 @@
 //! A connection whose client has sent the preface of HTTP/2.
 //!
-//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; on a Unix socket
-//! the client's `:authority` is replaced (`http2`).
+//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, once it is evicted, or once its client
+//! has sent too many control frames (`frame_budget`); on a Unix socket the client's `:authority` is replaced (`http2`).
 
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 use tonic::transport::server::Connected;
 
+use super::frame_budget::FrameBudget;
 use super::http2::{Authority, PREFACE};
 use super::unsent_bytes::UnsentBytes;
 use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionSlot;
+use crate::ingress::peer::PeerKey;
 use crate::ingress::session::SessionState;
 use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
@@ -32,21 +35,38 @@ const PASS_BYTES_MIN: usize = 4 << 10;
 pub(crate) struct ConnectionInfo {
     pub(crate) peer: Peer,
     pub(crate) session: Arc<SessionState>,
+    /// The process of the client; of a client that has none here, a number of the connection.
+    pub(crate) source: u64,
     pub(crate) unsent: Arc<UnsentBytes>,
 }
 
+/// The source of a connection: all connections of one process of this machine are one.
+fn source(stream: &PeerStream) -> u64 {
+    static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+    /// Behind all numbers of processes.
+    const FIRST: u64 = 1 << 32;
+    let process = match stream {
+        PeerStream::Unix(stream) => stream.peer_cred().ok().and_then(|peer| peer.pid()),
+        _ => None,
+    };
+    // A process of another namespace has the number 0 here.
+    let process = process.and_then(|pid| u64::try_from(pid).ok().filter(|pid| *pid > 0));
+    process.unwrap_or_else(|| FIRST + CONNECTIONS.fetch_add(1, Ordering::Relaxed))
+}
+
 impl ConnectionInfo {
-    fn new(peer: Peer, session: Arc<SessionState>) -> Self {
+    fn new(peer: Peer, session: Arc<SessionState>, source: u64) -> Self {
         Self {
             peer,
             session,
+            source,
             unsent: Arc::default(),
         }
     }
 
     #[cfg(test)]
     pub(super) fn without_slot(peer: Peer) -> Self {
-        Self::new(peer, Arc::default())
+        Self::new(peer, Arc::default(), 1)
     }
 }
 
@@ -57,6 +77,7 @@ pub(crate) struct GrpcConnection {
     /// Ready when the first call must have been admitted; `None` once one was.
     first_call: Option<Pin<Box<Sleep>>>,
     slot: ConnectionSlot,
+    budget: FrameBudget,
     /// Bytes that the server reads before those of `stream`.
     ahead: Vec<u8>,
     /// Bytes of `ahead` that it has read.
@@ -90,11 +111,13 @@ impl GrpcConnection {
                 read: 0,
             })
         });
+        let source = source(&stream);
         Self {
             stream,
-            info: ConnectionInfo::new(peer, slot.session()),
+            info: ConnectionInfo::new(peer, slot.session(), source),
             first_call: Some(Box::pin(sleep(first_call_after))),
             slot,
+            budget: FrameBudget::new(Instant::now()),
             ahead: PREFACE.to_vec(),
             read: 0,
             rewrite,
@@ -118,6 +141,27 @@ impl GrpcConnection {
         tracing::debug!(peer = %key, why, "closed a connection");
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
+}
+
+/// Counts what was read; an error, and a GOAWAY to the client, once it has sent too many control frames.
+fn check_frames(
+    budget: &mut FrameBudget,
+    mut stream: Pin<&mut PeerStream>,
+    key: impl Fn() -> PeerKey,
+    bytes: &[u8],
+    cx: &mut Context<'_>,
+) -> io::Result<()> {
+    if budget.receive(bytes, Instant::now()) {
+        return Ok(());
+    }
+    if let Some(frame) = budget.goaway() {
+        // The connection ends in any case: a client that reads nothing does not learn why.
+        let _unsent = stream.as_mut().poll_write(cx, &frame);
+        let _unsent = stream.poll_flush(cx);
+    }
+    let why = "the client sent too many control frames";
+    tracing::debug!(peer = %key(), why, "closed a connection");
+    Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
 impl Connected for GrpcConnection {
@@ -147,26 +191,33 @@ impl AsyncRead for GrpcConnection {
             this.ahead.clear();
             this.ahead.shrink_to(AHEAD_BYTES);
             this.read = 0;
-            let stream = Pin::new(&mut this.stream);
+            let mut stream = Pin::new(&mut this.stream);
+            let (budget, info) = (&mut this.budget, &this.info);
+            let key = || info.peer.key();
             let Some(rewrite) = this.rewrite.as_deref_mut() else {
-                return stream.poll_read(cx, buf);
+                let before = buf.filled().len();
+                ready!(stream.as_mut().poll_read(cx, buf))?;
+                let bytes = buf.filled().get(before..).unwrap_or_default();
+                return Poll::Ready(check_frames(budget, stream, key, bytes, cx));
             };
             if rewrite.taken == rewrite.read {
                 let authority = &mut rewrite.authority;
                 let passing = authority.passing().min(buf.remaining());
                 if passing >= PASS_BYTES_MIN {
                     let mut part = ReadBuf::new(buf.initialize_unfilled_to(passing));
-                    ready!(stream.poll_read(cx, &mut part))?;
+                    ready!(stream.as_mut().poll_read(cx, &mut part))?;
                     let bytes = part.filled().len();
+                    check_frames(budget, stream, key, part.filled(), cx)?;
                     buf.advance(bytes);
                     authority.passed(bytes);
                     return Poll::Ready(Ok(()));
                 }
                 let mut part = ReadBuf::new(&mut rewrite.buffer);
-                ready!(stream.poll_read(cx, &mut part))?;
+                ready!(stream.as_mut().poll_read(cx, &mut part))?;
                 if part.filled().is_empty() {
                     return Poll::Ready(Ok(()));
                 }
+                check_frames(budget, stream, key, part.filled(), cx)?;
                 (rewrite.taken, rewrite.read) = (0, part.filled().len());
             }
             let mut input = &rewrite.buffer[rewrite.taken..rewrite.read];
@@ -187,7 +238,9 @@ impl AsyncWrite for GrpcConnection {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.check_authorized(cx)?;
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf))?;
+        self.budget.send(buf.get(..written).unwrap_or_default());
+        Poll::Ready(Ok(written))
     }
 
     fn poll_write_vectored(
@@ -196,7 +249,14 @@ impl AsyncWrite for GrpcConnection {
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.check_authorized(cx)?;
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs))?;
+        let mut left = written;
+        for part in bufs {
+            let bytes = left.min(part.len());
+            self.budget.send(&part[..bytes]);
+            left -= bytes;
+        }
+        Poll::Ready(Ok(written))
     }
 
     fn is_write_vectored(&self) -> bool {

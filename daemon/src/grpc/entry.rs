@@ -14,14 +14,16 @@ use tonic::codegen::http::request::Parts;
 use tonic::codegen::http::{Request, Response};
 use tower::{Layer, Service};
 
-use super::answers::PendingAnswers;
+use super::answers::{AnswerHold, PendingAnswers};
 use super::connection::ConnectionInfo;
 use super::guarded_body::{guard_answer, guard_request};
+use super::latency_layer::SharedCallTimer;
 use super::messages::{HEAD_BYTES, Messages};
 use super::request_body::RequestBody;
 use super::response_future::ResponseFuture;
 use super::timeout;
 use super::unsent_bytes::UnsentBytes;
+use crate::calls::AnswerLease;
 use crate::control::Control;
 use crate::ingress::admission::{Admission, AdmittedRequest, Protocol};
 use crate::ingress::credentials::unidentified;
@@ -72,10 +74,11 @@ impl AdmissionLayer {
         let (mut head, body) = request.into_parts();
         let info = head.extensions.get::<ConnectionInfo>();
         let info = info.ok_or_else(unidentified)?;
-        let admitted = self
-            .admission
-            .admit::<Grpc>(&head, &info.peer, &info.session)?;
+        let admitted =
+            self.admission
+                .admit::<Grpc>(&head, &info.peer, Some(info.source), &info.session)?;
         let unsent = info.unsent.clone();
+        let timer = head.extensions.remove::<SharedCallTimer>();
         let requirement = &admitted.requirement;
         let is_stream = requirement.pace == Pace::Stream;
         let message_bytes_max = requirement.request_bytes_max as usize - HEAD_BYTES;
@@ -88,6 +91,7 @@ impl AdmissionLayer {
             admitted,
             is_stream,
             unsent,
+            timer,
         };
         Ok((Request::from_parts(head, body), call))
     }
@@ -98,6 +102,7 @@ struct AdmittedCall {
     is_stream: bool,
     /// Of its connection.
     unsent: Arc<UnsentBytes>,
+    timer: Option<SharedCallTimer>,
 }
 
 impl<S> Layer<S> for AdmissionLayer {
@@ -146,8 +151,9 @@ where
                 mut admitted,
                 is_stream,
                 unsent,
+                timer,
             } = call;
-            let answer = match admitted.run(answer).await {
+            let mut answer = match admitted.run(answer).await {
                 Ok(answer) => answer?,
                 Err(refusal) => Status::from(refusal).into_http(),
             };
@@ -157,13 +163,15 @@ where
                 slot,
                 ..
             } = admitted;
+            let lease = answer.extensions_mut().remove::<AnswerLease>();
+            let hold = AnswerHold { lease, timer };
             Ok(answer.map(|body| {
                 let body = if is_stream {
                     guard_answer(body, authorization)
                 } else {
                     body
                 };
-                answers.send(body, slot, deadline, unsent)
+                answers.send(body, slot, deadline, unsent, hold)
             }))
         })
     }

@@ -1,6 +1,7 @@
 //! The layer that measures calls (`ingress::latency`).
 
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use http_body::{Frame, SizeHint};
@@ -27,6 +28,33 @@ impl<S> Layer<S> for LatencyLayer {
     }
 }
 
+/// The timer of a call, also for the layer that gives up answers: a body that is not read is not polled.
+#[derive(Debug, Clone)]
+pub(super) struct SharedCallTimer(Arc<Mutex<CallTimer>>);
+
+impl SharedCallTimer {
+    pub(super) fn begin(latencies: &Latencies, path: &str) -> Self {
+        Self(Arc::new(Mutex::new(CallTimer::begin(latencies, path))))
+    }
+
+    fn timer(&self) -> MutexGuard<'_, CallTimer> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the end, once.
+    pub(super) fn end(&self, failed: Option<&str>) {
+        self.timer().end(failed);
+    }
+
+    /// The latency of a stream ends with its first message.
+    fn record_message(&self) {
+        let mut timer = self.timer();
+        if timer.streams {
+            timer.record();
+        }
+    }
+}
+
 /// A service whose calls are measured.
 #[derive(Debug, Clone)]
 pub(crate) struct LatencyService<S> {
@@ -47,8 +75,9 @@ where
         self.inner.poll_ready(cx)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let mut call = CallTimer::begin(&self.latencies, request.uri().path());
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let call = SharedCallTimer::begin(&self.latencies, request.uri().path());
+        request.extensions_mut().insert(call.clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
             let (head, body) = answer.await?.into_parts();
@@ -56,7 +85,7 @@ where
                 // An answer of headers only: its body is not polled.
                 call.end(Some(&reason));
             }
-            call.answered = true;
+            call.timer().answered = true;
             let body = LatencyBody { inner: body, call };
             Ok(Response::from_parts(head, Body::new(body)))
         })
@@ -92,7 +121,7 @@ fn code_name(code: tonic::Code) -> String {
 /// The body of an answer, watched for its end.
 struct LatencyBody {
     inner: Body,
-    call: CallTimer,
+    call: SharedCallTimer,
 }
 
 impl HttpBody for LatencyBody {
@@ -110,8 +139,7 @@ impl HttpBody for LatencyBody {
             Some(Err(status)) => this.call.end(Some(&reason(status))),
             Some(Ok(frame)) => match frame.trailers_ref() {
                 Some(trailers) => this.call.end(why_failed(trailers).as_deref()),
-                None if this.call.streams => this.call.record(),
-                None => {}
+                None => this.call.record_message(),
             },
         }
         Poll::Ready(frame)

@@ -9,6 +9,7 @@
 pub mod http2;
 
 mod connection;
+mod frame_budget;
 mod incoming;
 
 mod response_future;

@@ -11,12 +11,12 @@ use amem_proto::v1::admin_service_server::AdminService;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_proto::v1::query_service_server::QueryService;
-use tokio_stream::wrappers::ReceiverStream;
+use prost::Message;
 use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::auth::Caller;
-use crate::calls::{Gateway, ingest_stream, merge, subscribe, transfer};
+use crate::calls::{AnswerStream, Gateway, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
@@ -24,7 +24,7 @@ use crate::refusal::{Refusal, Result};
 pub(crate) struct Service(pub(crate) Arc<Gateway>);
 
 /// Answers of a stream, with refusals as statuses.
-pub(crate) struct StatusStream<T>(ReceiverStream<Result<T>>);
+pub(crate) struct StatusStream<T>(AnswerStream<T>);
 
 impl<T> Stream for StatusStream<T> {
     type Item = Result<T, Status>;
@@ -57,9 +57,29 @@ where
     Ok((caller, requests))
 }
 
+/// The response, with the bytes that it holds until it is read; a refusal if there is no room for them.
+fn counted<T: Message>(
+    gateway: &Gateway,
+    caller: &Caller,
+    answer: T,
+) -> Result<Response<T>, Status> {
+    let lease = gateway.answers_to(caller).lease(&answer)?;
+    let mut response = Response::new(answer);
+    if let Some(lease) = lease {
+        response.extensions_mut().insert(lease);
+    }
+    Ok(response)
+}
+
+/// The response to a change: it is smaller than the request, whose bytes count until it is read, and must not be
+/// refused once the change is done.
+fn uncounted<T>(_: &Gateway, _: &Caller, answer: T) -> Result<Response<T>, Status> {
+    Ok(Response::new(answer))
+}
+
 /// Implements a service: its RPCs without streams by a method of `Gateway`, the others as given.
 macro_rules! service {
-    ($service:ident by $way:ident { $($streams:tt)* }
+    ($service:ident by $way:ident as $respond:ident { $($streams:tt)* }
         $($method:ident $request:ident $response:ident;)*) => {
         #[tonic::async_trait]
         impl $service for Service {
@@ -70,7 +90,8 @@ macro_rules! service {
                 request: Request<v1::$request>,
             ) -> Result<Response<v1::$response>, Status> {
                 let (caller, request) = parts(request)?;
-                Ok(Response::new(self.0.$way(&caller, request).await?))
+                let answer = self.0.$way(&caller, request).await?;
+                $respond(&self.0, &caller, answer)
             })*
         }
     };
@@ -78,13 +99,13 @@ macro_rules! service {
 
 macro_rules! query {
     ($($rows:tt)*) => {
-        service! { QueryService by ask_as {} $($rows)* }
+        service! { QueryService by ask_as as counted {} $($rows)* }
     };
 }
 
 macro_rules! memory {
     ($($rows:tt)*) => {
-        service! { MemoryService by write_as {
+        service! { MemoryService by write_as as uncounted {
             type IngestStreamStream = StatusStream<v1::IngestStreamResponse>;
 
             async fn ingest_stream(
@@ -112,7 +133,7 @@ macro_rules! memory {
 
 macro_rules! brain {
     ($($rows:tt)*) => {
-        service! { BrainService by call_as {
+        service! { BrainService by call_as as counted {
             async fn import_brain(
                 &self,
                 request: Request<Streaming<v1::ImportBrainRequest>>,
@@ -147,7 +168,7 @@ macro_rules! brain {
 
 macro_rules! admin {
     ($($rows:tt)*) => {
-        service! { AdminService by call_as {} $($rows)* }
+        service! { AdminService by call_as as counted {} $($rows)* }
     };
 }
 

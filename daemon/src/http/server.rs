@@ -1,10 +1,13 @@
 //! The server of the pages: one request a connection, each with its deadline.
 //!
-//! Of more than `METRICS_CONNECTIONS_MAX` connections the oldest is closed: a slow client gives way to a new one.
+//! Of more than `METRICS_HEADS_MAX` connections whose request has not arrived, and of more than `METRICS_CONNECTIONS_MAX`
+//! others, the oldest is closed: a slow client gives way to a new one, and none that has sent its request to one that
+//! has not.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -34,7 +37,7 @@ use crate::ingress::requirement::Requirement;
 use crate::ingress::session::SessionState;
 use crate::limits::{
     METRICS_AFTER, METRICS_CONNECTIONS_MAX, METRICS_HEAD_AFTER, METRICS_HEAD_BYTES_MAX,
-    METRICS_HEADERS_MAX,
+    METRICS_HEADERS_MAX, METRICS_HEADS_MAX,
 };
 use crate::refusal::{self, Refusal};
 
@@ -122,8 +125,11 @@ impl MetricsServer {
         loop {
             match self.listener.accept().await {
                 Ok((stream, from)) => {
-                    let connection = serve_connection(stream, from, Arc::downgrade(&self.site));
-                    connections.add(tokio::spawn(connection));
+                    let has_head = Arc::default();
+                    let site = Arc::downgrade(&self.site);
+                    let serving = serve_connection(stream, from, site, Arc::clone(&has_head));
+                    let task = tokio::spawn(serving);
+                    connections.add(RecentConnection { task, has_head });
                 }
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection for metrics");
@@ -134,34 +140,54 @@ impl MetricsServer {
     }
 }
 
-/// The tasks of the newest connections. They end when this is dropped.
-#[derive(Default)]
-struct RecentConnections(VecDeque<JoinHandle<()>>);
+/// The task of a connection.
+struct RecentConnection {
+    task: JoinHandle<()>,
+    /// True once its request has arrived.
+    has_head: Arc<AtomicBool>,
+}
 
-impl RecentConnections {
-    fn add(&mut self, connection: JoinHandle<()>) {
-        self.0.retain(|connection| !connection.is_finished());
-        while self.0.len() >= METRICS_CONNECTIONS_MAX
-            && let Some(oldest) = self.0.pop_front()
-        {
-            oldest.abort();
-        }
-        self.0.push_back(connection);
+impl Drop for RecentConnection {
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 
-impl Drop for RecentConnections {
-    fn drop(&mut self) {
-        for connection in &self.0 {
-            connection.abort();
-        }
+/// The newest connections, the oldest first. They end when this is dropped.
+#[derive(Default)]
+struct RecentConnections(VecDeque<RecentConnection>);
+
+impl RecentConnections {
+    fn add(&mut self, connection: RecentConnection) {
+        self.0.retain(|connection| !connection.task.is_finished());
+        self.close_oldest(false, METRICS_HEADS_MAX - 1);
+        self.close_oldest(true, METRICS_CONNECTIONS_MAX);
+        self.0.push_back(connection);
+    }
+
+    /// Closes the oldest of those whose request has arrived, or has not, until `most` are left.
+    fn close_oldest(&mut self, has_head: bool, most: usize) {
+        let is_of = |it: &RecentConnection| it.has_head.load(Ordering::Acquire) == has_head;
+        let count = self.0.iter().filter(|it| is_of(it)).count();
+        let mut excess = count.saturating_sub(most);
+        self.0.retain(|it| {
+            let is_closed = excess > 0 && is_of(it);
+            excess -= usize::from(is_closed);
+            !is_closed
+        });
     }
 }
 
 /// Serves one connection. `site` is weak: a connection must not keep the folder of the brains locked at the end.
-async fn serve_connection(stream: TcpStream, from: SocketAddr, site: Weak<Site>) {
+async fn serve_connection(
+    stream: TcpStream,
+    from: SocketAddr,
+    site: Weak<Site>,
+    has_head: Arc<AtomicBool>,
+) {
     let session = Arc::new(SessionState::default());
     let answer = service_fn(|request: Request<Incoming>| {
+        has_head.store(true, Ordering::Release);
         let (site, session) = (site.upgrade(), session.clone());
         async move {
             let answer = match site {
@@ -200,7 +226,7 @@ async fn admit(
             "address this machine by its IP address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
     }
-    let admitted = site.admission.admit::<Http>(head, &peer, session);
+    let admitted = site.admission.admit::<Http>(head, &peer, None, session);
     let answered = match admitted {
         Ok(mut admitted) => admitted.run(answer(site, head)).await,
         Err(refusal) => Err(refusal),
@@ -315,21 +341,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_too_many_connections_the_oldest_is_closed() {
+    async fn slow_requests_close_the_oldest_of_them_and_none_that_has_arrived() {
+        let connection = |has_head: bool| RecentConnection {
+            task: tokio::spawn(std::future::pending()),
+            has_head: Arc::new(has_head.into()),
+        };
         let mut connections = RecentConnections::default();
-        let (alive, mut gone) = tokio::sync::mpsc::channel::<()>(1);
-        for first in [true, false] {
-            let held = first.then(|| alive.clone());
-            connections.add(tokio::spawn(async move {
-                let _held = held;
-                std::future::pending().await
-            }));
+        let (check, first_slow) = (connection(true), connection(false));
+        let first_slow_task = first_slow.task.abort_handle();
+        let check_task = check.task.abort_handle();
+        connections.add(first_slow);
+        connections.add(check);
+        for _ in 0..METRICS_HEADS_MAX {
+            connections.add(connection(false));
         }
-        drop(alive);
-        for _ in 2..=METRICS_CONNECTIONS_MAX {
-            connections.add(tokio::spawn(std::future::pending()));
+        tokio::task::yield_now().await;
+        assert!(first_slow_task.is_finished() && !check_task.is_finished());
+        assert_eq!(connections.0.len(), METRICS_HEADS_MAX + 1);
+        // Clients that send their request and do not read the answer give way to each other.
+        for _ in 0..=METRICS_CONNECTIONS_MAX {
+            connections.add(connection(true));
         }
-        assert_eq!(gone.recv().await, None);
-        assert_eq!(connections.0.len(), METRICS_CONNECTIONS_MAX);
+        tokio::task::yield_now().await;
+        assert!(check_task.is_finished());
+        assert_eq!(
+            connections.0.len(),
+            METRICS_HEADS_MAX - 1 + METRICS_CONNECTIONS_MAX + 1
+        );
     }
 }

@@ -85,12 +85,14 @@ impl Admission {
         &self,
         head: &Parts,
         peer: &Peer,
+        source: Option<u64>,
         session: &Arc<SessionState>,
     ) -> Result<AdmittedRequest> {
         let AdmissionState { control, load, .. } = &*self.0;
         let live = control.live();
         let limits = self.0.limits.as_ref().unwrap_or(&live.limits);
         let (credentials, mut caller) = self.identify(head, peer, &live, limits)?;
+        caller.source = source;
         tracing::Span::current().record("principal", caller.principal.as_str());
         let per_second = limits.calls_per_second;
         let rate = self

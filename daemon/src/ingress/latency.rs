@@ -102,6 +102,7 @@ impl Latencies {
 const GONE: &str = "GONE";
 
 /// A call in flight. Dropped before its end it counts as failed, unless its answer is endless and has begun.
+#[derive(Debug)]
 pub(crate) struct CallTimer {
     latencies: Latencies,
     path: String,

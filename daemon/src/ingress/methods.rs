@@ -3,8 +3,9 @@
 use amem_proto::calls::{self, CALLS};
 
 /// The calls of grpc.health.v1, and whether the answers of each are a stream without an end.
-const HEALTH: [(&str, bool); 2] = [
+const HEALTH: [(&str, bool); 3] = [
     ("/grpc.health.v1.Health/Check", false),
+    ("/grpc.health.v1.Health/List", false),
     ("/grpc.health.v1.Health/Watch", true),
 ];
 

@@ -40,6 +40,7 @@ use crate::ingress::{Listeners, accept};
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
 };
+use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 
@@ -54,7 +55,7 @@ pub async fn run(
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let mut tasks = Supervisor::new();
-    let (health, metrics) = (health().await, DaemonMetrics::new());
+    let (health, metrics) = (health(), DaemonMetrics::new());
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
@@ -99,6 +100,7 @@ pub async fn run(
     let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
     tasks.spawn_essential(intake, "accept", accepting);
     tasks.spawn(intake, "unread answers", admission.watch());
+    tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
     tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
     tasks.spawn(intake, "folder", watch(engine.clone()));
@@ -127,7 +129,7 @@ pub async fn run(
     tasks.stop(intake).await;
     control.shutdown();
     notify::stopping();
-    health.serving("", false).await;
+    health.serving("", false);
     stop.send_replace(true);
     let served = match served {
         Some(served) => served,
@@ -146,7 +148,7 @@ pub async fn run(
 }
 
 /// The health of a daemon whose services are all serving.
-async fn health() -> Health {
+fn health() -> Health {
     let health = Health::new();
     for service in [
         <BrainServiceServer<Service> as NamedService>::NAME,
@@ -154,7 +156,7 @@ async fn health() -> Health {
         <QueryServiceServer<Service> as NamedService>::NAME,
         <AdminServiceServer<Service> as NamedService>::NAME,
     ] {
-        health.serving(service, true).await;
+        health.serving(service, true);
     }
     health
 }
@@ -199,7 +201,7 @@ fn serve(
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+            .register_encoded_file_descriptor_set(amem_proto::health::DESCRIPTORS)
     };
     let server = Server::builder()
         .layer(CallNameLayer)

@@ -3,6 +3,7 @@
 use amem_format::SessionId;
 use amem_format::view::{View, check_space};
 use amem_query::filter::Filter;
+use amem_query::time_phrase::{Clock, zone_named};
 use amem_query::{Axis, Follow, Scope, Selection, ValueRange, Window};
 
 use super::refusal::{Refusal, Result};
@@ -25,7 +26,7 @@ pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
         strength_at: strength_at.transpose()?,
         keyword: (!message.keyword.is_empty()).then_some(message.keyword),
         scope: scope(message.scope),
-        filter: filter(&message.filter_json)?,
+        filter: filter(&message.filter_json, message.now, &message.zone)?,
         include_forgotten: message.include_forgotten,
         include_compressed: message.include_compressed,
     })
@@ -58,13 +59,15 @@ fn bounds(message: Option<v1::Bounds>) -> ValueRange {
     }
 }
 
-fn filter(json: &str) -> Result<Option<Filter>> {
+fn filter(json: &str, now: Option<Timestamp>, zone: &str) -> Result<Option<Filter>> {
+    let now = now.map(|time| micros("now", time)).transpose()?;
+    let zone = (!zone.is_empty()).then(|| zone_named(zone)).transpose()?;
     if json.is_empty() {
         return Ok(None);
     }
     let value = serde_json::from_str(json)
         .map_err(|e| Refusal::invalid("filter_json", format!("not JSON: {e}")))?;
-    Ok(Some(Filter::parse(&value)?))
+    Ok(Some(Filter::parse_at(&value, &Clock::known(now, zone))?))
 }
 
 /// A direction; `otherwise` if unset.

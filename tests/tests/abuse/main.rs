@@ -19,6 +19,7 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use amem_client::v1;
 use amem_tests::daemon::{DaemonHome, DaemonProcess};
 use amem_tests::process::{descriptors, resident, start_ready};
 
@@ -197,4 +198,63 @@ fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
     healthy.end();
     assert!(daemon.stop().success());
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What unread answers may hold, and what the daemon takes for 32 connections, their calls and the largest answers that
+/// are being computed. It was 1.6 GiB, and grew with each connection, before the bytes of answers were bounded.
+const LARGE_BYTES_MAX: u64 = (256 + 128) << 20;
+
+#[test]
+fn large_unread_answers_are_bounded_and_others_are_served() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
+    let daemon = place.start();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let client = runtime.block_on(amem_client::Client::connect_unix(place.socket()));
+    let client = client.unwrap();
+    let text = |n: u8| char::from(b'a' + n).to_string().repeat(1 << 20);
+    runtime.block_on(async {
+        amem_tests::daemon::create_bare(&client, BRAIN).await;
+        let event = |n| v1::NewEvent {
+            r#type: v1::EventType::Fact.into(),
+            text: text(n),
+            ..Default::default()
+        };
+        let ingest = v1::IngestRequest {
+            brain: BRAIN.into(),
+            events: (0..3).map(event).collect(),
+            ..Default::default()
+        };
+        client.memory().ingest(ingest).await.unwrap();
+    });
+    let get = || {
+        let request = v1::GetEventsRequest {
+            brain: BRAIN.into(),
+            event_ids: vec![0, 1, 2],
+            ..Default::default()
+        };
+        runtime.block_on(async { client.queries().get_events(request).await })
+    };
+    get().unwrap();
+    let before = resident(daemon.pid()).unwrap();
+    let abuser = Abuser::start("large", &place.socket());
+    let mut most = before;
+    let begun = Instant::now();
+    let mut served = 0;
+    // Until much more was asked for than is allowed to wait, and others were served beside it.
+    while served < 100 || begun.elapsed() < Duration::from_secs(1) {
+        let answer = get().unwrap_or_else(|status| panic!("after {served} calls: {status}"));
+        assert_eq!(answer.into_inner().events.len(), 3);
+        served += 1;
+        most = most.max(resident(daemon.pid()).unwrap());
+    }
+    let did = abuser.end();
+    let megabytes = (most - before) >> 20;
+    drop(writeln!(
+        std::io::stderr().lock(),
+        "large: memory + {megabytes} MiB; {did}"
+    ));
+    assert!(most - before < LARGE_BYTES_MAX, "{megabytes} MiB more");
+    assert!(daemon.stop().success());
 }

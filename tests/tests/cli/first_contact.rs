@@ -206,3 +206,117 @@ fn a_name_may_have_dots_and_a_text_lines() {
     assert_eq!(blank.exit, 2, "{blank:?}");
     tool.text("brain rm acme.web --yes");
 }
+
+/// Where Debian's package faketime puts it.
+const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+#[test]
+fn at_16_05_in_los_angeles_today_is_the_users_day() {
+    if !Path::new(FAKETIME).is_file() {
+        return amem_tests::machine::skipped("libfaketime is not installed");
+    }
+    let tool = Tool::new();
+    tool.text("-q brain create t");
+    let run = |arguments: &[&str]| {
+        let mut command = tool.command();
+        command.env("TZ", "America/Los_Angeles");
+        // Thursday 5 March 2026, 16:05; in UTC it is Friday.
+        let fake = [
+            ("FAKETIME_FMT", "%s"),
+            ("FAKETIME", "1772755500"),
+            ("NO_FAKE_STAT", "1"),
+        ];
+        command.env("LD_PRELOAD", FAKETIME).envs(fake);
+        command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (happened, expected) in [
+        ("now", "2026-03-05T16:05:00-08:00 (just now)"),
+        ("today", "2026-03-05T00:00:00-08:00"),
+        ("this morning", "2026-03-05T06:00:00-08:00 (10 hours ago)"),
+        ("2 hours ago", "2026-03-05T14:05:00-08:00"),
+        ("last Tuesday", "2026-03-03T00:00:00-08:00"),
+        ("in 2 hours", "2026-03-05T18:05:00-08:00"),
+        ("yesterday", "2026-03-04T00:00:00-08:00"),
+        ("tomorrow", "2026-03-06T00:00:00-08:00"),
+    ] {
+        let id = run(&["-q", "add", "t", "--happened", happened, happened]);
+        let shown = run(&["get", "t", id.trim()]);
+        assert!(shown.contains(expected), "{happened}: {shown}");
+    }
+    let found = |filter: &str| {
+        let listed = run(&["--json", "ls", "t", "--where", filter]);
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let events = listed["data"]["events"].as_array().unwrap();
+        let mut texts: Vec<_> = events
+            .iter()
+            .map(|it| it["text"].as_str().unwrap().to_owned())
+            .collect();
+        texts.sort();
+        texts
+    };
+    let today = ["2 hours ago", "in 2 hours", "now", "this morning", "today"];
+    assert_eq!(found(r#"{"event_time": "today"}"#), today);
+    assert_eq!(
+        found(r#"{"event_time": {"lt": "today"}}"#),
+        ["last Tuesday", "yesterday"]
+    );
+    assert_eq!(found(r#"{"event_time": {"gt": "today"}}"#), ["tomorrow"]);
+    let since = r#"{"event_time": {"gte": "3 hours ago", "lte": "now"}}"#;
+    assert_eq!(found(since), ["2 hours ago", "now"]);
+    let days = run(&[
+        "timeline", "t", "--axis", "happened", "--since", "today", "--until", "tomorrow",
+    ]);
+    assert!(
+        days.contains("2026-03-05") && days.contains("06:00"),
+        "{days}"
+    );
+    assert!(
+        !days.contains("2026-03-04") && !days.contains("2026-03-06"),
+        "{days}"
+    );
+}
+
+#[test]
+fn the_zone_of_the_settings_is_that_of_amemctl_unless_the_environment_has_one() {
+    let tool = Tool::new();
+    let folder = tool.home().join(".config/amemd");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("config.toml"), "zone = \"Asia/Tokyo\"\n").unwrap();
+    let run = |zone: Option<&str>, arguments: &[&str]| {
+        let mut command = tool.command();
+        match zone {
+            Some(zone) => command.env("TZ", zone),
+            None => command.env_remove("TZ"),
+        };
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(None, &["-q", "brain", "create", "t"]);
+    run(
+        None,
+        &[
+            "-q",
+            "add",
+            "t",
+            "--happened",
+            "2026-03-05 16:05",
+            "in Tokyo",
+        ],
+    );
+    for (zone, arguments, expected) in [
+        (None, &["get", "t", "0"][..], "2026-03-05T16:05:00+09:00"),
+        (None, &["--utc", "get", "t", "0"], "2026-03-05T07:05:00Z"),
+        (
+            Some("Europe/Berlin"),
+            &["get", "t", "0"],
+            "2026-03-05T08:05:00+01:00",
+        ),
+    ] {
+        let shown = run(zone, arguments);
+        assert!(shown.contains(expected), "{zone:?}: {shown}");
+    }
+}

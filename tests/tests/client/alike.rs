@@ -62,6 +62,7 @@ impl QuestionMaker<'_> {
             "",
             r#"{"n":{"gte":5}}"#,
             r#"{"confidence":{"lt":0.5}}"#,
+            r#"{"happened_at":{"lte":"last Tuesday"}}"#,
             "{",
         ];
         let types: [&[i32]; 4] = [&[], &[], &[1, 4], &[300]];
@@ -90,6 +91,11 @@ impl QuestionMaker<'_> {
             filter_json: self.0.pick(&filters).into(),
             include_forgotten: self.chance(4),
             include_compressed: self.chance(2),
+            now: self.chance(2).then_some(amem_client::Timestamp {
+                seconds: 1_705_000_000,
+                nanos: 0,
+            }),
+            zone: self.0.pick(&["", "Europe/Berlin", "nowhere"]).into(),
         })
     }
 

@@ -1,5 +1,7 @@
 //! What the daemon refuses: each with its own error, nothing changed.
 
+use std::time::Duration;
+
 use amem_client::{Client, v1};
 use tonic::Code;
 
@@ -141,6 +143,60 @@ async fn invalid_requests_are_refused_one_by_one() {
     // Nothing of all that was done.
     let done = ingest(&client, "b", &["three"]).await;
     assert_eq!(done.event_ids, [2]);
+}
+
+#[tokio::test]
+async fn relative_times_of_a_filter_refer_to_the_request_and_never_to_the_daemon() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    ingest(&client, "b", &["now"]).await;
+    let now = std::time::SystemTime::now();
+    let ask = async |filter: &str, now: Option<std::time::SystemTime>, zone: &str| {
+        let pattern = v1::PatternRequest {
+            brain: "b".into(),
+            selection: Some(v1::Selection {
+                filter_json: filter.into(),
+                now: now.map(Into::into),
+                zone: zone.into(),
+                ..Default::default()
+            }),
+            ..Default::default()
+        };
+        let answer = client.queries().pattern(pattern).await?;
+        Ok::<_, tonic::Status>(answer.into_inner().events.len())
+    };
+    let recent = r#"{"created_at": {"gte": "2 hours ago"}}"#;
+    assert_eq!(ask(recent, Some(now), "UTC").await.unwrap(), 1);
+    let tomorrow = now + Duration::from_secs(86_400);
+    assert_eq!(
+        ask(recent, Some(tomorrow), "Europe/Berlin").await.unwrap(),
+        0
+    );
+    let early = r#"{"created_at": {"gte": "2020-03-05"}}"#;
+    assert_eq!(ask(early, None, "+01:00").await.unwrap(), 1);
+    assert_eq!(
+        ask(r#"{"created_at": {"gte": "1583366400"}}"#, None, "")
+            .await
+            .unwrap(),
+        1
+    );
+    for (filter, now, zone, word) in [
+        (recent, None, "UTC", "now"),
+        (recent, Some(now), "", "zone"),
+        (early, Some(now), "", "zone"),
+        (recent, Some(now), "Mars/Olympus", "Mars/Olympus"),
+        (
+            r#"{"created_at": {"gte": "soonish"}}"#,
+            Some(now),
+            "UTC",
+            "soonish",
+        ),
+    ] {
+        let answer = ask(filter, now, zone).await;
+        check_refused(filter, answer, Code::InvalidArgument, "INVALID", &[word]);
+    }
 }
 
 #[tokio::test]

@@ -351,3 +351,50 @@ async fn a_call_is_active_until_its_answer_is_read() {
         .await
         .expect("the call is still under way");
 }
+
+#[tokio::test]
+async fn control_frames_without_end_end_their_connection_with_goaway() {
+    const GOAWAY: u8 = 7;
+    const ENHANCE_YOUR_CALM: [u8; 4] = [0, 0, 0, 0xb];
+    /// More than a connection may send at once, and by far more than it may for a second of this test.
+    const FRAMES: usize = 100_000;
+    let daemon = Setup::new("").start();
+    for (name, flood) in [
+        ("PING", frame(6, 0, 0, b"12345678")),
+        ("PING with ACK", frame(6, 1, 0, b"12345678")),
+        ("SETTINGS", frame(4, 0, 0, &[])),
+        ("PRIORITY", frame(2, 0, 1, &[0, 0, 0, 0, 7])),
+        ("WINDOW_UPDATE", frame(8, 0, 0, &[0, 0, 0, 1])),
+        ("an unknown frame", frame(0xfe, 0, 0, b"")),
+    ] {
+        let stream = UnixStream::connect(daemon.place.socket()).await.unwrap();
+        let (mut from, mut to) = stream.into_split();
+        to.write_all(PREFACE).await.unwrap();
+        to.write_all(SETTINGS).await.unwrap();
+        let flood = flood.repeat(1_000);
+        let writing = tokio::spawn(async move {
+            for _ in 0..FRAMES / 1_000 {
+                // The daemon closes the connection meanwhile.
+                if to.write_all(&flood).await.is_err() {
+                    return false;
+                }
+            }
+            to.flush().await.is_ok()
+        });
+        let mut said = Vec::new();
+        let reading = timeout(Duration::from_secs(20), from.read_to_end(&mut said)).await;
+        // A reset after the last byte is an end, too.
+        drop(reading.unwrap_or_else(|_| panic!("{name}: the connection stays open")));
+        assert!(!writing.await.unwrap(), "{name}: all were taken");
+        let mut rest = &said[..];
+        let mut last = Vec::new();
+        while let [a, b, c, kind, ..] = *rest {
+            let bytes = 9 + u32::from_be_bytes([0, a, b, c]) as usize;
+            last = vec![kind];
+            last.extend(&rest[9..bytes]);
+            rest = &rest[bytes..];
+        }
+        assert_eq!(last.first(), Some(&GOAWAY), "{name}");
+        assert_eq!(last[5..9], ENHANCE_YOUR_CALM, "{name}");
+    }
+}

@@ -157,6 +157,7 @@ async fn no_answer_and_no_refusal_of_any_call_names_a_brain_that_is_not_for_its_
         "/amem.v1.MemoryService/Subscribe",
         "/amem.v1.QueryService/Search",
         "/amem.v1.AdminService/ListLatencies",
+        "/grpc.health.v1.Health/List",
         "/grpc.health.v1.Health/Watch",
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     ]) {

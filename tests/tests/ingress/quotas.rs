@@ -65,7 +65,17 @@ async fn callers_leave_ingest_streams_to_others() {
     let one = daemon.token_of("one", v1::Permission::Write).await;
     let mut memory = MemoryServiceClient::new(connect(&daemon).await);
     let mut held = Vec::new();
-    for _ in 0..INGEST_STREAMS_MAX / 2 {
+    let share = INGEST_STREAMS_MAX / 2;
+    for _ in 0..share - share / 8 {
+        let streamed = memory.ingest_stream(with(&one, pending())).await;
+        held.push(streamed.unwrap().into_inner());
+    }
+    // The rest is for the caller's other processes and connections.
+    let refused = memory.ingest_stream(with(&one, pending())).await.map(drop);
+    let words = ["this process holds its part"];
+    check_refused(refused, Code::ResourceExhausted, "LOAD", &words);
+    let mut memory = MemoryServiceClient::new(connect(&daemon).await);
+    for _ in 0..share / 8 {
         let streamed = memory.ingest_stream(with(&one, pending())).await;
         held.push(streamed.unwrap().into_inner());
     }
@@ -75,4 +85,42 @@ async fn callers_leave_ingest_streams_to_others() {
     let other = daemon.token_of("other", v1::Permission::Write).await;
     let streamed = memory.ingest_stream(with(&other, pending())).await;
     drop(streamed.unwrap());
+}
+
+#[tokio::test]
+async fn a_process_that_takes_all_calls_of_its_user_leaves_some_to_the_next() {
+    let daemon = Setup::new(&format!("{TCP}[limits]\nrequests_in_flight = 32\n")).start();
+    create(&daemon, "b").await;
+    let token = daemon.token_of("agents", v1::Permission::Read).await;
+    let [hog, next] = [connect(&daemon).await, connect(&daemon).await];
+    let mut held = Vec::new();
+    let refused = loop {
+        match follow(&hog, &token).await {
+            Ok(follows) => held.push(follows),
+            Err(status) => break status,
+        }
+    };
+    check_refused::<()>(
+        Err(refused),
+        Code::ResourceExhausted,
+        "LOAD",
+        &["this process"],
+    );
+    assert_eq!(held.len(), 14);
+    // The other connection is served at once, and equally once the first lets go.
+    let mut others = Vec::new();
+    for _ in 0..2 {
+        others.push(follow(&next, &token).await.unwrap());
+    }
+    held.truncate(6);
+    let served = async {
+        while others.len() < 8 {
+            match follow(&next, &token).await {
+                Ok(follows) => others.push(follows),
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let served = tokio::time::timeout(std::time::Duration::from_secs(20), served).await;
+    served.expect("the first connection keeps more than its part");
 }

@@ -37,6 +37,7 @@ const READ: [&str; 32] = [
     "/amem.v1.QueryService/Traverse",
     "/amem.v1.QueryService/Why",
     "/grpc.health.v1.Health/Check",
+    "/grpc.health.v1.Health/List",
     "/grpc.health.v1.Health/Watch",
     "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
     "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",

@@ -113,3 +113,45 @@ async fn a_caller_over_its_rate_gets_the_time_to_wait_and_others_are_served() {
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
 }
+
+#[tokio::test]
+async fn paths_and_processes_are_told_to_callers_of_this_machine_only() {
+    let daemon = Setup::new(SETTINGS).start();
+    let token = daemon.token_of("asks", v1::Permission::Admin).await;
+    let bearer: tonic::metadata::AsciiMetadataValue = format!("Bearer {token}").parse().unwrap();
+    let local = daemon.client().await;
+    let create = v1::CreateBrainRequest {
+        brain: "b".into(),
+        ..Default::default()
+    };
+    local.brains().create_brain(create).await.unwrap();
+    for is_local in [true, false] {
+        let channel = match is_local {
+            true => local.channel(),
+            false => connect(&daemon, "localhost").await,
+        };
+        let shows = bearer.clone();
+        let shows = move |mut request: Request<()>| {
+            request
+                .metadata_mut()
+                .insert("authorization", shows.clone());
+            Ok(request)
+        };
+        let mut brains = BrainServiceClient::with_interceptor(channel.clone(), shows.clone());
+        let open = v1::OpenBrainRequest { brain: "b".into() };
+        let opened = brains.open_brain(open).await.unwrap().into_inner();
+        let mut admin =
+            v1::admin_service_client::AdminServiceClient::with_interceptor(channel, shows);
+        let status = admin.get_status(v1::GetStatusRequest {}).await.unwrap();
+        let status = status.into_inner();
+        let told = [
+            !opened.path.is_empty(),
+            !status.folder.is_empty(),
+            !status.socket.is_empty(),
+            status.pid != 0,
+        ];
+        assert_eq!(told, [is_local; 4]);
+        assert_eq!(opened.direct_read, is_local);
+        assert_eq!(status.brain_count, 1);
+    }
+}

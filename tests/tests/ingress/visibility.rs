@@ -248,6 +248,15 @@ async fn lists_and_health_show_the_callers_brains_only() {
         }
     }
 
+    let mut lists = amem_proto::health::health_client::HealthClient::with_interceptor(
+        channel.clone(),
+        shows.clone(),
+    );
+    let services = lists.list(amem_proto::health::HealthListRequest {}).await;
+    let services = services.unwrap().into_inner().statuses;
+    assert!(services.contains_key("") && services.contains_key("amem.v1.QueryService"));
+    let brains = services.keys().filter(|name| name.starts_with("brain/"));
+    assert_eq!(brains.collect::<Vec<_>>(), [&format!("brain/{MINE}")]);
     let mut health = HealthClient::with_interceptor(channel, shows);
     let mut checked = async |name: &str| {
         let service = format!("brain/{name}");

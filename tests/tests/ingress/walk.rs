@@ -108,7 +108,7 @@ pub(crate) fn calls() -> Vec<String> {
     let mut out: Vec<_> = ["v1", "v1alpha"]
         .map(|of| format!("/grpc.reflection.{of}.ServerReflection/ServerReflectionInfo"))
         .into();
-    for set in [v1::DESCRIPTORS, tonic_health::pb::FILE_DESCRIPTOR_SET] {
+    for set in [v1::DESCRIPTORS, amem_proto::health::DESCRIPTORS] {
         for file in FileDescriptorSet::decode(set).unwrap().file {
             for service in &file.service {
                 let path = format!("/{}.{}", file.package(), service.name());

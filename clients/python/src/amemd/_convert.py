@@ -130,6 +130,8 @@ def selection(where: Optional[Where]) -> Request:
         keyword=where.keyword,
         scope=given(user=where.user, agent=where.agent, run=where.run),
         filter_json=attributes(where.filter),
+        now=None if where.now is None else timestamp(where.now),
+        zone=where.zone,
         include_forgotten=where.include_forgotten,
         include_compressed=where.include_compressed,
     )

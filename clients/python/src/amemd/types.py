@@ -406,5 +406,9 @@ class Where:
     run: Optional[str] = None
     #: Conditions on attributes and fields, such as {"topic": "rust", "confidence": {"gte": 0.5}}.
     filter: Optional[Mapping[str, Any]] = None
+    #: What relative times of the filter refer to ("last Tuesday"); without it the daemon refuses them.
+    now: Optional[datetime] = None
+    #: The zone of days and of times without an offset in the filter, such as "Europe/Berlin" or "+01:00".
+    zone: Optional[str] = None
     include_forgotten: bool = False
     include_compressed: bool = False

@@ -8,8 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use amem_format::Micros;
 use amem_format::base::schedule::Schedule;
+use jiff::tz::TimeZone;
 use uuid::Uuid;
 
+use super::calendar;
 use crate::jobs::JobKind;
 use crate::limits::JITTER_MAX;
 
@@ -41,7 +43,9 @@ pub struct ScheduledJob {
 
 /// What an update depends on.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct UpdateInput {
+pub(super) struct UpdateInput<'z> {
+    /// The zone of times of day.
+    pub(super) zone: &'z TimeZone,
     pub(super) now: Micros,
     /// Until when ages can't be judged.
     pub(super) unsettled: Option<Micros>,
@@ -56,7 +60,7 @@ impl ScheduledJob {
         brain: &str,
         instance: Uuid,
         schedule: Schedule,
-        input: UpdateInput,
+        input: UpdateInput<'_>,
     ) -> Self {
         let recorded = input.recorded.filter(|at| *at <= input.now);
         Self {
@@ -76,7 +80,7 @@ impl ScheduledJob {
     }
 
     /// Updates it; true if it is due and does not run.
-    pub(super) fn update(&mut self, schedule: Schedule, input: UpdateInput) -> bool {
+    pub(super) fn update(&mut self, schedule: Schedule, input: UpdateInput<'_>) -> bool {
         let now = input.now;
         if self.schedule != schedule {
             self.schedule = schedule;
@@ -93,8 +97,7 @@ impl ScheduledJob {
             _ => self.last.map(|last| last.max(self.since)),
         };
         let delay = jitter(&self.brain, self.kind, schedule);
-        self.next = schedule
-            .next(from, self.since)
+        self.next = calendar::next(schedule, from, self.since, input.zone)
             .map(|next| Micros(next.0.saturating_add(delay)));
         if judges_age(self.kind)
             && let Some(until) = input.unsettled
@@ -137,8 +140,10 @@ mod tests {
     /// A midnight.
     const START: i64 = 19_000 * DAY;
 
-    fn at(now: i64) -> UpdateInput {
+    fn at(now: i64) -> UpdateInput<'static> {
+        const UTC: &TimeZone = &TimeZone::UTC;
         UpdateInput {
+            zone: UTC,
             now: Micros(now),
             unsettled: None,
             recorded: None,

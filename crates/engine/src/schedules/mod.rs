@@ -14,6 +14,7 @@ mod scheduler;
 
 mod table;
 
+mod calendar;
 mod entry;
 mod last_runs;
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use amem_format::Micros;
+use jiff::tz::TimeZone;
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
@@ -13,7 +14,7 @@ use super::clock::ScheduleClock;
 use super::entry::ScheduledJob;
 use super::last_runs::LastRunsFile;
 use super::requests::PRINCIPAL;
-use super::table::ScheduleTable;
+use super::table::{ScheduleTable, ScheduleZone};
 use super::work;
 use crate::blocking_pool::BlockingPool;
 use crate::brains::Engine;
@@ -64,6 +65,11 @@ impl Schedules {
             waking: Arc::new(Semaphore::new(1)),
             woken: Mutex::default(),
         }))
+    }
+
+    /// Times of day in schedules are those of this zone from now on.
+    pub fn set_zone(&self, zone: TimeZone) {
+        self.table().zone = ScheduleZone(zone);
     }
 
     /// Runs what is due, for as long as it is polled.

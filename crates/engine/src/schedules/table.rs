@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use amem_format::Micros;
 use amem_format::base::schedule::Schedule;
 use amem_format::base::settings::JobSettings as Settings;
+use jiff::tz::TimeZone;
 use uuid::Uuid;
 
 use super::entry::{ScheduledJob, UpdateInput};
@@ -15,9 +16,21 @@ use super::last_runs::{LastRun, LastRunKey};
 use crate::brains::BrainIdentity;
 use crate::jobs::JobKind;
 
+/// The zone of times of day.
+#[derive(Debug)]
+pub(super) struct ScheduleZone(pub(super) TimeZone);
+
+impl Default for ScheduleZone {
+    fn default() -> Self {
+        Self(TimeZone::UTC)
+    }
+}
+
 /// The jobs, by brain and kind.
 #[derive(Debug, Default)]
 pub(super) struct ScheduleTable {
+    /// The zone of times of day; UTC by default.
+    pub(super) zone: ScheduleZone,
     entries: BTreeMap<(String, JobKind), ScheduledJob>,
     /// Last runs of brains that are not here.
     left: HashMap<LastRunKey, LastRun>,
@@ -27,8 +40,8 @@ impl ScheduleTable {
     /// With the last runs of an earlier daemon.
     pub(super) fn of_last_runs(left: HashMap<LastRunKey, LastRun>) -> Self {
         Self {
-            entries: BTreeMap::new(),
             left,
+            ..Self::default()
         }
     }
 
@@ -44,6 +57,7 @@ impl ScheduleTable {
         for kind in JobKind::SCHEDULED {
             let schedule = of(settings, kind);
             let input = UpdateInput {
+                zone: &self.zone.0,
                 now,
                 unsettled,
                 // The brain records decay runs, scheduled or not.
@@ -75,7 +89,8 @@ impl ScheduleTable {
     ) -> Option<String> {
         let entries = self.entries.values_mut();
         let closed = entries.filter(|entry| entry.wakes() && !is_open(&entry.brain));
-        let due = closed.filter_map(|entry| update_closed(entry, clock).then_some(&*entry));
+        let zone = &self.zone.0;
+        let due = closed.filter_map(|entry| update_closed(entry, clock, zone).then_some(&*entry));
         let first = due.min_by_key(|entry| entry.next);
         first.map(|entry| entry.brain.clone())
     }
@@ -83,7 +98,7 @@ impl ScheduleTable {
     /// A closed brain could not be opened for its jobs: each of them failed.
     pub(super) fn failed(&mut self, brain: &str, why: &str, clock: (Micros, Option<Micros>)) {
         for entry in self.entries.values_mut() {
-            if entry.brain == brain && entry.wakes() && update_closed(entry, clock) {
+            if entry.brain == brain && entry.wakes() && update_closed(entry, clock, &self.zone.0) {
                 entry.last = Some(clock.0);
                 entry.outcome = Some(Err(why.to_owned()));
                 entry.runs += 1;
@@ -168,7 +183,7 @@ impl ScheduleTable {
         let wanted = entries.filter(|entry| brain.is_empty() || entry.brain == brain);
         let listed = wanted.map(|entry| {
             if !is_open(&entry.brain) {
-                update_closed(entry, clock);
+                update_closed(entry, clock, &self.zone.0);
             }
             entry.clone()
         });
@@ -177,8 +192,13 @@ impl ScheduleTable {
 }
 
 /// Updates a job whose brain is closed: its schedule is the one that it had.
-fn update_closed(entry: &mut ScheduledJob, (now, unsettled): (Micros, Option<Micros>)) -> bool {
+fn update_closed(
+    entry: &mut ScheduledJob,
+    (now, unsettled): (Micros, Option<Micros>),
+    zone: &TimeZone,
+) -> bool {
     let input = UpdateInput {
+        zone,
         now,
         unsettled,
         recorded: None,

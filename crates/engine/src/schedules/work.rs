@@ -13,8 +13,9 @@ use amem_doctor::verify;
 use amem_format::event::Attributes;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId, SessionId};
-use amem_query::time;
+use amem_query::time_phrase::{Clock, parse_phrase};
 use amem_store::{Error as StoreError, Mutation};
+use jiff::tz::TimeZone;
 
 use super::requests::{commit, request};
 use super::{report, summaries};
@@ -192,10 +193,11 @@ fn has_expired(view: &View, id: NodeId, now: Micros) -> Result<bool> {
     let at = attributes
         .get(EXPIRES_AT)
         .and_then(serde_json::Value::as_str);
-    // An invalid time never comes.
+    // An invalid time never comes, nor does a relative one: the attribute does not say from when.
+    let utc = Clock::known(None, Some(TimeZone::UTC));
     Ok(at
-        .and_then(|at| time::parse(at).ok())
-        .is_some_and(|at| at <= now))
+        .and_then(|at| parse_phrase(at, &utc).ok())
+        .is_some_and(|named| named.at <= now))
 }
 
 /// Closes idle sessions: their agents may be gone.

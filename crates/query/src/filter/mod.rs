@@ -14,7 +14,8 @@
 //! of a string, the latter regardless of case (`case`). `ne` and `nin` are the opposites of `eq` and `in`: for an
 //! array, they say that no element is equal.
 //! - Numbers compare as numbers, exactly; `confidence` and `strength`, which have 32 bits, with the operand rounded to
-//!   32 bits. Strings compare by bytes, times as instants.
+//!   32 bits. Strings compare by bytes, times as instants. A time is one that `time_phrase` reads; a span such as a day
+//!   equals every instant in it (`time_span`).
 //! - A missing field, an empty array, an object and a value of another kind make a condition false, and `ne` and `nin`
 //!   true. `null` in an attribute is a value, equal only to `null`.
 //! - An operand that never makes sense is an error: an order on a boolean, a list for `eq`, a part that is not a
@@ -30,6 +31,7 @@ mod needs;
 mod parse;
 mod scalar;
 mod subject;
+mod time_span;
 mod tree;
 
 pub use condition::Condition;

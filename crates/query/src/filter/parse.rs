@@ -6,29 +6,40 @@ use serde_json::{Map, Value};
 use super::case::fold;
 use super::condition::{Condition, FieldKind, FilterField, Operand, Operator};
 use super::scalar::Scalar;
+use super::time_span;
 use super::tree::Filter;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
-use crate::time;
+use crate::time_phrase::{Clock, parse_phrase};
 use amem_format::attributes::Number;
 use amem_format::attributes::json_path::{JsonPath, kind_of, shortened};
 use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
 impl Filter {
-    /// Parses a filter; errors name the path of what is wrong.
+    /// Parses a filter; errors name the path of what is wrong. Its times do not depend on a clock.
     pub fn parse(value: &Value) -> Result<Self> {
-        Parser::default().filter(value, &JsonPath::Top)
+        Self::parse_at(value, &Clock::default())
+    }
+
+    /// Parses a filter whose times may refer to a clock, such as "last Tuesday".
+    pub fn parse_at(value: &Value, clock: &Clock) -> Result<Self> {
+        let mut parser = Parser {
+            clock,
+            nodes: 0,
+            values: 0,
+        };
+        parser.filter(value, &JsonPath::Top)
     }
 }
 
 /// Parses filters and counts their parts.
-#[derive(Default)]
-struct Parser {
+struct Parser<'c> {
+    clock: &'c Clock,
     nodes: usize,
     values: usize,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// Parses a filter at a path.
     fn filter(&mut self, value: &Value, place: &JsonPath<'_>) -> Result<Filter> {
         let Value::Object(object) = value else {
@@ -146,6 +157,11 @@ impl Parser {
         place: &JsonPath<'_>,
     ) -> Result<Filter> {
         self.count_node()?;
+        if field.kind() == FieldKind::Time
+            && let Some(spans) = self.time_spans(&field, op, value, place)?
+        {
+            return Ok(spans);
+        }
         let operand = match (op, value) {
             (Operator::In | Operator::Nin, Value::Array(values)) => {
                 self.values += values.len();
@@ -157,7 +173,7 @@ impl Parser {
                 let values = values.iter().enumerate();
                 Operand::many(
                     values
-                        .map(|(i, value)| scalar(&field, op, value, &place.index(i)))
+                        .map(|(i, value)| scalar(&field, op, value, &place.index(i), self.clock))
                         .collect::<Result<_>>()?,
                 )
             }
@@ -165,9 +181,59 @@ impl Parser {
                 let (op, kind) = (op.name(), kind_of(value));
                 return Err(bad(place, format!("{op} takes a list, not {kind}")));
             }
-            _ => Operand::One(scalar(&field, op, value, place)?),
+            _ => Operand::One(scalar(&field, op, value, place, self.clock)?),
         };
         Ok(Filter::Condition(Condition { field, op, operand }))
+    }
+
+    /// The condition on a time field if an operand names a span of time, such as a day.
+    fn time_spans(
+        &mut self,
+        field: &FilterField,
+        op: Operator,
+        value: &Value,
+        place: &JsonPath<'_>,
+    ) -> Result<Option<Filter>> {
+        let named = |text: &str, place: &JsonPath<'_>| {
+            parse_phrase(text, self.clock).map_err(|e| bad(place, e.to_string()))
+        };
+        let filter = match (op, value) {
+            (Operator::In | Operator::Nin, Value::Array(values)) => {
+                limit(
+                    "the number of values in a filter's lists",
+                    self.values.saturating_add(values.len()),
+                    FILTER_VALUES_MAX,
+                )?;
+                let texts = values.iter().enumerate();
+                // A value that is no string is refused as such later.
+                let texts = texts.filter_map(|(i, value)| Some((i, value.as_str()?)));
+                let times = texts.map(|(i, text)| named(text, &place.index(i)));
+                let times = times.collect::<Result<Vec<_>>>()?;
+                let is_whole = times.len() == values.len();
+                is_whole
+                    .then(|| time_span::any(field, op, &times))
+                    .flatten()
+                    .map(|filter| (filter, times.len()))
+            }
+            (Operator::In | Operator::Nin | Operator::Contains | Operator::Icontains, _) => None,
+            (_, Value::String(text)) => {
+                let time = named(text, place)?;
+                time_span::condition(field, op, &time).map(|filter| (filter, 1))
+            }
+            _ => None,
+        };
+        let Some((filter, operands)) = filter else {
+            return Ok(None);
+        };
+        self.nodes = self
+            .nodes
+            .saturating_add(operands.saturating_mul(time_span::PARTS_MAX));
+        limit(
+            "the number of a filter's parts",
+            self.nodes,
+            FILTER_NODES_MAX,
+        )?;
+        Ok(Some(filter))
     }
 
     /// Counts a part of the filter before it is made. Each level of nesting counts, so the limit also bounds the stack.
@@ -215,6 +281,7 @@ fn scalar(
     op: Operator,
     value: &Value,
     place: &JsonPath<'_>,
+    clock: &Clock,
 ) -> Result<Scalar> {
     let is_part = matches!(op, Operator::Contains | Operator::Icontains);
     let is_order = matches!(
@@ -251,8 +318,8 @@ fn scalar(
             Err(refused("one value (for any of a list, use in)"))
         }
         (FieldKind::Any, _) => Err(refused("null, a boolean, a number or a string")),
-        (FieldKind::Time, Value::String(text)) => time::parse(text)
-            .map(Scalar::Time)
+        (FieldKind::Time, Value::String(text)) => parse_phrase(text, clock)
+            .map(|named| Scalar::Time(named.at))
             .map_err(|e| bad(place, e.to_string())),
         (FieldKind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
         (FieldKind::Type, Value::String(name)) => EventType::deserialize(value)

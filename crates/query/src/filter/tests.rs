@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
+use crate::time_phrase::Clock;
 use amem_format::Error;
 use amem_format::attributes;
 use amem_format::error::Result;
@@ -377,7 +378,7 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         (json!({"created_at": 5}), "takes a time as a string"),
         (
             json!({"created_at": {"gte": "2024"}}),
-            "at \"created_at.gte\": time: \"2024\": no '-' after the year",
+            "at \"created_at.gte\": time: \"2024\": it has no offset",
         ),
         (
             json!({"type": {"in": ["fact", "fax"]}}),
@@ -513,4 +514,61 @@ fn an_event_that_cannot_be_read_is_an_error() {
         let filter = Filter::parse(&json!({"confidence": {op: 0.5}})).unwrap();
         assert!(!filter.matches(&damaged).unwrap(), "{op}");
     }
+}
+
+#[test]
+fn a_span_of_time_equals_every_instant_in_it() {
+    // The sample was recorded on Wednesday 1 May 2024, at noon in UTC, 05:00 in Los Angeles.
+    let zone = crate::time_phrase::zone_named("America/Los_Angeles").unwrap();
+    let at = |filter: &Value, now: &str| {
+        let clock = Clock::new(time::parse(now).unwrap(), zone.clone());
+        let filter = Filter::parse_at(filter, &clock).unwrap_or_else(|e| panic!("{filter}: {e}"));
+        let again = Filter::parse(&filter.to_json()).unwrap();
+        assert_eq!(again, filter, "what is sent means the same");
+        filter.matches(&sample()).unwrap()
+    };
+    let now = "2024-05-02T06:59:00Z";
+    for (operand, expected) in [
+        (json!("today"), true),
+        (json!("this morning"), false),
+        (json!("yesterday"), false),
+        (json!("last night"), true),
+        (json!("2024-05"), true),
+        (json!({"ne": "today"}), false),
+        (json!({"ne": "yesterday"}), true),
+        (json!({"in": ["yesterday", "today"]}), true),
+        (json!({"in": ["yesterday", "2024-05-01T12:00:00Z"]}), true),
+        (json!({"nin": ["yesterday", "tomorrow"]}), true),
+        (json!({"gt": "yesterday"}), true),
+        (json!({"gt": "today"}), false),
+        (json!({"gte": "today"}), true),
+        (json!({"lte": "today"}), true),
+        (json!({"lt": "today"}), false),
+        (json!({"lte": "9999"}), true),
+        (json!({"gte": "20 hours ago"}), true),
+        (json!({"gte": "18 hours ago"}), false),
+        (json!({"gt": "1714564799"}), true),
+        (json!("1714564800000"), true),
+    ] {
+        assert_eq!(
+            at(&json!({"created_at": operand}), now),
+            expected,
+            "{operand}"
+        );
+    }
+    // A minute later it is another day there.
+    assert!(!at(&json!({"created_at": "today"}), "2024-05-02T07:00:00Z"));
+    // Texts of attributes stay texts.
+    assert!(!at(&json!({"when": "today"}), now));
+    for filter in [
+        json!({"created_at": "today"}),
+        json!({"created_at": {"in": ["2024-05-01"]}}),
+    ] {
+        let error = Filter::parse(&filter).unwrap_err().to_string();
+        assert!(error.contains("the request must say"), "{error}");
+    }
+    let many = vec!["today"; FILTER_NODES_MAX];
+    let clock = Clock::new(time::parse(now).unwrap(), zone);
+    let error = Filter::parse_at(&json!({"created_at": {"in": many}}), &clock).unwrap_err();
+    assert!(error.to_string().contains("parts"), "{error}");
 }

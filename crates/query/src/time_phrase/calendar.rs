@@ -1,24 +1,34 @@
 //! Days, months and years of a zone as instants.
 
+use amem_format::attributes::json_path::shortened;
+use amem_format::error::{Error, Result};
 use amem_format::types::Micros;
 use jiff::civil::{Date, DateTime, Time};
+use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
 use crate::time::{MAX, MIN};
 
 pub(super) const SECOND: i64 = 1_000_000;
+/// Bytes of the name of a zone.
+pub const ZONE_BYTES_MAX: usize = 128;
 
-/// What relative times and times without a zone refer to.
-#[derive(Debug, Clone)]
+/// What relative times and times without a zone refer to, as far as it is known.
+#[derive(Debug, Clone, Default)]
 pub struct Clock {
-    now: Micros,
-    zone: TimeZone,
+    now: Option<Micros>,
+    zone: Option<TimeZone>,
 }
 
 impl Clock {
     /// A clock in a zone.
     pub fn new(now: Micros, zone: TimeZone) -> Self {
+        Self::known(Some(now), Some(zone))
+    }
+
+    /// A clock of which a part may be unknown: texts that need that part are refused.
+    pub fn known(now: Option<Micros>, zone: Option<TimeZone>) -> Self {
         Self { now, zone }
     }
 
@@ -27,20 +37,30 @@ impl Clock {
         Self::new(now, TimeZone::UTC)
     }
 
-    /// The present.
-    pub fn now(&self) -> Micros {
-        self.now
+    pub(super) fn now(&self) -> Result<Micros, Problem> {
+        self.now.ok_or(Problem::NoNow)
     }
 
     /// The zone of days and of times without an offset.
-    pub fn zone(&self) -> &TimeZone {
-        &self.zone
+    pub(super) fn zone(&self) -> Result<&TimeZone, Problem> {
+        self.zone.as_ref().ok_or(Problem::NoZone)
     }
 
     pub(super) fn zoned(&self) -> Result<Zoned, Problem> {
-        let timestamp = Timestamp::from_microsecond(self.now.0).map_err(|_| Problem::Range)?;
-        Ok(timestamp.to_zoned(self.zone.clone()))
+        let timestamp = Timestamp::from_microsecond(self.now()?.0).map_err(|_| Problem::Range)?;
+        Ok(timestamp.to_zoned(self.zone()?.clone()))
     }
+}
+
+/// The zone of a name: of the tz database (`Europe/Berlin`), `UTC`, an offset (`+01:00`), or a rule of POSIX.
+pub fn zone_named(name: &str) -> Result<TimeZone> {
+    let is_short = !name.is_empty() && name.len() <= ZONE_BYTES_MAX;
+    let found = is_short.then(|| DateTimeParser::new().parse_time_zone(name).ok());
+    found.flatten().ok_or_else(|| {
+        let name = shortened(name);
+        let why = format!("{name:?} is not known here; write it as Europe/Berlin, UTC or +01:00");
+        Error::invalid("time zone", why)
+    })
 }
 
 /// How exact a text is.
@@ -93,6 +113,10 @@ pub(super) enum Problem {
     Ambiguous(Date, Date),
     Range,
     Number(usize),
+    /// The text is relative, and the clock has no present.
+    NoNow,
+    /// The text has no offset, and the clock has no zone.
+    NoZone,
 }
 
 pub(super) fn date(year: i16, month: i16, day: i16) -> Result<Date, Problem> {
@@ -140,17 +164,17 @@ pub(super) fn after(date: Date, span: Span) -> Result<Date, Problem> {
 
 pub(super) fn day_span(from: Date, clock: &Clock) -> Result<NamedTime, Problem> {
     let to = after(from, 1.day())?;
-    days_span(from, to, Precision::Day, &clock.zone)
+    days_span(from, to, Precision::Day, clock.zone()?)
 }
 
 pub(super) fn month_span(year: i16, month: i16, clock: &Clock) -> Result<NamedTime, Problem> {
     let from = date(year, month, 1)?;
     let to = after(from, 1.month())?;
-    days_span(from, to, Precision::Month, &clock.zone)
+    days_span(from, to, Precision::Month, clock.zone()?)
 }
 
 pub(super) fn year_span(year: i16, clock: &Clock) -> Result<NamedTime, Problem> {
     let from = date(year, 1, 1)?;
     let to = after(from, 1.year())?;
-    days_span(from, to, Precision::Year, &clock.zone)
+    days_span(from, to, Precision::Year, clock.zone()?)
 }

@@ -42,7 +42,7 @@ impl English {
     pub(super) fn read(text: &str, clock: &Clock) -> Result<NamedTime, Problem> {
         let lower = text.to_lowercase();
         if lower == "now" || lower == "right now" {
-            return Ok(NamedTime::instant(clock.now()));
+            return Ok(NamedTime::instant(clock.now()?));
         }
         if let Some(relative) = relative(&lower, clock) {
             return relative;
@@ -175,16 +175,20 @@ impl English {
     }
 
     pub(super) fn resolve(self, clock: &Clock) -> Result<NamedTime, Problem> {
-        let now = clock.zoned()?;
-        let zone = self.zone.clone().unwrap_or_else(|| clock.zone().clone());
+        let zone = || self.zone.as_ref().map_or_else(|| clock.zone(), Ok);
         if let (Some(unit), Some(occurrence)) = (self.unit, self.occurrence) {
             return self
                 .is_unit_alone()
                 .then_some(())
                 .ok_or(Problem::Form)
-                .and_then(|()| unit_span(unit, occurrence, &now));
+                .and_then(|()| unit_span(unit, occurrence, &clock.zoned()?));
         }
-        let today = now.date();
+        // A whole date says the same on every day.
+        let is_whole = self.date.is_some() || self.month.is_some() && self.year.is_some();
+        let today = match is_whole && self.days.is_none() {
+            true => Date::ZERO,
+            false => clock.zoned()?.date(),
+        };
         let day = self.day_named(today)?;
         let Some(date) = day else {
             return match (self.month, self.year) {
@@ -200,17 +204,18 @@ impl English {
             };
         };
         if let Some(time) = self.time {
-            return time.on(date, &zone);
+            return time.on(date, zone()?);
         }
         let Some((from, to)) = self.part else {
             return day_span(date, clock);
         };
-        let start = instant(date.at(from, 0, 0, 0), &zone)?;
+        let zone = zone()?;
+        let start = instant(date.at(from, 0, 0, 0), zone)?;
         let end = match to {
             // A night ends in the morning.
-            _ if self.is_night => instant(after(date, 1.day())?.at(MORNING.0, 0, 0, 0), &zone)?,
-            24 => instant(after(date, 1.day())?.at(0, 0, 0, 0), &zone)?,
-            to => instant(date.at(to, 0, 0, 0), &zone)?,
+            _ if self.is_night => instant(after(date, 1.day())?.at(MORNING.0, 0, 0, 0), zone)?,
+            24 => instant(after(date, 1.day())?.at(0, 0, 0, 0), zone)?,
+            to => instant(date.at(to, 0, 0, 0), zone)?,
         };
         Ok(NamedTime {
             at: start,

@@ -17,7 +17,7 @@ use amem_format::types::Micros;
 
 use crate::time;
 
-pub use calendar::{Clock, NamedTime, Precision};
+pub use calendar::{Clock, NamedTime, Precision, ZONE_BYTES_MAX, zone_named};
 use calendar::{Problem, SECOND, date, day_span, month_span, year_span};
 use english::English;
 use scanner::Scanner;
@@ -50,6 +50,12 @@ pub fn parse_phrase(text: &str, clock: &Clock) -> Result<NamedTime> {
             Problem::Ambiguous(first, second) => {
                 format!("it could be {first} or {second}: write the one that is meant")
             }
+            Problem::NoNow => "it is relative: the request must say the present (now, zone), or write an instant such as \
+                               2024-02-29T12:30:00Z"
+                .to_owned(),
+            Problem::NoZone => "it has no offset from UTC: the request must say the zone, or write an instant such as \
+                                2024-02-29T12:30:00Z"
+                .to_owned(),
             Problem::Range => "it is outside the years 0000 to 9999".to_owned(),
             Problem::Number(digits) => format!(
                 "{digits} digits are not a time: 4 are a year, 8 a day, 9 or 10 seconds, 12 or 13 milliseconds since 1970"

@@ -144,6 +144,6 @@ impl Zone {
                 zone = Some(TimeZone::get(&name).map_err(|_| Problem::Impossible("time zone"))?);
             }
         }
-        Ok(zone.unwrap_or_else(|| clock.zone().clone()))
+        zone.map_or_else(|| clock.zone().cloned(), Ok)
     }
 }

@@ -8,9 +8,12 @@ use amem_store::mutation::{Ingest, NewEvent};
 use amem_store::{Folder, Mutation, NewBrain};
 use tokio_stream::StreamExt;
 
+use super::super::answers::AnswerBudget;
 use super::*;
+use crate::auth::Rights;
 use crate::config::{Config, Flags};
 use crate::control::Control;
+use crate::ingress::quota::Quota;
 use amem_engine::CommitAnswer;
 use amem_engine::Engine;
 
@@ -55,7 +58,9 @@ fn wants_none(brain: &Arc<OpenBrain>, heartbeat: Duration) -> (CommitFeed, Messa
         ..Default::default()
     };
     let (follower, newest) = brain.subscribe(Lsn(0)).unwrap();
-    let (out, messages) = AnswerSender::new(&control, CHANGES_WAITING_MAX);
+    let reader = Caller::new("token:reader".into(), Rights::default());
+    let budget = AnswerBudget::new(&Quota::default(), &control, &reader);
+    let (out, messages) = AnswerSender::new(budget, CHANGES_WAITING_MAX);
     let following = CommitFeed {
         brain: brain.clone(),
         from: Lsn(0),

@@ -1,8 +1,12 @@
 //! PendingAnswers that are read, that are not, and that take too long.
 
 use super::*;
+use crate::auth::{Caller, Rights};
 use crate::config::Limits;
+use crate::ingress::latency::Latencies;
 use crate::ingress::load::LoadLimits;
+use crate::ingress::methods;
+use crate::ingress::quota::Quota;
 use crate::ingress::requirement::Requirement;
 use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
@@ -62,6 +66,7 @@ impl Sent {
             slot,
             deadline,
             Arc::default(),
+            AnswerHold::default(),
         );
         Self {
             load,
@@ -192,4 +197,44 @@ async fn a_stream_ends_at_its_deadline_with_the_reason_in_its_trailers() {
     assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert_eq!(sent.under_way(), 0);
     assert!(sent.next().await.is_none());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_given_up_returns_its_bytes_and_ends_its_call() {
+    const PATH: &str = "/amem.v1.QueryService/GetEvents";
+    let latencies = Latencies::new(methods::all());
+    let timer = SharedCallTimer::begin(&latencies, PATH);
+    let quota = Quota::default();
+    let reader = Caller::new("token:reader".into(), Rights::default());
+    let lease = quota.take(&reader, 3 << 20, 256 << 20).unwrap();
+    let load = Arc::new(LoadLimits::default());
+    let slot = load.acquire_as_admin(&HeaderMap::new(), &Limits::default());
+    let answers = Arc::<PendingAnswers>::default();
+    let hold = AnswerHold {
+        lease: Some(lease.into()),
+        timer: Some(timer.clone()),
+    };
+    let parts = Parts([Bytes::from(vec![7; 3 << 20])].into());
+    let body = Body::new(parts);
+    // The client has closed its window: the server never asks for the answer.
+    let _body = answers.send(body, slot.unwrap(), None, Arc::default(), hold);
+    let in_flight = || latencies.page("", 100).0[0].1.in_flight;
+    let held: usize = lock(&answers.pending)
+        .values()
+        .map(|answer| lock(answer).rest.len())
+        .sum();
+    assert_eq!(held, 3 << 20, "it is encoded once, and counts");
+    assert_eq!(
+        (quota.all(), in_flight(), load.calls_held()),
+        (3 << 20, 1, 1)
+    );
+    let now = Instant::now();
+    answers.check(now + UNREAD_AFTER_WHEN_MANY);
+    assert_eq!(in_flight(), 1);
+    answers.check(now + UNREAD_AFTER);
+    assert_eq!((quota.all(), in_flight(), load.calls_held()), (0, 0, 0));
+    assert_eq!(latencies.refused()[SLOW_READER], 1);
+    // The end of the body counts no second time.
+    drop((timer, _body));
+    assert_eq!(latencies.refused().len(), 1);
 }

@@ -1,8 +1,8 @@
 //! A client that is up to no good, as a process: `amem-abuser KIND SOCKET BRAIN` goes on until its standard input ends,
 //! and then says what it did.
 //!
-//! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers,
-//! `pings` that are never listened to, `resets` of calls just begun, `oversized` headers, messages and frames.
+//! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers, `large`
+//! ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized` headers, messages and frames.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +27,8 @@ const HELD: usize = 64;
 const BUSY: usize = 4;
 /// Calls of a connection whose answers are not read.
 const UNREAD_CALLS: u32 = 48;
+/// Events of an answer that is nearly as large as any may be, where each has a text as long as any may be.
+const LARGE_EVENTS: u64 = 3;
 /// How long until a connection that was closed is opened again.
 const AGAIN_AFTER: Duration = Duration::from_millis(20);
 
@@ -66,6 +68,7 @@ async fn main() -> ExitCode {
         "resets" | "pings" | "oversized" => BUSY,
         "silent" | "slow" => HELD,
         "unread" => HELD / 4,
+        "large" => HELD / 2,
         _ => {
             println!("{kind} is no kind of abuse");
             return ExitCode::FAILURE;
@@ -108,6 +111,7 @@ impl Abuser {
             "silent" => stream.read(&mut [0; 1]).await.map(drop),
             "slow" => self.slow(stream).await,
             "unread" => self.unread(stream).await,
+            "large" => self.large(stream).await,
             "pings" => self.pings(stream).await,
             "resets" => self.resets(stream).await,
             _ => self.oversized(number, stream).await,
@@ -149,6 +153,23 @@ impl Abuser {
                 0 => call(2 * n + 1, "QueryService/GetEvents", &message(&events)),
                 _ => call(2 * n + 1, "MemoryService/Subscribe", &message(&follow)),
             };
+            stream.write_all(&bytes).await?;
+            self.sums.sent(1);
+        }
+        std::future::pending().await
+    }
+
+    /// Questions with the largest answers, for which the client has no room.
+    async fn large(&self, mut stream: UnixStream) -> std::io::Result<()> {
+        stream.write_all(&opening(0)).await?;
+        let events = v1::GetEventsRequest {
+            brain: self.brain.clone(),
+            event_ids: (0..LARGE_EVENTS).collect(),
+            ..Default::default()
+        };
+        let events = message(&events);
+        for n in 0..UNREAD_CALLS {
+            let bytes = call(2 * n + 1, "QueryService/GetEvents", &events);
             stream.write_all(&bytes).await?;
             self.sums.sent(1);
         }

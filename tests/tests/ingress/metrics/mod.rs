@@ -272,6 +272,33 @@ fn metrics_for_other_machines_are_refused_unless_they_are_allowed() {
 }
 
 #[tokio::test]
+async fn slow_heads_fail_no_health_check() {
+    let (daemon, _client) = daemon().await;
+    let from = daemon.metrics.unwrap();
+    for check in 0..12 {
+        // The check connects, and its request is late by as long as 64 others take to connect.
+        let mut health = TcpStream::connect(from).unwrap();
+        let slow: Vec<_> = (0..64)
+            .map(|_| {
+                let mut stream = TcpStream::connect(from).unwrap();
+                stream.write_all(b"GET /metrics HT").unwrap();
+                stream
+            })
+            .collect();
+        let timeout = Some(Duration::from_secs(15));
+        health.set_read_timeout(timeout).unwrap();
+        let asked = health.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        let mut answer = String::new();
+        let read = asked.and_then(|()| health.read_to_string(&mut answer));
+        assert!(
+            answer.starts_with("HTTP/1.1 200"),
+            "check {check}: {read:?} {answer:?}"
+        );
+        drop(slow);
+    }
+}
+
+#[tokio::test]
 async fn a_slow_scraper_delays_no_other() {
     let (daemon, client) = daemon().await;
     let from = daemon.metrics.unwrap();
