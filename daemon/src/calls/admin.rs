@@ -11,6 +11,7 @@ use crate::auth::Caller;
 use crate::brains::blocking;
 use crate::ingress::methods;
 use crate::limits::STATUS_PROBLEMS_MAX;
+use crate::log;
 use crate::metrics::Process;
 use crate::refusal::Result;
 use amem_engine::JobKind;
@@ -60,6 +61,11 @@ impl Handle for v1::GetStatusRequest {
             refused_calls: refused.collect(),
             jobs: jobs.into_iter().map(status::job_count).collect(),
             files_waiting,
+            settings_file: gateway
+                .control
+                .settings_file()
+                .map_or(String::new(), |file| file.display().to_string()),
+            log: log::destination(),
         })
     }
 }
