@@ -195,7 +195,8 @@ const TIPS: &[(&[&str], &str)] = &[
     ),
     (
         &["recall", "ask", "find", "grep"],
-        "`amemctl search BRAIN QUESTION` finds events that answer a question, `amemctl text BRAIN WORDS` those with words",
+        "`amemctl search BRAIN QUESTION` finds events that answer a question, `amemctl text BRAIN WORDS` those \
+         with words",
     ),
     (
         &["start", "run", "serve"],
@@ -204,8 +205,8 @@ const TIPS: &[(&[&str], &str)] = &[
     (&["stop", "quit"], "`amemctl shutdown` stops amemd"),
     (
         &["backup"],
-        "`cp` of a brain's file is a backup, also under load; `amemctl info BRAIN` names the file, `amemctl verify COPY` \
-         checks it",
+        "`cp` of a brain's file is a backup, also under load; `amemctl info BRAIN` names the file, `amemctl verify \
+         COPY` checks it",
     ),
 ];
 

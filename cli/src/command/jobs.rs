@@ -22,8 +22,8 @@ const PAGE: u32 = 200;
   amemctl jobs work
   amemctl jobs work --run decay
 
-Schedules are settings of a brain: `amemctl brain set work jobs.decay=\"daily 03:00\"`, likewise expire, close_sessions (with
-session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
+Schedules are settings of a brain: `amemctl brain set work jobs.decay=\"daily 03:00\"`, likewise expire, close_sessions
+(with session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
 checkpoints follow the size of the journal). Values: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. A job
 that became due while the machine slept, amemd did not run or the brain was closed runs once, soon after. For daily
 and weekly jobs amemd opens a closed brain and closes it again; other jobs wait until a client opens the brain.")]

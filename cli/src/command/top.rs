@@ -24,8 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
   amemctl top --once
   amemctl top --once --json | jq .data.brains
 
-On a terminal, h shows the keys: q quits, p pauses, s sorts, arrows scroll; elsewhere frames are printed one after the other. Rates are those since the
-previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
+On a terminal, h shows the keys: q quits, p pauses, s sorts, arrows scroll; elsewhere frames are printed one
+after the other. Rates are those since the previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
 pub(crate) struct TopArgs {
     /// Seconds between samples.
     #[arg(short = 'n', long, value_name = "SECONDS", default_value = "1", value_parser = interval)]

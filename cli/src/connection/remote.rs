@@ -13,7 +13,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 
 /// What a command says that waits for an answer.
-const WAITING: &str = "amemd has not answered yet; waiting (Ctrl-C ends the wait; a change that was sent may still be made)";
+const WAITING: &str = "amemd has not answered yet; waiting (Ctrl-C ends the wait; a change that was sent may still be \
+                       made)";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemoteError {
@@ -72,7 +73,7 @@ impl From<RemoteError> for Failure {
                         "start it with `amemd`, or name the socket of a running one with --socket"
                     }
                     (false, _) if why.contains("certificate") => {
-                        "`openssl x509 -in certificate.pem -noout -text` shows a certificate; deploy/README.md has a recipe"
+                        "`openssl x509 -in certificate.pem -noout -text` shows one; deploy/README.md has a recipe"
                     }
                     (false, _) => "check that amemd runs there, with tcp.listen in its settings",
                 };
