@@ -5,6 +5,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
 use std::time::Duration;
 
 use amem_client::paths::UserPaths;
@@ -92,6 +94,14 @@ impl CompleteArgs {
     }
 }
 
+/// The daemon that runs, if it accepts the connection at once.
+fn running(cx: &CommandContext) -> Option<Remote> {
+    let (reach, (send, receive)) = (cx.reach().clone(), mpsc::channel());
+    // A thread, because an address on the network may not answer at all; it ends with the process.
+    thread::spawn(move || drop(send.send(reach.running())));
+    receive.recv_timeout(ASK_MAX).ok()?.ok()
+}
+
 /// The brains of the daemon that runs, else the files of the usual folder.
 fn brains(cx: &CommandContext) -> Vec<Candidate> {
     let of_daemon = |remote: &Remote| {
@@ -101,7 +111,7 @@ fn brains(cx: &CommandContext) -> Vec<Candidate> {
         };
         remote.call_within(ASK_MAX, remote.client.brains().list_brains(request))
     };
-    let listed = cx.reach().running().ok().as_ref().and_then(of_daemon);
+    let listed = running(cx).as_ref().and_then(of_daemon);
     if let Some(listed) = listed {
         let brains = listed.brains.into_iter();
         let brain = |brain: v1::ListedBrain| {
@@ -126,7 +136,7 @@ fn sessions(cx: &CommandContext, brain: Option<&str>) -> Vec<Candidate> {
     let Some(Ok(BrainTarget::Name(brain))) = brain.map(str::parse) else {
         return Vec::new();
     };
-    let Ok(remote) = cx.reach().running() else {
+    let Some(remote) = running(cx) else {
         return Vec::new();
     };
     let request = v1::ListSessionsRequest {
