@@ -112,7 +112,7 @@ impl ShowArgs {
         let mut brain = Writable::open(cx, &self.brain)?;
         let (settings, moment) = current(cx, &self.brain)?;
         brain.named.saw(&moment);
-        let defaults = Settings::keys();
+        let defaults = defaults();
         let row = |(key, value): (String, &Value)| SettingRow {
             is_default: defaults
                 .iter()
@@ -197,6 +197,17 @@ fn current(
     Ok((settings, answer.moment.unwrap_or_default()))
 }
 
+/// Every key with its default.
+fn defaults() -> Vec<(String, Value)> {
+    let exact = |value: Value| match value.as_f64() {
+        // A number of 32 bits with its own digits.
+        Some(number) => crate::json::event::number(number as f32),
+        None => value,
+    };
+    let keys = Settings::keys().into_iter();
+    keys.map(|(key, value)| (key, exact(value))).collect()
+}
+
 /// The values by key, those of sections as `jobs.decay`.
 fn flat(settings: &Map<String, Value>) -> Vec<(String, &Value)> {
     let mut rows = Vec::new();
@@ -247,7 +258,7 @@ fn assignment(text: &str) -> Result<(String, Value), Failure> {
         ));
     };
     let (key, value) = (canonical(key.trim()), value.trim());
-    let known = Settings::keys();
+    let known = defaults();
     let Some((_, default)) = known.iter().find(|(name, _)| *name == key) else {
         let near = spelling::nearest(&key, known.iter().map(|(name, _)| name.as_str()));
         let hint = near.map(|near| format!("; did you mean {near}?"));
