@@ -16,6 +16,7 @@ use crate::connection::autostart;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
+use crate::service::launchd_log;
 
 /// Bytes at the end of a file among which the last lines are looked for.
 const TAIL_BYTES_MAX: u64 = 4 << 20;
@@ -57,14 +58,16 @@ impl LogsArgs {
                 JOURNAL => Ok(LogPlace::Journal {
                     is_system: Path::new(&status.socket) == Path::new(paths::SYSTEM_SOCKET),
                 }),
-                "" | "stderr" => Err(Failure::refused(
-                    "no_log",
-                    format!(
-                        "amemd (process {}) logs to its standard error alone",
-                        status.pid
-                    ),
-                    "look where it was started; `amemd 2>> FILE` logs to a file",
-                )),
+                "" | "stderr" => of_launchd().ok_or_else(|| {
+                    Failure::refused(
+                        "no_log",
+                        format!(
+                            "amemd (process {}) logs to its standard error alone",
+                            status.pid
+                        ),
+                        "look where it was started; `amemd 2>> FILE` logs to a file",
+                    )
+                }),
                 file => Ok(LogPlace::File(file.into())),
             };
         }
@@ -129,6 +132,13 @@ impl LogsArgs {
 enum LogPlace {
     File(PathBuf),
     Journal { is_system: bool },
+}
+
+/// The log of the agent of launchd, on a Mac.
+fn of_launchd() -> Option<LogPlace> {
+    let home = PathBuf::from(std::env::var_os("HOME")?);
+    let file = launchd_log(&home);
+    (cfg!(target_os = "macos") && file.exists()).then_some(LogPlace::File(file))
 }
 
 fn print(cx: &mut CommandContext, bytes: &[u8]) -> Result<(), Failure> {

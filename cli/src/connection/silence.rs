@@ -21,7 +21,8 @@ pub(crate) fn keep_quiet() {
 pub(crate) fn say(what: &str) {
     if !IS_SAID.swap(true, Ordering::Relaxed) {
         // Ignored if stderr is closed.
-        let _unseen = writeln!(std::io::stderr(), "amemctl: {what}");
+        let line = format!("amemctl: {what}\n");
+        let _unseen = std::io::stderr().write_all(line.as_bytes());
     }
 }
 

@@ -293,7 +293,7 @@ fn bash_completes_brains_sessions_and_types() {
     tool.text("-q shutdown");
     // Without a daemon: the files, and none is started.
     assert_eq!(complete(&["info", "w"]), ["work"]);
-    assert!(!tool.socket().exists());
+    assert_eq!(tool.run(&["status"]).exit, 7);
 }
 
 #[test]
