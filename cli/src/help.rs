@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, Command, CommandFactory};
 
 use crate::arguments::{Arguments, EXAMPLES};
 use crate::exit;
+use crate::failure::Failure;
 
 /// In the order in which a newcomer needs them.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -13,13 +15,13 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "correct", "link", "unlink", "sessions", "compress", "import",
+            "add", "correct", "events", "link", "unlink", "sessions", "compress", "import",
         ],
     ),
     (
         "Ask",
         &[
-            "search", "query", "get", "context", "similar", "timeline", "info",
+            "search", "query", "get", "context", "text", "similar", "pipeline", "timeline", "info",
         ],
     ),
     (
@@ -55,6 +57,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "The daemon and the shell",
         &[
             "top",
+            "logs",
             "jobs",
             "service",
             "token",
@@ -145,6 +148,77 @@ fn grouped(command: &Command) -> String {
         }
     }
     out
+}
+
+/// Words that users of other programs type, and the commands that do that here. A word may stand for several things.
+const TIPS: &[(&[&str], &str)] = &[
+    (
+        &["delete", "del", "remove", "rm"],
+        "`amemctl forget BRAIN ID` hides an event, `amemctl erase BRAIN ID` removes its text for good, \
+         `amemctl brain rm NAME` removes a brain",
+    ),
+    (
+        &["rename", "mv", "move", "copy", "cp"],
+        "a brain is a file: `cp` copies it, also under load; `amemctl import FILE.amem NEW` makes a brain of the copy, \
+         then `amemctl brain rm OLD` removes the first",
+    ),
+    (
+        &["history"],
+        "`amemctl get BRAIN ID --history` shows the changes of an event, `amemctl resolve BRAIN ID` what replaced it, \
+         `amemctl watch BRAIN --after 0` all commits",
+    ),
+    (
+        &["log"],
+        "`amemctl timeline BRAIN` shows events day by day, `amemctl watch BRAIN --after 0` all commits, \
+         `amemctl logs` the log of amemd",
+    ),
+    (
+        &["update", "edit", "replace", "change"],
+        "`amemctl correct BRAIN ID TEXT` replaces a belief, `amemctl events set-attributes BRAIN ID KEY=VALUE` changes \
+         attributes, `amemctl brain set BRAIN KEY=VALUE` settings",
+    ),
+    (
+        &["create", "new", "init"],
+        "`amemctl brain create NAME` creates a brain, `amemctl add BRAIN TEXT` an event",
+    ),
+    (
+        &["list"],
+        "`amemctl brain ls` lists brains, `amemctl ls BRAIN` events, `amemctl sessions list BRAIN` sessions",
+    ),
+    (
+        &["show", "cat"],
+        "`amemctl get BRAIN ID` shows an event, `amemctl info BRAIN` a brain, `amemctl brain show BRAIN` its settings",
+    ),
+    (
+        &["remember", "store", "insert", "put"],
+        "`amemctl add BRAIN TEXT` adds an event",
+    ),
+    (
+        &["recall", "ask", "find", "grep"],
+        "`amemctl search BRAIN QUESTION` finds events that answer a question, `amemctl text BRAIN WORDS` those \
+         with words",
+    ),
+    (
+        &["start", "run", "serve"],
+        "the first command that needs amemd starts it; `amemctl service install` makes it a service",
+    ),
+    (&["stop", "quit"], "`amemctl shutdown` stops amemd"),
+    (
+        &["backup"],
+        "`cp` of a brain's file is a backup, also under load; `amemctl info BRAIN` names the file, `amemctl verify \
+         COPY` checks it",
+    ),
+];
+
+/// What does here what another program calls by this word.
+pub(crate) fn tip(error: &clap::Error) -> Option<Failure> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    let (_, tip) = TIPS
+        .iter()
+        .find(|(words, _)| words.contains(&word.as_str()))?;
+    Some(Failure::argument(format!("there is no `{word}`"), *tip))
 }
 
 #[cfg(test)]
@@ -246,6 +320,28 @@ mod tests {
             assert!(parsed("work").is_ok(), "{option}");
             let refused = parsed("").unwrap_err();
             assert!(refused.to_string().contains("BRAIN"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn words_of_other_programs_lead_to_commands_that_exist() {
+        let whole = command();
+        for (words, tip) in TIPS {
+            for word in *words {
+                assert!(whole.find_subcommand(word).is_none(), "{word} is a command");
+            }
+            for part in tip.split("`amemctl ").skip(1) {
+                let (line, _) = part.split_once('`').unwrap();
+                let mut names = line.split(' ');
+                let mut at = &whole;
+                while let Some(below) = names.next().and_then(|name| at.find_subcommand(name)) {
+                    at = below;
+                }
+                assert!(
+                    at.get_name() != "amemctl" && !at.has_subcommands(),
+                    "{line}"
+                );
+            }
         }
     }
 

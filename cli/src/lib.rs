@@ -21,6 +21,7 @@ mod arguments;
 pub mod atomic_file;
 mod brain;
 mod command;
+mod completion;
 mod connection;
 mod demo;
 mod entries;
@@ -80,6 +81,9 @@ pub fn main() -> ExitCode {
         connection,
         command,
     } = arguments;
+    if quiet {
+        connection::silence::keep_quiet();
+    }
     let mut cx = CommandContext::new(json, quiet, name, connection);
     let done = command
         .run(&mut cx, help::command)
@@ -115,6 +119,11 @@ fn flags_on_line(matches: &ArgMatches) -> FlagsOnLine {
 /// Prints help or the version, or reports a command line that clap rejects.
 fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
+    if let Some(failure) = help::tip(error) {
+        let command = help::named_in(std::env::args().skip(1));
+        return CommandContext::new(wants_json, false, command, ConnectionArgs::default())
+            .fail(&failure);
+    }
     if error.use_stderr() && wants_json {
         let command = help::named_in(std::env::args().skip(1));
         return CommandContext::new(true, false, command, ConnectionArgs::default())

@@ -20,6 +20,10 @@ pub(crate) struct Vitals {
     pub(crate) uptime_secs: f64,
     pub(crate) folder: String,
     pub(crate) socket: String,
+    /// Empty if none was read.
+    pub(crate) settings_file: String,
+    /// A path, `journal` or `stderr`.
+    pub(crate) log: String,
     pub(crate) brain_count: u64,
     pub(crate) failed_brains: u64,
     pub(crate) rejected_files: u64,
@@ -165,6 +169,8 @@ impl Vitals {
             uptime_secs: status.uptime.map_or(0.0, |up| secs(&up)),
             folder: status.folder,
             socket: status.socket,
+            settings_file: status.settings_file,
+            log: status.log,
             brain_count: status.brain_count,
             failed_brains: status.failed_brains,
             rejected_files: status.rejected_files,
@@ -302,7 +308,7 @@ fn refused(of: v1::RefusedCalls) -> RefusedCallsJson {
 
 fn job_count(of: v1::JobCount) -> JobCountJson {
     JobCountJson {
-        kind: word(of.kind().as_str_name(), "JOB_KIND_"),
+        kind: job_name(of.kind()),
         running: of.running,
         done: of.done,
         failed: of.failed,
@@ -312,13 +318,22 @@ fn job_count(of: v1::JobCount) -> JobCountJson {
 fn job(of: v1::Job) -> Result<JobJson, Failure> {
     Ok(JobJson {
         id: of.id,
-        kind: word(of.kind().as_str_name(), "JOB_KIND_"),
+        kind: job_name(of.kind()),
         state: word(of.state().as_str_name(), "JOB_STATE_"),
         brain: of.brain,
         start_time: Time::maybe(of.start_time)?,
         end_time: Time::maybe(of.end_time)?,
         message: of.message,
     })
+}
+
+/// The name of a job, as the settings of a brain write it.
+pub(crate) fn job_name(kind: v1::JobKind) -> String {
+    match kind {
+        v1::JobKind::Expiry => "expire".to_owned(),
+        v1::JobKind::Compression => "compress".to_owned(),
+        kind => word(kind.as_str_name(), "JOB_KIND_").replace('-', "_"),
+    }
 }
 
 /// `JOB_STATE_RUNNING` as `running`.
@@ -345,6 +360,8 @@ mod tests {
     fn names_of_enumerations_are_words_and_spans_are_microseconds() {
         assert_eq!(word("JOB_STATE_RUNNING", "JOB_STATE_"), "running");
         assert_eq!(word("JOB_KIND_A_B", "JOB_KIND_"), "a-b");
+        assert_eq!(job_name(v1::JobKind::CloseSessions), "close_sessions");
+        assert_eq!(job_name(v1::JobKind::Expiry), "expire");
         let span = Duration {
             seconds: 1,
             nanos: 500_000,

@@ -4,6 +4,7 @@
 //! settings that need a restart; a task that waits for a change is woken once the change is in force.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use amem_proto::answer::Code;
@@ -130,6 +131,11 @@ impl Control {
     /// The configuration in force.
     pub(crate) fn live(&self) -> Arc<LiveConfig> {
         self.0.live.load_full()
+    }
+
+    /// The settings file that was read, if any.
+    pub(crate) fn settings_file(&self) -> Option<PathBuf> {
+        self.running().config.file.clone()
     }
 
     /// Receives every change.

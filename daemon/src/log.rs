@@ -91,6 +91,24 @@ pub(crate) async fn report_dropped() {
     }
 }
 
+/// Where the log goes: the absolute path of a file, `journal` for that of systemd, or `stderr`.
+pub(crate) fn destination() -> String {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::metadata("/proc/self/fd/2").ok();
+    // systemd names device and inode of the stream that it connected to its journal.
+    let stream = meta
+        .as_ref()
+        .map(|meta| format!("{}:{}", meta.dev(), meta.ino()));
+    if stream.is_some() && std::env::var("JOURNAL_STREAM").ok() == stream {
+        return "journal".to_owned();
+    }
+    let file = std::fs::read_link("/proc/self/fd/2").ok();
+    match file.filter(|_| meta.is_some_and(|meta| meta.is_file())) {
+        Some(file) => file.display().to_string(),
+        None => "stderr".to_owned(),
+    }
+}
+
 pub(crate) fn set_filter(filter: &str) -> Result<(), String> {
     let filter = parse(filter)?;
     match FILTER.get() {

@@ -249,6 +249,16 @@ fn absolute(variable: &impl Fn(&str) -> Option<OsString>, name: &str) -> Option<
     path.filter(|path| path.is_absolute())
 }
 
+/// The user's settings file of the daemon: `~/.config/amemd/config.toml`, or below `XDG_CONFIG_HOME`. `None` if no home
+/// folder is known.
+pub fn config_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let config = absolute(&variable, "XDG_CONFIG_HOME").or_else(|| {
+        let home = absolute(&variable, "HOME").or_else(password_home);
+        Some(home?.join(".config"))
+    });
+    Some(config?.join("amemd/config.toml"))
+}
+
 /// The home folder in the password database.
 pub fn password_home() -> Option<PathBuf> {
     let is_unset = std::env::var_os("HOME").is_none_or(|home| home.is_empty());

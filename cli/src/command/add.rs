@@ -264,13 +264,13 @@ fn parse_link(text: &str) -> Result<LinkArg, String> {
     })
 }
 
-fn parse_attribute(text: &str) -> Result<(String, String), String> {
+pub(super) fn parse_attribute(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         _ => Err("write it as KEY=VALUE".to_owned()),
     }
 }
 
-fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text).map_err(|e| format!("this is not a JSON object: {e}"))
 }

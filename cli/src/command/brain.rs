@@ -3,9 +3,8 @@
 use amem_client::v1;
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tonic::Code;
 
-use super::info;
+use super::{brain_settings, info};
 use crate::brain::target::BrainTarget;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
@@ -14,7 +13,7 @@ use crate::json::brain::BrainName;
 use crate::json::event::Time;
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, agree, count, plural, printable};
+use crate::render::{Align, TextPage, TextTable, agree, bytes, count, plural, printable};
 use crate::vitals;
 use crate::when;
 
@@ -36,6 +35,10 @@ enum BrainCommand {
     Ls(LsArgs),
     /// Shows what a brain is and holds.
     Info(info::InfoArgs),
+    /// Shows the settings of a brain.
+    Show(brain_settings::ShowArgs),
+    /// Changes settings of a brain.
+    Set(brain_settings::SetArgs),
     /// Removes a brain and its file.
     Rm(RmArgs),
 }
@@ -59,7 +62,7 @@ struct CreateArgs {
     /// Do not embed texts.
     #[arg(long, conflicts_with_all = ["dimension", "model"])]
     no_vectors: bool,
-    /// Settings of the brain, as JSON: decay rates, the fading mark, ...
+    /// Settings of the brain, as JSON; `amemctl brain show` lists the keys of a brain.
     #[arg(long, value_name = "JSON")]
     settings: Option<String>,
     /// Succeed if a brain of that name exists.
@@ -119,6 +122,7 @@ struct BrainRow {
     time: Option<Time>,
     events: Option<u64>,
     edges: Option<u64>,
+    file_bytes: Option<u64>,
     instance: Option<String>,
     lineage: Option<String>,
     problem: Option<BrainProblem>,
@@ -147,6 +151,8 @@ impl BrainArgs {
             BrainCommand::Create(create) => create.run(cx),
             BrainCommand::Ls(ls) => ls.run(cx),
             BrainCommand::Info(info) => info.run(cx),
+            BrainCommand::Show(show) => show.run(cx),
+            BrainCommand::Set(set) => set.run(cx),
             BrainCommand::Rm(rm) => rm.run(cx),
         }
     }
@@ -246,7 +252,7 @@ impl LsArgs {
             };
             let answer = remote.call(remote.client.brains().list_brains(request))?;
             for brain in &answer.brains {
-                brains.push(row(remote, brain)?);
+                brains.push(row(brain)?);
             }
             if answer.next_page_token.is_empty() {
                 break answer;
@@ -289,33 +295,19 @@ fn rejected(cx: &mut CommandContext) -> Result<Exit, Failure> {
     })
 }
 
-/// A closed brain is not opened for its counts.
-fn row(remote: &Remote, brain: &v1::ListedBrain) -> Result<BrainRow, Failure> {
-    let status = if brain.open {
-        let request = v1::GetBrainRequest {
-            brain: brain.brain.clone(),
-        };
-        match remote.call(remote.client.brains().get_brain(request)) {
-            Ok(answer) => answer.status,
-            // It was removed since it was listed.
-            Err(error) if error.code() == Code::NotFound => None,
-            Err(error) => return Err(error.into()),
-        }
-    } else {
-        None
-    };
-    let moment = status.as_ref().and_then(|s| s.moment.clone());
-    let moment = moment.or_else(|| brain.moment.clone());
+fn row(brain: &v1::ListedBrain) -> Result<BrainRow, Failure> {
+    let moment = brain.moment.as_ref();
     Ok(BrainRow {
         brain: brain.brain.clone(),
         open: brain.open,
-        lsn: moment.as_ref().map(|moment| moment.lsn),
+        lsn: moment.map(|moment| moment.lsn),
         time: moment
             .and_then(|moment| moment.time)
             .map(|time| Time::of(Some(time)))
             .transpose()?,
-        events: status.as_ref().map(|status| status.events),
-        edges: status.as_ref().map(|status| status.edges),
+        events: brain.events,
+        edges: brain.edges,
+        file_bytes: brain.file_bytes,
         instance: Some(brain.instance.clone()).filter(|id| !id.is_empty()),
         lineage: Some(brain.lineage.clone()).filter(|id| !id.is_empty()),
         problem: brain.problem.as_ref().map(|problem| BrainProblem {
@@ -330,6 +322,7 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
         ("brain", Align::Left),
         ("events", Align::Right),
         ("edges", Align::Right),
+        ("size", Align::Right),
         ("LSN", Align::Right),
         ("last commit", Align::Left),
         ("lineage", Align::Left),
@@ -346,6 +339,7 @@ fn write_list(output: &BrainList, page: &mut TextPage) {
             brain.brain.clone(),
             number(brain.events),
             number(brain.edges),
+            brain.file_bytes.map_or("-".to_owned(), bytes),
             number(brain.lsn),
             brain
                 .time

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, plural, printable};
+use crate::vitals::job_name;
 use crate::when;
 
 /// Jobs per request.
@@ -21,8 +22,8 @@ const PAGE: u32 = 200;
   amemctl jobs work
   amemctl jobs work --run decay
 
-Schedules are settings of a brain: {\"jobs\": {\"decay\": \"daily 03:00\"}}, likewise expire, close_sessions (with
-session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
+Schedules are settings of a brain: `amemctl brain set work jobs.decay=\"daily 03:00\"`, likewise expire, close_sessions
+(with session_idle), compress (with compress_after; off by default), scrub and checkpoint (off by default, because
 checkpoints follow the size of the journal). Values: off, every 6h, daily 03:00, weekly sun 03:00, in UTC. A job
 that became due while the machine slept, amemd did not run or the brain was closed runs once, soon after. For daily
 and weekly jobs amemd opens a closed brain and closes it again; other jobs wait until a client opens the brain.")]
@@ -40,10 +41,13 @@ enum JobName {
     /// Compute strengths as of now.
     Decay,
     /// Forget events whose attribute expires_at is past.
+    #[value(name = "expire", alias = "expiry")]
     Expiry,
     /// Close idle sessions.
+    #[value(name = "close_sessions", alias = "close-sessions")]
     CloseSessions,
     /// Summarise sessions that ended a while ago.
+    #[value(name = "compress", alias = "compression")]
     Compression,
     /// Check every byte.
     Scrub,
@@ -89,12 +93,6 @@ impl JobName {
     }
 }
 
-/// As typed on the command line.
-pub(super) fn name(kind: v1::JobKind) -> String {
-    let name = kind.as_str_name().trim_start_matches("JOB_KIND_");
-    name.to_lowercase().replace('_', "-")
-}
-
 impl JobsArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match (&self.brain, self.run) {
@@ -113,7 +111,7 @@ fn run(cx: &mut CommandContext, brain: &str, kind: JobName) -> Result<Exit, Fail
     let answer = remote.call(remote.client.admin().run_job(request))?;
     let output = RunJobOutput {
         brain: brain.to_owned(),
-        job: name(kind.of()),
+        job: job_name(kind.of()),
         message: answer.message,
     };
     cx.done(None, &output, |page| page.line(printable(&output.message)))?;
@@ -153,7 +151,7 @@ fn jobs(remote: &Remote, brain: &str) -> Result<Vec<v1::ScheduledJob>, Failure> 
 fn row(job: &v1::ScheduledJob) -> Result<JobRow, Failure> {
     Ok(JobRow {
         brain: job.brain.clone(),
-        job: name(job.kind()),
+        job: job_name(job.kind()),
         schedule: job.schedule.clone(),
         last: Time::maybe(job.last_time)?,
         next: Time::maybe(job.next_time)?,

@@ -2,6 +2,7 @@
 
 mod add;
 mod brain;
+mod brain_settings;
 mod complete;
 mod compress;
 mod conflicts;
@@ -11,6 +12,7 @@ mod daemon;
 mod demo;
 mod dump_journal;
 mod erase;
+mod events;
 mod export;
 mod fading;
 mod get;
@@ -20,9 +22,11 @@ mod import_text;
 mod info;
 mod jobs;
 mod link;
+mod logs;
 mod mark;
 mod merge;
 mod path;
+mod pipeline;
 mod quarantine;
 mod query;
 mod receive;
@@ -40,6 +44,7 @@ mod side_edges;
 mod similar;
 mod start_daemon;
 mod status;
+mod text;
 mod timeline;
 mod token;
 mod top;
@@ -67,6 +72,8 @@ pub(crate) enum CliCommand {
     Add(add::AddArgs),
     /// Replaces a belief by a new one; the old one stays as history.
     Correct(correct::CorrectArgs),
+    /// Sets attributes and vectors of events.
+    Events(events::EventsArgs),
     /// Adds an edge between two events.
     Link(link::LinkArgs),
     /// Retracts an edge.
@@ -78,6 +85,10 @@ pub(crate) enum CliCommand {
     Query(query::QueryArgs),
     /// Finds the events that answer a question.
     Search(search::SearchArgs),
+    /// Finds events by words alone.
+    Text(text::TextSearchArgs),
+    /// Finds, follows, filters and ranks events in one question.
+    Pipeline(pipeline::PipelineArgs),
     /// Finds events similar to another.
     Similar(similar::SimilarArgs),
     /// Packs the most relevant events into a token budget, for a prompt.
@@ -132,6 +143,8 @@ pub(crate) enum CliCommand {
     Checkpoint(upkeep::CheckpointArgs),
     /// Shows whether amemd runs, and its state.
     Status(status::StatusArgs),
+    /// Shows the log of amemd.
+    Logs(logs::LogsArgs),
     /// Lists scheduled jobs; runs one now.
     Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
@@ -150,6 +163,9 @@ pub(crate) enum CliCommand {
     Completions(complete::CompletionsArgs),
     /// Prints the manual page, or writes one for each command.
     Man(complete::ManArgs),
+    /// Prints what may stand at the cursor of a command line.
+    #[command(hide = true)]
+    Complete(complete::CompleteArgs),
     /// Becomes the daemon that another command starts.
     #[command(name = crate::connection::autostart::START, hide = true)]
     StartDaemon(start_daemon::StartDaemonArgs),
@@ -167,11 +183,14 @@ impl CliCommand {
             Self::Info(command) => command.run(cx),
             Self::Add(command) => command.run(cx),
             Self::Correct(command) => command.run(cx),
+            Self::Events(command) => command.run(cx),
             Self::Link(command) => command.run(cx),
             Self::Unlink(command) => command.run(cx),
             Self::Get(command) => command.run(cx),
             Self::Query(command) => command.run(cx),
             Self::Search(command) => command.run(cx),
+            Self::Text(command) => command.run(cx),
+            Self::Pipeline(command) => command.run(cx),
             Self::Similar(command) => command.run(cx),
             Self::Context(command) => command.run(cx),
             Self::Resolve(command) => command.run(cx),
@@ -199,6 +218,7 @@ impl CliCommand {
             Self::DumpJournal(command) => command.run(cx),
             Self::Checkpoint(command) => command.run(cx),
             Self::Status(command) => command.run(cx),
+            Self::Logs(command) => command.run(cx),
             Self::Jobs(command) => command.run(cx),
             Self::Top(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
@@ -208,6 +228,7 @@ impl CliCommand {
             Self::Demo(command) => command.run(cx),
             Self::Completions(command) => command.run(cx, whole()),
             Self::Man(command) => command.run(cx, whole()),
+            Self::Complete(command) => command.run(cx, &whole()),
             Self::StartDaemon(command) => Err(command.run()),
         }
     }

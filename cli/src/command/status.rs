@@ -73,6 +73,15 @@ fn alive(remote: &Remote, cx: &mut CommandContext) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
+/// Where the log is, for people.
+fn log_place(log: &str) -> String {
+    match log {
+        "journal" => "the journal of systemd: `amemctl logs`".to_owned(),
+        "" | "stderr" => "its standard error".to_owned(),
+        file => printable(file),
+    }
+}
+
 fn write(output: &Vitals, all: bool, page: &mut TextPage) {
     page.title(format!("amemd {}", output.version));
     let up = span(output.uptime_secs);
@@ -83,6 +92,14 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
         page.field("process", format!("{}, up {up}", output.pid));
         page.field("folder", printable(&output.folder));
         page.field("socket", printable(&output.socket));
+        page.field(
+            "settings",
+            match output.settings_file.as_str() {
+                "" => "no file: defaults, variables and flags".to_owned(),
+                file => printable(file),
+            },
+        );
+        page.field("log", log_place(&output.log));
     }
     let open = output.brains.len() as u64;
     let mut brains = format!("{}, {} open", count(output.brain_count), count(open));

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::live::{Screen, ScreenFrame};
+use crate::live::{ROWS, Screen, ScreenFrame, ScreenKey, ViewState};
 use crate::output::context::CommandContext;
 use crate::vitals::Vitals;
 
@@ -24,8 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
   amemctl top --once
   amemctl top --once --json | jq .data.brains
 
-On a terminal, q or Ctrl-C quits; elsewhere frames are printed one after the other. Rates are those since the
-previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
+On a terminal, h shows the keys: q quits, p pauses, s sorts, arrows scroll; elsewhere frames are printed one
+after the other. Rates are those since the previous frame; p50 and p99 are those since amemd started. It starts no daemon: without one the exit code is 7.")]
 pub(crate) struct TopArgs {
     /// Seconds between samples.
     #[arg(short = 'n', long, value_name = "SECONDS", default_value = "1", value_parser = interval)]
@@ -92,20 +92,38 @@ impl TopArgs {
     fn watch(&self, cx: &mut CommandContext, remote: &Remote) -> Result<Exit, Failure> {
         let mut before = Sample::at(remote)?;
         let mut screen = Screen::enter().map_err(|e| Failure::output(&e))?;
+        let (mut view, mut shown) = (ViewState::default(), None::<ScreenFrame>);
         let mut wait = self.interval.min(FIRST_AFTER);
+        let draw = |screen: &mut Screen, frame: &ScreenFrame, view: &ViewState| {
+            let mut page = screen.page(cx.is_quiet());
+            frame.write_screen(view, &mut page);
+            screen.show(&page).map_err(|e| Failure::output(&e))
+        };
         loop {
             let until = Instant::now() + wait;
             while Instant::now() < until {
-                if screen.is_left(LOOK_EVERY.min(until - Instant::now())) {
+                let keys = screen.keys(LOOK_EVERY.min(until - Instant::now()));
+                if keys.contains(&ScreenKey::Quit) {
                     return Ok(Exit::Ok);
+                }
+                let brains = shown.as_ref().map_or(0, ScreenFrame::brain_rows);
+                for key in &keys {
+                    view.press(*key, brains, ROWS);
+                }
+                if let Some(frame) = &shown
+                    && (!keys.is_empty() || screen.is_resized())
+                {
+                    draw(&mut screen, frame, &view)?;
                 }
             }
             wait = self.interval;
+            if view.is_paused() {
+                continue;
+            }
             let look = Sample::at(remote)?;
-            let mut page = screen.page(cx.is_quiet());
-            look.frame(&before).write(&mut page);
-            screen.show(&page).map_err(|e| Failure::output(&e))?;
-            before = look;
+            let frame = look.frame(&before);
+            draw(&mut screen, &frame, &view)?;
+            (before, shown) = (look, Some(frame));
         }
     }
 }

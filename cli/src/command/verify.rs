@@ -163,15 +163,13 @@ fn of_daemon(cx: &mut CommandContext, name: &str) -> Result<(BrainName, VerifyRe
 }
 
 fn write(named: &BrainName, report: &VerifyReport, page: &mut TextPage) {
-    let (path, is_served) = (&named.path, named.name.is_some());
+    let path = &named.path;
     page.title(printable(named.name.as_ref().unwrap_or(path)));
     let looked_at = format!(
-        "{}: {} and {}{}, {} in the journal",
+        "{}: {} and {}, {} in the journal",
         bytes(report.bytes),
         plural(report.events, "event"),
         plural(report.edges, "edge"),
-        // The daemon's counts include the journal.
-        if is_served { "" } else { " in the tables" },
         plural(report.commits, "commit"),
     );
     page.field("looked at", looked_at);

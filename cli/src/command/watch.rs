@@ -6,7 +6,6 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::jobs;
 use super::watch_lines::{kind_of, words};
 use crate::args::selection::{ScopeArgs, TypeArgs};
 use crate::brain::opened::{BrainHandle, DaemonBrain};
@@ -16,6 +15,7 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, clipped, printable};
+use crate::vitals::job_name;
 use crate::when;
 
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ use crate::when;
   amemctl watch work --after 0 --count 10       the first ten commits that amemd still has
   amemctl watch work --type decision --session standup
   amemctl watch work --scope-user ada           changes of events of one user
-  amemctl watch work --jobs                     with results of decay, expiry, checkpoints
+  amemctl watch work --jobs                     with results of decay, expire, checkpoint
   amemctl watch work --json | jq .changes       one object a line, without the envelope
 
 Runs until Ctrl-C, across checkpoints and restarts of amemd, and misses no commit. With filters it also shows
@@ -104,7 +104,7 @@ impl WatchArgs {
             ));
         }
         while self.count.is_none_or(|count| seen < count) {
-            let commit = cx.daemon()?.wait(commits.next())?;
+            let commit = cx.daemon()?.wait_silently(commits.next())?;
             match &commit.job {
                 Some(job) => show_job(cx, job)?,
                 None => {
@@ -145,7 +145,7 @@ fn show(cx: &mut CommandContext, commit: &v1::SubscribeResponse) -> Result<(), F
 
 fn show_job(cx: &mut CommandContext, job: &v1::Job) -> Result<(), Failure> {
     let line = JobLine {
-        job: jobs::name(job.kind()),
+        job: job_name(job.kind()),
         started: Time::maybe(job.start_time)?,
         ended: Time::maybe(job.end_time)?,
         failed: job.state() == v1::JobState::Failed,

@@ -23,6 +23,7 @@ use rustix::fs::OFlags;
 use tonic::Code;
 
 use crate::connection::remote::Remote;
+use crate::connection::silence::{self, SILENCE_MAX};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::printable;
@@ -37,8 +38,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ASK_EVERY: Duration = Duration::from_millis(10);
 /// Pause before another start, while another daemon has the folder.
 const TRY_EVERY: Duration = Duration::from_millis(250);
-/// Time after which a command says what it waits for.
-const SILENCE_MAX: Duration = Duration::from_secs(2);
 /// Size at which the log is rotated; one older log stays.
 const LOG_BYTES_MAX: u64 = 8 << 20;
 /// Bytes of the log shown if the daemon does not start.
@@ -64,7 +63,6 @@ pub(crate) fn start(
     let since = Instant::now();
     let mut daemon = Some(spawn(&program, socket.as_deref(), &log)?);
     let mut tried = Instant::now();
-    let mut has_said = false;
     loop {
         let found = sockets()
             .into_iter()
@@ -92,17 +90,16 @@ pub(crate) fn start(
         if since.elapsed() > PATIENCE {
             return Err(silent(&program, &log));
         }
-        if !has_said && since.elapsed() > SILENCE_MAX {
+        if since.elapsed() > SILENCE_MAX {
             let what = if daemon.is_some() {
                 "amemd has started and does not answer yet"
             } else {
                 "another amemd has the folder and does not answer yet"
             };
-            eprintln!(
-                "amemctl: {what}; waiting; its log is {}",
+            silence::say(&format!(
+                "{what}; waiting; its log is {}",
                 printable(&log.path.display().to_string())
-            );
-            has_said = true;
+            ));
         }
         if daemon.is_none() && tried.elapsed() > TRY_EVERY {
             daemon = Some(spawn(&program, socket.as_deref(), &log)?);
@@ -255,7 +252,7 @@ impl DaemonLog {
             .mode(0o700)
             .create(&folder)
             .map_err(|e| Failure::io("make", &folder, &e))?;
-        let path = folder.join("amemd.log");
+        let path = log_path()?;
         let failed = |e: io::Error| Failure::io("write", &path, &e);
         check_ours(&folder, &fs::symlink_metadata(&folder).map_err(failed)?)?;
         if fs::symlink_metadata(&path).is_ok_and(|meta| meta.len() > LOG_BYTES_MAX) {
@@ -294,6 +291,11 @@ impl DaemonLog {
         // Without a log the failure is reported without a reason.
         read().unwrap_or_default()
     }
+}
+
+/// The log of a daemon that a command starts.
+pub(crate) fn log_path() -> Result<PathBuf, Failure> {
+    Ok(state_folder()?.join("amemd.log"))
 }
 
 fn state_folder() -> Result<PathBuf, Failure> {

@@ -5,3 +5,4 @@ pub(crate) mod flags;
 pub(crate) mod refusal;
 pub(crate) mod remote;
 pub(crate) mod settings;
+pub(crate) mod silence;

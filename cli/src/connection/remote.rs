@@ -1,14 +1,20 @@
 //! A blocking connection to amemd: each call waits for its answer.
 
+use std::io::{IsTerminal, stderr};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use amem_client::{Client, ConnectError, Refusal, Tls};
 use tokio::runtime::{Builder, Runtime};
 use tonic::{Code, Response, Status, Streaming};
 
+use crate::connection::silence::{self, SILENCE_MAX, aloud};
 use crate::exit::Exit;
 use crate::failure::Failure;
+
+/// What a command says that waits for an answer.
+const WAITING: &str = "amemd has not answered yet; waiting (Ctrl-C ends the wait; a change that was sent may still be \
+                       made)";
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemoteError {
@@ -65,6 +71,9 @@ impl From<RemoteError> for Failure {
                     }
                     (true, false) => {
                         "start it with `amemd`, or name the socket of a running one with --socket"
+                    }
+                    (false, _) if why.contains("certificate") => {
+                        "`openssl x509 -in certificate.pem -noout -text` shows one; deploy/README.md has a recipe"
                     }
                     (false, _) => "check that amemd runs there, with tcp.listen in its settings",
                 };
@@ -130,12 +139,23 @@ impl Remote {
             .build()
             .map_err(RemoteError::Runtime)?;
         let client = runtime
-            .block_on(connecting)
+            .block_on(aloud(
+                &format!("{to} does not answer yet; waiting"),
+                connecting,
+            ))
             .map_err(|error| unconnected(to, error))?;
         Ok(Self { client, runtime })
     }
 
     pub(crate) fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, RemoteError> {
+        Ok(self.runtime.block_on(aloud(WAITING, answer))?)
+    }
+
+    /// As `wait`, for what comes only when a client writes.
+    pub(crate) fn wait_silently<T>(
         &self,
         answer: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, RemoteError> {
@@ -146,8 +166,18 @@ impl Remote {
         &self,
         answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, RemoteError> {
-        let answer = self.runtime.block_on(answer)?;
+        let answer = self.runtime.block_on(aloud(WAITING, answer))?;
         Ok(answer.into_inner())
+    }
+
+    /// `None` if the call fails or takes longer.
+    pub(crate) fn call_within<T>(
+        &self,
+        time: Duration,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Option<T> {
+        let answer = async { tokio::time::timeout(time, answer).await };
+        Some(self.runtime.block_on(answer).ok()?.ok()?.into_inner())
     }
 
     /// Calls `look` every so often while it waits.
@@ -159,10 +189,17 @@ impl Remote {
     ) -> Result<T, RemoteError> {
         let answer = self.runtime.block_on(async {
             let mut answer = std::pin::pin!(answer);
+            let since = Instant::now();
             loop {
                 match tokio::time::timeout(every, &mut answer).await {
                     Ok(answer) => return answer,
-                    Err(_) => look(),
+                    Err(_) => {
+                        look();
+                        // On a terminal `look` shows the progress.
+                        if since.elapsed() > SILENCE_MAX && !stderr().is_terminal() {
+                            silence::say(WAITING);
+                        }
+                    }
                 }
             }
         });
@@ -171,7 +208,7 @@ impl Remote {
 
     /// `None` at the end of the stream.
     pub(crate) fn next<T>(&self, stream: &mut Streaming<T>) -> Result<Option<T>, RemoteError> {
-        let next = self.runtime.block_on(stream.message());
+        let next = self.runtime.block_on(aloud(WAITING, stream.message()));
         Ok(next?)
     }
 }

@@ -20,22 +20,12 @@ pub(crate) struct DaemonSettings {
 impl DaemonSettings {
     /// `AMEMD_CONFIG`, else the user's file.
     pub(crate) fn of_process() -> Self {
-        let path_in = |name: &str| {
-            env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
+        let named = env::var_os("AMEMD_CONFIG").filter(|value| !value.is_empty());
+        let file = match named {
+            Some(named) => Some(PathBuf::from(named)),
+            None => paths::config_file(|name| env::var_os(name)),
         };
-        if let Some(named) = path_in("AMEMD_CONFIG") {
-            return Self::read(&named).unwrap_or_default();
-        }
-        let config = path_in("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-        let config = config.or_else(|| {
-            let home = path_in("HOME").filter(|home| home.is_absolute());
-            Some(home.or_else(paths::password_home)?.join(".config"))
-        });
-        config
-            .and_then(|config| Self::read(&config.join("amemd/config.toml")))
-            .unwrap_or_default()
+        file.and_then(|file| Self::read(&file)).unwrap_or_default()
     }
 
     /// Relative paths start at the file's folder.

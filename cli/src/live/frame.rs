@@ -5,11 +5,12 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::rates::{GrowthRates, text};
+use super::view_state::{BrainOrder, ViewState};
 use crate::render::{Align, TextPage, TextTable, bytes, count, micros, plural, printable, span};
 use crate::vitals::{JobJson, ProblemJson, ProcessJson, Vitals};
 
 /// Rows shown of each table; JSON has all.
-const ROWS: usize = 12;
+pub(crate) const ROWS: usize = 12;
 /// Problems shown.
 const PROBLEMS: usize = 5;
 
@@ -103,7 +104,44 @@ impl ScreenFrame {
         }
     }
 
+    /// The number of open brains.
+    pub(crate) fn brain_rows(&self) -> usize {
+        self.brains.len()
+    }
+
     pub(crate) fn write(&self, page: &mut TextPage) {
+        self.write_head(page);
+        self.write_problems(page);
+        self.write_brains(&self.brains.iter().collect::<Vec<_>>(), 0, page);
+        self.write_calls(page);
+        self.write_jobs(page);
+    }
+
+    /// As the user of a terminal wants to see it.
+    pub(crate) fn write_screen(&self, view: &ViewState, page: &mut TextPage) {
+        let paused = if view.is_paused() { "PAUSED  " } else { "" };
+        page.aside(format!(
+            "{paused}q quit  p pause  s sort: {}  h help",
+            view.order.label()
+        ));
+        if view.is_help {
+            return write_help(page);
+        }
+        let mut brains: Vec<_> = self.brains.iter().collect();
+        match view.order {
+            BrainOrder::Load => {}
+            BrainOrder::Name => brains.sort_by(|a, b| a.brain.cmp(&b.brain)),
+            BrainOrder::Journal => brains.sort_by_key(|b| std::cmp::Reverse(b.journal_bytes)),
+            BrainOrder::Waiting => brains.sort_by_key(|b| std::cmp::Reverse(b.queued)),
+        }
+        self.write_head(page);
+        self.write_problems(page);
+        self.write_brains(&brains, view.first, page);
+        self.write_calls(page);
+        self.write_jobs(page);
+    }
+
+    fn write_head(&self, page: &mut TextPage) {
         page.title(format!(
             "amemd {}  process {}, up {}",
             self.version,
@@ -127,10 +165,6 @@ impl ScreenFrame {
             plural(self.process.descriptors, "descriptor"),
             plural(self.process.threads, "thread")
         ));
-        self.write_problems(page);
-        self.write_brains(page);
-        self.write_calls(page);
-        self.write_jobs(page);
     }
 
     fn write_problems(&self, page: &mut TextPage) {
@@ -166,37 +200,16 @@ impl ScreenFrame {
         }
     }
 
-    fn write_brains(&self, page: &mut TextPage) {
-        let mut table = TextTable::new(&[
-            ("brain", Align::Left),
-            ("commits/s", Align::Right),
-            ("events/s", Align::Right),
-            ("waiting", Align::Right),
-            ("wait p99", Align::Right),
-            ("sync p99", Align::Right),
-            ("base", Align::Right),
-            ("journal", Align::Right),
-            ("behind", Align::Right),
-            ("checkpoint", Align::Left),
-        ]);
-        for brain in self.brains.iter().take(ROWS) {
-            table.row(vec![
-                brain.brain.clone(),
-                text(brain.commits_per_sec),
-                text(brain.events_per_sec),
-                count(brain.queued.into()),
-                micros(brain.wait_p99),
-                micros(brain.sync_p99),
-                bytes(brain.base_bytes),
-                bytes(brain.journal_bytes),
-                match brain.subscribers {
-                    0 => "-".to_owned(),
-                    _ => count(brain.subscriber_behind),
-                },
-                checkpoint(brain),
-            ]);
+    /// Narrow terminals get fewer columns.
+    fn write_brains(&self, brains: &[&BrainRates], first: usize, page: &mut TextPage) {
+        let room = page.style().columns();
+        let columns: Vec<_> = COLUMNS.iter().filter(|of| of.columns_min <= room).collect();
+        let header: Vec<_> = columns.iter().map(|of| (of.name, of.align)).collect();
+        let mut table = TextTable::new(&header);
+        for brain in brains.iter().skip(first).take(ROWS) {
+            table.row(columns.iter().map(|of| (of.cell)(brain)).collect());
         }
-        self.write_table(&table, self.brains.len(), "brains", page);
+        self.write_table(&table, brains.len() - first, "brains", page);
     }
 
     fn write_calls(&self, page: &mut TextPage) {
@@ -248,6 +261,70 @@ impl ScreenFrame {
             page.aside(format!("{} more {what}", count((all - ROWS) as u64)));
         }
     }
+}
+
+/// A column of the table of brains.
+struct BrainColumn {
+    name: &'static str,
+    align: Align,
+    /// Columns of a terminal from which on it is shown.
+    columns_min: usize,
+    cell: fn(&BrainRates) -> String,
+}
+
+const fn column(
+    name: &'static str,
+    align: Align,
+    columns_min: usize,
+    cell: fn(&BrainRates) -> String,
+) -> BrainColumn {
+    BrainColumn {
+        name,
+        align,
+        columns_min,
+        cell,
+    }
+}
+
+const COLUMNS: [BrainColumn; 10] = [
+    column("brain", Align::Left, 0, |b| b.brain.clone()),
+    column("commits/s", Align::Right, 0, |b| text(b.commits_per_sec)),
+    column("events/s", Align::Right, 60, |b| text(b.events_per_sec)),
+    column("waiting", Align::Right, 0, |b| count(b.queued.into())),
+    column("wait p99", Align::Right, 80, |b| micros(b.wait_p99)),
+    column("sync p99", Align::Right, 80, |b| micros(b.sync_p99)),
+    column("base", Align::Right, 100, |b| bytes(b.base_bytes)),
+    column("journal", Align::Right, 50, |b| bytes(b.journal_bytes)),
+    column("behind", Align::Right, 100, |b| match b.subscribers {
+        0 => "-".to_owned(),
+        _ => count(b.subscriber_behind),
+    }),
+    column("checkpoint", Align::Left, 110, checkpoint),
+];
+
+fn write_help(page: &mut TextPage) {
+    for (key, what) in [
+        ("q, Ctrl-C", "quit"),
+        (
+            "p, space",
+            "pause: the numbers stay, until it is pressed again",
+        ),
+        (
+            "s",
+            "sort brains by load, name, journal or waiting requests",
+        ),
+        (
+            "up, down",
+            "scroll the brains; also k, j, page up, page down",
+        ),
+        ("h, ?", "this help, and back"),
+    ] {
+        page.field(key, what);
+    }
+    page.line("");
+    page.line(
+        "Rates are those since the previous sample; p50 and p99 are those since amemd started.",
+    );
 }
 
 fn checkpoint(brain: &BrainRates) -> String {

@@ -4,8 +4,12 @@
 
 mod frame;
 
+mod keys;
 mod rates;
 mod screen;
+mod view_state;
 
-pub(crate) use frame::ScreenFrame;
+pub(crate) use frame::{ROWS, ScreenFrame};
+pub(crate) use keys::ScreenKey;
 pub(crate) use screen::Screen;
+pub(crate) use view_state::ViewState;

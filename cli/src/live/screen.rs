@@ -1,4 +1,4 @@
-//! The alternate screen of the terminal, and the keys that leave it.
+//! The alternate screen of the terminal, and its keys.
 //!
 //! Keys are read one by one, without echo. Signals that end a program are handled, so that the terminal is restored
 //! first.
@@ -14,6 +14,7 @@ use rustix::termios::{
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
+use super::keys::{self, ScreenKey};
 use crate::render::{Style, TextPage};
 
 /// Alternate screen, hidden cursor, no line wrap, cleared.
@@ -28,6 +29,8 @@ pub(crate) struct Screen {
     /// The previous settings of stdin; `None` if it is not a terminal.
     before: Option<Termios>,
     ended: Arc<AtomicBool>,
+    /// Rows and columns when it was drawn last.
+    drawn: Option<(u16, u16)>,
     _signals: Runtime,
 }
 
@@ -44,6 +47,7 @@ impl Screen {
         let screen = Self {
             before,
             ended,
+            drawn: None,
             _signals: signals,
         };
         stdout().write_all(ENTER)?;
@@ -51,9 +55,9 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Whether the user wants to quit; waits for about `wait`.
-    pub(crate) fn is_left(&mut self, wait: Duration) -> bool {
-        let mut keys = [0; 16];
+    /// The keys that were pressed; waits for about `wait`.
+    pub(crate) fn keys(&mut self, wait: Duration) -> Vec<ScreenKey> {
+        let mut keys = [0; 64];
         let typed = match self.before {
             // The read returns after a tenth of a second.
             Some(_) => stdin().read(&mut keys).unwrap_or(0),
@@ -62,8 +66,16 @@ impl Screen {
                 0
             }
         };
-        let is_quit = |key: &u8| matches!(key, b'q' | b'Q');
-        keys[..typed].iter().any(is_quit) || self.ended.load(Ordering::Relaxed)
+        let mut keys = keys::parse(&keys[..typed]);
+        if self.ended.load(Ordering::Relaxed) {
+            keys.push(ScreenKey::Quit);
+        }
+        keys
+    }
+
+    /// True if the terminal has another size than when it was drawn.
+    pub(crate) fn is_resized(&self) -> bool {
+        self.drawn.is_some_and(|drawn| size() != Some(drawn))
     }
 
     /// As wide as the terminal is now.
@@ -73,7 +85,8 @@ impl Screen {
 
     /// As many lines as fit.
     pub(crate) fn show(&mut self, page: &TextPage) -> io::Result<()> {
-        let lines = tcgetwinsize(stdout()).map_or(0, |size| usize::from(size.ws_row));
+        self.drawn = size();
+        let lines = self.drawn.map_or(0, |(rows, _)| usize::from(rows));
         let lines = if lines == 0 { LINES } else { lines };
         let mut out = String::from("\x1b[H");
         for (at, line) in page.as_str().lines().take(lines).enumerate() {
@@ -87,6 +100,12 @@ impl Screen {
         stdout().write_all(out.as_bytes())?;
         stdout().flush()
     }
+}
+
+/// Rows and columns of the terminal.
+fn size() -> Option<(u16, u16)> {
+    let size = tcgetwinsize(stdout()).ok()?;
+    Some((size.ws_row, size.ws_col))
 }
 
 impl Drop for Screen {

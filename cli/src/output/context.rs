@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, IsTerminal, Stdout, Write, stderr, stdout};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -85,6 +86,11 @@ impl CommandContext {
 
     pub(crate) fn reach(&self) -> &ConnectionArgs {
         &self.reach
+    }
+
+    /// Connects to this socket instead.
+    pub(crate) fn reach_at(&mut self, socket: &Path) {
+        self.reach.socket = Some(socket.to_owned());
     }
 
     pub(crate) fn is_quiet(&self) -> bool {

@@ -25,7 +25,7 @@ impl Launchd {
         let library = home.join("Library");
         let text = include_str!("../../../deploy/launchd/amemd.plist")
             .replace(PROGRAM, &string(program)?)
-            .replace(LOG, &string(&library.join("Logs/amemd.log"))?);
+            .replace(LOG, &string(&log_in(&home))?);
         let path = library.join(format!("LaunchAgents/{LABEL}.plist"));
         let agent = format!("{}/{LABEL}", domain());
         let named = path.display().to_string();
@@ -60,6 +60,11 @@ impl Launchd {
 }
 
 /// The launchd domain of this user's agents.
+/// The log of the agent below a home folder; the daemon sees only its standard error.
+pub(crate) fn log_in(home: &Path) -> PathBuf {
+    home.join("Library/Logs/amemd.log")
+}
+
 fn domain() -> String {
     format!("gui/{}", rustix::process::getuid().as_raw())
 }

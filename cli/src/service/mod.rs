@@ -14,7 +14,7 @@ mod systemd;
 use std::path::PathBuf;
 
 pub(crate) use file::{FileState, PlannedFile};
-pub(crate) use launchd::Launchd;
+pub(crate) use launchd::{Launchd, log_in as launchd_log};
 pub(crate) use manager::{ManagerCommand, ServiceState};
 pub(crate) use systemd::{ServiceScope, Systemd};
 

@@ -3,6 +3,7 @@
 mod brain;
 mod brain_calls;
 mod call;
+mod certificate;
 mod client;
 mod connect;
 mod connect_error;

@@ -12,6 +12,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::certificate::{CertificateVerifier, explained};
 use super::connect_error::ConnectError;
 
 /// Trusted certificates and the client's own certificate, in PEM.
@@ -49,15 +50,19 @@ impl TlsConnection {
         let name = ServerName::try_from(name)
             .map_err(|e| ConnectError::invalid("the daemon's name", e))?;
         let mut roots = RootCertStore::empty();
-        for certificate in certificates("authority", &tls.authority)? {
+        let trusted = certificates("authority", &tls.authority)?;
+        for certificate in trusted.iter().cloned() {
             roots
                 .add(certificate)
                 .map_err(|e| ConnectError::invalid("authority", e))?;
         }
-        let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let provider = Arc::new(ring::default_provider());
+        let verifier = CertificateVerifier::new(roots, trusted, provider.clone())?;
+        let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|e| ConnectError::invalid("TLS", e))?
-            .with_root_certificates(roots);
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match tls.identity {
             None => config.with_no_client_auth(),
             Some((certificate, key)) => {
@@ -77,7 +82,8 @@ impl TlsConnection {
     }
 
     pub(super) async fn connect(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
-        self.tls.connect(self.name.clone(), stream).await
+        let connected = self.tls.connect(self.name.clone(), stream).await;
+        connected.map_err(|error| explained(error, &self.name))
     }
 }
 

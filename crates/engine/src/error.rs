@@ -120,7 +120,7 @@ pub enum Error {
         names: Vec<String>,
     },
     /// The job is not one of those that follow a schedule.
-    #[error("{job} does not follow a schedule: say one of {}", JobKind::SCHEDULED.map(JobKind::short_name).join(", "))]
+    #[error("{job} does not follow a schedule: say one of {}", JobKind::SCHEDULED.map(JobKind::label).join(", "))]
     NotScheduled {
         /// The job's name.
         job: &'static str,

@@ -87,9 +87,23 @@ impl JobKind {
         }
     }
 
-    /// Its name without the prefix: `DECAY`.
-    pub fn short_name(self) -> &'static str {
-        self.name().trim_start_matches("JOB_KIND_")
+    /// The one name that is shown, as the settings of a brain write it: `close_sessions`.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Checkpoint => "checkpoint",
+            Self::Recovery => "recovery",
+            Self::Verify => "verify",
+            Self::Import => "import",
+            Self::Export => "export",
+            Self::Adoption => "adoption",
+            Self::Rescue => "rescue",
+            Self::Merge => "merge",
+            Self::Decay => "decay",
+            Self::Expiry => "expire",
+            Self::CloseSessions => "close_sessions",
+            Self::Scrub => "scrub",
+            Self::Compression => "compress",
+        }
     }
 
     /// The kind of a name.

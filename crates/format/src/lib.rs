@@ -37,6 +37,7 @@ pub mod reader;
 pub mod view;
 
 pub mod nearest;
+pub mod spelling;
 pub mod top;
 pub mod vectors;
 

@@ -127,13 +127,26 @@ fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
     let client_ca = tls.client_ca.as_ref().and_then(|_| pem.last().cloned());
     let mut server = builder
         .with_single_cert(chain, key)
-        .map_err(|e| wrong(format!("{shown} does not match the certificate: {e}")))?;
+        .map_err(|e| wrong(mismatch(&e, &tls.key, &tls.certificate)))?;
     server.alpn_protocols = vec![b"h2".to_vec()];
     Ok(TlsKeys {
         server: Arc::new(server),
         client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
         pem,
     })
+}
+
+/// Why certificate and key do not serve.
+fn mismatch(error: &tokio_rustls::rustls::Error, key: &Path, certificate: &Path) -> String {
+    // rustls has no variant for it.
+    if format!("{error:?}").contains("UnsupportedCertVersion") {
+        let certificate = certificate.display();
+        return format!(
+            "{certificate} is of version 1, which TLS clients no longer accept: make one of version 3, \
+             `openssl req -x509 -addext subjectAltName=DNS:HOST …` as in deploy/README.md"
+        );
+    }
+    format!("{} does not match the certificate: {error}", key.display())
 }
 
 fn certificates(

@@ -12,6 +12,7 @@ use crate::auth::Caller;
 use crate::brains::blocking;
 use crate::ingress::methods;
 use crate::limits::STATUS_PROBLEMS_MAX;
+use crate::log;
 use crate::metrics::Process;
 use crate::refusal::Result;
 use amem_engine::JobKind;
@@ -42,9 +43,12 @@ impl Handle for v1::GetStatusRequest {
         };
         // Where the daemon is on its machine is nothing to others.
         let local = |pid: u32| if caller.is_local() { pid } else { 0 };
-        let local_path = |path: &Path| match caller.is_local() {
-            true => path.display().to_string(),
-            false => String::new(),
+        let local_path = |path: &Path| {
+            if caller.is_local() {
+                path.display().to_string()
+            } else {
+                String::new()
+            }
         };
         Ok(v1::GetStatusResponse {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -67,6 +71,15 @@ impl Handle for v1::GetStatusRequest {
             refused_calls: refused.collect(),
             jobs: jobs.into_iter().map(status::job_count).collect(),
             files_waiting,
+            settings_file: gateway
+                .control
+                .settings_file()
+                .map_or(String::new(), local_path),
+            log: if caller.is_local() {
+                log::destination()
+            } else {
+                String::new()
+            },
         })
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use amem_doctor::verify;
-use amem_engine::JobKind;
+use amem_engine::{BrainSummary, JobKind};
 use amem_format::base::settings::Settings;
 use amem_format::view::View;
-use amem_proto::answer::{moment, space};
+use amem_proto::answer::{moment, space, timestamp};
 use amem_proto::v1;
 use amem_proto::v1::vector_options::Kind;
 use amem_query::embed::vector_space;
@@ -26,8 +26,10 @@ impl Validate for v1::CreateBrainRequest {
     type Valid = (String, NewBrain);
 
     fn validate(self) -> Result<Self::Valid> {
+        let settings = Settings::parse_request(&self.settings_json)?;
+        settings.check_keys(&Settings::default())?;
         let mut options = NewBrain {
-            settings: Settings::parse(&self.settings_json)?,
+            settings,
             ..NewBrain::default()
         };
         if let Some(vectors) = &self.vectors {
@@ -105,12 +107,31 @@ impl Handle for v1::ListBrainsRequest {
         let from = names.partition_point(|name| *name <= request.page_token);
         let until = names.len().min(from + page_size(request.page_size));
         let page = &names[from..until];
+        let is_open = |name: &String| open.iter().find(|brain| brain.name == *name);
+        let closed = page.iter().filter(|name| is_open(name).is_none());
+        let mut summaries = gateway
+            .brains
+            .engine()
+            .summaries(closed.cloned().collect())
+            .await?;
         let listed = page.iter().map(|name| {
-            let open = open.iter().find(|brain| brain.name == *name);
+            let open = is_open(name);
+            let summary = match open {
+                Some(brain) => {
+                    let bytes = std::fs::metadata(&brain.path).map_or(0, |meta| meta.len());
+                    Some(BrainSummary::of(&brain.view(), bytes))
+                }
+                None => summaries.remove(name),
+            };
             v1::ListedBrain {
                 brain: name.clone(),
                 open: open.is_some(),
-                moment: open.map(|brain| moment(&brain.view())),
+                moment: summary.map(|summary| v1::Moment {
+                    instance: summary.instance.to_string(),
+                    lsn: summary.lsn.0,
+                    time: Some(timestamp(summary.time)),
+                    as_of_lsn: summary.lsn.0,
+                }),
                 problem: gateway
                     .brains
                     .engine()
@@ -122,6 +143,9 @@ impl Handle for v1::ListBrainsRequest {
                 lineage: which
                     .get(name)
                     .map_or(String::new(), |which| which.lineage.to_string()),
+                events: summary.map(|summary| summary.events),
+                edges: summary.map(|summary| summary.edges),
+                file_bytes: summary.map(|summary| summary.file_bytes),
             }
         });
         Ok(v1::ListBrainsResponse {

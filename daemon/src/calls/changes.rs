@@ -104,7 +104,7 @@ commands! {
         outcome: m.outcome,
     },
         |done| CloseSessionResponse {};
-    SetSettingsRequest(m) => Mutation::SetSettings(Settings::parse(&m.settings_json)?),
+    SetSettingsRequest(m) => Mutation::SetSettings(Settings::parse_request(&m.settings_json)?),
         |done| SetSettingsResponse {};
 }
 

@@ -20,6 +20,9 @@ pub struct Flags {
     /// Prints every setting with its source, checks the configuration, and exits: 0 if it is valid, 1 if not
     #[arg(long)]
     pub check_config: bool,
+    /// Writes the manual pages, amemd.8 and amemd.toml.5, into this folder, and exits
+    #[arg(long, value_name = "FOLDER")]
+    pub man: Option<PathBuf>,
     /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, created if missing]
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,

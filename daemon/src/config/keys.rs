@@ -1,5 +1,7 @@
 //! The table of settings: name, environment variable, and whether a reload applies it.
 
+use amem_format::spelling;
+
 use super::setting_key::SettingKey;
 
 const fn live(name: &'static str, variable: &'static str) -> SettingKey {
@@ -63,32 +65,7 @@ pub(crate) fn key(name: &str) -> Option<&'static SettingKey> {
 
 /// The name that a mistyped one is probably meant to be.
 pub(crate) fn nearest(name: &str) -> Option<&'static str> {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let (near, key) = keys()
-        .map(|key| {
-            let whole = distance(name, key.name);
-            // The right name in a wrong section counts as near.
-            let inner = distance(&last(name), &last(key.name)) + 1;
-            (whole.min(inner), key)
-        })
-        .min_by_key(|(near, _)| *near)?;
-    (near <= 1 + name.len() / 3).then_some(key.name)
-}
-
-/// The Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = corner + usize::from(from != *to);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
+    spelling::nearest(name, keys().map(|key| key.name))
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use amem_proto::paths;
 use amem_store::Readers;
 
 use super::file;
@@ -325,26 +326,11 @@ fn read_file(
         };
     }
     // The configuration of the system service is not read: it names that daemon's folder and group.
-    let user = config_folder(variable).map(|folder| folder.join("amemd/config.toml"));
-    match user {
+    match paths::config_file(variable) {
         Some(path) => Ok(match file::read(&path)? {
             Some(values) => (Some(path), values),
             None => (None, BTreeMap::new()),
         }),
         None => Ok((None, BTreeMap::new())),
     }
-}
-
-/// The absolute path in a variable.
-fn folder_of(variable: Lookup<'_>, name: &str) -> Option<PathBuf> {
-    let path = variable(name).map(PathBuf::from);
-    path.filter(|path| path.is_absolute())
-}
-
-/// The folder of a user's configuration files.
-pub(super) fn config_folder(variable: Lookup<'_>) -> Option<PathBuf> {
-    folder_of(variable, "XDG_CONFIG_HOME").or_else(|| {
-        let home = folder_of(variable, "HOME").or_else(amem_proto::paths::password_home);
-        Some(home?.join(".config"))
-    })
 }

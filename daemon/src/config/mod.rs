@@ -21,6 +21,8 @@ mod source;
 pub use bounds::Limits;
 pub use flags::Flags;
 pub use grants::Grants;
+#[cfg(test)]
+pub(crate) use keys::keys;
 pub(crate) use keys::{READERS, TRACES};
 pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Tcp, TlsFiles};

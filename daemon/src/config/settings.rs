@@ -18,7 +18,7 @@ use super::bounds::Limits;
 use super::flags::Flags;
 use super::grants::Grants;
 use super::keys::{BRAINS, READERS, TRACES};
-use super::layers::{Layers, config_folder};
+use super::layers::Layers;
 use super::log_filter;
 use super::names::AccountKind;
 use super::role::Role;
@@ -160,7 +160,7 @@ impl Config {
         let grants = grants(&mut layers, socket_group)?;
         let brain_grants = brain_grants(&mut layers, socket_group)?;
         let readers = layers.readers(READERS)?;
-        let tokens = config_folder(&variable).map(|folder| folder.join("amemd/tokens.toml"));
+        let tokens = paths::config_file(variable).map(|file| file.with_file_name("tokens.toml"));
         let tcp = tcp(&mut layers, tokens)?;
         let metrics = metrics(&mut layers)?;
         let traces = traces(&mut layers)?;

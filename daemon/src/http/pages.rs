@@ -1,6 +1,6 @@
 //! The texts of the pages.
 
-use amem_engine::{HistogramSnapshot, JobKind, TIME_BOUNDS};
+use amem_engine::{HistogramSnapshot, TIME_BOUNDS};
 
 use super::brain_metrics;
 use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
@@ -152,21 +152,17 @@ fn jobs(sources: &PageSources, text: &mut MetricsText) {
     for count in &counts {
         text.sample(
             &RUNNING,
-            &[("kind", &kind_label(count.kind))],
+            &[("kind", count.kind.label())],
             count.running as f64,
         );
     }
     text.family(&JOBS);
     for count in &counts {
         for (outcome, number) in [("done", count.done), ("failed", count.failed)] {
-            let labels = [("kind", &*kind_label(count.kind)), ("outcome", outcome)];
+            let labels = [("kind", count.kind.label()), ("outcome", outcome)];
             text.sample(&JOBS, &labels, number as f64);
         }
     }
-}
-
-fn kind_label(kind: JobKind) -> String {
-    kind.short_name().to_ascii_lowercase()
 }
 
 /// True if the daemon serves calls; and a page that lists the brains that it does not serve.

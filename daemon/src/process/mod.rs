@@ -4,6 +4,7 @@ mod start;
 
 mod check;
 mod folder;
+mod manual;
 
 mod server;
 mod supervisor;

@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::check;
 use super::folder::open_folder;
+use super::manual;
 use super::server::run;
 use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
@@ -37,6 +38,15 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
+    }
+    if let Some(folder) = &flags.man {
+        return match manual::write(folder) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("amemd: {error}");
+                ExitCode::FAILURE
+            }
+        };
     }
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));

@@ -71,16 +71,17 @@ fn is_day_or_clock(word: &str) -> bool {
 
 #[test]
 fn commands_of_the_guide_print_what_it_shows() {
-    check(GUIDE);
+    check(&Tool::new(), GUIDE);
 }
 
 #[test]
-fn commands_of_the_readme_print_what_it_shows() {
-    check(README);
+fn readme_and_guide_can_be_followed_one_after_the_other() {
+    let tool = Tool::new();
+    check(&tool, README);
+    check(&tool, GUIDE);
 }
 
-fn check(page: &str) {
-    let tool = Tool::new();
+fn check(tool: &Tool, page: &str) {
     let program = tool.command().get_program().to_owned();
     let folder = Path::new(&program).parent().unwrap().to_owned();
     let shown = commands(page);

@@ -19,6 +19,7 @@ mod moved;
 mod notes;
 mod reached;
 mod served;
+mod shell;
 mod strays;
 mod terminal;
 mod tool;

@@ -164,6 +164,8 @@ fn a_query_gives_the_same_answer_by_name_and_by_path() {
         "resolve BRAIN 0",
         "timeline BRAIN --newest",
         "search BRAIN disk",
+        "text BRAIN disk",
+        "pipeline BRAIN --search disk --then traverse:depth=2 --then resolve",
         "similar BRAIN 0",
         "context BRAIN --tokens 50 backups",
         "conflicts BRAIN",

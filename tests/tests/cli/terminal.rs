@@ -33,7 +33,8 @@ impl TerminalState {
     }
 }
 
-/// Runs a command in a terminal; what follows each prompt is typed once the prompt is there.
+/// Runs a command in a terminal; what follows each prompt is typed once the prompt is there, or, behind `!`, gone.
+/// `columns:40` makes the terminal narrower.
 fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> TerminalState {
     let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&controller).unwrap();
@@ -63,10 +64,20 @@ fn run_in(columns: u16, mut command: Command, answers: &[(&str, &str)]) -> Termi
     // A terminal whose other side is closed gives an error on Linux.
     while let Ok(n @ 1..) = controller.read(&mut bytes) {
         parser.process(&bytes[..n]);
+        let is_there = |prompt: &str| match prompt.strip_prefix('!') {
+            Some(gone) => !parser.screen().contents().contains(gone),
+            None => parser.screen().contents().contains(prompt),
+        };
         if let Some((prompt, answer)) = next
-            && parser.screen().contents().contains(prompt)
+            && is_there(prompt)
         {
-            controller.write_all(answer.as_bytes()).unwrap();
+            match answer.strip_prefix("columns:") {
+                Some(columns) => {
+                    let ws_col = columns.parse().unwrap();
+                    tcsetwinsize(&controller, Winsize { ws_col, ..size }).unwrap();
+                }
+                None => controller.write_all(answer.as_bytes()).unwrap(),
+            }
             next = answers.next();
         }
     }
@@ -206,5 +217,26 @@ fn a_live_view_uses_the_alternate_screen_until_q_is_typed() {
     assert_eq!(seen.exit, 0, "{}", seen.text());
     assert!(!seen.screen.alternate_screen() && !seen.screen.hide_cursor());
     assert_eq!(seen.text().trim(), "", "the first screen is as it was");
+    tool.text("-q shutdown");
+}
+
+#[test]
+fn a_live_view_has_keys_and_follows_the_width_at_once() {
+    let tool = story();
+    tool.text("-q brain create work");
+    // The second frame would come in an hour: what changes, changes at once.
+    let seen = run_in(
+        120,
+        command(&tool, "top --interval 3600"),
+        &[
+            ("checkpoint", "columns:40"),
+            ("!checkpoint", "s"),
+            ("sort: name", "p"),
+            ("PAUSED", "h"),
+            ("sort brains by", "?"),
+            ("calls/s", "q"),
+        ],
+    );
+    assert_eq!(seen.exit, 0, "{}", seen.text());
     tool.text("-q shutdown");
 }

@@ -235,3 +235,102 @@ async fn an_unfinished_handshake_times_out_and_others_continue() {
     tokio::time::sleep(Duration::from_millis(600)).await;
     check_refused(ask(channel, &[]).await, Code::Unauthenticated, "TOKEN", &[]);
 }
+
+/// What `openssl req -x509` makes, in files `key` and `cert` of a folder; true if there is openssl.
+fn made_by_openssl(folder: &std::path::Path, arguments: &str) -> bool {
+    let mut openssl = std::process::Command::new("openssl");
+    openssl.args([
+        "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "key", "-out", "cert",
+    ]);
+    openssl.args(arguments.split(' ')).current_dir(folder);
+    match openssl.output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{output:?}");
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// Starts a daemon with this certificate and connects as amemctl does, with `authority` as --tls-ca.
+async fn connected(arguments: &str, authority: Option<&str>) -> Option<Result<(), String>> {
+    let place = Setup::new(
+        "[tcp]\nlisten = \"127.0.0.1:0\"\ntls_certificate = \"cert\"\ntls_key = \"key\"\n\
+         tokens_file = \"tokens.toml\"",
+    );
+    if !made_by_openssl(&place.path(""), arguments) {
+        return None;
+    }
+    let own = std::fs::read(place.path("cert")).unwrap();
+    let daemon = place.start();
+    let address = format!("localhost:{}", daemon.tcp.unwrap().port());
+    let tls = Tls {
+        authority: authority.map_or(own, |pem| pem.as_bytes().to_vec()),
+        ..Tls::default()
+    };
+    let connected = Client::connect_tcp(&address, None, Some(tls)).await;
+    Some(connected.map(drop).map_err(|error| {
+        let mut cause: &dyn std::error::Error = &error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        cause.to_string()
+    }))
+}
+
+#[tokio::test]
+async fn certificates_by_openssl_work_or_are_explained() {
+    let named = "-subj /CN=localhost -addext subjectAltName=DNS:localhost";
+    for recipe in [
+        // What the first page of a search says: an authority of its own, without and with a name.
+        "-subj /CN=localhost",
+        named,
+        "-subj /CN=localhost -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:localhost",
+        "-subj /CN=other -addext subjectAltName=DNS:other",
+    ] {
+        match connected(recipe, None).await {
+            Some(done) => assert_eq!(done, Ok(()), "{recipe}"),
+            None => return amem_tests::machine::skipped("there is no openssl"),
+        }
+    }
+    let stranger = authority();
+    let refused = connected(named, Some(&stranger.pem)).await.unwrap();
+    let refused = refused.unwrap_err();
+    for part in ["has not signed it", "--tls-ca"] {
+        assert!(refused.contains(part), "{refused}");
+    }
+}
+
+#[test]
+fn a_certificate_of_version_1_is_refused_with_what_to_run() {
+    let place = Setup::new(
+        "[tcp]\nlisten = \"127.0.0.1:0\"\ntls_certificate = \"cert\"\ntls_key = \"key\"",
+    );
+    let openssl = |arguments: &str| {
+        let mut command = std::process::Command::new("openssl");
+        let made = command
+            .args(arguments.split(' '))
+            .current_dir(place.path(""));
+        made.output().map(|output| output.status.success())
+    };
+    let requested =
+        openssl("req -new -newkey rsa:2048 -nodes -keyout key -out csr -subj /CN=localhost");
+    let Ok(true) = requested else {
+        return amem_tests::machine::skipped("there is no openssl");
+    };
+    assert!(openssl("x509 -req -in csr -signkey key -out cert").unwrap());
+    let text = std::process::Command::new("openssl")
+        .args(["x509", "-in", "cert", "-noout", "-text"])
+        .current_dir(place.path(""))
+        .output()
+        .unwrap();
+    if !String::from_utf8_lossy(&text.stdout).contains("Version: 1") {
+        // Newer ones make version 3.
+        return;
+    }
+    let (exit, told) = place.refused(&[]);
+    assert_eq!(exit, Some(1));
+    for part in ["version 1", "openssl req -x509"] {
+        assert!(told.contains(part), "{told}");
+    }
+}

@@ -47,6 +47,8 @@ pub(super) fn check(
     let Some(replayed) = findings.take(replayed) else {
         return;
     };
+    let view = brain.view();
+    (report.events, report.edges) = (view.nodes(), view.edges());
     check_values(&brain, findings);
     let end = replayed.position.at;
     if let Some(committed) = committed {

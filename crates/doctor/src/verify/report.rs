@@ -10,9 +10,9 @@ pub struct VerifyReport {
     pub layout: Layout,
     /// Its size in bytes.
     pub bytes: u64,
-    /// Number of events in the base.
+    /// Number of events in base and journal.
     pub events: u64,
-    /// Number of edges in the base.
+    /// Number of edges in base and journal.
     pub edges: u64,
     /// Number of ranges with a checksum.
     pub checksums: u64,

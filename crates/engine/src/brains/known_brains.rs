@@ -10,6 +10,7 @@ use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use uuid::Uuid;
 
+use super::summary::{BrainSummary, FileStamp};
 use crate::descriptors::held_max;
 
 /// The known brains, by name.
@@ -45,6 +46,7 @@ impl KnownList {
             held: None,
             missing: None,
             mode: self.entries.get(name).and_then(|before| before.mode),
+            summary: None,
         }
     }
 }
@@ -79,6 +81,8 @@ struct KnownBrain {
     missing: Option<Instant>,
     /// The mode of its file, if another program changed it.
     mode: Option<u32>,
+    /// What its file held when it was read last, while it was closed.
+    summary: Option<(FileStamp, BrainSummary)>,
 }
 
 impl KnownBrains {
@@ -170,6 +174,18 @@ impl KnownBrains {
         let mut list = self.list();
         let entry = list.entries.get_mut(name);
         entry.is_some_and(|entry| std::mem::replace(&mut entry.mode, mode) != mode)
+    }
+
+    /// What the file of a closed brain held when it was read last.
+    pub(super) fn summary(&self, name: &str) -> Option<(FileStamp, BrainSummary)> {
+        self.list().entries.get(name)?.summary
+    }
+
+    /// Notes what the file of a closed brain holds.
+    pub(super) fn note_summary(&self, name: &str, summary: (FileStamp, BrainSummary)) {
+        if let Some(entry) = self.list().entries.get_mut(name) {
+            entry.summary = Some(summary);
+        }
     }
 
     /// The names, and the files that are held.

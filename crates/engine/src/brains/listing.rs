@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use amem_store::folder;
+use amem_store::folder::SUFFIX;
 
 use super::engine::Engine;
 use super::known_brains::BrainIdentity;
 use super::problems::{NamedProblem, Problem};
+use super::summary::BrainSummary;
 use crate::error::Result;
 use crate::open_brain::OpenBrain;
 use crate::tasks::blocking;
@@ -36,6 +38,25 @@ impl Engine {
     /// The identities of the brains that were open here, or adopted, by name.
     pub fn identities(&self) -> HashMap<String, BrainIdentity> {
         self.0.known.identities()
+    }
+
+    /// Summaries of these closed brains, by name. Each file is read once and again only after it has changed.
+    pub async fn summaries(&self, names: Vec<String>) -> Result<HashMap<String, BrainSummary>> {
+        let engine = self.clone();
+        blocking(move || {
+            let mut summaries = HashMap::new();
+            for name in names {
+                let path = engine.0.path.join(format!("{name}{SUFFIX}"));
+                let known = engine.0.known.summary(&name);
+                let Some(summary) = BrainSummary::read(&path, known) else {
+                    continue;
+                };
+                engine.0.known.note_summary(&name, summary);
+                summaries.insert(name, summary.1);
+            }
+            summaries
+        })
+        .await
     }
 
     /// The names of brains for which `is_wanted` holds, open or not, in order, and how many files of such names may yet

@@ -11,6 +11,7 @@ mod opening;
 mod known_brains;
 mod listing;
 mod problems;
+mod summary;
 
 mod file_modes;
 mod quarantine;
@@ -25,3 +26,4 @@ pub(crate) use adoption::{AdoptionOutcome, NameState};
 pub use engine::Engine;
 pub use known_brains::BrainIdentity;
 pub use problems::{NamedProblem, Problem};
+pub use summary::BrainSummary;

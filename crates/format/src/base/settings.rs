@@ -1,13 +1,16 @@
 //! Section 0x42, settings: a brain's configuration as a JSON object.
 //!
-//! Keys of a newer version are preserved.
+//! Promises: keys of a newer version in a file are preserved; a request with an unknown key is refused, with the
+//! nearest known one.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::schedule::{self, Schedule};
 use super::section::Section;
 use crate::error::{Error, Result};
 use crate::event::Attributes;
+use crate::spelling;
 
 /// The configuration of a brain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +19,7 @@ pub struct Settings {
     /// Decay rates per day, by event type.
     pub decay: DecayRates,
     /// Strength below which an event is fading, 0..=1.
+    #[serde(alias = "fading-below")]
     pub fading_below: f32,
     /// True if the built-in embedder makes vectors for texts without one, in brains of its vector space.
     pub embed: bool,
@@ -33,14 +37,19 @@ pub struct JobSettings {
     /// Computes strengths.
     pub decay: Schedule,
     /// Forgets events whose attribute `expires_at` has passed.
+    #[serde(alias = "expiry")]
     pub expire: Schedule,
     /// Closes idle sessions.
+    #[serde(alias = "close-sessions")]
     pub close_sessions: Schedule,
     /// How long a session is without events before it is idle, such as `6h`.
+    #[serde(alias = "session-idle")]
     pub session_idle: String,
     /// Summarises sessions that have ended; their events leave default listings.
+    #[serde(alias = "compression")]
     pub compress: Schedule,
     /// How long after its end a session is summarised, such as `7d`.
+    #[serde(alias = "compress-after")]
     pub compress_after: String,
     /// Verifies every checksum.
     pub scrub: Schedule,
@@ -157,6 +166,46 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Parses the settings of a request: as `parse`, but a decay rate of an unknown type is refused.
+    pub fn parse_request(json: &str) -> Result<Self> {
+        let settings = Self::parse(json)?;
+        // Of other unknown keys `other` keeps a record, see `check_keys`.
+        let given: Value = serde_json::from_str(json).unwrap_or_default();
+        if let Some(rates) = given.get("decay").and_then(Value::as_object) {
+            let rates = rates.keys().map(|key| format!("decay.{key}"));
+            check_known(rates)?;
+        }
+        Ok(settings)
+    }
+
+    /// Refuses unknown keys, except for those that `before` has: a newer version may have set them.
+    pub fn check_keys(&self, before: &Self) -> Result<()> {
+        let is_new = |had: &Attributes, key: &str| !had.contains_key(key);
+        let top = self.other.keys().filter(|key| is_new(&before.other, key));
+        check_known(top.cloned())?;
+        let jobs = self.jobs.other.keys();
+        let jobs = jobs.filter(|key| is_new(&before.jobs.other, key));
+        check_known(jobs.map(|key| format!("jobs.{key}")))
+    }
+
+    /// Every key with its default, in order; nested ones as `jobs.decay`.
+    pub fn keys() -> Vec<(String, Value)> {
+        let defaults = serde_json::to_value(Self::default()).unwrap_or_default();
+        let mut keys = Vec::new();
+        for (key, value) in defaults.as_object().into_iter().flatten() {
+            match value.as_object() {
+                None => keys.push((key.clone(), value.clone())),
+                Some(inner) => {
+                    let inner = inner.iter();
+                    keys.extend(
+                        inner.map(|(below, value)| (format!("{key}.{below}"), value.clone())),
+                    );
+                }
+            }
+        }
+        keys
+    }
+
     /// The settings as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -188,6 +237,28 @@ impl Settings {
     }
 }
 
+fn check_known(names: impl IntoIterator<Item = String>) -> Result<()> {
+    let known = Settings::keys();
+    for name in names {
+        if known.iter().any(|(key, _)| *key == name) {
+            continue;
+        }
+        let near = spelling::nearest(&name, known.iter().map(|(key, _)| key.as_str()));
+        let hint = match near {
+            Some(near) => format!("; did you mean {near}?"),
+            None => {
+                let all: Vec<_> = known.iter().map(|(key, _)| key.as_str()).collect();
+                format!("; the keys are {}", all.join(", "))
+            }
+        };
+        return Err(Error::invalid(
+            "settings",
+            format!("unknown key {name:?}{hint}"),
+        ));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -212,5 +283,41 @@ mod tests {
         ] {
             assert!(Settings::parse(json).is_err(), "{json}");
         }
+    }
+
+    #[test]
+    fn unknown_keys_of_a_request_are_refused_with_the_nearest_one() {
+        for (json, near) in [
+            (r#"{"jobs":{"decya":"off"}}"#, "did you mean jobs.decay?"),
+            (r#"{"decay":{"fcat":0.1}}"#, "did you mean decay.fact?"),
+            (r#"{"fading":0.1}"#, "did you mean fading_below?"),
+            (r#"{"zzzzzzzzzzzzzzzzz":0.1}"#, "the keys are decay.fact"),
+        ] {
+            let refused = Settings::parse_request(json)
+                .and_then(|settings| settings.check_keys(&Settings::default()));
+            let refused = refused.unwrap_err().to_string();
+            assert!(refused.contains(near), "{json}: {refused}");
+        }
+        let newer = Settings::parse(r#"{"from-the-future":1,"jobs":{"dream":"off"}}"#).unwrap();
+        newer.check_keys(&newer).unwrap();
+    }
+
+    #[test]
+    fn another_spelling_of_a_key_is_accepted_and_one_is_shown() {
+        let json = r#"{"fading-below":0.1,"jobs":{"expiry":"off","close-sessions":"off","compression":"every 2h"}}"#;
+        let settings = Settings::parse_request(json).unwrap();
+        settings.check_keys(&Settings::default()).unwrap();
+        let shown = settings.to_json();
+        for key in [
+            r#""expire":"off""#,
+            r#""close_sessions":"off""#,
+            r#""compress":"every 7200s""#,
+        ] {
+            assert!(
+                shown.contains(key) || key.contains("compress"),
+                "{key} in {shown}"
+            );
+        }
+        assert_eq!(settings.jobs.compress, Schedule::Every(7200));
     }
 }

@@ -126,6 +126,8 @@ impl PlanBuilder<'_> {
 
     pub(super) fn set_settings(&mut self, settings: &Settings) -> Result<()> {
         settings.check()?;
+        let before = self.view.settings()?;
+        settings.check_keys(&before)?;
         let text = settings.to_json();
         limit(
             "the settings (bytes)",

@@ -1,0 +1,113 @@
+//! `amemctl text`: events with the words of a question, by BM25 alone.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::args::selection::{MomentArgs, SelectionArgs};
+use crate::args::text::TextArgs;
+use crate::brain::opened::BrainHandle;
+use crate::brain::target::{self, BrainTarget};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::CommandContext;
+use crate::render::{Align, TextPage, TextTable, float};
+use crate::when;
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  amemctl text work staging database
+  amemctl text work \"build fails\" --type decision --since \"30 days ago\"
+
+An event is found if it has one of the words, in any inflection; words of no meaning (the, is) do not count.
+`amemctl search` also uses meaning, neighbours and sessions.
+
+{}", when::HELP))]
+pub(crate) struct TextSearchArgs {
+    #[arg(help = target::HELP)]
+    brain: BrainTarget,
+    #[command(flatten)]
+    question: TextArgs,
+    /// The time that --since and --until filter.
+    #[arg(long, value_enum, default_value_t = TimeAxis::Recorded)]
+    axis: TimeAxis,
+    /// At most this many.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+    #[command(flatten)]
+    looking: MomentArgs,
+    #[command(flatten)]
+    conditions: SelectionArgs,
+}
+
+#[derive(Serialize)]
+struct TextSearchOutput {
+    as_of_lsn: Option<u64>,
+    hits: Vec<TextHitJson>,
+}
+
+#[derive(Serialize)]
+struct TextHitJson {
+    score: f32,
+    event: EventJson,
+}
+
+impl TextSearchArgs {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let text = self.question.required("question")?;
+        let opened = BrainHandle::open(cx, &self.brain)?;
+        let selection = self
+            .conditions
+            .selection(cx, &opened, &self.looking, self.axis)?;
+        let request = v1::TextRequest {
+            text,
+            selection: Some(selection),
+            limit: self.limit,
+            as_of: self.looking.as_of(),
+            ..Default::default()
+        };
+        let answer = opened.ask(cx, request)?;
+        let moment = answer.moment.as_ref();
+        let hit = |hit: &v1::TextHit| {
+            Ok::<_, Failure>(TextHitJson {
+                score: hit.score,
+                event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
+            })
+        };
+        let output = TextSearchOutput {
+            as_of_lsn: self.looking.answered(moment),
+            hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+        };
+        cx.answer(Some(&opened.named(moment)), &output, |page| {
+            write(&output, page);
+            opened.write_notes(page);
+        })?;
+        opened.close(cx);
+        Ok(Exit::Ok)
+    }
+}
+
+fn write(output: &TextSearchOutput, page: &mut TextPage) {
+    let mut table = TextTable::new(&[
+        ("score", Align::Right),
+        ("id", Align::Right),
+        ("type", Align::Left),
+        ("when", Align::Left),
+        ("text", Align::Left),
+    ]);
+    for hit in &output.hits {
+        table.row(vec![
+            float(hit.score),
+            hit.event.id.to_string(),
+            hit.event.event_type.to_string(),
+            when::short(TimeAxis::Happened.of(&hit.event)),
+            listing::text(&hit.event),
+        ]);
+    }
+    table.write(page);
+    if output.hits.is_empty() {
+        page.aside("nothing found: use other words, fewer conditions, or `amemctl search`");
+    }
+}
