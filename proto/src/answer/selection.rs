@@ -62,9 +62,7 @@ fn filter(json: &str) -> Result<Option<Filter>> {
     if json.is_empty() {
         return Ok(None);
     }
-    let value = serde_json::from_str(json)
-        .map_err(|e| Refusal::invalid("filter_json", format!("not JSON: {e}")))?;
-    Ok(Some(Filter::parse(&value)?))
+    Ok(Some(Filter::parse_text(json)?))
 }
 
 /// A direction; `otherwise` if unset.
