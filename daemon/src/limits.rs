@@ -51,6 +51,9 @@ pub const EXPORTS_MAX: usize = 8;
 pub const READERS_WAIT: Duration = Duration::from_secs(2);
 /// The longest wait for them that a caller may ask for.
 pub const READERS_WAIT_MAX: Duration = Duration::from_secs(60);
+/// Bytes of a new base for each byte of the journal that goes into it, as an erase estimates them: texts and vectors
+/// once, and their indexes.
+pub const JOURNAL_IN_BASE: u64 = 2;
 /// How often the daemon looks for idle brains.
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of one part of a file that is sent or received.

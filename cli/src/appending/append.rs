@@ -3,14 +3,16 @@
 //! A batch is sent only after the one before is answered: a batch that is refused, or whose outcome is unknown, ends
 //! the import, so that no event of a session is written before its predecessor.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use amem_client::v1;
+use amem_format::attributes;
 use serde::Serialize;
 
 use super::batch::{AppendBatch, BatchRequest};
 use super::begun::{self, RunLookup};
 use super::contents::Contents;
+use super::known::{KnownEvents, KnownLine};
 use super::run::RunId;
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
@@ -21,6 +23,7 @@ use crate::json::commit::CommitJson;
 use crate::json::loss::LossCount;
 use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
+use crate::types::edge_type_number;
 
 /// Part of the run id; changes when texts are cut into requests differently.
 const WAY: &str = "1";
@@ -48,16 +51,27 @@ pub(crate) struct TextImportOutput {
     pub(crate) forgotten: u64,
     /// Events that an earlier attempt of the same run had written.
     pub(crate) already_there: u64,
+    /// Lines of an export whose events the brain has: nothing of them was written.
+    pub(crate) known: u64,
+    /// Those of them that say something else than the event: the brain's event stays as it is.
+    pub(crate) changed: u64,
+    /// The first of those lines, at most `CHANGED_LINES_MAX`.
+    pub(crate) changed_lines: Vec<u64>,
     /// What an event of a brain cannot hold.
     pub(crate) lost: Vec<LossCount>,
     pub(crate) lsn: u64,
     pub(crate) run: String,
 }
 
+/// Changed lines that the answer names.
+const CHANGED_LINES_MAX: usize = 20;
+
 /// An import under way.
 struct Import<'a> {
     of: &'a TextImport<'a>,
     contents: Contents,
+    /// Of our own export: what the brain has of it.
+    known: Option<KnownLines>,
     brain: Writable,
     agent: String,
     run: RunId,
@@ -75,12 +89,19 @@ impl TextImport<'_> {
         &self,
         cx: &mut CommandContext,
     ) -> Result<(BrainName, TextImportOutput), Failure> {
-        let contents = Contents::of(self.text)?;
+        let mut contents = Contents::of(self.text)?;
         let made = self.make_brain(cx, &contents)?;
         let brain = Writable::open(cx, &BrainTarget::Name(self.brain.to_owned()))?;
         let agent = cx.reach().agent.clone();
+        // With --again, and a run by its id, all lines are written as they are.
+        let known = match self.run {
+            None if !contents.times.is_empty() => self.known(cx, &mut contents, &brain)?,
+            _ => None,
+        };
         let run = match self.run {
             Some(run) => run,
+            // What the brain has tells what is left to write.
+            None if known.is_some() => RunId::new(),
             None => self.own_run(cx, &contents, &brain, &agent)?,
         };
         let mut lost: Vec<_> = contents.lost.iter().collect();
@@ -104,6 +125,7 @@ impl TextImport<'_> {
         let mut running = Import {
             of: self,
             contents,
+            known,
             brain,
             agent,
             run,
@@ -142,6 +164,30 @@ impl TextImport<'_> {
         };
         remote.call(remote.client.brains().create_brain(create))?;
         Ok(true)
+    }
+
+    /// What the brain has of an export. Sessions of known events alone are not opened.
+    fn known(
+        &self,
+        cx: &mut CommandContext,
+        contents: &mut Contents,
+        brain: &Writable,
+    ) -> Result<Option<KnownLines>, Failure> {
+        let instance = brain.named.instance;
+        let events = KnownEvents::read(cx, &brain.opened, instance, &contents.times)?;
+        let (mut lines, mut sessions) = (HashMap::new(), HashSet::new());
+        for entry in self.text.entries()? {
+            let entry = entry?;
+            match (entry.number, events.find(&entry)) {
+                (Some(number), Some(line)) => drop(lines.insert(number, line)),
+                _ if entry.is_erased => {}
+                _ => drop(sessions.insert(entry.session)),
+            }
+        }
+        contents
+            .sessions
+            .retain(|session| sessions.contains(session));
+        Ok(Some(KnownLines { events, lines }))
     }
 
     /// The run to complete or repeat, or a new one.
@@ -189,6 +235,38 @@ pub(crate) fn exists(cx: &mut CommandContext, name: &str) -> Result<bool, Failur
     }
 }
 
+/// What the brain has of an export.
+struct KnownLines {
+    events: KnownEvents,
+    /// By number.
+    lines: HashMap<u64, KnownLine>,
+}
+
+impl KnownLines {
+    /// True if an entry is an event that the brain hides: it takes no edges.
+    fn is_hidden(&self, number: u64) -> bool {
+        let line = self.lines.get(&number);
+        line.is_some_and(|line| self.events.is_hidden(line.id))
+    }
+}
+
+/// Writes the origin of an event into its attributes, so that a later import recognises it.
+fn name_origin(entry: &mut TextEntry) -> Result<(), Failure> {
+    let Some(of) = entry.origin else {
+        return Ok(());
+    };
+    let json = match entry.event.attributes_json.as_str() {
+        "" => "{}",
+        json => json,
+    };
+    let mut attributes = attributes::parse(json)?;
+    if !attributes.contains_key(attributes::ORIGIN) {
+        attributes.insert(attributes::ORIGIN.into(), of.origin.attribute(of.time));
+        entry.event.attributes_json = attributes::to_json(&attributes)?;
+    }
+    Ok(())
+}
+
 impl Import<'_> {
     fn write(&mut self, cx: &mut CommandContext) -> Result<(), Failure> {
         let mut progress = Progress::new(cx, Unit::Things(self.of.text.form.things().1));
@@ -197,6 +275,10 @@ impl Import<'_> {
         for entry in self.of.text.entries()? {
             let entry = entry?;
             if entry.is_erased {
+                continue;
+            }
+            if let Some(line) = self.known_line(&entry) {
+                self.push_known(entry, line);
                 continue;
             }
             while !self.batch.has_room() {
@@ -237,6 +319,37 @@ impl Import<'_> {
         Ok(sessions)
     }
 
+    fn known_line(&self, entry: &TextEntry) -> Option<KnownLine> {
+        let lines = &self.known.as_ref()?.lines;
+        lines.get(&entry.number?).copied()
+    }
+
+    /// Counts a known event, and adds those of its edges that the brain lacks. An event that was recorded in this very
+    /// brain adds none: an edge that is not there was retracted.
+    fn push_known(&mut self, mut entry: TextEntry, line: KnownLine) {
+        let (Some(number), Some(known)) = (entry.number, &self.known) else {
+            return;
+        };
+        self.done.known += 1;
+        if line.is_changed {
+            self.done.changed += 1;
+            if self.done.changed_lines.len() < CHANGED_LINES_MAX {
+                self.done.changed_lines.push(entry.line);
+            }
+        }
+        entry.ties.retain(|tie| match known.lines.get(&tie.to) {
+            None => self.contents.numbers.contains(&tie.to),
+            Some(target) => {
+                let edge_type = edge_type_number(tie.edge_type);
+                !line.is_of_here && !known.events.has_edge(line.id, target.id, edge_type)
+            }
+        });
+        let numbers = &self.contents.numbers;
+        let is_there = |number| numbers.contains(&number);
+        self.batch
+            .push_known((number, line.id), entry.ties, is_there);
+    }
+
     fn push(
         &mut self,
         mut entry: TextEntry,
@@ -263,18 +376,25 @@ impl Import<'_> {
         {
             *confidence = (*confidence / left).min(1.0);
         }
+        if self.known.is_some() {
+            name_origin(&mut entry)?;
+        }
         self.marks.push((entry.is_pinned, entry.is_forgotten));
         let numbers = &self.contents.numbers;
         let mut left_out = 0;
         entry.ties.retain(|tie| {
-            let is_there = numbers.contains(&tie.to) && Some(tie.to) != entry.number;
+            let is_hidden = self
+                .known
+                .as_ref()
+                .is_some_and(|known| known.is_hidden(tie.to));
+            let is_there = numbers.contains(&tie.to) && Some(tie.to) != entry.number && !is_hidden;
             left_out += u64::from(!is_there);
             is_there
         });
         self.batch.push(entry, |number| numbers.contains(&number));
         if left_out > 0 {
             self.lose(
-                "edges to what is not in the text, or to themselves",
+                "edges to what is not in the text or hidden in the brain, or to themselves",
                 left_out,
             );
         }

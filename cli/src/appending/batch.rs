@@ -57,22 +57,38 @@ impl AppendBatch {
         self.lines = Some((first, entry.line));
         if let Some(number) = entry.number {
             self.places.insert(number, self.events.len() as u32);
-            for link in self.waiting.remove(&number).unwrap_or_default() {
-                self.ready(link);
-            }
-            for tie in entry.ties {
-                let link = PendingEdge {
-                    source: number,
-                    tie,
-                };
-                if self.end(tie.to).is_some() {
-                    self.ready(link);
-                } else if is_there(tie.to) {
-                    self.waiting.entry(tie.to).or_default().push(link);
-                }
-            }
+            self.edges(number, entry.ties, is_there);
         }
         self.events.push(entry.event);
+    }
+
+    /// Adds the edges of an entry that the brain has already.
+    pub(super) fn push_known(
+        &mut self,
+        (number, id): (u64, u64),
+        ties: Vec<EntryEdge>,
+        is_there: impl Fn(u64) -> bool,
+    ) {
+        self.written.insert(number, id);
+        self.edges(number, ties, is_there);
+    }
+
+    /// Adds the edges of an entry, and those to it that waited.
+    fn edges(&mut self, number: u64, ties: Vec<EntryEdge>, is_there: impl Fn(u64) -> bool) {
+        for link in self.waiting.remove(&number).unwrap_or_default() {
+            self.ready(link);
+        }
+        for tie in ties {
+            let link = PendingEdge {
+                source: number,
+                tie,
+            };
+            if self.end(tie.to).is_some() {
+                self.ready(link);
+            } else if is_there(tie.to) {
+                self.waiting.entry(tie.to).or_default().push(link);
+            }
+        }
     }
 
     fn ready(&mut self, link: PendingEdge) {

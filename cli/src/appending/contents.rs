@@ -21,6 +21,8 @@ pub(super) struct Contents {
     pub(super) left: HashMap<u64, f32>,
     /// Dimension and space.
     pub(super) vectors: Option<(u32, String)>,
+    /// When the events of our own exports were first recorded.
+    pub(super) times: HashSet<i64>,
     /// What an event of a brain cannot hold, and how often.
     pub(super) lost: BTreeMap<&'static str, u64>,
 }
@@ -45,6 +47,7 @@ impl Contents {
             if known.insert(entry.session.clone()) {
                 contents.sessions.push(entry.session.clone());
             }
+            contents.times.extend(entry.origin.map(|of| of.time.0));
             contents.corrections(&entry, &mut corrections);
             contents.vector(&entry).map_err(|why| bad(&why))?;
             for what in &entry.lost {

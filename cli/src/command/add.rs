@@ -272,5 +272,6 @@ pub(super) fn parse_attribute(text: &str) -> Result<(String, String), String> {
 }
 
 pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, String> {
-    serde_json::from_str(text).map_err(|e| format!("this is not a JSON object: {e}"))
+    amem_format::attributes::parse(text)
+        .map_err(|e| format!("this is not a JSON object of attributes: {e}"))
 }

@@ -77,6 +77,29 @@ fn write(appended: &TextImportOutput, page: &mut TextPage) {
             plural(appended.edges, "edge")
         ),
     );
+    if appended.known > 0 {
+        let known = plural(appended.known, "event");
+        page.field(
+            "known",
+            format!("{known} of this export are in the brain already"),
+        );
+    }
+    if appended.changed > 0 {
+        let lines: Vec<String> = appended.changed_lines.iter().map(u64::to_string).collect();
+        let more = if appended.changed > lines.len() as u64 {
+            " …"
+        } else {
+            ""
+        };
+        page.field(
+            "differ",
+            format!(
+                "{} from the event of the same origin, which stays as it is: line {}{more}",
+                plural(appended.changed, "line"),
+                lines.join(", ")
+            ),
+        );
+    }
     if appended.already_there > 0 {
         let there = plural(appended.already_there, "event");
         page.field("repeated", format!("{there} had been written before"));
@@ -91,6 +114,8 @@ fn write(appended: &TextImportOutput, page: &mut TextPage) {
     for lost in &appended.lost {
         page.field("left out", format!("{} {}", count(lost.count), lost.what));
     }
-    page.field("commit", count(appended.lsn));
-    page.field("run id", &appended.run);
+    if appended.lsn > 0 {
+        page.field("commit", count(appended.lsn));
+        page.field("run id", &appended.run);
+    }
 }

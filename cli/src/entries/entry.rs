@@ -1,7 +1,9 @@
 //! Events to be imported.
 
-use amem_client::v1;
-use amem_format::EdgeType;
+use amem_client::{Timestamp, v1};
+use amem_format::{EdgeType, Micros};
+
+use crate::jsonl::Origin;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum EntrySession {
@@ -19,6 +21,15 @@ pub(crate) struct EntryEdge {
     pub(crate) weight: f32,
 }
 
+/// Where and when an event was first recorded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct EntryOrigin {
+    pub(crate) origin: Origin,
+    pub(crate) time: Micros,
+    /// When it happened, as the line says: an added event has the recorded time instead of none.
+    pub(crate) event_time: Option<Timestamp>,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TextEntry {
     /// From 1.
@@ -26,6 +37,8 @@ pub(crate) struct TextEntry {
     /// Its id within the text.
     pub(crate) number: Option<u64>,
     pub(crate) session: EntrySession,
+    /// Of a line of our own export.
+    pub(crate) origin: Option<EntryOrigin>,
     /// Without a session id until the session is open.
     pub(crate) event: v1::NewEvent,
     pub(crate) ties: Vec<EntryEdge>,
@@ -45,6 +58,7 @@ impl TextEntry {
             line,
             number: None,
             session: EntrySession::Key(session),
+            origin: None,
             event: v1::NewEvent {
                 r#type: v1::EventType::Fact.into(),
                 ..event

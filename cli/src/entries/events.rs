@@ -10,10 +10,10 @@ use amem_client::v1;
 use amem_format::{EventType, Flags};
 use serde_json::Value;
 
-use super::entry::{EntryEdge, EntrySession, TextEntry};
+use super::entry::{EntryEdge, EntryOrigin, EntrySession, TextEntry};
 use super::input::ImportInput;
 use crate::failure::Failure;
-use crate::jsonl::{EventLine, LINE_BYTES_MAX};
+use crate::jsonl::{EventLine, LINE_BYTES_MAX, first_recorded};
 use crate::lines::{LineError, Lines};
 use crate::types::event_type_number;
 use crate::when::timestamp;
@@ -82,6 +82,13 @@ fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, Strin
             weight: edge.weight.unwrap_or(1.0),
         });
     }
+    let recorded = line.attributes.as_ref().and_then(first_recorded);
+    let recorded = recorded.or(line.created_at.map(|time| time.0));
+    let origin = line.origin.zip(recorded).map(|(origin, time)| EntryOrigin {
+        origin,
+        time,
+        event_time: line.event_time.map(|time| timestamp(time.0)),
+    });
     let lost = [
         (flags.has(Flags::COMPRESSED), "marks of being summarised"),
         (line.access_count.is_some_and(|n| n > 0), "counts of uses"),
@@ -94,6 +101,7 @@ fn entry(line: EventLine, number: u64, position: u64) -> Result<TextEntry, Strin
             (_, 0) => EntrySession::Absent,
             (_, session) => EntrySession::Unnamed(session),
         },
+        origin,
         ties,
         is_pinned: flags.has(Flags::PINNED),
         is_forgotten: flags.has(Flags::FORGOTTEN),

@@ -14,6 +14,6 @@ mod input;
 mod notes;
 mod text;
 
-pub(crate) use entry::{EntryEdge, EntrySession, TextEntry};
+pub(crate) use entry::{EntryEdge, EntryOrigin, EntrySession, TextEntry};
 pub(crate) use input::ImportInput;
 pub(crate) use text::{ImportText, TextFormat};

@@ -4,9 +4,12 @@ use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::limits::{DIMENSION_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
 use amem_format::{EdgeType, EventType, Flags};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::origin::Origin;
 use crate::json::event::{Time, flag_of};
 
 pub(crate) const LINE_BYTES_MAX: u64 = 256 << 20;
@@ -30,7 +33,9 @@ pub(crate) struct EventLine {
     #[serde(default)]
     pub(crate) flags: Vec<String>,
     pub(crate) text: String,
+    #[serde(default, deserialize_with = "strict_attributes")]
     pub(crate) attributes: Option<Attributes>,
+    pub(crate) origin: Option<Origin>,
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) space: Option<Uuid>,
     #[serde(default)]
@@ -46,6 +51,13 @@ pub(crate) struct EdgeLine {
     pub(crate) edge_type: EdgeType,
     pub(crate) weight: Option<f32>,
     pub(crate) created_at: Option<Time>,
+}
+
+/// Attributes from their text: numbers that would lose digits are refused.
+fn strict_attributes<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Attributes>, D::Error> {
+    let raw: Option<Box<RawValue>> = Option::deserialize(from)?;
+    raw.map(|raw| attributes::parse(raw.get()).map_err(D::Error::custom))
+        .transpose()
 }
 
 impl EventLine {

@@ -2,12 +2,15 @@
 
 use std::io::{self, Write};
 
+use amem_format::attributes::ORIGIN;
 use amem_format::event::Graph;
-use amem_format::{EdgeType, EventType};
+use amem_format::view::View;
+use amem_format::{EdgeType, EventType, NodeId};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+use super::origin::Origin;
 use crate::brain::subset::Subset;
 use crate::failure::Failure;
 use crate::json::escape;
@@ -35,6 +38,8 @@ struct WrittenEvent<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
     #[serde(skip_serializing_if = "Option::is_none")]
     vector: Option<&'a [f32]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +96,7 @@ pub(crate) fn write(
             flags: flag_names(node.flags()),
             text: &text,
             attributes,
+            origin: origin(view, id, json.as_deref()),
             vector,
             space: vector.map(|_| view.identity().space),
             edges: edges
@@ -109,4 +115,17 @@ pub(crate) fn write(
         written(position + 1);
     }
     Ok(())
+}
+
+/// Where an event was first recorded; `None` in a file of another layout, whose brain is made while it is read.
+fn origin(view: &View, id: NodeId, attributes: Option<&str>) -> Option<Origin> {
+    let attributes = attributes.filter(|json| json.contains(ORIGIN));
+    let attributes = attributes.and_then(|json| serde_json::from_str(json).ok());
+    let instance = view.instance();
+    let own = Origin {
+        instance,
+        event: id.0,
+    };
+    let of = attributes.as_ref().and_then(Origin::of);
+    of.or_else(|| (!instance.is_nil()).then_some(own))
 }

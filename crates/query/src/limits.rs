@@ -16,6 +16,8 @@ pub const QUERY_BYTES_MAX: usize = 64 << 10;
 pub const NEEDED_VALUES_MAX: usize = 1_024;
 /// Parts of a filter, each level of nesting included.
 pub const FILTER_NODES_MAX: usize = 256;
+/// Objects and lists of a filter's JSON inside each other, as deep as the JSON parser goes; a `not` is one.
+pub const FILTER_DEPTH_MAX: usize = 127;
 /// Sources of one pipeline.
 pub const PIPELINE_SOURCES_MAX: usize = 8;
 /// Stages of one pipeline, without its sources.

@@ -74,7 +74,7 @@ impl Handle for v1::GetStatusRequest {
             settings_file: gateway
                 .control
                 .settings_file()
-                .map_or(String::new(), local_path),
+                .map_or(String::new(), |file| local_path(&file)),
             log: if caller.is_local() {
                 log::destination()
             } else {

@@ -8,7 +8,7 @@ use amem_format::view::View;
 use amem_format::{Lsn, NodeId};
 use amem_proto::answer::Code;
 use amem_proto::v1;
-use amem_store::disk::Stamp;
+use amem_store::disk::{Disk, Stamp};
 use amem_store::quarantine::{self, QuarantinedFile};
 use amem_store::{Error as Store, Folder, Mutation};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use super::gateway::Gateway;
 use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
-use crate::limits::{READERS_WAIT, READERS_WAIT_MAX};
+use crate::limits::{JOURNAL_IN_BASE, READERS_WAIT, READERS_WAIT_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::FileHolder;
 use amem_engine::OpenBrain;
@@ -102,6 +102,7 @@ async fn erase(
     let (ids, brain, view) = (ids.clone(), command.brain.clone(), command.brain.view());
     let refuse = |cleared| refuse_kept(gateway, caller, &brain, view.clone(), &ids, cleared);
     let cleared = refuse(ClearedFiles::new()).await?;
+    check_room(&**gateway.brains.folder().disk(), &brain, &ids)?;
     let id = command.request.request_id;
     let done = command.execute().await?;
     if let (Some(id), true) = (id, done.written.answer.replayed) {
@@ -110,6 +111,50 @@ async fn erase(
     // A copy that has the content may have taken the brain's name meanwhile.
     drop(refuse(cleared).await?);
     Ok(done)
+}
+
+/// Refuses, before anything is written, an erase for whose new file the disk has no room: the events would be hidden,
+/// and their content would stay. A repeated erase of events that are gone needs none.
+fn check_room(disk: &dyn Disk, brain: &OpenBrain, ids: &[NodeId]) -> Result<()> {
+    let view = brain.view();
+    let mut is_done = true;
+    for id in ids {
+        // A missing event is refused by the writer.
+        is_done &= view.node(*id).is_ok_and(|node| node.is_erased());
+    }
+    // A file system that does not say what is free refuses the writes themselves.
+    let (false, Some(free)) = (is_done, disk.free_bytes().ok().flatten()) else {
+        return Ok(());
+    };
+    let needed = room_needed(disk, &view);
+    if needed <= free {
+        return Ok(());
+    }
+    let folder = brain.path.parent().unwrap_or(&brain.path).display();
+    let message = format!(
+        "erase needs about {} in {folder}, {} are free: free space there, and erase again; nothing was erased",
+        mebibytes(needed),
+        mebibytes(free)
+    );
+    Err(Refusal::new(Code::ResourceExhausted, "DISK_FULL", message))
+}
+
+/// About the bytes of the file that an erase writes beside the old one: the base again, what the journal adds to texts
+/// and to indexes, the frames that come meanwhile, and the frame of the erase itself.
+fn room_needed(disk: &dyn Disk, view: &View) -> u64 {
+    let start = view.brain().start().map_or(0, |start| start.at);
+    let log = &view.brain().delta().log;
+    let newest = view
+        .delta_commits()
+        .checked_sub(1)
+        .and_then(|at| log.get(at));
+    let journal = newest.map_or(0, |entry| entry.end.saturating_sub(start));
+    let ahead = disk.preallocation();
+    start + journal * JOURNAL_IN_BASE + ahead.last_round + ahead.min
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
 /// Refuses a request id under which another erase was executed: the writer knows a request from before an erase by its

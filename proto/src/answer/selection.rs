@@ -65,9 +65,7 @@ fn filter(json: &str, now: Option<Timestamp>, zone: &str) -> Result<Option<Filte
     if json.is_empty() {
         return Ok(None);
     }
-    let value = serde_json::from_str(json)
-        .map_err(|e| Refusal::invalid("filter_json", format!("not JSON: {e}")))?;
-    Ok(Some(Filter::parse_at(&value, &Clock::known(now, zone))?))
+    Ok(Some(Filter::parse_text(json, &Clock::known(now, zone))?))
 }
 
 /// A direction; `otherwise` if unset.

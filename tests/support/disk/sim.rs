@@ -42,12 +42,19 @@ pub(super) struct State {
     counted: u64,
     /// Where the log was when the fault first struck.
     struck: Option<usize>,
+    /// What is said to be free.
+    free_bytes: Option<u64>,
 }
 
 impl SimDisk {
     /// Sets the clock: the next reading is a moment after this one.
     pub fn set_clock(&self, now: Micros) {
         self.state().log.clock = now;
+    }
+
+    /// Says how many bytes are free; `None` for a disk that cannot say.
+    pub fn set_free_bytes(&self, bytes: Option<u64>) {
+        self.state().free_bytes = bytes;
     }
 
     /// An empty folder.
@@ -83,6 +90,7 @@ impl SimDisk {
             fault: None,
             counted: 0,
             struck: None,
+            free_bytes: None,
         })))
     }
 
@@ -452,6 +460,10 @@ impl Disk for SimDisk {
             disk: self.clone(),
             name: key,
         }))
+    }
+
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        Ok(self.state().free_bytes)
     }
 
     fn now(&self) -> Micros {

@@ -55,6 +55,7 @@ impl Model {
     /// What a view sees, or what it sees of a moment.
     pub fn known(&self, view: &View, moment: Option<AsOf>) -> ViewState {
         let (now, base) = (view.lsn(), view.identity().base_lsn);
+        let is_asked = moment.is_some();
         let is_in = |(lsn, time, _): &&Commit| match moment {
             None => true,
             Some(AsOf::Lsn(moment)) => *lsn <= moment.0,
@@ -64,7 +65,7 @@ impl Model {
         let present = replay(all.clone(), base);
         let then = all.clone().filter(is_in).last();
         let (moment, time) = then.map_or((0, 0), |(lsn, time, _)| (*lsn, *time));
-        if moment == now.0 {
+        if moment == now.0 && !is_asked {
             return ViewState {
                 state: present,
                 now: now.0,

@@ -321,7 +321,7 @@ impl Doing {
             correct.target
         };
         let replaced = &self.state().events[target.0 as usize];
-        let (own, session) = (replaced.own, SessionId(replaced.made.session));
+        let own = replaced.own;
         let lost = match correct.target_confidence {
             None => 1.0,
             Some(left) => {
@@ -330,9 +330,6 @@ impl Doing {
             }
         };
         let mut event = correct.event.clone();
-        if event.session.is_none() && self.is_open(session) {
-            event.session = Some(session);
-        }
         if let Some(reason) = &correct.reason {
             let attributes = event.attributes.get_or_insert_with(Attributes::new);
             attributes.insert("amem.reason".into(), reason.as_str().into());

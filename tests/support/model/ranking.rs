@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::{EdgeType, Flags};
-use amem_query::Search;
+use amem_query::{Scope, Search};
 
 use super::graph::resolve;
 use super::history::ViewState;
+use super::listing::is_in_scope;
 use super::state::Event;
 
 fn counts(text: &str) -> BTreeMap<String, u32> {
@@ -18,9 +19,10 @@ fn counts(text: &str) -> BTreeMap<String, u32> {
     counts
 }
 
-/// The BM25 score of every event that says a word of a question and was not erased.
-pub fn bm25(known: &ViewState, question: &str) -> BTreeMap<u64, f64> {
-    let events = &known.state.events;
+/// The BM25 score of every event of a scope that says a word of a question and was not erased.
+pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f64> {
+    let events = known.state.events.iter();
+    let events: Vec<_> = events.filter(|e| is_in_scope(e, scope)).collect();
     let texts: Vec<_> = events.iter().map(|event| counts(&event.indexed)).collect();
     let lengths: Vec<u32> = texts.iter().map(|text| text.values().sum()).collect();
     let n = texts.len() as f64;
@@ -29,12 +31,12 @@ pub fn bm25(known: &ViewState, question: &str) -> BTreeMap<u64, f64> {
     for (term, times) in counts(question) {
         let df = texts.iter().filter(|text| text.contains_key(&term)).count() as f64;
         let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
-        for (event, text) in events.iter().zip(&texts) {
+        for ((event, text), &length) in events.iter().zip(&texts).zip(&lengths) {
             let Some(&tf) = text.get(&term) else { continue };
             if event.flags.has(Flags::ERASED) {
                 continue;
             }
-            let length = f64::from(lengths[event.id as usize]).max(mean);
+            let length = f64::from(length).max(mean);
             let tf = f64::from(tf);
             let saturated = tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
             *scores.entry(event.id).or_insert(0.0) += f64::from(times) * idf * saturated;
@@ -86,6 +88,17 @@ impl ScoreParts {
 }
 
 impl ViewState {
+    /// True if a search finds an event: it is wanted itself, or what replaced it is.
+    fn finds(&self, event: &Event, search: &Search) -> bool {
+        let wanted = &search.selection;
+        let is_shown = wanted.include_forgotten || !event.flags.has(Flags::FORGOTTEN);
+        self.wants(event, wanted)
+            || !search.include_superseded
+                && is_shown
+                && is_in_scope(event, &wanted.scope)
+                && shown_as(self, search, event.id).is_some()
+    }
+
     /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
     fn own(&self, search: &Search) -> BTreeMap<u64, ScoreParts> {
         let cosines = if search.vector.is_empty() {
@@ -93,6 +106,9 @@ impl ViewState {
         } else {
             cosines(self, &search.vector)
         };
+        let scope = &search.selection.scope;
+        let is_in = |id: &u64| is_in_scope(&self.state.events[*id as usize], scope);
+        let cosines: BTreeMap<_, _> = cosines.into_iter().filter(|(id, _)| is_in(id)).collect();
         // The worlds have fewer events than are sampled at most: the mean is that of all.
         let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
         let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -104,7 +120,7 @@ impl ViewState {
                 0.1 / (1.0 - part)
             }
         };
-        let scores = bm25(self, &search.question);
+        let scores = bm25(self, &search.question, scope);
         let most = scores.values().copied().fold(0.0, f64::max);
         let has_words = !counts(&search.question).is_empty();
         let text = if has_words {
@@ -122,7 +138,7 @@ impl ViewState {
         for (id, score) in scores {
             own.entry(id).or_default().text = text / (text + vector) * score / most;
         }
-        for event in &self.state.events {
+        for event in self.state.events.iter().filter(|event| is_in(&event.id)) {
             let vector_part = match cosines.get(&event.id) {
                 Some(cosine) if has_cosines => vector / (text + vector) * scaled(*cosine),
                 // Nothing but vectors was asked about, and they are all alike.
@@ -148,7 +164,7 @@ pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
         .state
         .events
         .iter()
-        .filter(|event| known.wants(event, &search.selection))
+        .filter(|event| known.finds(event, search))
         .map(|event| (event.id, event))
         .collect();
     let has = |id: u64| own.get(&id).map_or(0.0, |parts| parts.text + parts.vector);

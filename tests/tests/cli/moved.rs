@@ -200,7 +200,14 @@ fn imported_events_get_new_ids_and_keep_their_edges() {
         let was = old.node(NodeId(id)).unwrap().to_event().unwrap();
         let is = event(&served, "b", id + 1);
         assert_eq!((&is.text, is.event_type), (&was.text, was.event_type));
-        assert_eq!((&is.attributes, &is.vector), (&was.attributes, &was.vector));
+        let mut attributes = is.attributes.clone().unwrap_or_default();
+        let origin = attributes.remove("amem.origin").unwrap();
+        assert_eq!(
+            (&origin["event"], &origin["time"]),
+            (&json!(id), &json!(was.created_at.0))
+        );
+        assert_eq!(attributes, was.attributes.clone().unwrap_or_default());
+        assert_eq!(is.vector, was.vector);
         assert_eq!(is.event_time, was.event_time.or(Some(was.created_at)));
         assert_eq!(is.session, new.session_by_key("conv/1").unwrap().unwrap());
         assert_eq!(
@@ -230,10 +237,115 @@ fn imported_events_get_new_ids_and_keep_their_edges() {
     // The same lines again change nothing.
     let again = served.data("import story.jsonl b", 0);
     assert_eq!(
-        (&again["already_there"], served.view("b").nodes()),
-        (&json!(6), 7)
+        (&again["known"], &again["events"], served.view("b").nodes()),
+        (&json!(6), &json!(0), 7)
     );
     assert_eq!(served.data("verify b", 0)["whole"], true);
+}
+
+/// Events, edges and sessions of a brain.
+fn counted(served: &ServedFolder, brain: &str) -> (u64, u64, usize) {
+    let view = served.view(brain);
+    (view.nodes(), view.edges(), view.sessions().unwrap().len())
+}
+
+/// Imports a file into a brain; counts of events, edges, known and changed lines.
+fn imported(served: &ServedFolder, file: &str, brain: &str) -> [u64; 4] {
+    let told = served.data(&format!("import {file} {brain}"), 0);
+    ["events", "edges", "known", "changed"].map(|key| told[key].as_u64().unwrap())
+}
+
+#[test]
+fn our_own_export_imported_again_adds_nothing() {
+    let served = ServedFolder::start();
+    served.put("story.amem", brains::story());
+    served.data("import story.amem a", 0);
+    let lines = served.out("export a --vectors --forgotten");
+    served.put("a.jsonl", &lines);
+    served.data("import a.jsonl whole", 0);
+    served.data("brain create part", 0);
+    served.data("add part something", 0);
+    assert_eq!(imported(&served, "a.jsonl", "part"), [6, 4, 0, 0]);
+    let before = ["a", "whole", "part"].map(|brain| counted(&served, brain));
+    for brain in ["a", "whole", "part", "whole"] {
+        assert_eq!(imported(&served, "a.jsonl", brain), [0, 0, 6, 0], "{brain}");
+    }
+    assert_eq!(
+        ["a", "whole", "part"].map(|brain| counted(&served, brain)),
+        before
+    );
+    // Nor do the lines of a brain that was made of others' lines.
+    served.put(
+        "part.jsonl",
+        served.out("export part --vectors --forgotten"),
+    );
+    assert_eq!(imported(&served, "part.jsonl", "a"), [1, 0, 6, 0]);
+    served.put(
+        "whole.jsonl",
+        served.out("export whole --vectors --forgotten"),
+    );
+    assert_eq!(imported(&served, "whole.jsonl", "part"), [0, 0, 6, 0]);
+    for brain in ["a", "whole", "part"] {
+        assert_eq!(
+            served.data(&format!("verify {brain}"), 0)["whole"],
+            true,
+            "{brain}"
+        );
+    }
+}
+
+#[test]
+fn an_export_imported_after_changes_undoes_none_and_doubles_none() {
+    let served = ServedFolder::start();
+    served.put("story.amem", brains::story());
+    served.data("import story.amem a", 0);
+    served.put("old.jsonl", served.out("export a --forgotten"));
+    served.data("import old.jsonl b", 0);
+    served.data("get a 0", 0);
+    served.data("correct a 0 corrected", 0);
+    served.data("link a 1 2 related-to", 0);
+    served.data("forget a 1", 0);
+    let now = collect(&served.view("a"));
+    assert_eq!(imported(&served, "old.jsonl", "a")[..2], [0, 0]);
+    assert_same(&collect(&served.view("a")), &now, "what came later stays");
+    // The other brain gets what is new, and no more.
+    served.put("new.jsonl", served.out("export a"));
+    let before = counted(&served, "b");
+    assert_eq!(imported(&served, "new.jsonl", "b")[0], 1);
+    let after = counted(&served, "b");
+    assert_eq!((after.0, after.2), (before.0 + 1, before.2));
+    assert_eq!(imported(&served, "new.jsonl", "b")[..2], [0, 0]);
+    assert_eq!(counted(&served, "b"), after);
+    assert_eq!(event(&served, "b", 0).confidence, 0.0);
+}
+
+#[test]
+fn a_changed_line_of_a_known_origin_is_reported_and_changes_nothing() {
+    let served = ServedFolder::start();
+    served.data("brain create a", 0);
+    for text in ["one", "two", "three"] {
+        served.data(&format!("add a {text}"), 0);
+    }
+    let lines = String::from_utf8(served.out("export a")).unwrap();
+    served.put(
+        "a.jsonl",
+        lines.replace(r#""text":"two""#, r#""text":"twice""#),
+    );
+    let told = served.data("import a.jsonl a", 0);
+    assert_eq!(
+        (&told["known"], &told["changed"]),
+        (&json!(3), &json!(1)),
+        "{told}"
+    );
+    assert_eq!(told["changed_lines"], json!([2]));
+    assert_eq!(event(&served, "a", 1).text, "two");
+    let page = served.out("import a.jsonl a");
+    let page = String::from_utf8(page).unwrap();
+    assert!(
+        page.contains("1 line from the event of the same origin"),
+        "{page}"
+    );
+    assert_eq!(served.data("import a.jsonl a --again", 0)["events"], 3);
 }
 
 #[test]

@@ -203,6 +203,39 @@ async fn a_full_disk_refuses_writes_and_poisons_no_brain() {
     served.end().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erase_without_room_says_so_before_it_writes_and_works_with_room() {
+    let (disk, served, client) = begun(9).await;
+    let text = "secret ".repeat(20_000);
+    until_answered(&client, &request(&text)).await;
+    let erase = |id| v1::EraseRequest {
+        brain: "b".into(),
+        event_ids: vec![id],
+        ..Default::default()
+    };
+    let bytes = disk.contents("b.amem").unwrap().len() as u64;
+    for free in [0, 4096, bytes / 2] {
+        disk.set_free_bytes(Some(free));
+        let answer = client.memory().erase(erase(1)).await;
+        let told = &["erase needs about", "are free", "nothing was erased"];
+        check_refused(
+            "no room",
+            answer,
+            Code::ResourceExhausted,
+            "DISK_FULL",
+            told,
+        );
+        assert_eq!(get(&client, "b", &[1]).await[0].text, text, "{free}");
+    }
+    disk.set_free_bytes(Some(4 * bytes + (1 << 20)));
+    client.memory().erase(erase(1)).await.unwrap();
+    assert_eq!(get(&client, "b", &[1]).await[0].text, "");
+    // What is gone needs no room.
+    disk.set_free_bytes(Some(0));
+    client.memory().erase(erase(1)).await.unwrap();
+    served.end().await;
+}
+
 /// A daemon on a disk of its own, and a brain that has one event.
 async fn begun(seed: u64) -> (Arc<SimDisk>, FaultyDaemon, Client) {
     let disk = Arc::new(SimDisk::new(seed));

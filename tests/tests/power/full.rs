@@ -12,7 +12,7 @@ use amem_client::{Client, Reader, v1};
 use amem_doctor::verify;
 use amem_tests::daemon::{DaemonHome, DaemonProcess, create_bare};
 use amem_tests::ledger::{Receipt, Verdict};
-use amem_tests::mounts::{Kind, Mount};
+use amem_tests::mounts::{Kind, Memory, Mount};
 use tonic::{Code, Status};
 use uuid::Uuid;
 
@@ -208,6 +208,58 @@ async fn is_full(kind: Kind) {
         refusal.code(),
         refusal.message()
     ));
+}
+
+#[tokio::test]
+async fn an_erase_on_a_full_file_system_is_refused_whole_or_done_whole() {
+    let folder = scratch();
+    let _memory = match Memory::make(folder.path(), 48 << 20) {
+        Ok(memory) => memory,
+        Err(why) => return say(&format!("SKIPPED an erase without room: {why}")),
+    };
+    let brains = folder.path().join("brains");
+    make_folder(&brains);
+    let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
+    let daemon = place.start();
+    let client = Client::connect_unix(place.socket()).await.unwrap();
+    create_bare(&client, "b").await;
+    let event = |text: String| v1::NewEvent {
+        r#type: v1::EventType::Fact.into(),
+        text,
+        ..Default::default()
+    };
+    for part in 0..8 {
+        let words = (0..40_000).map(|n| format!("w{:x} ", (n * 7919 + part) % 50_000));
+        let request = v1::IngestRequest {
+            brain: "b".into(),
+            events: vec![event(words.collect()), event(format!("secret {part}"))],
+            ..Default::default()
+        };
+        client.memory().ingest(request).await.unwrap();
+    }
+    let ballast = folder.path().join("ballast");
+    fill(&ballast);
+    let erase = v1::EraseRequest {
+        brain: "b".into(),
+        event_ids: vec![1],
+        ..Default::default()
+    };
+    let refusal = client.memory().erase(erase.clone()).await.unwrap_err();
+    assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
+    assert!(refusal.message().contains("erase needs about"), "{refusal}");
+    let get = || {
+        client.queries().get_events(v1::GetEventsRequest {
+            brain: "b".into(),
+            event_ids: vec![1],
+            ..Default::default()
+        })
+    };
+    assert_eq!(get().await.unwrap().into_inner().events[0].text, "secret 0");
+    std::fs::remove_file(&ballast).unwrap();
+    client.memory().erase(erase).await.unwrap();
+    assert_eq!(get().await.unwrap().into_inner().events[0].text, "");
+    assert_eq!(daemon.stop().signal(), None);
+    say(&format!("tmpfs: {}", refusal.message()));
 }
 
 #[tokio::test]

@@ -18,6 +18,7 @@ mod pages;
 mod pipeline;
 mod ranking;
 mod refusals;
+mod scopes;
 
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};

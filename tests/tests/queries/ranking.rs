@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use amem_format::view::View;
-use amem_format::{EdgeType, Error, EventType, Flags, NodeId};
+use amem_format::view::{AsOf, View};
+use amem_format::{EdgeType, Error, EventType, Flags, Lsn, NodeId};
 use amem_query::search::Hit;
 use amem_query::{Resolve, Search, Selection, Similar, SimilarityTarget, TextSearch};
 use amem_tests::model::{
@@ -111,7 +111,7 @@ fn text_is_bm25_of_every_text() {
             limit: 1 + world.random.below(8) as usize,
         };
         let found = request.run(view).unwrap().hits;
-        let mut expected = bm25(known, &request.question);
+        let mut expected = bm25(known, &request.question, &request.selection.scope);
         wanted(known, &request.selection, &mut expected);
         check(&found, &expected, request.limit);
     });
@@ -460,5 +460,61 @@ fn a_checkpoint_changes_no_bit_of_a_score() {
         assert_eq!(answers(&world.view(), "stone river paint", &vector), before);
         let copy = world.written.copy().unwrap();
         assert_eq!(answers(&copy, "stone river paint", &vector), before);
+    }
+}
+
+#[test]
+fn corrected_beliefs_are_found_by_old_words_if_the_selection_has_the_head() {
+    let mut world = World::new(1).unwrap();
+    let correction = add(
+        EventType::CORRECTION,
+        "the database moved to another host",
+        None,
+    );
+    let acts = vec![
+        fact("the server listens on port 5432"),
+        correction,
+        supersedes(1, 0),
+    ];
+    world.commit(acts).unwrap();
+    type Narrow = fn(&mut Search);
+    let rows: [(Narrow, Vec<(u64, u64)>); 5] = [
+        (|_| {}, vec![(1, 0)]),
+        (|s| s.selection.confidence.min = Some(0.5), vec![(1, 0)]),
+        (
+            |s| s.selection.types = vec![EventType::CORRECTION],
+            vec![(1, 0)],
+        ),
+        (|s| s.selection.types = vec![EventType::FACT], vec![]),
+        (|s| s.selection.keyword = Some("moved".into()), vec![(1, 0)]),
+    ];
+    for (at, (narrow, expected)) in rows.into_iter().enumerate() {
+        assert_eq!(found(&world, "5432", narrow), expected, "row {at}");
+    }
+    let exact = |s: &mut Search| {
+        s.include_superseded = true;
+        s.selection.confidence.min = Some(0.5);
+    };
+    assert_eq!(found(&world, "5432", exact), []);
+}
+
+#[test]
+fn a_moment_has_one_strength_while_it_is_the_newest_and_later() {
+    for seed in 0..10 {
+        let mut place = FailureContext { seed, step: 0 };
+        let mut world = World::new(seed).unwrap();
+        let mut first: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        for step in 0..40 {
+            place.step = step;
+            world.step().unwrap();
+            let view = world.view();
+            for lsn in 1..=view.lsn().0 {
+                let then = view.as_of(AsOf::Lsn(Lsn(lsn))).unwrap();
+                let strength = |id: u64| then.node(NodeId(id)).unwrap().strength().to_bits();
+                let now: Vec<u32> = (0..then.nodes()).map(strength).collect();
+                let known = first.entry(lsn).or_insert_with(|| now.clone());
+                assert_eq!(*known, now, "commit {lsn} at {}", view.lsn());
+            }
+        }
     }
 }

@@ -105,7 +105,7 @@ fn words(view: &View, known: &ViewState, random: &mut Random) -> Result<(), Stri
         ..TextSearch::default()
     };
     let found = request.run(view).map_err(|e| e.to_string())?;
-    let mut expected = bm25(known, &request.question);
+    let mut expected = bm25(known, &request.question, &request.selection.scope);
     shown(known, &mut expected);
     check(&found.hits, &expected, request.limit).map_err(|why| format!("{request:?}: {why}"))
 }

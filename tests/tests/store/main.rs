@@ -226,6 +226,24 @@ fn edges_of_one_ingest_that_replace_events_count_together() {
 }
 
 #[test]
+fn a_correction_without_a_session_has_none() {
+    let (_disk, mut store) = open(3);
+    let key = "monday".to_owned();
+    let session = run(&mut store, Mutation::OpenSession { key })
+        .unwrap()
+        .session;
+    let belief = NewEvent {
+        session,
+        ..fact("in a session")
+    };
+    run(&mut store, ingest(vec![belief])).unwrap();
+    run(&mut store, Mutation::Correct(correction(0, "elsewhere"))).unwrap();
+    let view = store.view();
+    let sessions = [0, 1].map(|id| view.node(NodeId(id)).unwrap().session().0);
+    assert_eq!(sessions, [session.unwrap().0, 0]);
+}
+
+#[test]
 fn a_correction_to_the_head_attaches_to_the_newest() {
     let (_disk, mut store) = open(3);
     run(&mut store, ingest(vec![fact("a")])).unwrap();

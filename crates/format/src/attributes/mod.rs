@@ -4,6 +4,7 @@
 //! have the same hash in the index of a base (`base::values`).
 //! Not here: filters (`amem-query`).
 
+mod lossless;
 mod object;
 
 pub mod json_path;

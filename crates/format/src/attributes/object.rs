@@ -2,12 +2,13 @@
 //!
 //! Promises: a validated object is within `limits::ATTRIBUTES_*`, also after it is written and read again. `ORIGIN` has
 //! a limit of its own, so that a merge can add it to any event. Numbers are finite: `serde_json::Number` holds no
-//! others.
+//! others; a text whose numbers or keys a value would lose is refused (`lossless`).
 //! Not here: filters (`amem-query`).
 
 use serde_json::Value;
 
 use super::json_path::{JsonPath, kind_of};
+use super::lossless;
 use crate::error::{Error, Result};
 use crate::event::Attributes;
 use crate::limits::{
@@ -30,6 +31,7 @@ pub fn parse(json: &str) -> Result<Attributes> {
     }
     let value: Value = serde_json::from_str(json)
         .map_err(|e| Error::invalid("attributes", format!("not JSON: {e}")))?;
+    lossless::check(json)?;
     let Value::Object(attributes) = value else {
         return Err(Error::invalid(
             "attributes",
@@ -158,6 +160,7 @@ mod tests {
         check("{", "not JSON: EOF");
         check(r#"{"a":NaN}"#, "not JSON: expected value at line 1");
         check(r#"{"a":1e999}"#, "not JSON: number out of range at line 1");
+        check(r#"{"a":1e-400}"#, "the number 1e-400 would lose digits");
     }
 
     #[test]

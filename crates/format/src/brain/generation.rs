@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
+use super::scope_cache::ScopeCache;
 use crate::base::Base;
 use crate::delta::Delta;
 use crate::delta::entry::Span;
@@ -20,6 +21,7 @@ use crate::types::{EdgeType, Lsn, Micros, NodeId};
 pub struct Brain {
     pub(crate) base: Base,
     pub(crate) delta: Delta,
+    pub(crate) scopes: ScopeCache,
     map: GrowingMap,
     /// The journal's head, and the position of its page.
     journal: Option<(Head, u64)>,
@@ -75,6 +77,7 @@ impl Brain {
         };
         Ok(Self {
             delta: Delta::new(base.nodes()),
+            scopes: ScopeCache::default(),
             base,
             map: GrowingMap::new(map),
             journal,

@@ -3,5 +3,7 @@
 mod apply;
 mod generation;
 mod link;
+mod scope_cache;
 
 pub use generation::{Brain, ReplayEnd};
+pub use scope_cache::ScopeList;

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::types::{Lsn, Micros, NodeId};
 
 impl View {
-    /// The brain at an earlier moment, between commits. Events that the brain was created with keep their recorded
+    /// The brain at a moment up to the newest commit, between commits. Events that the brain was created with keep their recorded
     /// times: before the creation they appear one by one.
     ///
     /// Events forgotten or erased since stay hidden. Access counts are those of now.
@@ -39,7 +39,12 @@ impl View {
         } else {
             self.bound_before_base(moment)?
         };
-        Ok(Self { at, ..self.clone() })
+        let is_of_moment = true;
+        Ok(Self {
+            at,
+            is_of_moment,
+            ..self.clone()
+        })
     }
 
     fn bound_before_base(&self, moment: AsOf) -> Result<Bound> {

@@ -15,6 +15,7 @@ mod graph;
 mod graph_reader;
 mod lists;
 mod node;
+mod scope_list;
 mod session_ids;
 mod snapshot;
 mod strength;

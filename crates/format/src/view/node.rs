@@ -190,7 +190,7 @@ impl<'v> Node<'v> {
     ///
     /// An `as_of` view has no access counts: there it is `strength_at` the moment, without accesses.
     pub fn strength(&self) -> f32 {
-        if self.view.is_as_of() {
+        if self.view.is_of_moment() {
             return self.formula(self.view.at.time, self.created_at(), 0, self.rate());
         }
         let delta = &self.view.brain.delta;

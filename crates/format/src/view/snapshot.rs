@@ -36,6 +36,8 @@ pub struct View {
     pub(super) now: Bound,
     /// The view's moment; `now` unless this is an `as_of` view.
     pub(super) at: Bound,
+    /// True if the moment was asked for, be it that of the newest commit.
+    pub(super) is_of_moment: bool,
 }
 
 impl View {
@@ -51,6 +53,7 @@ impl View {
             count,
             now,
             at: now,
+            is_of_moment: false,
         }
     }
 
@@ -73,6 +76,12 @@ impl View {
     /// True if the view's moment is earlier than the newest commit.
     pub fn is_as_of(&self) -> bool {
         self.at.lsn != self.now.lsn || self.at.nodes != self.now.nodes
+    }
+
+    /// True if `as_of` made the view. Its strengths are those of its moment, also at the newest commit: the answer stays
+    /// the same when commits follow.
+    pub fn is_of_moment(&self) -> bool {
+        self.is_of_moment
     }
 
     /// True if the view's moment lies before the base, so that history must be undone.

@@ -8,7 +8,7 @@ use super::condition::{Condition, FieldKind, FilterField, Operand, Operator};
 use super::scalar::Scalar;
 use super::time_span;
 use super::tree::Filter;
-use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
+use crate::limits::{FILTER_DEPTH_MAX, FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time_phrase::{Clock, parse_phrase};
 use amem_format::attributes::Number;
 use amem_format::attributes::json_path::{JsonPath, kind_of, shortened};
@@ -16,6 +16,15 @@ use amem_format::error::{Error, Result};
 use amem_format::types::EventType;
 
 impl Filter {
+    /// Parses the JSON text of a filter; its times may refer to a clock, such as "last Tuesday".
+    pub fn parse_text(json: &str, clock: &Clock) -> Result<Self> {
+        let depth = depth(json) as u64;
+        Error::check_limit("the depth of a filter", depth, FILTER_DEPTH_MAX as u64)?;
+        let value = serde_json::from_str(json)
+            .map_err(|e| Error::invalid("filter_json", format!("not JSON: {e}")))?;
+        Self::parse_at(&value, clock)
+    }
+
     /// Parses a filter; errors name the path of what is wrong. Its times do not depend on a clock.
     pub fn parse(value: &Value) -> Result<Self> {
         Self::parse_at(value, &Clock::default())
@@ -30,6 +39,25 @@ impl Filter {
         };
         parser.filter(value, &JsonPath::Top)
     }
+}
+
+/// Objects and lists inside each other, at the deepest place of a JSON text.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut max, mut in_string, mut is_escaped) = (0usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_string => is_escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                max = max.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    max
 }
 
 /// Parses filters and counts their parts.

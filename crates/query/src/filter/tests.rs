@@ -6,7 +6,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::limits::{FILTER_NODES_MAX, FILTER_VALUES_MAX};
+use crate::limits::{FILTER_DEPTH_MAX, FILTER_NODES_MAX, FILTER_VALUES_MAX};
 use crate::time;
 use crate::time_phrase::Clock;
 use amem_format::Error;
@@ -437,6 +437,24 @@ fn the_limit_on_parts_bounds_width_and_depth() {
                 "{error}"
             );
         }
+    }
+}
+
+#[test]
+fn a_filter_deeper_than_its_limit_is_refused_by_the_limit() {
+    let deep = |n: usize| {
+        format!(
+            "{}{{\"n\":5}}{}",
+            "{\"not\":".repeat(n - 1),
+            "}".repeat(n - 1)
+        )
+    };
+    Filter::parse_text(&deep(FILTER_DEPTH_MAX)).unwrap();
+    Filter::parse_text(r#"{"text": {"contains": "[[[\\\"[[["}}"#).unwrap();
+    for more in [FILTER_DEPTH_MAX + 1, 255, 100_000] {
+        let error = Filter::parse_text(&deep(more)).unwrap_err();
+        let is_limit = matches!(error, Error::Limit { max: 127, .. });
+        assert!(is_limit, "{more}: {error}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cosines between a question and every event of a view, scaled: the greatest becomes 1 and the mean `MEAN_SCORE`,
+//! The cosines between a question and every event of a view or of a scope in it, scaled: the greatest becomes 1 and the mean `MEAN_SCORE`,
 //! linear between them. Below the mean they fall towards 0: `MEAN_SCORE` divided by 1 plus the distance below the mean,
 //! measured in distances from the mean to the greatest.
 //!
@@ -22,6 +22,8 @@ const EQUAL_WITHIN: f32 = 1e-3;
 const MEAN_SCORE: f32 = 0.1;
 /// Raises a bound, for the slope of its line: several times the rounding of 32-bit floats up to 1.
 const BOUND_SLACK: f32 = 1e-6;
+/// A scope of more events than the brain's divided by this reads quantised vectors first.
+const EXACT_SHARE: u64 = 8;
 /// Maximum events in the sample for the mean.
 const SAMPLE: u64 = 256;
 
@@ -36,10 +38,11 @@ pub(crate) struct Cosines<'v> {
 }
 
 impl<'v> Cosines<'v> {
-    /// `None` if the cosines distinguish no events. Fills `upper_bounds` with a bound of each event's cosine, by id;
+    /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one. Fills `upper_bounds` with a bound of each event's cosine, by id;
     /// NaN for events without one.
     pub(crate) fn new(
         view: &'v View,
+        scope: Option<&[u32]>,
         question: &[f32],
         upper_bounds: &mut Vec<f32>,
     ) -> Result<Option<Self>> {
@@ -52,7 +55,9 @@ impl<'v> Cosines<'v> {
         upper_bounds.clear();
         upper_bounds.resize(view.nodes() as usize, f32::NAN);
         let cosine = |id: u32| cosine(&vectors, &direction, id);
-        if let Some(codes) = view.brain().base().codes()? {
+        if let Some(ids) = scope {
+            max = of_scope(view, &vectors, &direction, ids, upper_bounds)?;
+        } else if let Some(codes) = view.brain().base().codes()? {
             let query = Query::new(direction.unit(), &codes);
             let in_place = &mut upper_bounds[..vectors.in_place() as usize];
             for id in spread::bound(&codes, &query, vectors.changed(), in_place) {
@@ -62,17 +67,21 @@ impl<'v> Cosines<'v> {
                 }
             }
         }
-        vectors.for_each_moved(|id, vector, inverse| {
-            if inverse != 0.0
-                && let Some(cosine) = direction.cosine(vector, inverse)?
-            {
-                max = max.max(cosine);
-                upper_bounds[id as usize] = cosine;
-            }
-            Ok(())
-        })?;
+        if scope.is_none() {
+            vectors.for_each_moved(|id, vector, inverse| {
+                if inverse != 0.0
+                    && let Some(cosine) = direction.cosine(vector, inverse)?
+                {
+                    max = max.max(cosine);
+                    upper_bounds[id as usize] = cosine;
+                }
+                Ok(())
+            })?;
+        }
         let (mut sum, mut count) = (0.0f64, 0u32);
-        for id in (0..view.nodes() as u32).step_by(view.nodes().div_ceil(SAMPLE).max(1) as usize) {
+        let events = scope.map_or(view.nodes(), |ids| ids.len() as u64);
+        for at in (0..events as u32).step_by(events.div_ceil(SAMPLE).max(1) as usize) {
+            let id = scope.map_or(at, |ids| ids[at as usize]);
             if let Some(cosine) = cosine(id)? {
                 sum += f64::from(cosine);
                 count += 1;
@@ -94,12 +103,17 @@ impl<'v> Cosines<'v> {
 
     /// Counts every non-zero vector as the greatest. If the question has no words, a brain's only vector, and vectors
     /// that are all equal, are then found.
-    pub(crate) fn all_equal(view: &'v View, upper_bounds: &mut Vec<f32>) -> Result<Self> {
+    pub(crate) fn all_equal(
+        view: &'v View,
+        scope: Option<&[u32]>,
+        upper_bounds: &mut Vec<f32>,
+    ) -> Result<Self> {
         let vectors = Vectors::new(view)?;
         upper_bounds.clear();
         upper_bounds.resize(view.nodes() as usize, f32::NAN);
         vectors.for_each(|id, _, inverse| {
-            if inverse != 0.0 {
+            let is_in_scope = scope.is_none_or(|ids| ids.binary_search(&id).is_ok());
+            if inverse != 0.0 && is_in_scope {
                 upper_bounds[id as usize] = 1.0;
             }
             Ok(())
@@ -152,6 +166,55 @@ impl<'v> Cosines<'v> {
         let cosine = cosine(&self.vectors, direction, id)?;
         Ok(cosine.map_or(0.0, |cosine| self.scale(cosine)))
     }
+}
+
+/// Fills the bounds of a scope's events and returns the greatest cosine. A small scope is computed exactly; of a large
+/// one the quantised vectors bound all cosines, and those that may be the greatest are computed.
+fn of_scope(
+    view: &View,
+    vectors: &Vectors<'_>,
+    direction: &UnitVector,
+    ids: &[u32],
+    upper_bounds: &mut [f32],
+) -> Result<f32> {
+    let mut max = f32::NEG_INFINITY;
+    let mut exact = |id: u32, bound: &mut f32| {
+        *bound = cosine(vectors, direction, id)?.unwrap_or(f32::NAN);
+        max = max.max(*bound);
+        Ok(max)
+    };
+    let codes = view.brain().base().codes()?;
+    let is_large = ids.len() as u64 > view.nodes() / EXACT_SHARE;
+    let Some(codes) = codes.filter(|_| is_large) else {
+        for &id in ids {
+            exact(id, &mut upper_bounds[id as usize])?;
+        }
+        return Ok(max);
+    };
+    let query = Query::new(direction.unit(), &codes);
+    let mut all = vec![f32::NAN; upper_bounds.len()];
+    let in_place = vectors.in_place() as usize;
+    spread::bound(&codes, &query, vectors.changed(), &mut all[..in_place]);
+    let bound_of = |&id: &u32| all[id as usize];
+    let best = ids
+        .iter()
+        .copied()
+        .filter(|id| bound_of(id) < f32::INFINITY);
+    let best = best.max_by(|a, b| bound_of(a).total_cmp(&bound_of(b)));
+    let mut floor = f32::NEG_INFINITY;
+    if let Some(best) = best {
+        floor = exact(best, &mut upper_bounds[best as usize])?;
+    }
+    for &id in ids {
+        let at = id as usize;
+        // The bound of a vector that the journal changed is not a number.
+        if all[at].is_nan() || all[at] >= floor {
+            floor = exact(id, &mut upper_bounds[at])?;
+        } else {
+            upper_bounds[at] = all[at];
+        }
+    }
+    Ok(max)
 }
 
 /// The cosine of an event and a direction; `None` without a non-zero vector.

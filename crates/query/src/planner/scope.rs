@@ -4,10 +4,15 @@
 //! through events outside its scope. It does not show forgotten events either, but walks through them: there a
 //! forgotten event appears as a stub, its id only.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::filter::{Filter, Subject};
+use crate::planner::driver::Driver;
 use crate::planner::subject::{NodeSubject, Strength};
+use crate::planner::values::ValueIds;
+use amem_format::brain::ScopeList;
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{GraphReader, Node, View};
@@ -39,6 +44,31 @@ impl Scope {
             return Ok(None);
         }
         Filter::parse(&json!({"and": conditions})).map(Some)
+    }
+
+    /// The events of the scope at a view's moment, hidden ones included; `None` if every event belongs to it. Computed
+    /// once per scope and commit.
+    pub(crate) fn events(&self, view: &View) -> Result<Option<Arc<ScopeList>>> {
+        let Some(filter) = self.to_filter()? else {
+            return Ok(None);
+        };
+        let name = json!(self.canonical()).to_string();
+        let members = |from, ids: &mut Vec<u32>| {
+            let driver = match ValueIds::new(view, &filter)? {
+                Some(values) => Driver::Values(Box::new(values)),
+                None => Driver::All,
+            };
+            let mut walk = driver.walk(from..view.nodes(), false);
+            while let Some(id) = walk.next()? {
+                let node = view.node(id)?;
+                if filter.matches(&NodeSubject::new(&node, &Strength::LastRun))? {
+                    // Ids fit 32 bits (`NODES_MAX`).
+                    ids.push(id.0 as u32);
+                }
+            }
+            Ok(())
+        };
+        view.scope_list(&name, members).map(Some)
     }
 
     /// The scope for hashing: equal scopes give equal JSON.

@@ -26,7 +26,7 @@ pub(crate) fn is_ordered(view: &View) -> bool {
         let run = view.decay_run();
         run.is_some_and(|run| run.lsn > view.identity().base_lsn)
     };
-    !view.is_as_of() && !is_decayed()
+    !view.is_of_moment() && !is_decayed()
 }
 
 impl<'v> StrengthOrder<'v> {

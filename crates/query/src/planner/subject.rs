@@ -29,7 +29,7 @@ impl Strength {
     pub(crate) fn moment(&self, view: &View) -> Option<(Micros, [f32; 6])> {
         match self {
             Self::At(time, rates) => Some((*time, *rates)),
-            Self::LastRun if view.is_as_of() => None,
+            Self::LastRun if view.is_of_moment() => None,
             Self::LastRun => view
                 .decay_run()
                 .filter(|run| run.lsn > view.identity().base_lsn)

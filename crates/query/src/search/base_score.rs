@@ -4,10 +4,12 @@
 //! vector.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::nearest::cosines::Cosines;
 use crate::search::text;
 use crate::text::{Scores, Texts};
+use amem_format::brain::ScopeList;
 use amem_format::error::Result;
 use amem_format::types::Flags;
 use amem_format::view::View;
@@ -28,10 +30,11 @@ pub(super) struct BaseScores<'v> {
 }
 
 impl<'v> BaseScores<'v> {
-    /// Computes the text scores and bounds of a view. The weights are normalised to sum to 1; without words, or without
+    /// Computes the text scores and bounds of a view, of a scope's events only if there is one. The weights are normalised to sum to 1; without words, or without
     /// cosines that distinguish events, the other has all of it.
     pub(super) fn new(
         view: &'v View,
+        scope: Option<&Arc<ScopeList>>,
         question: &str,
         vector: &[f32],
         weights: (f32, f32),
@@ -41,14 +44,15 @@ impl<'v> BaseScores<'v> {
             Scores::default()
         } else {
             let erased = erased_in_delta(view);
-            Texts::of(view)?.scores(&words, |id| erased.contains(&id))?
+            Texts::of(view, scope.cloned())?.scores(&words, |id| erased.contains(&id))?
         };
         let mut upper_bounds = Vec::new();
         let cosines = if vector.is_empty() {
             None
         } else {
-            match Cosines::new(view, vector, &mut upper_bounds)? {
-                None if words.is_empty() => Some(Cosines::all_equal(view, &mut upper_bounds)?),
+            let ids = scope.map(|scope| scope.ids.as_slice());
+            match Cosines::new(view, ids, vector, &mut upper_bounds)? {
+                None if words.is_empty() => Some(Cosines::all_equal(view, ids, &mut upper_bounds)?),
                 cosines => cosines,
             }
         };

@@ -3,7 +3,6 @@
 use std::collections::{BinaryHeap, HashSet};
 
 use super::request::{Hit, Search};
-use crate::graph::heads::Heads;
 use crate::planner::scope::Sight;
 use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
@@ -74,13 +73,20 @@ impl<'s, 'v> Fusion<'s, 'v> {
         view: &'v View,
         search: &'v Search,
         base_scores: &'s BaseScores<'v>,
+        sight: &'v Sight,
     ) -> Result<Self> {
         let selected = PlannedSelection::new(view, &search.selection, view.nodes())?;
         Ok(Self {
             view,
             search,
             base_scores,
-            spread: Spread::new(view, base_scores, selected)?,
+            spread: Spread::new(
+                view,
+                base_scores,
+                selected,
+                sight,
+                search.include_superseded,
+            )?,
             remaining: RemainingEvents::new(base_scores),
             max_base_score: None,
             queue: BinaryHeap::new(),
@@ -89,15 +95,9 @@ impl<'s, 'v> Fusion<'s, 'v> {
         })
     }
 
-    /// The best hits, superseded events as their heads.
-    pub(super) fn best(mut self, limit: usize) -> Result<Vec<Hit>> {
-        let selection = &self.search.selection;
-        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
-        self.collect(limit, &mut Heads::new(self.view, &sight))
-    }
-
-    /// Hits come in order, so heads are looked up only for those at the top, however many share the last score.
-    fn collect(&mut self, limit: usize, heads: &mut Heads<'_>) -> Result<Vec<Hit>> {
+    /// The best hits, superseded events as their heads. Hits come in order, so heads are looked up only for those at the
+    /// top, however many share the last score.
+    pub(super) fn best(&mut self, limit: usize) -> Result<Vec<Hit>> {
         let mut seen = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();
         while best.len() < limit
@@ -106,7 +106,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
             let head = if self.search.include_superseded {
                 Some(hit.found)
             } else {
-                heads.newest(hit.found)?
+                self.spread.newest_head(hit.found)?
             };
             if let Some(id) = head
                 && self.spread.admits(compact_id(id)?)?
@@ -329,13 +329,12 @@ mod tests {
         }
         let view = build.finish().unwrap();
         let search = Search::default();
-        let own = BaseScores::new(&view, "deploy", &[], (1.0, 0.0)).unwrap();
+        let own = BaseScores::new(&view, None, "deploy", &[], (1.0, 0.0)).unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
-        let mut heads = Heads::new(&view, &sight);
-        let mut fusion = Fusion::new(&view, &search, &own).unwrap();
-        let found = fusion.collect(10, &mut heads).unwrap();
+        let mut fusion = Fusion::new(&view, &search, &own, &sight).unwrap();
+        let found = fusion.best(10).unwrap();
         let ids: Vec<u64> = found.iter().map(|hit| hit.id.0).collect();
         assert_eq!(ids, Vec::from_iter((490..500).rev()));
-        assert_eq!(heads.count(), 10);
+        assert_eq!(fusion.spread.head_count(), 10);
     }
 }

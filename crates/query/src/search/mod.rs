@@ -14,11 +14,13 @@
 //! every event with a non-zero vector then has 1.
 //!
 //! The two weights are normalised to sum to 1; without words, or without a vector, the other has all of it. The
-//! greatest BM25 score and the scale of cosines are those of all events of the view, hidden ones included. An event
+//! greatest BM25 score, its statistics and the scale of cosines are those of all events of the scope, hidden ones
+//! included; without a scope, of the view. So a scoped score says nothing about other scopes. An event
 //! outside the selection is neither found nor spreads its score, and no step leads through it.
 //!
-//! A superseded event is found as its newest head (`resolve`), with the greater of their scores; if the selection
-//! leaves the head out, it is not found.
+//! A superseded event is found as its newest head (`resolve`), with the greater of their scores. The selection is then
+//! that of heads: of the superseded event only the scope counts, and whether it is forgotten; if the selection leaves
+//! the head out, it is not found.
 //!
 //! How the defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
 

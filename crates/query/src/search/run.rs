@@ -4,6 +4,7 @@ use super::fusion::Fusion;
 use super::request::{Ranking, Search};
 use crate::answer::{AnswerStamp, check_limit};
 use crate::embed::Embedder;
+use crate::planner::scope::Sight;
 use crate::search::base_score::BaseScores;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
@@ -31,8 +32,11 @@ impl Search {
             self.text_weight.unwrap_or(text),
             self.vector_weight.unwrap_or(vector),
         );
-        let base_scores = BaseScores::new(view, &self.question, &self.vector, weights)?;
-        let hits = Fusion::new(view, self, &base_scores)?.best(self.limit)?;
+        let scope = self.selection.scope.events(view)?;
+        let (question, vector) = (&self.question, &self.vector);
+        let base_scores = BaseScores::new(view, scope.as_ref(), question, vector, weights)?;
+        let sight = Sight::new(&self.selection.scope, self.selection.include_forgotten)?;
+        let hits = Fusion::new(view, self, &base_scores, &sight)?.best(self.limit)?;
         Ok(Ranking {
             answered: AnswerStamp::by(view),
             hits,

@@ -7,14 +7,16 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use crate::graph::heads::Heads;
 use crate::graph::visited::NodeMap;
+use crate::planner::scope::{Sight, Visibility};
 use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
 use crate::search::paged_vec::PagedVec;
 use amem_format::error::{Error, Result};
 use amem_format::top::ScoredEvent;
 use amem_format::types::{EdgeType, NodeId, SessionId};
-use amem_format::view::{Direction, GraphReader, View};
+use amem_format::view::{Direction, GraphReader, Node, View};
 
 /// The directions along temporal-next edges. Adjacency is stored by index into this array.
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
@@ -28,6 +30,10 @@ pub(super) struct Spread<'s, 'v> {
     web: GraphReader<'v>,
     base_scores: &'s BaseScores<'v>,
     selected: PlannedSelection<'v>,
+    sight: &'v Sight,
+    heads: Heads<'v>,
+    /// Superseded events stand for themselves, not for their heads.
+    include_superseded: bool,
     entry_index: NodeMap,
     /// By index from `entry_index`.
     entries: PagedVec<EventEntry>,
@@ -135,12 +141,17 @@ impl<'s, 'v> Spread<'s, 'v> {
         view: &'v View,
         base_scores: &'s BaseScores<'v>,
         selected: PlannedSelection<'v>,
+        sight: &'v Sight,
+        include_superseded: bool,
     ) -> Result<Self> {
         Ok(Self {
             view,
             web: view.graph()?,
             base_scores,
             selected,
+            sight,
+            heads: Heads::new(view, sight),
+            include_superseded,
             entry_index: NodeMap::new(),
             entries: PagedVec::new(),
             neighbours: Vec::new(),
@@ -178,7 +189,7 @@ impl<'s, 'v> Spread<'s, 'v> {
         }
         // A damaged file may name an id beyond the brain; this reports it.
         let node = self.view.node(NodeId(self.entries[at_entry].id.into()))?;
-        let membership = if !self.selected.admits(&node)? {
+        let membership = if !self.selected.admits(&node)? && !self.has_selected_head(&node)? {
             Membership::Unwanted
         } else if node.session() == SessionId(0) {
             Membership::NoSession
@@ -197,7 +208,42 @@ impl<'s, 'v> Spread<'s, 'v> {
         Ok(membership)
     }
 
-    /// True if the selection contains an event.
+    /// True if the selection contains the newest head of a superseded event, which is then found by its old words: what
+    /// replaced a fact is a correction, and the confidence of the fact is 0.
+    fn has_selected_head(&mut self, node: &Node<'_>) -> Result<bool> {
+        if self.include_superseded
+            || !self.is_superseded(node.id())?
+            || self.sight.of(node)? != Visibility::Shown
+        {
+            return Ok(false);
+        }
+        match self.heads.newest(node.id())? {
+            Some(head) if head != node.id() => self.selected.admits_id(head),
+            _ => Ok(false),
+        }
+    }
+
+    fn is_superseded(&self, id: NodeId) -> Result<bool> {
+        let supersedes = EdgeType::SUPERSEDES;
+        if let Some((_, types)) = self.web.plain(id, Direction::Incoming) {
+            return Ok(types.contains(&supersedes.0));
+        }
+        let edges = self.web.edges_of(id, Direction::Incoming)?;
+        Ok(edges.iter().any(|edge| edge.edge_type == supersedes))
+    }
+
+    /// The newest head of an event; `None` if the event and all its replacements are hidden.
+    pub(super) fn newest_head(&mut self, id: NodeId) -> Result<Option<NodeId>> {
+        self.heads.newest(id)
+    }
+
+    /// The number of events whose heads are cached.
+    #[cfg(test)]
+    pub(super) fn head_count(&self) -> usize {
+        self.heads.count()
+    }
+
+    /// True if the selection contains an event, or the head of a superseded one.
     pub(super) fn admits(&mut self, id: u32) -> Result<bool> {
         let at_entry = self.entry(id);
         Ok(self.membership(at_entry)? != Membership::Unwanted)

@@ -44,9 +44,10 @@ impl TextSearch {
     pub fn run(&self, view: &View) -> Result<TextHits> {
         check_limit(self.limit)?;
         let question = parse(&self.question)?;
+        let scope = self.selection.scope.events(view)?;
         let mut selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
         let mut failed = None;
-        let hits = Texts::of(view)?.search(&question, self.limit, |id| {
+        let hits = Texts::of(view, scope)?.search(&question, self.limit, |id| {
             match admits(view, &mut selected, id) {
                 Ok(is_wanted) => !is_wanted,
                 Err(error) => {

@@ -1,6 +1,7 @@
 //! The postings of one query term, base and delta as one ascending list, with their scores.
 
 use amem_format::base::terms::{END, PostingCursor, Postings, Terms};
+use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
@@ -10,29 +11,54 @@ use amem_format::error::Result;
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// The lengths of the texts below a bound, and the factors that follow from their mean.
+/// The lengths of the texts that count, and the factors that follow from their mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lengths<'a> {
     base: Option<Terms<'a>>,
     delta: Option<&'a DeltaTerms>,
+    /// The number of texts.
+    texts: f64,
     /// The constant part of the discount, and the part per term of the text.
     constant: f32,
     per_term: f32,
 }
 
 impl<'a> Lengths<'a> {
+    /// The lengths of all texts below `bound`.
     pub(super) fn new(base: Option<Terms<'a>>, delta: Option<&'a DeltaTerms>, bound: u32) -> Self {
         let total = base
             .map_or(0, |b| b.total_length_below(bound))
             .saturating_add(delta.map_or(0, |d| d.total_length_below(bound)));
+        Self::of_texts(base, delta, f64::from(bound), total)
+    }
+
+    /// The lengths of the texts of a scope.
+    pub(super) fn within(
+        base: Option<Terms<'a>>,
+        delta: Option<&'a DeltaTerms>,
+        scope: &ScopeList,
+    ) -> Self {
+        let of = |id: u32| u64::from(length_of(base, delta, id));
+        let sum = || scope.ids.iter().map(|&id| of(id)).sum();
+        let total = *scope.text_length.get_or_init(sum);
+        Self::of_texts(base, delta, scope.ids.len() as f64, total)
+    }
+
+    fn of_texts(
+        base: Option<Terms<'a>>,
+        delta: Option<&'a DeltaTerms>,
+        texts: f64,
+        total: u64,
+    ) -> Self {
         // Without any term there is nothing to score; 1 keeps the numbers finite.
         let mean = match total {
             0 => 1.0,
-            total => total as f64 / f64::from(bound),
+            total => total as f64 / texts,
         };
         Self {
             base,
             delta,
+            texts,
             constant: (K1 * (1.0 - B)) as f32,
             per_term: (K1 * B / mean) as f32,
         }
@@ -48,10 +74,15 @@ impl<'a> Lengths<'a> {
 
     #[inline]
     fn of(&self, id: u32) -> u32 {
-        match self.base {
-            Some(base) if id < base.events() => base.length_of(id),
-            _ => self.delta.map_or(0, |delta| delta.length_of(id)),
-        }
+        length_of(self.base, self.delta, id)
+    }
+}
+
+#[inline]
+fn length_of(base: Option<Terms<'_>>, delta: Option<&DeltaTerms>, id: u32) -> u32 {
+    match base {
+        Some(base) if id < base.events() => base.length_of(id),
+        _ => delta.map_or(0, |delta| delta.length_of(id)),
     }
 }
 
@@ -59,9 +90,9 @@ impl<'a> Lengths<'a> {
 #[derive(Debug)]
 pub(super) struct TermList<'a> {
     cursor: Option<PostingCursor<'a>>,
-    /// Postings of the delta, ascending.
-    recent: Vec<(u32, u32)>,
-    next_recent: usize,
+    /// Postings of the delta, or all of a scope, ascending.
+    listed: Vec<(u32, u32)>,
+    next_listed: usize,
     bound: u32,
     lengths: Lengths<'a>,
     /// The limit of the term's score for infinitely many occurrences.
@@ -92,31 +123,80 @@ impl<'a> TermList<'a> {
         recent.reverse();
         let old = postings.map_or(Ok(0), |p| p.df_below(bound))?;
         let df = f64::from(old) + recent.len() as f64;
-        if df == 0.0 {
-            return Ok(None);
+        let cursor = postings.filter(|_| old > 0).map(PostingCursor::new);
+        let list = Self::weighted(lengths, cursor.transpose()?, recent, times, df, bound);
+        Ok(list.map(|list| list.started(postings)))
+    }
+
+    /// The events of a scope that contain `term`; `None` if there are none. Reads at most as many postings as the scope
+    /// has events, and those of the delta.
+    pub(super) fn within(
+        lengths: Lengths<'a>,
+        term: &str,
+        times: u32,
+        bound: u32,
+        scope: &ScopeList,
+    ) -> Result<Option<Self>> {
+        let mut found = Vec::new();
+        let postings = lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        if let Some(postings) = postings {
+            let mut cursor = PostingCursor::new(postings)?;
+            let mut rest = scope.ids.as_slice();
+            while cursor.id() < bound {
+                rest = &rest[rest.partition_point(|&id| id < cursor.id())..];
+                match rest.first() {
+                    None => break,
+                    Some(&id) if id == cursor.id() => {
+                        found.push((id, cursor.tf()));
+                        cursor.advance()?;
+                    }
+                    Some(&id) => cursor.seek(id)?,
+                }
+            }
         }
-        let events = f64::from(bound);
+        let recent = lengths.delta.map(|delta| delta.postings(term, bound));
+        let recent = recent.into_iter().flatten();
+        let start = found.len();
+        found.extend(recent.filter(|(id, _)| scope.ids.binary_search(id).is_ok()));
+        found[start..].reverse();
+        let df = found.len() as f64;
+        let list = Self::weighted(lengths, None, found, times, df, bound);
+        Ok(list.map(|list| list.started(None)))
+    }
+
+    fn weighted(
+        lengths: Lengths<'a>,
+        cursor: Option<PostingCursor<'a>>,
+        listed: Vec<(u32, u32)>,
+        times: u32,
+        df: f64,
+        bound: u32,
+    ) -> Option<Self> {
+        if df == 0.0 {
+            return None;
+        }
+        let texts = lengths.texts;
         // A damaged index may report more events than exist; this keeps the logarithm a number.
-        let df = df.min(events);
-        let idf = (1.0 + (events - df + 0.5) / (df + 0.5)).ln();
+        let df = df.min(texts);
+        let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
         let weight = (f64::from(times) * idf * (K1 + 1.0)) as f32;
-        let mut list = Self {
-            cursor: postings
-                .filter(|_| old > 0)
-                .map(PostingCursor::new)
-                .transpose()?,
-            recent,
-            next_recent: 0,
+        Some(Self {
+            cursor,
+            listed,
+            next_listed: 0,
             bound,
             lengths,
             weight,
             upper_bound: 0.0,
             id: 0,
             tf: 0,
-        };
-        list.upper_bound = list.upper_bound_of_all(postings);
-        list.settle();
-        Ok(Some(list))
+        })
+    }
+
+    fn started(mut self, postings: Option<Postings<'_>>) -> Self {
+        self.upper_bound = self.upper_bound_of_all(postings);
+        self.settle();
+        self
     }
 
     /// The term's part of the current event's score.
@@ -129,7 +209,7 @@ impl<'a> TermList<'a> {
     pub(super) fn advance(&mut self) -> Result<()> {
         match &mut self.cursor {
             Some(cursor) => cursor.advance()?,
-            None => self.next_recent += 1,
+            None => self.next_listed += 1,
         }
         self.settle();
         Ok(())
@@ -146,8 +226,8 @@ impl<'a> TermList<'a> {
             self.settle();
         }
         if self.cursor.is_none() {
-            let rest = self.recent.get(self.next_recent..).unwrap_or(&[]);
-            self.next_recent += rest.partition_point(|&(at, _)| at < id);
+            let rest = self.listed.get(self.next_listed..).unwrap_or(&[]);
+            self.next_listed += rest.partition_point(|&(at, _)| at < id);
             self.settle();
         }
         Ok(())
@@ -163,7 +243,7 @@ impl<'a> TermList<'a> {
             }
             self.cursor = None;
         }
-        (self.id, self.tf) = match self.recent.get(self.next_recent) {
+        (self.id, self.tf) = match self.listed.get(self.next_listed) {
             Some(&posting) => posting,
             None => (END, 0),
         };
@@ -176,12 +256,12 @@ impl<'a> TermList<'a> {
                 (u32::from(block.max_tf), u32::from(block.min_length))
             })
         });
-        let recent = self
-            .recent
+        let listed = self
+            .listed
             .iter()
             .map(|&(id, tf)| (tf, self.lengths.of(id)));
         let upper_bound =
             |upper_bound: f32, (tf, length)| upper_bound.max(self.lengths.saturated(tf, length));
-        self.weight * old.chain(recent).fold(0.0, upper_bound)
+        self.weight * old.chain(listed).fold(0.0, upper_bound)
     }
 }

@@ -3,16 +3,19 @@
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
 //! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`,
 //! where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
-//! N, df and the mean are those of the events below the bound (Robertson and Zaragoza, The Probabilistic Relevance
+//! N, df and the mean are those of the events below the bound, or of the scope among them (Robertson and Zaragoza, The Probabilistic Relevance
 //! Framework, 2009; the ½ and 1 as in Lucene).
 //!
 //! Promises: scores are equal to the bit wherever an event's postings are stored; `search` returns what sorting all of
 //! `scores` would return. Hidden events count in the statistics and are not returned.
 //! Not here: which events are hidden, and other parts of a score (`search`).
 
+use std::sync::Arc;
+
 use super::list::{Lengths, TermList};
 use super::terms::TextQuery;
 use amem_format::base::terms::{END, Terms};
+use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 use amem_format::top::{ScoredEvent, Top};
@@ -26,12 +29,13 @@ const WINDOW: usize = 4096;
 /// Covers the rounding of a bound, which adds in another order than the score.
 const ROUNDING: f32 = 1.0 + 1e-4;
 
-/// The searched texts: those of the events below a bound.
-#[derive(Debug, Clone, Copy)]
+/// The searched texts: those of the events below a bound, or of a scope among them.
+#[derive(Debug, Clone)]
 pub struct Texts<'a> {
     base: Option<Terms<'a>>,
     delta: Option<&'a DeltaTerms>,
     bound: u32,
+    scope: Option<Arc<ScopeList>>,
 }
 
 /// Every event that contains a term of the question.
@@ -53,11 +57,13 @@ impl Scores {
 }
 
 impl<'a> Texts<'a> {
-    /// The texts of a view at its moment.
-    pub fn of(view: &'a View) -> Result<Self> {
+    /// The texts of a view at its moment, of a scope's events only if there is one: then what other scopes store
+    /// changes no score.
+    pub fn of(view: &'a View, scope: Option<Arc<ScopeList>>) -> Result<Self> {
         let (base, delta) = view.terms()?;
         // `limits::NODES_MAX` bounds the number of events.
-        Ok(Self::new(base, Some(delta), view.nodes() as u32))
+        let all = Self::new(base, Some(delta), view.nodes() as u32);
+        Ok(Self { scope, ..all })
     }
 
     /// The texts of the events below `bound`. The delta starts where the base ends, at 0 without a base.
@@ -65,7 +71,12 @@ impl<'a> Texts<'a> {
         let events = base.map_or(0, |b| b.events());
         debug_assert!(delta.is_none_or(|d| d.first() == events));
         debug_assert!(bound <= delta.map_or(events, |d| d.end()));
-        Self { base, delta, bound }
+        Self {
+            base,
+            delta,
+            bound,
+            scope: None,
+        }
     }
 
     /// The best events for `query`, the best first, of equals the newest first, without those for which `skip` is true.
@@ -164,10 +175,20 @@ impl<'a> Texts<'a> {
 
     /// The postings of the question's terms, in the order of the terms.
     fn lists(&self, query: &TextQuery) -> Result<Vec<TermList<'a>>> {
-        let lengths = Lengths::new(self.base, self.delta, self.bound);
         let mut lists = Vec::new();
-        for (term, times) in query.terms() {
-            lists.extend(TermList::new(lengths, term, times, self.bound)?);
+        match &self.scope {
+            None => {
+                let lengths = Lengths::new(self.base, self.delta, self.bound);
+                for (term, times) in query.terms() {
+                    lists.extend(TermList::new(lengths, term, times, self.bound)?);
+                }
+            }
+            Some(scope) => {
+                let lengths = Lengths::within(self.base, self.delta, scope);
+                for (term, times) in query.terms() {
+                    lists.extend(TermList::within(lengths, term, times, self.bound, scope)?);
+                }
+            }
         }
         if lists.len() > QUERY_TERMS_MAX {
             let mut order: Vec<usize> = (0..lists.len()).collect();

@@ -105,6 +105,11 @@ pub trait Disk: Debug + Send + Sync {
     /// This boot of the operating system: the cache of an earlier one is gone.
     fn boot_id(&self) -> [u64; 2];
 
+    /// Bytes that files may still take; `None` if the system cannot say.
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// How much files are extended in advance; little where every byte costs, as in a simulation.
     fn preallocation(&self) -> Preallocation {
         Preallocation::default()

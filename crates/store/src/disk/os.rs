@@ -264,6 +264,11 @@ impl Disk for OsDisk {
         Ok(Box::new(OsLock { _file: file }))
     }
 
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        let found = retry_on_intr(|| rustix::fs::statvfs(&self.root))?;
+        Ok(Some(found.f_bavail.saturating_mul(found.f_frsize)))
+    }
+
     fn now(&self) -> Micros {
         let micros = match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_micros()).unwrap_or(i64::MAX),

@@ -39,10 +39,6 @@ impl PlanBuilder<'_> {
             }
         };
         let mut event = correct.event.clone();
-        if event.session.is_none() {
-            event.session =
-                Some(self.view.node(target)?.session()).filter(|&s| self.open(s).is_ok());
-        }
         if let Some(reason) = &correct.reason {
             let attributes = event.attributes.get_or_insert_with(Attributes::new);
             attributes.insert(REASON.into(), reason.as_str().into());

@@ -1,0 +1,64 @@
+//! Cached lists of the events of a scope.
+//!
+//! Promises: a bounded number of ids is held, however many scopes ask. Not here: when a list is valid (`view`), what a
+//! scope is, and which events belong to it (`amem_query`).
+
+use std::sync::Arc;
+
+use crate::sync::{Mutex, OnceLock, PoisonError};
+use crate::types::Lsn;
+
+/// Lists held at once; the one not used for longest goes first.
+const LISTS_MAX: usize = 64;
+/// Ids held at once, 16 MiB. One longer list is held alone.
+const IDS_MAX: usize = 4 << 20;
+
+/// The events of one scope at one moment.
+#[derive(Debug)]
+pub struct ScopeList {
+    /// Ids, ascending.
+    pub ids: Vec<u32>,
+    /// The terms of all these events, counted by the first question in words.
+    pub text_length: OnceLock<u64>,
+    /// The newest commit of the moment.
+    pub(crate) lsn: Lsn,
+    /// Every event of the moment is below this.
+    pub(crate) end: u64,
+    /// State versions of the delta that the list has seen.
+    pub(crate) states: u32,
+}
+
+/// The lists of one generation, the one used last at the end.
+#[derive(Debug, Default)]
+pub(crate) struct ScopeCache {
+    lists: Mutex<Vec<(Box<str>, Arc<ScopeList>)>>,
+}
+
+impl ScopeCache {
+    /// The longest valid list of a scope.
+    pub(crate) fn newest(
+        &self,
+        scope: &str,
+        is_valid: impl Fn(&ScopeList) -> bool,
+    ) -> Option<Arc<ScopeList>> {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = lists.iter().enumerate();
+        let valid = all.filter(|(_, (of, list))| **of == *scope && is_valid(list));
+        let (at, _) = valid.max_by_key(|(_, (_, list))| (list.lsn, list.end))?;
+        let used = lists.remove(at);
+        let list = used.1.clone();
+        lists.push(used);
+        Some(list)
+    }
+
+    /// Holds a list. Of one scope that of the newest moment serves most questions; later ones are for held views.
+    pub(crate) fn put(&self, scope: &str, list: Arc<ScopeList>) {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.retain(|(of, known)| **of != *scope || known.lsn > list.lsn);
+        lists.push((scope.into(), list));
+        let mut ids: usize = lists.iter().map(|(_, list)| list.ids.len()).sum();
+        while lists.len() > 1 && (lists.len() > LISTS_MAX || ids > IDS_MAX) {
+            ids -= lists.remove(0).1.ids.len();
+        }
+    }
+}
