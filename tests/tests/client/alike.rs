@@ -40,6 +40,15 @@ impl QuestionMaker<'_> {
         })
     }
 
+    fn names(&mut self, names: &[&str]) -> Vec<String> {
+        let name = self.0.pick(names).to_owned();
+        if self.chance(6) {
+            vec![name]
+        } else {
+            Vec::new()
+        }
+    }
+
     fn limit(&mut self) -> u32 {
         self.0.pick(&[0, 1, 5, 40, 10_001])
     }
@@ -96,6 +105,8 @@ impl QuestionMaker<'_> {
                 nanos: 0,
             }),
             zone: self.0.pick(&["", "Europe/Berlin", "nowhere"]).into(),
+            by: self.names(&["uid:0", "uid:1000", "", "nobody"]),
+            agents: self.names(&["filler", "other"]),
         })
     }
 

@@ -449,10 +449,10 @@ fn a_filter_deeper_than_its_limit_is_refused_by_the_limit() {
             "}".repeat(n - 1)
         )
     };
-    Filter::parse_text(&deep(FILTER_DEPTH_MAX)).unwrap();
-    Filter::parse_text(r#"{"text": {"contains": "[[[\\\"[[["}}"#).unwrap();
+    Filter::parse_text(&deep(FILTER_DEPTH_MAX), &Clock::default()).unwrap();
+    Filter::parse_text(r#"{"text": {"contains": "[[[\\\"[[["}}"#, &Clock::default()).unwrap();
     for more in [FILTER_DEPTH_MAX + 1, 255, 100_000] {
-        let error = Filter::parse_text(&deep(more)).unwrap_err();
+        let error = Filter::parse_text(&deep(more), &Clock::default()).unwrap_err();
         let is_limit = matches!(error, Error::Limit { max: 127, .. });
         assert!(is_limit, "{more}: {error}");
     }

@@ -43,6 +43,7 @@ class Transaction(NamedTuple):
     time: int
     frames: List[Frame]
     after: Position
+    actor: int = 0
 
 
 class Live(NamedTuple):
@@ -121,4 +122,4 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
         frames.append(Frame(at.at + FRAME_HEADER, size))
         at = Position(end, lsn, checksum)
         if not more:
-            return Transaction(lsn, time, frames, at), None
+            return Transaction(lsn, time, frames, at, actor), None
