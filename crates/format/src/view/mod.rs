@@ -17,6 +17,7 @@ mod lists;
 mod node;
 mod session_ids;
 mod snapshot;
+mod spans;
 mod strength;
 mod terms;
 

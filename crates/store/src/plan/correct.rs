@@ -40,8 +40,9 @@ impl PlanBuilder<'_> {
         };
         let mut event = correct.event.clone();
         if event.session.is_none() {
-            event.session =
-                Some(self.view.node(target)?.session()).filter(|&s| self.open(s).is_ok());
+            let session = self.view.node(target)?.session();
+            // A correction opens no session again: it may come long after the conversation.
+            event.session = Some(session).filter(|&id| self.is_open(id).unwrap_or(false));
         }
         if let Some(reason) = &correct.reason {
             let attributes = event.attributes.get_or_insert_with(Attributes::new);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use amem_format::journal::op::Op;
 use amem_format::view::View;
-use amem_format::{Flags, NodeId, SessionId};
+use amem_format::{Flags, NodeId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::{
@@ -14,6 +14,7 @@ use crate::merge::changes::Changes;
 use crate::merge::matching::Matching;
 use crate::mutation::MergeReport;
 use crate::plan::builder::PlanBuilder;
+use crate::plan::merge::spans::MergedSessions;
 
 /// A merge being planned.
 pub(super) struct MergePlan<'p, 'v> {
@@ -24,9 +25,7 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) matching: Matching,
     pub(super) ours: Changes,
     pub(super) theirs: Changes,
-    pub(super) sessions: HashMap<SessionId, SessionId>,
-    /// Sessions that this merge opens.
-    pub(super) opened: u32,
+    pub(super) sessions: MergedSessions<'v>,
     /// Bytes of memory that it may take.
     pub(super) budget: MemoryBudget,
     /// Bytes of its commit.
