@@ -331,7 +331,8 @@ class Base:
         if SPANS not in self._sections:
             return []
         own = self.section(SPANS)
-        count, found = own.u64(0), []
+        count = own.u64(0)
+        found: List[Tuple[int, int, str]] = []
         if 8 + 40 * count > own.size:
             raise own.bad(0, f"{count} spans do not fit")
         for place in range(_first(own, 8, 40, count, number), count):

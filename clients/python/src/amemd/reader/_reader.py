@@ -433,7 +433,7 @@ class Reader:
             return [other for (other, type), _ in self._adjacent(episode, False) if type == PART_OF]
 
         found = _spans.spans(self._graph, latest, episodes.get(number, ()), parts, most)
-        return replace(latest, spans=found.newest, span_count=found.count)
+        return replace(latest, spans=found.newest, span_count=found.total)
 
     def _latest(self, number: int) -> Optional[Session]:
         graph = self._graph

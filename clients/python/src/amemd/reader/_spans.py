@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import Callable, Dict, List, NamedTuple, Sequence
+from typing import Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..types import Session, SessionSpan
 from ._base import EPISODE, FORGOTTEN
@@ -17,7 +17,7 @@ class Found(NamedTuple):
     """The newest spans of a session, and the number of all."""
 
     newest: List[SessionSpan]
-    count: int
+    total: int
 
 
 def episodes(graph: Graph) -> Dict[int, List[int]]:
@@ -45,7 +45,7 @@ def spans(
         return graph.base.record(id).created if id < graph.base.nodes else graph.events[id - graph.base.nodes].created
 
     earlier = [*graph.base.spans(latest.id), *(times.earlier if times else [])]
-    all = [*earlier, (latest.opened_micros, latest.closed_micros, latest.outcome)]
+    all: List[Tuple[int, Optional[int], str]] = [*earlier, (latest.opened_micros, latest.closed_micros, latest.outcome)]
     # An event belongs to the last span that began no later; what is before all of them, to the first.
     created = [recorded(id) for id in ids] if earlier else []
     starts = [0, *(bisect_left(created, opened) for opened, _, _ in all[1:])]

@@ -85,10 +85,10 @@ impl<'v> MergePlan<'_, 'v> {
         if let (Some((at, outcome)), SpanState::Open(since)) = (closed, &state)
             && *since <= at
         {
-            self.set_session(ours, SpanState::Closed(outcome.to_owned()))?;
+            self.set_session((ours, theirs), SpanState::Closed(outcome.to_owned()))?;
         }
         if let SpanState::Closed(_) = self.session_state(ours)? {
-            self.set_session(ours, SpanState::Open(BY_MERGE))?;
+            self.set_session((ours, theirs), SpanState::Open(BY_MERGE))?;
         }
         Ok(ours)
     }
@@ -124,17 +124,23 @@ impl<'v> MergePlan<'_, 'v> {
     }
 
     /// Our session as the plan so far leaves it.
-    fn session_state(&self, ours: SessionId) -> Result<SpanState> {
+    fn session_state(&mut self, ours: SessionId) -> Result<SpanState> {
         if let Some(state) = self.sessions.states.get(&ours) {
             return Ok(state.clone());
         }
         let session = self.plan.view.session(ours)?;
         let missing = || Error::UnknownSession { id: ours };
-        Ok(SpanState::of(&session.ok_or_else(missing)?))
+        let state = SpanState::of(&session.ok_or_else(missing)?);
+        self.sessions.states.insert(ours, state.clone());
+        Ok(state)
     }
 
-    /// Opens our session, or closes it.
-    fn set_session(&mut self, ours: SessionId, state: SpanState) -> Result<()> {
+    /// Opens our session, which is one of theirs, or closes it.
+    fn set_session(
+        &mut self,
+        (ours, theirs): (SessionId, SessionId),
+        state: SpanState,
+    ) -> Result<()> {
         let at = self.plan.next_time;
         match &state {
             SpanState::Closed(outcome) => self.plan.push(&Op::CloseSession {
@@ -143,7 +149,7 @@ impl<'v> MergePlan<'_, 'v> {
                 at,
             }),
             SpanState::Open(_) => {
-                let names = self.session_names(ours)?;
+                let names = self.session_names(ours, theirs)?;
                 self.plan.push(&Op::OpenSession {
                     session: ours,
                     key: names.0,
@@ -156,16 +162,12 @@ impl<'v> MergePlan<'_, 'v> {
         Ok(())
     }
 
-    /// Key and agent of our session.
-    fn session_names(&self, ours: SessionId) -> Result<(&'v str, &'v str)> {
+    /// Key and agent of our session, or of theirs that becomes ours.
+    fn session_names(&self, ours: SessionId, theirs: SessionId) -> Result<(&'v str, &'v str)> {
         if let Some(session) = self.plan.view.session(ours)? {
             return Ok((session.key, session.agent));
         }
-        let theirs = self.sessions.ours.iter().find(|(_, id)| **id == ours);
-        match theirs {
-            Some((&theirs, _)) => self.their_names(theirs),
-            None => Ok(("", "")),
-        }
+        self.their_names(theirs)
     }
 
     /// Key and agent of their session, as it is called here.
@@ -182,7 +184,7 @@ impl<'v> MergePlan<'_, 'v> {
         let id = next.checked_add(self.sessions.added).map(SessionId);
         let id = id.ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
         self.sessions.ours.insert(theirs, id);
-        self.set_session(id, SpanState::Open(BY_MERGE))?;
+        self.set_session((id, theirs), SpanState::Open(BY_MERGE))?;
         self.sessions.added += 1;
         self.merged.sessions += 1;
         Ok(id)
@@ -206,23 +208,27 @@ impl<'v> MergePlan<'_, 'v> {
                 Some(session) if !takes_theirs => SpanState::of(session),
                 _ => SpanState::of(&theirs),
             };
-            self.end_session(ours, wanted)?;
+            self.end_session((ours, theirs.id), wanted)?;
             self.merged.sessions += u64::from(takes_theirs && before.is_some());
             self.check_budget()?;
         }
         Ok(())
     }
 
-    fn end_session(&mut self, ours: SessionId, wanted: SpanState) -> Result<()> {
+    fn end_session(
+        &mut self,
+        (ours, theirs): (SessionId, SessionId),
+        wanted: SpanState,
+    ) -> Result<()> {
         match (self.session_state(ours)?, wanted) {
             (SpanState::Open(_), SpanState::Open(_)) => Ok(()),
             (SpanState::Closed(here), SpanState::Closed(there)) if here == there => Ok(()),
             // The outcome so far stays with its span.
             (SpanState::Closed(_), closed @ SpanState::Closed(_)) => {
-                self.set_session(ours, SpanState::Open(BY_MERGE))?;
-                self.set_session(ours, closed)
+                self.set_session((ours, theirs), SpanState::Open(BY_MERGE))?;
+                self.set_session((ours, theirs), closed)
             }
-            (_, wanted) => self.set_session(ours, wanted),
+            (_, wanted) => self.set_session((ours, theirs), wanted),
         }
     }
 
