@@ -198,7 +198,7 @@ impl AddArgs {
     }
 }
 
-/// A session by number, or the open one of a key; opens one if needed.
+/// A session by number or by key; a key opens one, or opens it again, if needed.
 pub(crate) fn session(
     cx: &mut CommandContext,
     brain: &mut Writable,

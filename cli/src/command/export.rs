@@ -360,21 +360,30 @@ impl ExportArgs {
 
 /// Sessions with a key.
 fn sessions(view: &View) -> Result<Vec<NamedSession>, Failure> {
-    let named = |s: &amem_format::base::sessions::Session<'_>| NamedSession {
-        id: s.id,
-        key: s.key.to_owned(),
-        agent: s.agent.to_owned(),
-        opened: s.opened.max(Micros(0)),
-    };
-    let all = view.sessions()?;
-    Ok(all.iter().filter(|s| s.explicit).map(named).collect())
+    let mut named = Vec::new();
+    for session in view.sessions()?.iter().filter(|s| s.explicit) {
+        // Without the closes in between, all spans are one.
+        let spans = view.session_spans(session.id)?;
+        let opened = spans.first().map_or(session.opened, |span| span.opened);
+        named.push(NamedSession {
+            id: session.id,
+            key: session.key.to_owned(),
+            agent: session.agent.to_owned(),
+            opened: opened.max(Micros(0)),
+        });
+    }
+    Ok(named)
 }
 
 /// What a part of a brain leaves behind.
 fn left_behind(selected: &Subset<'_>) -> Result<Vec<LossCount>, Failure> {
     let view = selected.view();
     let sessions = view.sessions()?;
-    let closed = sessions.iter().filter(|s| s.closed.is_some()).count();
+    let mut closed = 0;
+    for session in &sessions {
+        let spans = view.session_spans(session.id)?;
+        closed += spans.iter().filter(|span| span.closed.is_some()).count();
+    }
     let ids = (0..).zip(selected.ids());
     let moved = ids.filter(|&(position, id)| id.0 != position).count();
     Ok(lost(&[

@@ -37,7 +37,7 @@ enum SessionsCommand {
     List(ListArgs),
     /// Shows a session and its events.
     Show(ShowArgs),
-    /// Opens a session under your key, or shows which one is open under it.
+    /// Opens a session under your key, again if it is closed, or shows which one is open under it.
     Open(OpenArgs),
     /// Closes a session, with an outcome.
     Close(CloseArgs),
@@ -132,6 +132,18 @@ struct SessionJson {
     last_event_at: Option<Time>,
     closed_at: Option<Time>,
     outcome: Option<String>,
+    /// The latest one last.
+    spans: Vec<SpanJson>,
+    span_count: u64,
+}
+
+#[derive(Serialize)]
+struct SpanJson {
+    opened_at: Option<Time>,
+    closed_at: Option<Time>,
+    outcome: Option<String>,
+    event_count: u64,
+    episode_ids: Vec<u64>,
 }
 
 #[derive(Serialize)]
@@ -312,6 +324,18 @@ fn json(session: &v1::Session) -> Result<SessionJson, Failure> {
         last_event_at: Time::maybe(session.last_event_at)?,
         closed_at: Time::maybe(session.closed_at)?,
         outcome: said(&session.outcome),
+        spans: session.spans.iter().map(span).collect::<Result<_, _>>()?,
+        span_count: session.span_count,
+    })
+}
+
+fn span(span: &v1::SessionSpan) -> Result<SpanJson, Failure> {
+    Ok(SpanJson {
+        opened_at: Time::maybe(span.opened_at)?,
+        closed_at: Time::maybe(span.closed_at)?,
+        outcome: Some(span.outcome.clone()).filter(|text| !text.is_empty()),
+        event_count: span.event_count,
+        episode_ids: span.episode_ids.clone(),
     })
 }
 
@@ -342,12 +366,50 @@ fn write_list(output: &SessionList, page: &mut TextPage) {
 }
 
 fn state(session: &SessionJson) -> String {
-    match (&session.closed_at, &session.outcome) {
+    state_of(&session.closed_at, &session.outcome)
+}
+
+fn state_of(closed_at: &Option<Time>, outcome: &Option<String>) -> String {
+    match (closed_at, outcome) {
         (None, _) => "open".to_owned(),
         (Some(at), None) => format!("closed {}", when::short(at.0)),
         (Some(at), Some(outcome)) => {
             format!("closed {}: {}", when::short(at.0), printable(outcome))
         }
+    }
+}
+
+/// The spans of a session that was opened again.
+fn write_spans(session: &SessionJson, page: &mut TextPage) {
+    if session.span_count < 2 {
+        return;
+    }
+    page.field("spans", count(session.span_count));
+    page.line("");
+    let mut table = TextTable::new(&[
+        ("opened", Align::Left),
+        ("state", Align::Left),
+        ("events", Align::Right),
+        ("episodes", Align::Left),
+    ]);
+    for span in &session.spans {
+        let ids: Vec<String> = span.episode_ids.iter().map(u64::to_string).collect();
+        table.row(vec![
+            span.opened_at
+                .map_or("-".to_owned(), |time| when::short(time.0)),
+            state_of(&span.closed_at, &span.outcome),
+            count(span.event_count),
+            if ids.is_empty() {
+                "-".to_owned()
+            } else {
+                ids.join(" ")
+            },
+        ]);
+    }
+    table.write(page);
+    let hidden = session.span_count - session.spans.len() as u64;
+    if hidden > 0 {
+        page.aside(format!("{} before these", plural(hidden, "span")));
     }
 }
 
@@ -371,6 +433,7 @@ fn write_one(output: &SessionDetails, page: &mut TextPage) {
     }
     page.field("state", state(session));
     page.field("events", count(output.event_count));
+    write_spans(session, page);
     if output.events.is_empty() {
         return;
     }

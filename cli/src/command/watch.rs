@@ -226,7 +226,7 @@ fn json_of(change: &Of) -> Result<Value, Failure> {
         }
         Of::Decay(of) => json!({"decay": Time::of(of.time)?}),
         Of::SessionOpened(of) => json!({"session_opened": {
-            "id": of.session_id, "key": of.key, "agent": of.agent,
+            "id": of.session_id, "key": of.key, "agent": of.agent, "reopened": of.reopened,
         }}),
         Of::SessionClosed(of) => json!({"session_closed": {
             "id": of.session_id, "outcome": of.outcome,

@@ -42,10 +42,16 @@ pub(crate) fn words(change: &Of) -> Result<String, Failure> {
             format!("~ used: {}", ids.join(", "))
         }
         Of::Decay(_) => "~ strengths are computed as of now".to_owned(),
-        Of::SessionOpened(of) => match of.key.as_str() {
-            "" => format!("+ session {}", of.session_id),
-            key => format!("+ session {} ({})", of.session_id, printable(key)),
-        },
+        Of::SessionOpened(of) => {
+            let key = match of.key.as_str() {
+                "" => String::new(),
+                key => format!(" ({})", printable(key)),
+            };
+            match of.reopened {
+                false => format!("+ session {}{key}", of.session_id),
+                true => format!("~ session {}{key} reopened", of.session_id),
+            }
+        }
         Of::SessionClosed(of) => match of.outcome.as_str() {
             "" => format!("~ session {} closed", of.session_id),
             outcome => format!("~ session {} closed: {}", of.session_id, printable(outcome)),

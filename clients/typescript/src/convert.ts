@@ -28,6 +28,7 @@ import {
   type Row,
   type Rows,
   type Session,
+  type SessionSpan,
   type Source,
   type Stage,
   type Step,
@@ -316,6 +317,18 @@ export function session(reply: Reply): Session {
     lastEventMicros: micros(reply.last_event_at),
     closedMicros: reply.closed_at ? micros(reply.closed_at) : null,
     outcome: reply.outcome,
+    spans: reply.spans.map(span),
+    spanCount: Number(reply.span_count),
+  };
+}
+
+function span(reply: Reply): SessionSpan {
+  return {
+    openedMicros: micros(reply.opened_at),
+    closedMicros: reply.closed_at ? micros(reply.closed_at) : null,
+    outcome: reply.outcome,
+    eventCount: Number(reply.event_count),
+    episodeIds: reply.episode_ids.map(Number),
   };
 }
 
@@ -376,7 +389,7 @@ function change(reply: Reply): Change {
     case 'decay':
       return { kind: 'decay', timeMicros: micros(one.time) };
     case 'session_opened': {
-      const values = { key: one.key, agent: one.agent };
+      const values = { key: one.key, agent: one.agent, reopened: one.reopened };
       return { kind: 'session-opened', session: one.session_id, values, timeMicros: micros(one.time) };
     }
     case 'session_closed': {

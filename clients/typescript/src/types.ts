@@ -173,7 +173,18 @@ export interface TimelineEntry {
   event: Event;
 }
 
-/** A conversation or a piece of work. */
+/** One stay in a session: from its opening, or from its first use after a close, to the next close. */
+export interface SessionSpan {
+  openedMicros: Micros;
+  closedMicros: Micros | null;
+  outcome: string;
+  /** Events recorded in it, hidden ones and episodes included. */
+  eventCount: number;
+  /** The episodes that cover some of its events. */
+  episodeIds: number[];
+}
+
+/** A conversation or a piece of work. Its times and its outcome are those of its latest span. */
 export interface Session {
   id: number;
   key: string;
@@ -184,6 +195,10 @@ export interface Session {
   lastEventMicros: Micros;
   closedMicros: Micros | null;
   outcome: string;
+  /** Its newest spans, the latest one last: at most 10,000, in a list of sessions 100. */
+  spans: SessionSpan[];
+  /** The number of all of them. */
+  spanCount: number;
 }
 
 /** An event of a context, or one left out. */
@@ -308,7 +323,7 @@ export type Change =
   | { kind: 'vector'; eventId: number; vector: Float32Array | null }
   | { kind: 'touch'; uses: Map<number, number>; timeMicros: Micros }
   | { kind: 'decay'; timeMicros: Micros }
-  | { kind: 'session-opened'; session: number; values: { key: string; agent: string }; timeMicros: Micros }
+  | { kind: 'session-opened'; session: number; values: { key: string; agent: string; reopened: boolean }; timeMicros: Micros }
   | { kind: 'session-closed'; session: number; values: { outcome: string }; timeMicros: Micros }
   | { kind: 'settings'; attributes: JsonObject }
   | { kind: 'erased'; eventId: number }

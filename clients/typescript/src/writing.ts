@@ -176,7 +176,7 @@ export class Writing extends Calls {
     await this.write('Decay', how);
   }
 
-  /** Summarises a session by an episode, and returns its id. The events leave listings, and stay in the graph. */
+  /** Summarises what no episode of a session covers, and returns the new one. The events leave listings, and stay in the graph. */
   async compress(
     session: number,
     text: string,
@@ -186,7 +186,7 @@ export class Writing extends Calls {
     return Number((await this.write('CompressSession', how, fields)).event_id);
   }
 
-  /** Opens a session and returns its number; returns the open session of the same key, if any. */
+  /** Opens a session and returns its number; returns the session of the same key, if any: a closed one is opened again. */
   async openSession(key = '', how: WriteOptions = {}): Promise<number> {
     return (await this.write('OpenSession', how, { key })).session_id;
   }

@@ -4,6 +4,10 @@
 
 /// Results per page.
 pub const PAGE_MAX: usize = 10_000;
+/// Spans of a session in a list of sessions: the newest ones.
+pub const SPANS_LISTED_MAX: usize = 100;
+/// Spans of a session that is shown by itself: the newest ones.
+pub const SPANS_SHOWN_MAX: usize = 10_000;
 /// Events that one walk may visit.
 pub const VISITED_MAX: usize = 10_000_000;
 /// Depth of a walk, in edges from its start.

@@ -197,8 +197,8 @@ pub enum Error {
         /// The session.
         id: SessionId,
     },
-    /// The session is closed.
-    #[error("session {id} is closed: open another")]
+    /// The session is closed already.
+    #[error("session {id} is closed already: an event in it opens it again")]
     SessionClosed {
         /// The session.
         id: SessionId,

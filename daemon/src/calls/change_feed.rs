@@ -274,7 +274,7 @@ fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<Chan
         Op::Decay { at, .. } => ChangeKind::Decay(v1::DecayChange {
             time: Some(timestamp(*at)),
         }),
-        Op::OpenSession { .. } | Op::CloseSession { .. } => return Ok(session(op)),
+        Op::OpenSession { .. } | Op::CloseSession { .. } => return session(view, op),
         Op::Settings { json } => ChangeKind::SettingsJson((*json).to_owned()),
         Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
         // The message and its events name actors; request ids concern only the writer.
@@ -305,9 +305,9 @@ fn touch(
     })))
 }
 
-/// A session that is opened or closed; `None` for any other operation.
-fn session(op: &Op<'_>) -> Option<ChangeKind> {
-    match op {
+/// A session that is opened, opened again or closed; `None` for any other operation.
+fn session(view: &View, op: &Op<'_>) -> Result<Option<ChangeKind>> {
+    Ok(match op {
         Op::OpenSession {
             session,
             key,
@@ -318,6 +318,7 @@ fn session(op: &Op<'_>) -> Option<ChangeKind> {
             key: (*key).to_owned(),
             agent: (*agent).to_owned(),
             time: Some(timestamp(*at)),
+            reopened: is_reopening(view, *session, *at)?,
         })),
         Op::CloseSession {
             session,
@@ -329,7 +330,13 @@ fn session(op: &Op<'_>) -> Option<ChangeKind> {
             time: Some(timestamp(*at)),
         })),
         _ => None,
-    }
+    })
+}
+
+/// True if a span of a session that was opened then is not its first one.
+fn is_reopening(view: &View, session: SessionId, at: Micros) -> Result<bool> {
+    let spans = view.session_spans(session)?;
+    Ok(spans.iter().skip(1).any(|span| span.opened == at))
 }
 
 fn event(
@@ -379,8 +386,7 @@ fn event(
 }
 
 fn session_key(view: &View, node: &NewNode<'_>) -> Result<String> {
-    let session = view.session(node.session)?;
-    Ok(session.map(|s| s.key.to_owned()).unwrap_or_default())
+    Ok(view.session_key(node.session)?.to_owned())
 }
 
 fn vector(view: &View, bytes: &[u8]) -> Option<v1::Vector> {

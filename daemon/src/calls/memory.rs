@@ -5,7 +5,7 @@ use std::sync::Arc;
 use amem_format::SessionId;
 use amem_proto::answer::timestamp;
 use amem_proto::v1;
-use amem_query::summary::{SUMMARY_BYTES, summary};
+use amem_query::summary::{SUMMARY_BYTES, has_uncovered, summary};
 use amem_store::Mutation;
 use amem_store::mutation::{Answer, Request};
 use tokio::sync::oneshot;
@@ -168,9 +168,19 @@ async fn summarise(
 ) -> Result<String> {
     let view = brain.view();
     let scans = gateway.scans.of(&caller.principal);
-    let made = scans.run(move || Ok(summary(&view, session, SUMMARY_BYTES)?));
-    made.await?.ok_or_else(|| {
-        let why = format!("session {session} has no sentence for a summary: set the text");
-        Refusal::invalid("text", why)
-    })
+    let made = scans.run(move || {
+        let made = summary(&view, session, SUMMARY_BYTES)?;
+        Ok((made, has_uncovered(&view, session)?))
+    });
+    match made.await? {
+        (Some(text), _) => Ok(text),
+        (None, true) => {
+            let why = format!("session {session} has no sentence for a summary: set the text");
+            Err(Refusal::invalid("text", why))
+        }
+        (None, false) => {
+            let why = format!("session {session} has no event that is not compressed or forgotten");
+            Err(Refusal::invalid("session", why))
+        }
+    }
 }

@@ -67,8 +67,7 @@ impl<'v> EventEncoder<'v> {
         let flags = node.flags();
         // Read only if it is asked for: reading checks all its numbers, and an event is shown even if they are damaged.
         let vector = if shape.vector { node.vector()? } else { None };
-        let session = self.view.session(node.session())?;
-        let session_key = session.map_or("", |session| session.key);
+        let session_key = self.view.session_key(node.session())?;
         let text = node.text()?;
         let attributes = node.attributes_json()?.unwrap_or_default();
         let author = self.view.actor(node.author()?)?;

@@ -272,6 +272,14 @@ impl Life {
                 session: SessionId(SESSIONS as u32 - self.closed),
                 outcome: "agreed".into(),
             },
+            // It goes on, and ends again.
+            Mutation::OpenSession {
+                key: format!("conversation/{}", SESSIONS as u32 - self.closed),
+            },
+            Mutation::CloseSession {
+                session: SessionId(SESSIONS as u32 - self.closed),
+                outcome: "agreed again".into(),
+            },
         ];
         self.closed += 1;
         all.into_iter().try_for_each(|mutation| self.run(mutation))

@@ -253,9 +253,16 @@ impl Account {
         answer.time = Micros(first + adds);
         let mut left = adds;
         for act in &mut acts {
-            if let Act::Add(made) = act {
-                *act = Act::AddBefore(left, made.clone());
-                left -= 1;
+            match act {
+                Act::Add(made) => {
+                    *act = Act::AddBefore(left, made.clone());
+                    left -= 1;
+                }
+                // A session that is opened again begins with the event that does so.
+                Act::Open(id, key, agent) => {
+                    *act = Act::OpenBefore(left, *id, key.clone(), agent.clone());
+                }
+                _ => {}
             }
         }
         for (id, vector, relate) in similar {

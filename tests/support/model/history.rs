@@ -17,7 +17,7 @@ pub struct Model {
 /// What a view shows: the state at the moment asked about, hiding what is hidden now.
 #[derive(Debug, Clone)]
 pub struct ViewState {
-    /// Events and edges of the moment, sessions and rates of now.
+    /// Events, edges and sessions of the moment, rates of now.
     pub state: State,
     /// The newest commit.
     pub now: u64,
@@ -76,15 +76,9 @@ impl Model {
         for (event, now) in state.events.iter_mut().zip(&present.events) {
             as_of(event, now, time);
         }
-        let State {
-            sessions, rates, ..
-        } = present;
+        let rates = present.rates;
         ViewState {
-            state: State {
-                sessions,
-                rates,
-                ..state
-            },
+            state: State { rates, ..state },
             now: now.0,
             moment,
         }

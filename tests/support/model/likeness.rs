@@ -147,6 +147,21 @@ fn sessions(view: &View, known: &ViewState) -> Result<(), String> {
             session.explicit,
             expected.explicit,
         )?;
+        let spans = read("its spans", view.session_spans(id))?;
+        let spans = spans.iter().map(|span| {
+            let closed = span.closed.map(|t| t.0);
+            (
+                span.explicit,
+                span.opened.0,
+                closed,
+                span.outcome.to_owned(),
+            )
+        });
+        same(
+            &format!("the spans of session {id}"),
+            spans.collect(),
+            expected.spans(),
+        )?;
         if !session.key.is_empty() {
             let by_key = read("a key", view.session_by_key(session.key))?;
             same(

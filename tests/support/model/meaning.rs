@@ -255,7 +255,7 @@ impl Doing {
         let lambda = event.lambda.unwrap_or(0.0);
         sense(lambda.is_finite() && lambda >= 0.0 && event.event_type.0 <= 5)?;
         let session = event.session.unwrap_or_default();
-        sense(self.is_open(session))?;
+        self.join(session)?;
         self.vector(event.vector.as_deref())?;
         sense(event.space.is_none_or(|space| space.is_nil()) || event.vector.is_none())?;
         let id = self.state().events.len() as u64;
@@ -423,7 +423,17 @@ impl Doing {
         self.meaning.answer.session = Some(session);
     }
 
-    /// True if events may join a session: one without an owner, or one that was opened and not closed.
+    /// An event joins a session: one that was closed is opened again.
+    fn join(&mut self, id: SessionId) -> Result<(), Senseless> {
+        if !self.is_open(id) {
+            let session = self.state().sessions.get(&id.0).ok_or(Senseless)?;
+            let (key, agent) = (session.key.clone(), session.agent.clone());
+            self.act(Act::Open(id.0, key, agent));
+        }
+        Ok(())
+    }
+
+    /// True if a session is one without an owner, or one that was opened and not closed.
     fn is_open(&self, id: SessionId) -> bool {
         let session = self.state().sessions.get(&id.0);
         id == SessionId(0) || session.is_some_and(|session| session.closed.is_none())
@@ -435,7 +445,7 @@ impl Doing {
             .iter()
             .filter(|(_, of)| !key.is_empty() && of.key == key);
         if let Some((&id, _)) = known.next() {
-            sense(self.is_open(SessionId(id)))?;
+            self.join(SessionId(id))?;
             self.meaning.answer.session = Some(SessionId(id));
             return Ok(());
         }

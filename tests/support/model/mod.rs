@@ -25,6 +25,6 @@ pub use likeness::{commits, likeness};
 pub use listing::{SortKey, list, place, sessions};
 pub use ranking::{ScoreParts, bm25, cosines, fused, shown_as};
 pub use requests::Requests;
-pub use state::{Act, Event, NewEvent, Session, State};
+pub use state::{Act, Event, NewEvent, Session, SessionSpan, State};
 pub use world::{World, author_of};
 pub use written::WrittenBrain;

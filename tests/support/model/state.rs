@@ -56,6 +56,8 @@ pub enum Act {
     Rates([f32; 6]),
     /// A session begins: number, key, agent.
     Open(u32, String, String),
+    /// The same, so many microseconds before the commit: with its first event.
+    OpenBefore(i64, u32, String, String),
     /// A session ends, thus.
     Close(u32, String),
 }
@@ -130,6 +132,26 @@ pub struct Session {
     pub closed: Option<i64>,
     /// How it ended.
     pub outcome: String,
+    /// The spans before this one, each as it was closed.
+    pub earlier: Vec<SessionSpan>,
+}
+
+/// A span of a session: whether it was opened by a client, when, when it was closed, how it ended.
+pub type SessionSpan = (bool, i64, Option<i64>, String);
+
+impl Session {
+    /// All spans, the latest one last.
+    pub fn spans(&self) -> Vec<SessionSpan> {
+        let latest = (
+            self.explicit,
+            self.opened,
+            self.closed,
+            self.outcome.clone(),
+        );
+        let mut spans = self.earlier.clone();
+        spans.push(latest);
+        spans
+    }
 }
 
 /// What there is.
@@ -198,8 +220,16 @@ impl State {
                 }
             }
             Act::Rates(rates) => self.rates = *rates,
+            Act::OpenBefore(before, id, key, agent) => {
+                let act = Act::Open(*id, key.clone(), agent.clone());
+                self.apply(time - before, &act);
+            }
             Act::Open(id, key, agent) => {
                 let session = self.sessions.entry(*id).or_default();
+                if session.closed.is_some() {
+                    session.earlier = session.spans();
+                    (session.closed, session.outcome) = (None, String::new());
+                }
                 (session.explicit, session.key) = (true, key.clone());
                 (session.opened, session.agent) = (time, agent.clone());
                 session.last_event = session.last_event.max(time);

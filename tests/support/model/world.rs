@@ -90,7 +90,7 @@ impl World {
     /// A random commit, or a checkpoint.
     pub fn step(&mut self) -> Result<()> {
         let count = self.state.events.len() as u64;
-        let choice = if count < 3 { 0 } else { self.random.below(60) };
+        let choice = if count < 3 { 0 } else { self.random.below(61) };
         let acts = match choice {
             0..=19 => {
                 let count = 1 + self.random.below(5);
@@ -115,7 +115,21 @@ impl World {
             }
             51 => vec![Act::Decay(self.rates())],
             52 => vec![Act::Rates(self.rates())],
-            53..=54 => {
+            53 => {
+                let closed = self.state.sessions.iter();
+                let closed = closed.filter(|(id, s)| **id > 0 && s.closed.is_some());
+                let closed: Vec<u32> = closed.map(|(id, _)| *id).collect();
+                match closed.as_slice() {
+                    [] => Vec::new(),
+                    closed => {
+                        let id = self.random.pick(closed);
+                        let session = &self.state.sessions[&id];
+                        let (key, agent) = (session.key.clone(), session.agent.clone());
+                        vec![Act::Open(id, key, agent)]
+                    }
+                }
+            }
+            54 => {
                 let id = self
                     .state
                     .sessions
@@ -124,7 +138,7 @@ impl World {
                     .map_or(0, |id| id + 1);
                 vec![Act::Open(id, format!("key-{id}"), "tester".into())]
             }
-            55 => {
+            55..=56 => {
                 let open = self
                     .state
                     .sessions
@@ -363,7 +377,10 @@ fn encode(act: &Act) -> EncodedAct {
 }
 
 fn to_op<'a>(act: &'a Act, encoded: &'a EncodedAct, next: &mut u64, time: i64) -> Op<'a> {
-    let at = Micros(time);
+    let at = match act {
+        Act::OpenBefore(before, ..) => Micros(time - before),
+        _ => Micros(time),
+    };
     match act {
         Act::Add(event) | Act::AddBefore(_, event) => {
             let at = match act {
@@ -424,7 +441,7 @@ fn to_op<'a>(act: &'a Act, encoded: &'a EncodedAct, next: &mut u64, time: i64) -
         Act::Rates(_) => Op::Settings {
             json: &encoded.json,
         },
-        Act::Open(id, key, agent) => Op::OpenSession {
+        Act::Open(id, key, agent) | Act::OpenBefore(_, id, key, agent) => Op::OpenSession {
             session: SessionId(*id),
             key,
             agent,

@@ -80,7 +80,7 @@ class Agent:
     # What it writes.
 
     def begin(self):
-        # One that was closed is not opened again: who comes back has another key.
+        # An agent that comes back has another key, and leaves its earlier session as it is.
         self.session = self.brain.open_session(f"{self.name}-{self.count}" if self.count else self.name)
         if self.pending is not None:
             request_id, session, verb, ends, text = self.pending

@@ -131,6 +131,37 @@ fn sessions_are_opened_compressed_and_closed() {
         list.contains("2 tuesday amemctl AGO AGO closed AGO: quiet"),
         "{list}"
     );
+    // Both go on, by number, by key, and opened again; a number and a key are the same session.
+    tool.told("add work --session 1 'The move to the second disk is done'");
+    let nothing = tool.run(&words("compress work tuesday"));
+    let why = "session 2 has no event that is not compressed or forgotten";
+    assert!(nothing.err.contains(why), "{nothing:?}");
+    let lsn = || tool.envelope("info work")["brain"]["lsn"].to_string();
+    let after = lsn();
+    check(&tool.text("-q sessions open work tuesday"), "2");
+    let told = tool.told(&format!("watch work --after {after} --count 1"));
+    assert!(told.contains("~ session 2 (tuesday) reopened"), "{told}");
+    tool.told("sessions close work monday --outcome 'all is well'");
+    let after = lsn();
+    tool.told("add work --session monday 'It was the cable after all'");
+    let told = tool.told(&format!("watch work --after {after} --count 1"));
+    assert!(told.contains("~ session 1 (monday) reopened"), "{told}");
+    check(
+        &tool.text("compress work monday 'It was the cable'"),
+        "event 7 is the episode of 2 events of session 1",
+    );
+    let again = tool.data("sessions show work monday", 0);
+    let spans = &again["session"]["spans"];
+    assert_eq!(
+        (&again["session"]["span_count"], &spans[0]["outcome"]),
+        (&2.into(), &"all is well".into())
+    );
+    assert_eq!(spans[0]["episode_ids"], serde_json::json!([4, 7]));
+    assert_eq!(spans[1]["episode_ids"], serde_json::json!([7]));
+    assert!(
+        tool.told("sessions show work monday")
+            .contains("AGO closed AGO: all is well 6 4 7")
+    );
     tool.refused(
         "sessions show work friday",
         3,

@@ -56,6 +56,7 @@ fn the_brain_has_everything_in_it() {
         "identity",
         "settings",
         "sessions",
+        "spans",
         "actors",
         "authors",
         "attributes",

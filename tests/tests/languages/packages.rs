@@ -42,15 +42,22 @@ fn page(path: &str) -> String {
 fn runs_as_shown(what: &str, script: &Kit, tells: &str) {
     let (_folder, place) = place();
     let daemon = place.start();
-    let mut command = script.command();
-    command.env("AMEMD_SOCKET", place.socket());
-    let output = command.current_dir(place.folder()).output().unwrap();
-    let [out, err] = [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
-    assert!(
-        output.status.success() && out.contains(tells),
-        "{what}: {out}{err}"
-    );
-    say(&format!("{what}: {} lines told", out.lines().count()));
+    // The second time finds what the first one left: its brain, and its closed session.
+    for time in ["once", "twice"] {
+        let mut command = script.command();
+        command.env("AMEMD_SOCKET", place.socket());
+        let output = command.current_dir(place.folder()).output().unwrap();
+        let [out, err] =
+            [output.stdout, output.stderr].map(|said| String::from_utf8(said).unwrap());
+        assert!(
+            output.status.success() && out.contains(tells),
+            "{what}, {time}: {out}{err}"
+        );
+        say(&format!(
+            "{what}, {time}: {} lines told",
+            out.lines().count()
+        ));
+    }
     assert!(daemon.stop().success());
 }
 

@@ -1,10 +1,10 @@
 //! What a view shows of each event, and of its edges.
 
 use amem_format::{Error, Flags, NodeId};
-use amem_query::events::{SessionFilter, SessionSelector};
+use amem_query::events::{SessionFilter, SessionSelector, SessionSpans};
 use amem_query::{Get, ListSessions, ShowSession};
 use amem_tests::model::Requests;
-use amem_tests::model::{edges, sessions};
+use amem_tests::model::{Event, Session, edges, sessions};
 
 use crate::in_worlds;
 
@@ -112,6 +112,8 @@ fn sessions_are_listed_by_number_page_by_page() {
                 let shown = ShowSession { session: named }.run(view).unwrap();
                 assert_eq!(shown.events, known.state.events.iter().filter(of).count());
                 assert_eq!(shown.session, *session);
+                let of = known.state.events.iter().filter(of);
+                like_spans(&shown.spans, expected, &of.collect::<Vec<_>>());
             }
             request.cursor = page.next;
             if request.cursor.is_none() {
@@ -120,4 +122,20 @@ fn sessions_are_listed_by_number_page_by_page() {
         }
         assert_eq!(found, sessions(known, state, oldest_first));
     });
+}
+
+/// Spans have their times, the number of their events, and the episodes that events of theirs are part of.
+fn like_spans(shown: &SessionSpans<'_>, session: &Session, of: &[&Event]) {
+    let all = session.spans();
+    assert_eq!((shown.count, shown.newest.len()), (all.len(), all.len()));
+    let mut left = of.to_vec();
+    for (span, expected) in shown.newest.iter().zip(&all).rev() {
+        let closed = span.span.closed.map(|t| t.0);
+        let found = (span.span.explicit, span.span.opened.0, closed);
+        assert_eq!(found, (expected.0, expected.1, expected.2));
+        assert_eq!(span.span.outcome, expected.3);
+        let is_first = std::ptr::eq(span, &shown.newest[0]);
+        let at = left.partition_point(|e| !is_first && e.created_at < expected.1);
+        assert_eq!(span.events, left.split_off(at).len());
+    }
 }

@@ -54,13 +54,16 @@ impl RequestMaker<'_> {
         NodeId(id)
     }
 
-    /// A session, mostly an open one; once in a while one that is not there.
+    /// A session, mostly an open one, at times a closed one; once in a while one that is not there.
     fn session(&mut self) -> SessionId {
+        let any = self.random.below(12);
         let all = &self.state().sessions;
         let open = all.iter().filter(|(_, session)| session.closed.is_none());
         let open: Vec<u32> = open.map(|(id, _)| *id).collect();
         let last = all.keys().next_back().copied().unwrap_or(0);
-        match self.random.below(12) {
+        let named: Vec<u32> = all.keys().copied().collect();
+        match any {
+            1..=2 if !named.is_empty() => SessionId(self.random.pick(&named)),
             0 => SessionId(self.random.below(u64::from(last) + 2) as u32),
             _ if open.is_empty() => SessionId(0),
             _ => SessionId(self.random.pick(&open)),

@@ -190,7 +190,10 @@ fn live(seed: u64, rounds: u64, grown: u64, changed: u64) {
     let (mut sessions, mut asked, mut done) = (Vec::new(), 0, 0);
     for round in 0..rounds {
         let view = store.view();
-        sessions.retain(|id| view.session(*id).unwrap().unwrap().closed.is_none());
+        // Some go on after a close.
+        sessions.retain(|id| {
+            view.session(*id).unwrap().unwrap().closed.is_none() || random.below(3) == 0
+        });
         if round % 3 != 2 {
             let count = 1 + random.below(grown);
             let new = batch(random, &store.view(), count, &sessions);

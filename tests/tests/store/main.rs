@@ -17,6 +17,7 @@ mod merge;
 mod parts;
 mod refusals;
 mod requests;
+mod spans;
 mod taken;
 
 use std::sync::Arc;

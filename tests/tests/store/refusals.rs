@@ -104,10 +104,10 @@ fn bad_requests_are_refused_by_name_and_change_nothing() {
             "no session 9",
         ),
         (
-            ingest(vec![NewEvent {
-                session,
-                ..fact("x")
-            }]),
+            Mutation::CloseSession {
+                session: session.unwrap(),
+                outcome: "done".into(),
+            },
             "is closed",
         ),
         (

@@ -29,6 +29,7 @@ from .types import (
     Row,
     Rows,
     Session,
+    SessionSpan,
     Step,
     TimelineEntry,
     Walk,
@@ -254,6 +255,18 @@ def session(message: Any) -> Session:
         last_event_micros=micros(message.last_event_at),
         closed_micros=micros(message.closed_at) if message.HasField("closed_at") else None,
         outcome=message.outcome,
+        spans=[span(one) for one in message.spans],
+        span_count=message.span_count,
+    )
+
+
+def span(message: Any) -> SessionSpan:
+    return SessionSpan(
+        opened_micros=micros(message.opened_at),
+        closed_micros=micros(message.closed_at) if message.HasField("closed_at") else None,
+        outcome=message.outcome,
+        event_count=message.event_count,
+        episode_ids=list(message.episode_ids),
     )
 
 
@@ -315,7 +328,7 @@ def change(message: Any) -> Change:
     if which == "decay":
         return Change("decay", time_micros=micros(one.time))
     if which == "session_opened":
-        values = {"key": one.key, "agent": one.agent}
+        values = {"key": one.key, "agent": one.agent, "reopened": one.reopened}
         return Change("session-opened", session=one.session_id, values=values, time_micros=micros(one.time))
     if which == "session_closed":
         values = {"outcome": one.outcome}

@@ -219,14 +219,14 @@ class Writing(Calls):
     def compress(
         self, session: int, text: str, *, vector: Optional[Sequence[float]] = None, request_id: Optional[str] = None
     ) -> int:
-        """Summarises a session by an episode, and returns its id. The events leave listings, and stay in the graph."""
+        """Summarises what no episode of a session covers, and returns the new one. The events leave listings, and stay in the graph."""
         answer = self._write(
             "CompressSession", None, request_id, session_id=session, text=text, vector=_convert.vector(vector)
         )
         return int(answer.event_id)
 
     def open_session(self, key: str = "", *, request_id: Optional[str] = None) -> int:
-        """Opens a session and returns its number; returns the open session of the same key, if any."""
+        """Opens a session and returns its number; returns the session of the same key, if any: a closed one is opened again."""
         return int(self._write("OpenSession", None, request_id, key=key).session_id)
 
     def close_session(self, session: int, outcome: str = "", *, request_id: Optional[str] = None) -> None:

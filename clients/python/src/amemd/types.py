@@ -204,8 +204,21 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True)
+class SessionSpan:
+    """One stay in a session: from its opening, or from its first use after a close, to the next close."""
+
+    opened_micros: int
+    closed_micros: Optional[int]
+    outcome: str
+    #: Events recorded in it, hidden ones and episodes included.
+    event_count: int
+    #: The episodes that cover some of its events.
+    episode_ids: List[int]
+
+
+@dataclass(frozen=True)
 class Session:
-    """A conversation or a piece of work."""
+    """A conversation or a piece of work. Its times and its outcome are those of its latest span."""
 
     id: int
     key: str
@@ -216,6 +229,10 @@ class Session:
     last_event_micros: int
     closed_micros: Optional[int]
     outcome: str
+    #: Its newest spans, the latest one last: at most 10,000, in a list of sessions 100.
+    spans: Sequence[SessionSpan] = ()
+    #: The number of all of them.
+    span_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -323,7 +340,7 @@ class Change:
     event: Optional[Event] = None
     edge: Optional[Edge] = None
     event_id: Optional[int] = None
-    #: Of belief: confidence, decay_rate, pinned, forgotten, compressed. Of sessions: key, agent, outcome.
+    #: Of belief: confidence, decay_rate, pinned, forgotten, compressed. Of sessions: key, agent, reopened, outcome.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: Number of uses, by event.
     uses: Optional[Dict[int, int]] = None

@@ -35,6 +35,8 @@ const ATTRIBUTES = 0x45;
 const AUTHORS = 0x53;
 const EVENT_TIMES = 0x46;
 const ADJACENCY = 0x4b;
+const KINDS = 0x4c;
+const SPANS = 0x54;
 const JOURNAL = 0x7f;
 const NAMES: Record<number, string> = {
   [IDENTITY]: 'identity',
@@ -44,7 +46,22 @@ const NAMES: Record<number, string> = {
   [ATTRIBUTES]: 'attributes',
   [EVENT_TIMES]: 'event times',
   [ADJACENCY]: 'adjacency',
+  [KINDS]: 'kinds',
+  [SPANS]: 'spans',
 };
+
+/** The type of episodes. */
+export const EPISODE = 5;
+
+/** A span of a session that was closed, and opened again since. */
+export interface EarlierSpan {
+  opened: bigint;
+  closed: bigint;
+  outcome: string;
+}
+
+/** A session as its record has it, without its spans. */
+export type SessionRecord = Omit<Session, 'spans' | 'spanCount'>;
 
 /** The flags of an event. */
 export const FLAG = { vector: 1, attributes: 2, pinned: 4, forgotten: 8, compressed: 16, erased: 32 } as const;
@@ -387,7 +404,7 @@ export class Base {
   }
 
   /** The session at an index, in order of number. */
-  sessionAt(place: number): Session {
+  sessionAt(place: number): SessionRecord {
     const [own, count] = [this.section(SESSIONS), this.sessionCount()];
     if (place >= count) throw own.bad(0, `there is no session at place ${place}`);
     const record = own.slice(16 + 64 * place, 64);
@@ -406,15 +423,65 @@ export class Base {
     };
   }
 
-  findSession(number: number): Session | null {
-    const own = this.section(SESSIONS);
-    const count = this.sessionCount();
-    let [low, high] = [0, count];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if (own.u32(16 + 64 * middle) < number) low = middle + 1;
-      else high = middle;
-    }
-    return low < count && own.u32(16 + 64 * low) === number ? this.sessionAt(low) : null;
+  findSession(number: number): SessionRecord | null {
+    const place = this.sessionPlace(number);
+    return place === null ? null : this.sessionAt(place);
   }
+
+  private sessionPlace(number: number): number | null {
+    const [own, count] = [this.section(SESSIONS), this.sessionCount()];
+    const place = firstOf(own, 16, 64, count, number);
+    return place < count && own.u32(16 + 64 * place) === number ? place : null;
+  }
+
+  /** The events of a session, ascending. */
+  sessionMembers(number: number): number[] {
+    const [place, own, count] = [this.sessionPlace(number), this.section(SESSIONS), this.sessionCount()];
+    if (place === null) return [];
+    return this.ids(own, 16 + 68 * count + 4 * place, 16 + 72 * count + 4);
+  }
+
+  /** The events of the type episode, ascending. */
+  episodes(): number[] {
+    return this.ids(this.section(KINDS), 8 + 4 * EPISODE, 8 + 4 * 257);
+  }
+
+  /** The ids between two starts, the first of them at `at`, of those that begin at `from`. */
+  private ids(own: Span, at: number, from: number): number[] {
+    const [start, end] = [own.u32(at), own.u32(at + 4)];
+    if (!(start <= end && end <= this.nodes)) throw own.bad(at, `the events reach past ${this.nodes}`);
+    const bytes = own.slice(from + 4 * start, 4 * (end - start));
+    return Array.from({ length: end - start }, (_, index) => bytes.readUInt32LE(4 * index));
+  }
+
+  /** The earlier spans of a session that was opened again. Older files have none. */
+  spans(number: number): EarlierSpan[] {
+    if (!this.sections.has(SPANS)) return [];
+    const own = this.section(SPANS);
+    const count = own.u64(0);
+    if (!(8 + 40 * count <= own.size)) throw own.bad(0, `${count} spans do not fit`);
+    const found: EarlierSpan[] = [];
+    for (let place = firstOf(own, 8, 40, count, number); place < count; place += 1) {
+      const record = own.slice(8 + 40 * place, 40);
+      if (record.readUInt32LE(0) !== number) break;
+      const at = 8 + 40 * count + asNumber(record.readBigUInt64LE(24));
+      found.push({
+        opened: record.readBigInt64LE(8),
+        closed: record.readBigInt64LE(16),
+        outcome: own.text(at, record.readUInt32LE(32)),
+      });
+    }
+    return found;
+  }
+}
+
+/** The first record whose session is at least `number`; each begins with its session. */
+function firstOf(own: Span, start: number, size: number, count: number, number: number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (own.u32(start + size * middle) < number) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -4,7 +4,7 @@
 // journal's bytes; texts and vectors stay in the file. Not here: reading it (`reader`).
 
 import { DamagedFile } from '../errors';
-import { FLAG, type Actor, type Base, type Tie, type Value } from './base';
+import { FLAG, type Actor, type Base, type EarlierSpan, type Tie, type Value } from './base';
 import { EDGES_MAX, NODES_MAX, type File } from './file';
 import type { Transaction } from './journal';
 import { isOnlyOrigin, operations, type NewEvent, type Op, type ByteRange } from './ops';
@@ -31,7 +31,10 @@ export interface Times {
   firstEvent?: bigint;
   lastEvent?: bigint;
   opened?: { key: string; agent: string; when: bigint };
-  closed?: { outcome: string; when: bigint };
+  closed?: { outcome: string; when: bigint } | undefined;
+  events: number[];
+  /** The spans that the journal closed by opening the session again. */
+  earlier: EarlierSpan[];
 }
 
 /** Edges of one event by (other end, type); null is a retracted edge. */
@@ -125,8 +128,7 @@ export class Graph {
         this.decays.push({ when: op.when, rates: op.rates });
         return undefined;
       case 'open-session':
-        this.times(op.session).opened = { key: op.key, agent: op.agent, when: op.when };
-        return undefined;
+        return this.openSession(op);
       case 'close-session':
         this.times(op.session).closed = { outcome: op.outcome, when: op.when };
         return undefined;
@@ -154,6 +156,20 @@ export class Graph {
     }
   }
 
+  /** Opens a session; one that is closed begins another span. */
+  private openSession(op: Extract<Op, { op: 'open-session' }>): void {
+    const times = this.times(op.session);
+    const base = times.earlier.length > 0 ? null : this.base.findSession(op.session);
+    let { closed } = times;
+    if (!closed && base && base.closedMicros !== null) closed = { outcome: base.outcome, when: base.closedMicros };
+    if (closed) {
+      const opened = times.opened?.when ?? base?.openedMicros ?? times.firstEvent ?? 0n;
+      times.earlier.push({ opened, closed: closed.when, outcome: closed.outcome });
+      times.closed = undefined;
+    }
+    times.opened = { key: op.key, agent: op.agent, when: op.when };
+  }
+
   private bad(why: string): DamagedFile {
     return new DamagedFile('operation', this.position, why);
   }
@@ -169,6 +185,7 @@ export class Graph {
     this.events.push(event);
     this.authors.push(this.authorNow);
     const times = this.times(event.session);
+    times.events.push(event.id);
     times.firstEvent ??= event.created;
     times.lastEvent = event.created;
     this.kept(event.id).runs = this.decays.length;
@@ -189,7 +206,7 @@ export class Graph {
   }
 
   private times(session: number): Times {
-    const times = this.sessions.get(session) ?? {};
+    const times = this.sessions.get(session) ?? { events: [], earlier: [] };
     this.sessions.set(session, times);
     return times;
   }

@@ -16,12 +16,13 @@ import {
   type Resolved,
   type Session,
 } from '../types';
-import { Base, FLAG } from './base';
+import { Base, FLAG, type SessionRecord } from './base';
 import { File, utf8 } from './file';
 import { Graph } from './graph';
 import * as journal from './journal';
 import { ORIGIN, type ByteRange } from './ops';
 import { resolve } from './resolve';
+import { episodes, spans, SPANS_LISTED, SPANS_SHOWN } from './spans';
 
 /** Milliseconds between two checks of the path without a hint in the live page. */
 const LOOK_EVERY = 1000;
@@ -410,10 +411,19 @@ export class Reader {
 
   /** A session by its number; null if it does not exist. */
   session(number: number): Session | null {
+    return this.withSpans(number, episodes(this.graph), SPANS_SHOWN);
+  }
+
+  private withSpans(number: number, known: Map<number, number[]>, most: number): Session | null {
+    const latest = this.latest(number);
+    return latest && { ...latest, ...spans(this.graph, latest, known.get(number) ?? [], most) };
+  }
+
+  private latest(number: number): SessionRecord | null {
     const { graph } = this;
     const [base, times] = [graph.base.findSession(number), graph.sessions.get(number)];
     if (!times) return base;
-    const session: Session = base ?? {
+    const session: SessionRecord = base ?? {
       id: number,
       key: '',
       agent: '',
@@ -432,6 +442,7 @@ export class Reader {
       Object.assign(session, { key, agent, openedMicros: when, explicit: true });
       used(when);
     }
+    if (times.earlier.length > 0) Object.assign(session, { outcome: '', closedMicros: null });
     if (times.closed) Object.assign(session, { outcome: times.closed.outcome, closedMicros: times.closed.when });
     return session;
   }
@@ -442,6 +453,7 @@ export class Reader {
     const numbers = new Set(sessions.keys());
     for (let place = 0; place < base.sessionCount(); place += 1) numbers.add(base.sessionAt(place).id);
     const sorted = [...numbers].sort((a, b) => a - b);
-    return sorted.map((number) => this.session(number)).filter((session): session is Session => session !== null);
+    const known = episodes(this.graph);
+    return sorted.map((number) => this.withSpans(number, known, SPANS_LISTED)).filter((session): session is Session => session !== null);
   }
 }

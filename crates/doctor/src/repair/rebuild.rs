@@ -13,6 +13,8 @@ use crate::verify::{Finding, log};
 use amem_format::base::Base;
 use amem_format::base::image::SectionWriter;
 use amem_format::base::section::{ROWS, SectionRow, tag};
+use amem_format::base::sessions::Session;
+use amem_format::base::spans::SessionSpan;
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
 use amem_format::base_builder::write_base;
@@ -126,6 +128,10 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> R
             return Ok(());
         }
     };
+    let earlier = base.spans().unwrap_or_else(|e| {
+        report.lost.push(e.into());
+        None
+    });
     let mut last = None;
     for position in 0..index.len() {
         let session = match index.at(position) {
@@ -144,21 +150,36 @@ fn push_sessions(base: &Base, build: &mut Build, report: &mut RepairReport) -> R
                 continue;
             }
         };
-        if session.explicit {
-            build.push(&Op::OpenSession {
-                session: session.id,
-                key: session.key,
-                agent: session.agent,
-                at: session.opened,
-            })?;
+        let mut spans = match earlier.map(|earlier| earlier.of(session.id)).transpose() {
+            Ok(spans) => spans.unwrap_or_default(),
+            Err(e) => {
+                report.lost.push(e.into());
+                Vec::new()
+            }
+        };
+        spans.push((&session).into());
+        for span in &spans {
+            push_span(&session, span, build)?;
         }
-        if let Some(at) = session.closed {
-            build.push(&Op::CloseSession {
-                session: session.id,
-                outcome: session.outcome,
-                at,
-            })?;
-        }
+    }
+    Ok(())
+}
+
+fn push_span(session: &Session<'_>, span: &SessionSpan<'_>, build: &mut Build) -> Result<()> {
+    if span.explicit {
+        build.push(&Op::OpenSession {
+            session: session.id,
+            key: session.key,
+            agent: session.agent,
+            at: span.opened,
+        })?;
+    }
+    if let Some(at) = span.closed {
+        build.push(&Op::CloseSession {
+            session: session.id,
+            outcome: span.outcome,
+            at,
+        })?;
     }
     Ok(())
 }

@@ -7,10 +7,11 @@ use super::values;
 use amem_format::analyzer::{Analyzer, TermCounts};
 use amem_format::base::Base;
 use amem_format::base::section::tag;
+use amem_format::base::spans::SessionSpan;
 use amem_format::base::vectors::inverse_length;
 use amem_format::error::{Error, Result};
 use amem_format::event::Edge;
-use amem_format::types::{EdgeType, EventType, Flags, NodeId};
+use amem_format::types::{EdgeType, EventType, Flags, NodeId, SessionId};
 
 /// The check of a section against the tables; `None` for a section that repeats nothing of them.
 pub(super) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
@@ -18,6 +19,7 @@ pub(super) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
         tag::ADJACENCY => adjacency,
         tag::KINDS => kinds,
         tag::SESSIONS => sessions,
+        tag::SPANS => spans,
         tag::EVENT_TIMES => event_times,
         tag::STRENGTHS => strengths,
         tag::CONFLICTS => conflicts,
@@ -150,6 +152,38 @@ fn sessions(base: &Base) -> Result<()> {
             section,
             format!("{count} events, the brain has {}", base.nodes()),
         );
+    }
+    Ok(())
+}
+
+/// Each earlier span belongs to a session, follows the one before it, and was closed before the next one.
+fn spans(base: &Base) -> Result<()> {
+    let section = base.section(tag::SPANS)?;
+    let (Some(index), sessions) = (base.spans()?, base.sessions()?) else {
+        return Ok(());
+    };
+    let mut before: Option<(SessionId, SessionSpan<'_>)> = None;
+    for position in 0..index.len() {
+        let (id, span) = index.at(position)?;
+        if before.is_some_and(|(last, _)| last > id) {
+            return bad(section, format!("a span of session {id} out of order"));
+        }
+        let Some(at) = sessions.find(id)? else {
+            let why = format!("a span of session {id}, which does not exist");
+            return bad(section, why);
+        };
+        let latest = SessionSpan::from(&sessions.at(at)?);
+        let previous = before.filter(|(last, _)| *last == id);
+        let is_after = |next: &SessionSpan<'_>, span: &SessionSpan<'_>| {
+            next.explicit && span.closed <= Some(next.opened)
+        };
+        if !previous.is_none_or(|(_, previous)| is_after(&span, &previous))
+            || !is_after(&latest, &span)
+        {
+            let why = format!("a span of session {id} that was not closed before the next one");
+            return bad(section, why);
+        }
+        before = Some((id, span));
     }
     Ok(())
 }

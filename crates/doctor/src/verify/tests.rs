@@ -269,6 +269,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
         (tag::ADJACENCY, 16 + 4 * 6 * 2, "adjacency"),
         (tag::KINDS, 8 + 257 * 4, "kinds"),
         (tag::SESSIONS, 16, "sessions"),
+        (tag::SPANS, 0, "spans"),
         (tag::EVENT_TIMES, 16, "event times"),
         (tag::STRENGTHS, 8, "strengths"),
         (tag::CONFLICTS, 16, "conflicts"),

@@ -24,6 +24,7 @@ use super::requests::Requests;
 use super::section::{Section, SectionPlace, SectionTable, section_table, tag};
 use super::sessions::SessionIndex;
 use super::settings::Settings;
+use super::spans::EarlierSpans;
 use super::summary_cache::{self, ForgottenBits, Peak, SummaryCache};
 use super::terms::Terms;
 use super::values::ValueIndex;

@@ -31,6 +31,7 @@ pub mod section;
 pub mod sessions;
 pub mod settings;
 pub(crate) mod source_table;
+pub mod spans;
 pub mod strengths;
 pub mod summary_cache;
 pub mod terms;

@@ -31,6 +31,9 @@ macro_rules! section_table {
             SESSIONS 0x43 "sessions" "each session, and its events" record required plain
                 /// Sessions and their events.
                 => sessions |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
+            SPANS 0x54 "spans" "earlier spans of sessions that were opened again" record optional plain
+                /// Earlier spans of sessions; `None` if another version made the file.
+                => spans |section, base| EarlierSpans::read(section).map(Some), Option<EarlierSpans<'_>>;
             ACTORS 0x44 "actors" "authors of commits" record required plain
                 /// Actors by number.
                 => actors |section, base| Actors::read(section), Actors<'_>;

@@ -15,7 +15,7 @@ use crate::base::section::{self, tag};
 use crate::base::sessions::Session;
 use crate::base::{
     actors, adjacency, attributes, authors, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, strengths, values as base_values, vectors,
+    requests, sessions, spans, strengths, values as base_values, vectors,
 };
 use crate::error::{Error, Result};
 use crate::types::{ActorId, NodeId};
@@ -69,6 +69,10 @@ impl SectionBuilder<'_> {
                 let of_event = session_positions(&all, &tables.sessions)?;
                 let older = kept.base().map(|base| base.sessions()).transpose()?;
                 out.write(tag, |body| sessions::write(body, &all, older, &of_event))
+            }
+            tag::SPANS => {
+                let earlier = view.all_earlier_spans()?;
+                out.write(tag, |body| spans::write(body, &earlier))
             }
             tag::ACTORS => {
                 // The frames carried behind the base name the actors of later commits.

@@ -467,12 +467,31 @@ impl Brain {
             .find(session)
             .and_then(|slot| sessions.version(slot, Lsn(u64::MAX)))
             .copied();
+        let reopens = opened.is_some() && self.is_closed(session, before.as_ref());
+        let known_close = before.and_then(|v| v.closed).filter(|_| !reopens);
         let version = SessionVersion {
             lsn,
             opened: opened.or(before.and_then(|v| v.opened)),
-            closed: closed.or(before.and_then(|v| v.closed)),
+            closed: closed.or(known_close),
+            reopenings: before.map_or(0, |v| v.reopenings) + u32::from(reopens),
             previous: END,
         };
         sessions.push(session, version);
+    }
+
+    /// True if a session is closed after its newest version.
+    fn is_closed(&self, session: SessionId, newest: Option<&SessionVersion>) -> bool {
+        if newest.is_some_and(|version| version.closed.is_some()) {
+            return true;
+        }
+        if newest.is_some_and(|version| version.reopenings > 0) {
+            return false;
+        }
+        // Damage to the section fails each read of a session; the commit itself is whole.
+        let closed_in_base = || {
+            let sessions = self.base.sessions().ok()?;
+            sessions.at(sessions.find(session).ok()??).ok()?.closed
+        };
+        closed_in_base().is_some()
     }
 }

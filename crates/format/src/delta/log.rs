@@ -101,8 +101,10 @@ pub struct SessionVersion {
     pub lsn: Lsn,
     /// Key, agent and time, if it was opened in this journal.
     pub opened: Option<(Span, Span, Micros)>,
-    /// Outcome and time, if it was closed.
+    /// Outcome and time, if it was closed in this journal and not opened again since.
     pub closed: Option<(Span, Micros)>,
+    /// How often this journal has opened it again after a close.
+    pub reopenings: u32,
     /// The previous version; `END` if there is none.
     pub previous: u32,
 }

@@ -366,7 +366,7 @@ operations! {
     },
     "strength is that of the moment from now on; rates by type";
 
-    /// A session begins.
+    /// A session begins, or goes on after a close.
     9 "open-session" OpenSession {
         /// The next number.
         session: SessionId = SessionField,
@@ -377,7 +377,7 @@ operations! {
         /// The agent that opens it.
         agent: &'a str = NameField<{ limits::NAME_BYTES_MAX }>,
     },
-    "";
+    "of a session that is closed: it begins another span";
 
     /// A session ends.
     10 "close-session" CloseSession {

@@ -156,8 +156,22 @@ impl View {
         }
     }
 
-    /// A session as of the newest commit.
+    /// A session at the view's moment: with the times and the outcome of its latest span.
     pub fn session(&self, id: SessionId) -> Result<Option<Session<'_>>> {
+        match self.latest_session(id)? {
+            Some(session) if self.is_as_of() => self.session_at_moment(session),
+            session => Ok(session),
+        }
+    }
+
+    /// The client's key of a session; empty for none.
+    pub fn session_key(&self, id: SessionId) -> Result<&str> {
+        let session = self.latest_session(id)?;
+        Ok(session.map_or("", |session| session.key))
+    }
+
+    /// A session as of the newest commit.
+    pub(super) fn latest_session(&self, id: SessionId) -> Result<Option<Session<'_>>> {
         let sessions = self.brain.base.sessions()?;
         let base = sessions.find(id)?.map(|at| sessions.at(at)).transpose()?;
         self.session_with(id, base)
@@ -200,11 +214,9 @@ impl View {
         base: Option<Session<'v>>,
     ) -> Result<Option<Session<'v>>> {
         let delta = &self.brain.delta;
-        let slot = delta
-            .sessions
-            .find(id)
-            .filter(|slot| slot.lsn <= self.now.lsn);
-        let Some(slot) = slot else { return Ok(base) };
+        let Some(slot) = self.session_slot(id) else {
+            return Ok(base);
+        };
         let mut session = base;
         if let Some(node) = self
             .newest_of(slot, self.now.lsn)
@@ -227,6 +239,9 @@ impl View {
                 known.explicit = true;
                 known.last_event = known.last_event.max(at);
             }
+            if version.reopenings > 0 {
+                (known.closed, known.outcome) = (None, "");
+            }
             if let Some((outcome, at)) = version.closed {
                 known.closed = Some(at);
                 known.outcome = self.brain.span_str(outcome)?;
@@ -234,6 +249,12 @@ impl View {
             session = Some(known);
         }
         Ok(session)
+    }
+
+    /// What the delta knows of a session.
+    pub(super) fn session_slot(&self, id: SessionId) -> Option<&SessionSlot> {
+        let slot = self.brain.delta.sessions.find(id);
+        slot.filter(|slot| slot.lsn <= self.now.lsn)
     }
 
     /// The newest event of a session up to `bound`, as an index into the delta's events.

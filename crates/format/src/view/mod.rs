@@ -18,6 +18,7 @@ mod node;
 mod scope_list;
 mod session_ids;
 mod snapshot;
+mod spans;
 mod strength;
 mod terms;
 

@@ -3,6 +3,7 @@
 pub(crate) mod get;
 pub(crate) mod pattern;
 pub(crate) mod sessions;
+pub(crate) mod spans;
 pub(crate) mod timeline;
 
 pub use get::{EventWithEdges, Get};
@@ -10,4 +11,5 @@ pub use pattern::{Order, Pattern, PatternPage};
 pub use sessions::{
     ListSessions, SessionFilter, SessionOverview, SessionPage, SessionSelector, ShowSession,
 };
+pub use spans::{SessionSpans, SpanOverview};
 pub use timeline::{Timeline, TimelinePage};

@@ -1,10 +1,12 @@
 //! Sessions: a list, page by page, and a single session.
 //!
-//! The fields of a session are current ones, in an `as_of` view, too.
+//! A session has the times and the outcome of its latest span at the view's moment, and its earlier spans beside it.
 
 use serde_json::json;
 
+use super::spans::SessionSpans;
 use crate::answer::{AnswerStamp, check_limit};
+use crate::limits::SPANS_SHOWN_MAX;
 use crate::planner::cursor::PageCursor;
 use crate::planner::listing::check_moment;
 use amem_format::base::sessions::Session;
@@ -55,6 +57,8 @@ pub struct SessionPage<'v> {
     pub answered: AnswerStamp,
     /// The sessions, in order.
     pub sessions: Vec<Session<'v>>,
+    /// The spans of each of them, at most `limits::SPANS_LISTED_MAX`.
+    pub spans: Vec<SessionSpans<'v>>,
     /// The token of the next page; none at the end. Sessions opened meanwhile appear if their number is still to come.
     pub next: Option<String>,
 }
@@ -106,8 +110,11 @@ impl ListSessions {
             }
             .encode()
         });
+        let spans = sessions.iter();
+        let spans = spans.map(|session| SessionSpans::listed(view, session.id));
         Ok(SessionPage {
             answered: AnswerStamp::by(view),
+            spans: spans.collect::<Result<_>>()?,
             sessions,
             next,
         })
@@ -147,6 +154,8 @@ pub struct SessionOverview<'v> {
     pub session: Session<'v>,
     /// The number of its events at the moment asked about, hidden ones included. `Pattern` lists them.
     pub events: usize,
+    /// Its spans, at most `limits::SPANS_SHOWN_MAX`.
+    pub spans: SessionSpans<'v>,
 }
 
 impl ShowSession {
@@ -170,6 +179,7 @@ impl ShowSession {
         Ok(SessionOverview {
             answered: AnswerStamp::by(view),
             events: view.of_session(session.id)?.len(),
+            spans: SessionSpans::of(view, session.id, SPANS_SHOWN_MAX)?,
             session,
         })
     }

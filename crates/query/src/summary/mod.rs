@@ -7,8 +7,8 @@
 //! sentence of each current decision and correction, as far as they fit in three fifths of the length. The summary
 //! keeps the order of the session.
 //!
-//! Promises: a session always gives the same text; it contains no forgotten, erased or replaced events; work and text
-//! are bounded (`SENTENCES_MAX`).
+//! Promises: a session always gives the same text; it contains no forgotten, erased or replaced events, and none that
+//! another episode covers; work and text are bounded (`SENTENCES_MAX`).
 
 mod sentences;
 
@@ -58,6 +58,18 @@ struct SessionText<'v> {
     is_key: bool,
 }
 
+/// True if a session has an event that a summary can cover: shown, no episode, and not covered by one.
+pub fn has_uncovered(view: &View, session: SessionId) -> Result<bool> {
+    for id in view.of_session(session)?.iter() {
+        let node = view.node(id)?;
+        let is_covered = node.is_compressed() || node.event_type() == EventType::EPISODE;
+        if !is_covered && !node.is_forgotten() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// A summary of at most `bytes` bytes; `None` if there is no sentence.
 pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<String>> {
     let events = events(view, session)?;
@@ -75,7 +87,7 @@ pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<S
     Ok((!texts.is_empty()).then(|| texts.join(" ")))
 }
 
-/// The current events of a session.
+/// The current events of a session that no episode covers.
 fn events(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
     let mut events = Vec::new();
     for id in view.of_session(session)?.iter() {
@@ -83,6 +95,7 @@ fn events(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
         let kind = node.event_type();
         if node.is_forgotten()
             || node.is_erased()
+            || node.is_compressed()
             || kind == EventType::EPISODE
             || is_replaced(view, id)?
         {

@@ -120,7 +120,7 @@ pub enum Mutation {
     Decay,
     /// Opens a session.
     OpenSession {
-        /// The client's key, which finds an open session; may be empty.
+        /// The client's key, which finds the session, and opens it again if it is closed; may be empty.
         key: String,
     },
     /// Closes a session.

@@ -1,9 +1,11 @@
 //! Builds a plan: collects operations and checks events.
 
+use std::collections::BTreeSet;
+
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{self, Op};
 use amem_format::view::View;
-use amem_format::{ActorId, Micros, NodeId};
+use amem_format::{ActorId, Micros, NodeId, SessionId};
 
 use crate::error::{Error, Result};
 use crate::limits::FRAME_PAYLOAD_BYTES;
@@ -38,6 +40,8 @@ pub(crate) struct PlanBuilder<'v> {
     pub(crate) answer: Answer,
     /// The first operation that no reader would accept.
     refusal: Option<amem_format::Error>,
+    /// Closed sessions that this plan opens again.
+    pub(super) reopened: BTreeSet<SessionId>,
     /// Changes of supersedes edges.
     pub(crate) pending: SupersedesChanges,
     /// Actors that the plan names.
@@ -55,6 +59,7 @@ impl<'v> PlanBuilder<'v> {
             links: 0,
             answer: Answer::default(),
             refusal: None,
+            reopened: BTreeSet::new(),
             pending: SupersedesChanges::default(),
             actors: Vec::new(),
         }

@@ -26,7 +26,7 @@ impl PlanBuilder<'_> {
             }
         }
         if members.is_empty() {
-            let why = format!("session {session} has no event that is not compressed already");
+            let why = format!("session {session} has no event that is not compressed or forgotten");
             return Err(Error::invalid("session", why));
         }
         let episode = NewEvent {

@@ -91,7 +91,7 @@ impl PlanBuilder<'_> {
             ));
         }
         let session = event.session.unwrap_or_default();
-        self.open(session)?;
+        self.join(session)?;
         let id = NodeId(self.view.nodes() + self.answer.ids.len() as u64);
         amem_format::Error::check_limit("the number of events", id.0 + 1, limits::NODES_MAX)?;
         let json = match &event.attributes {

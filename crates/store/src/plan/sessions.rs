@@ -1,4 +1,4 @@
-//! Sessions: opened, closed, and whether an event may join one.
+//! Sessions: opened, closed, and opened again by their use after a close.
 
 use amem_format::journal::op::Op;
 use amem_format::{SessionId, limits};
@@ -8,16 +8,33 @@ use crate::plan::builder::PlanBuilder;
 use crate::plan::values::limit;
 
 impl PlanBuilder<'_> {
-    /// Refuses a session that an event cannot join. Session 0 is always open.
-    pub(super) fn open(&self, id: SessionId) -> Result<()> {
+    /// Whether a session is open; an error if it does not exist. Session 0 is always open.
+    pub(super) fn is_open(&self, id: SessionId) -> Result<bool> {
         if id == SessionId(0) {
-            return Ok(());
+            return Ok(true);
         }
         match self.view.session(id)? {
             None => Err(Error::UnknownSession { id }),
-            Some(session) if session.closed.is_some() => Err(Error::SessionClosed { id }),
-            Some(_) => Ok(()),
+            Some(session) => Ok(session.closed.is_none()),
         }
+    }
+
+    /// Has an event join a session: a closed one is opened again, a new span of it.
+    pub(super) fn join(&mut self, id: SessionId) -> Result<()> {
+        if self.reopened.contains(&id) || self.is_open(id)? {
+            return Ok(());
+        }
+        // The session was found above.
+        if let Some(session) = self.view.session(id)? {
+            self.push(&Op::OpenSession {
+                session: id,
+                key: session.key,
+                agent: session.agent,
+                at: self.next_time,
+            });
+            self.reopened.insert(id);
+        }
+        Ok(())
     }
 
     pub(super) fn open_session(&mut self, key: &str, agent: &str) -> Result<()> {
@@ -34,7 +51,7 @@ impl PlanBuilder<'_> {
         if !key.is_empty()
             && let Some(id) = self.view.session_by_key(key)?
         {
-            self.open(id)?;
+            self.join(id)?;
             self.answer.session = Some(id);
             return Ok(());
         }
@@ -61,7 +78,9 @@ impl PlanBuilder<'_> {
                 "session 0 belongs to no client and never closes",
             ));
         }
-        self.open(session)?;
+        if !self.is_open(session)? {
+            return Err(Error::SessionClosed { id: session });
+        }
         self.push(&Op::CloseSession {
             session,
             outcome,

@@ -52,7 +52,7 @@ impl Writer {
         }
     }
 
-    /// The key of the session. A closed one is not opened again: an agent that returns has another.
+    /// The key of the session. An agent that returns has another, and leaves its earlier session as it is.
     fn key(&self) -> String {
         match self.count {
             0 => agents::name(self.number),

@@ -226,6 +226,7 @@ pub(crate) fn session() {
             lsn: Lsn(lsn),
             opened: Some((Span::default(), Span::default(), Micros(0))),
             closed: None,
+            reopenings: 0,
             previous: END,
         };
         sessions.push(SessionId(id), version);

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
-from typing import Dict, List, NamedTuple, Optional, Tuple
+from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..errors import DamagedFile
 from ..types import Edge, Session, EDGE_TYPES, type_name
@@ -35,7 +35,7 @@ NODE = 72
 EDGE = 32
 PAGE = 4096
 IDENTITY, SESSIONS, ATTRIBUTES, EVENT_TIMES, ADJACENCY, PADDING, JOURNAL = 0x41, 0x43, 0x45, 0x46, 0x4B, 0x40, 0x7F
-ACTORS, AUTHORS = 0x44, 0x53
+ACTORS, KINDS, AUTHORS, SPANS = 0x44, 0x4C, 0x53, 0x54
 NAMES = {
     IDENTITY: "identity",
     SESSIONS: "sessions",
@@ -44,10 +44,14 @@ NAMES = {
     ATTRIBUTES: "attributes",
     EVENT_TIMES: "event times",
     ADJACENCY: "adjacency",
+    KINDS: "kinds",
+    SPANS: "spans",
     JOURNAL: "journal",
 }
 JOURNAL_LENGTH = 1 << 62
 
+#: The type of episodes.
+EPISODE = 5
 VECTOR, HAS_ATTRIBUTES, PINNED, FORGOTTEN, COMPRESSED, ERASED = 1, 2, 4, 8, 16, 32
 
 
@@ -327,17 +331,60 @@ class Base:
         )
 
     def find_session(self, number: int) -> Optional[Session]:
-        own, low, high = self.section(SESSIONS), 0, self.session_count()
-        end = high
-        while low < high:
-            middle = (low + high) // 2
-            if own.u32(16 + 64 * middle) < number:
-                low = middle + 1
-            else:
-                high = middle
-        if low == end or own.u32(16 + 64 * low) != number:
-            return None
-        return self.session_at(low)
+        place = self._session_place(number)
+        return None if place is None else self.session_at(place)
+
+    def _session_place(self, number: int) -> Optional[int]:
+        own, end = self.section(SESSIONS), self.session_count()
+        place = _first(own, 16, 64, end, number)
+        return place if place < end and own.u32(16 + 64 * place) == number else None
+
+    def session_members(self, number: int) -> Sequence[int]:
+        """The events of a session, ascending."""
+        place, own = self._session_place(number), self.section(SESSIONS)
+        if place is None:
+            return ()
+        count = self.session_count()
+        start, end = own.read("<II", 16 + 68 * count + 4 * place)
+        if not start <= end <= self.nodes:
+            raise own.bad(16 + 68 * count, f"the events of session {number} reach past {self.nodes}")
+        return own.read(f"<{end - start}I", 16 + 72 * count + 4 + 4 * start)
+
+    def spans(self, number: int) -> List[Tuple[int, int, str]]:
+        """The earlier spans of a session that was opened again: opened, closed, outcome. Older files have none."""
+        if SPANS not in self._sections:
+            return []
+        own = self.section(SPANS)
+        count = own.u64(0)
+        found: List[Tuple[int, int, str]] = []
+        if 8 + 40 * count > own.size:
+            raise own.bad(0, f"{count} spans do not fit")
+        for place in range(_first(own, 8, 40, count, number), count):
+            session, _, opened, closed, at, size = own.read("<IIqqQI", 8 + 40 * place)
+            if session != number:
+                break
+            found.append((opened, closed, own.text(8 + 40 * count + at, size)))
+        return found
+
+    def episodes(self) -> Sequence[int]:
+        """The events of the type episode, ascending."""
+        own = self.section(KINDS)
+        start, end = own.read("<II", 8 + 4 * EPISODE)
+        if not start <= end <= self.nodes:
+            raise own.bad(8, f"the episodes reach past {self.nodes} events")
+        return own.read(f"<{end - start}I", 8 + 4 * 257 + 4 * start)
+
+
+def _first(own: Span, start: int, size: int, count: int, number: int) -> int:
+    """The first record whose session is at least `number`; each begins with its session."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if own.u32(start + size * middle) < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def as_edge(source: int, target: int, type: int, weight: float, created: int) -> Edge:

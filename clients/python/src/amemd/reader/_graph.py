@@ -61,13 +61,16 @@ class State:
 class Times:
     """The times of a session that the journal has."""
 
-    __slots__ = ("first_event", "last_event", "opened", "closed")
+    __slots__ = ("events", "first_event", "last_event", "opened", "closed", "earlier")
 
     def __init__(self) -> None:
+        self.events: List[int] = []
         self.first_event: Optional[int] = None
         self.last_event: Optional[int] = None
         self.opened: Optional[Tuple[str, str, int]] = None
         self.closed: Optional[Tuple[str, int]] = None
+        #: The spans that the journal closed by opening the session again: opened, closed, outcome.
+        self.earlier: List[Tuple[int, int, str]] = []
 
 
 class Graph:
@@ -149,7 +152,7 @@ class Graph:
             elif isinstance(op, _ops.Decay):
                 self._decays.append((op.when, op.rates))
             elif isinstance(op, _ops.OpenSession):
-                self._times(op.session).opened = (op.key, op.agent, op.when)
+                self._open_session(op)
             elif isinstance(op, _ops.CloseSession):
                 self._times(op.session).closed = (op.outcome, op.when)
             elif isinstance(op, _ops.Settings):
@@ -170,6 +173,19 @@ class Graph:
                 state.attributes_changed = state.vector_changed = True
                 state.flags = state.flags & ~(VECTOR | HAS_ATTRIBUTES) | ERASED
 
+    def _open_session(self, op: _ops.OpenSession) -> None:
+        """Opens a session; one that is closed begins another span."""
+        times = self._times(op.session)
+        base = None if times.earlier else self.base.find_session(op.session)
+        closed = times.closed
+        if closed is None and base is not None and base.closed_micros is not None:
+            closed = (base.outcome, base.closed_micros)
+        if closed is not None:
+            opened = times.opened[2] if times.opened else base.opened_micros if base else times.first_event or 0
+            times.earlier.append((opened, closed[1], closed[0]))
+            times.closed = None
+        times.opened = (op.key, op.agent, op.when)
+
     def _bad(self, why: str) -> DamagedFile:
         return DamagedFile("operation", self._position, why)
 
@@ -186,6 +202,7 @@ class Graph:
         self.events.append(new)
         self._authors.append(self._author)
         times = self._times(new.session)
+        times.events.append(new.id)
         if times.first_event is None:
             times.first_event = new.created
         times.last_event = new.created

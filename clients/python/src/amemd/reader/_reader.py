@@ -11,13 +11,14 @@ import sys
 import time
 import uuid
 from array import array
+from dataclasses import replace
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Type, Union
 
 from ..errors import AmemError, DamagedFile, MustDrop, Superseded
 from ..types import EVENT_TYPES, Edge, Event, Resolved, Session, type_name
-from . import _journal
+from . import _journal, _spans
 from ._base import COMPRESSED, ERASED, FORGOTTEN, HAS_ATTRIBUTES, PINNED, VECTOR, Base, as_edge
 from ._bytes import Buffer, utf8
 from ._graph import Graph
@@ -27,7 +28,7 @@ from ._resolve import resolve
 
 #: Seconds between two checks of the path without a hint in the live page.
 LOOK_EVERY = 1.0
-SUPERSEDES = 3
+SUPERSEDES, PART_OF = 3, 5
 #: The attribute with the reason of a correction.
 REASON = "amem.reason"
 #: Reads of a committed frame before it counts as missing: another processor's stores may arrive late.
@@ -435,6 +436,20 @@ class Reader:
 
     def session(self, number: int) -> Optional[Session]:
         """A session by its number; None if it does not exist."""
+        return self._session(number, _spans.episodes(self._graph), _spans.SHOWN)
+
+    def _session(self, number: int, episodes: Dict[int, List[int]], most: int) -> Optional[Session]:
+        latest = self._latest(number)
+        if latest is None:
+            return None
+
+        def parts(episode: int) -> List[int]:
+            return [other for (other, type), _ in self._adjacent(episode, False) if type == PART_OF]
+
+        found = _spans.spans(self._graph, latest, episodes.get(number, ()), parts, most)
+        return replace(latest, spans=found.newest, span_count=found.total)
+
+    def _latest(self, number: int) -> Optional[Session]:
         graph = self._graph
         base, times = graph.base.find_session(number), graph.sessions.get(number)
         if times is None:
@@ -447,6 +462,8 @@ class Reader:
             key, agent, opened = times.opened
             fields.update(key=key, agent=agent, opened_micros=opened, explicit=True)
             fields["last_event_micros"] = max(fields["last_event_micros"], opened)
+        if times.earlier:
+            fields.update(outcome="", closed_micros=None)
         if times.closed is not None:
             fields["outcome"], fields["closed_micros"] = times.closed
         return Session(**fields)
@@ -455,5 +472,6 @@ class Reader:
         """All sessions, by number."""
         graph = self._graph
         numbers = {graph.base.session_at(place).id for place in range(graph.base.session_count())}
-        found = (self.session(number) for number in sorted(numbers | set(graph.sessions)))
+        episodes = _spans.episodes(graph)
+        found = (self._session(number, episodes, _spans.LISTED) for number in sorted(numbers | set(graph.sessions)))
         return [session for session in found if session is not None]

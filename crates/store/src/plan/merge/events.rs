@@ -41,7 +41,7 @@ impl<'v> MergePlan<'_, 'v> {
     }
 
     fn event(&mut self, id: NodeId, theirs: &Node<'v>) -> Result<()> {
-        let session = self.session(theirs.session())?;
+        let session = self.session(theirs.session(), theirs.created_at())?;
         let first = first_recorded(theirs)?;
         let event_time = match theirs.event_time()? {
             Some(time) => Some(time),

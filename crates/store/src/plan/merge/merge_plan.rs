@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use amem_format::journal::op::Op;
 use amem_format::view::View;
-use amem_format::{ActorId, Flags, NodeId, SessionId};
+use amem_format::{ActorId, Flags, NodeId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::{
@@ -14,6 +14,7 @@ use crate::merge::changes::Changes;
 use crate::merge::matching::Matching;
 use crate::mutation::MergeReport;
 use crate::plan::builder::PlanBuilder;
+use crate::plan::merge::spans::MergedSessions;
 
 /// A merge being planned.
 pub(super) struct MergePlan<'p, 'v> {
@@ -24,13 +25,11 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) matching: Matching,
     pub(super) ours: Changes,
     pub(super) theirs: Changes,
-    pub(super) sessions: HashMap<SessionId, SessionId>,
+    pub(super) sessions: MergedSessions<'v>,
     /// Actors of this brain, by those of the other.
     pub(super) authors: HashMap<ActorId, ActorId>,
     /// The author of the event that was added last.
     pub(super) author: Option<ActorId>,
-    /// Sessions that this merge opens.
-    pub(super) opened: u32,
     /// Bytes of memory that it may take.
     pub(super) budget: MemoryBudget,
     /// Bytes of its commit.

@@ -9,7 +9,8 @@
 //!   time the greater; what is compressed or erased on one side stays so there, and compressed is compressed
 //!   here, too;
 //! - uses: the larger count, the later time;
-//! - a session that is closed on one side is closed; of two outcomes the later one counts;
+//! - a session is open or closed as on the side that changed this last, and closed if the other side merely opened it;
+//!   new events open it again, a new span of it, and an outcome stays with its span;
 //! - both corrections of a belief stay, and it is contested; confidences follow from all that replaces them.
 
 mod beliefs;
@@ -19,3 +20,4 @@ mod events;
 mod merge_plan;
 mod run;
 mod sessions;
+mod spans;

@@ -10,6 +10,7 @@ use crate::merge::matching::Matching;
 use crate::mutation::{MergeReport, MergeSource};
 use crate::plan::builder::PlanBuilder;
 use crate::plan::merge::merge_plan::MergePlan;
+use crate::plan::merge::spans::MergedSessions;
 
 impl<'v> PlanBuilder<'v> {
     pub(in crate::plan) fn merge(&mut self, other: &'v MergeSource) -> Result<()> {
@@ -31,10 +32,9 @@ impl<'v> PlanBuilder<'v> {
             theirs: Changes::of(other, &mut budget)?,
             is_one_lineage: view.identity().lineage == other.identity().lineage,
             other,
-            sessions: HashMap::new(),
+            sessions: MergedSessions::default(),
             authors: HashMap::new(),
             author: None,
-            opened: 0,
             new: Vec::new(),
             replaced_by: HashMap::new(),
             budget,
@@ -48,6 +48,7 @@ impl<'v> PlanBuilder<'v> {
         };
         merge.sessions()?;
         merge.events()?;
+        merge.end_sessions()?;
         merge.fields()?;
         merge.edges()?;
         merge.confidences()?;

@@ -1,38 +1,47 @@
-//! Sessions of the other brain: which of ours they are, and which ended.
+//! Sessions of the other brain: which of ours they are, their spans, and which ended.
+//!
+//! New events join our session; a closed one is opened again, and where the other brain closed it between two of the
+//! events, so does the merge. At the end the session is open or closed as in the brain that changed this last.
 
 use amem_format::base::sessions::Session;
+use amem_format::base::spans::SessionSpan;
 use amem_format::journal::op::Op;
-use amem_format::{NodeId, SessionId};
+use amem_format::{Micros, NodeId, SessionId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::entries;
 use crate::plan::merge::merge_plan::MergePlan;
+use crate::plan::merge::spans::{BY_MERGE, SpanProgress, SpanState};
 
-impl MergePlan<'_, '_> {
+impl<'v> MergePlan<'_, 'v> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
     /// same moment. Others are opened when an event needs them.
     pub(super) fn sessions(&mut self) -> Result<()> {
-        self.sessions.insert(SessionId(0), SessionId(0));
+        self.sessions.ours.insert(SessionId(0), SessionId(0));
         let pairs: Vec<(NodeId, NodeId)> = self.matching.pairs().collect();
         for (ours, theirs) in pairs {
             let (ours, theirs) = (self.plan.view.node(ours)?, self.other.node(theirs)?);
             if ours.session() != SessionId(0) {
-                let known = self.sessions.entry(theirs.session());
+                let known = self.sessions.ours.entry(theirs.session());
                 known.or_insert(ours.session());
+                let until = self.sessions.known_until.entry(theirs.session());
+                let until = until.or_insert(theirs.created_at());
+                *until = theirs.created_at().max(*until);
             }
         }
-        let sessions = self.other.brain();
-        let count =
-            sessions.base().sessions()?.len() + sessions.delta().sessions.slots.len() as u64;
-        self.check_budget_for(entries(count, size_of::<Session<'_>>()))?;
+        let brain = self.other.brain();
+        let earlier = brain.base().spans()?.map_or(0, |spans| spans.len());
+        let newer = &brain.delta().sessions;
+        let count = brain.base().sessions()?.len() + newer.slots.len() as u64;
+        let spans = earlier + newer.versions.len() as u64;
+        self.check_budget_for(
+            entries(count, size_of::<Session<'_>>()) + entries(spans, size_of::<SessionSpan<'_>>()),
+        )?;
         for theirs in self.other.sessions()? {
-            let ours = match self.sessions.get(&theirs.id) {
-                Some(&known) => Some(known),
-                None => self.same_session(&theirs)?,
-            };
-            if let Some(ours) = ours {
-                self.sessions.insert(theirs.id, ours);
-                self.close(ours, &theirs)?;
+            if !self.sessions.ours.contains_key(&theirs.id)
+                && let Some(ours) = self.same_session(&theirs)?
+            {
+                self.sessions.ours.insert(theirs.id, ours);
                 self.check_budget()?;
             }
         }
@@ -41,68 +50,202 @@ impl MergePlan<'_, '_> {
 
     /// Our session that is the same, though no event shows it: it was opened before the brains diverged.
     fn same_session(&self, theirs: &Session<'_>) -> Result<Option<SessionId>> {
+        let view = self.plan.view;
         let id = match theirs.key {
             "" => Some(theirs.id),
-            key => self.plan.view.session_by_key(key)?,
+            key => view.session_by_key(key)?,
         };
         let Some(id) = id else { return Ok(None) };
-        let ours = self.plan.view.session(id)?;
-        let is_it = |ours: &Session<'_>| {
-            (ours.opened, ours.agent, ours.key) == (theirs.opened, theirs.agent, theirs.key)
+        let Some(ours) = view.session(id)? else {
+            return Ok(None);
         };
-        Ok(ours.filter(is_it).map(|_| id))
+        let opened = [
+            view.session_spans(id)?.first().map(|span| span.opened),
+            self.other
+                .session_spans(theirs.id)?
+                .first()
+                .map(|span| span.opened),
+        ];
+        let is_it = opened[0] == opened[1] && (ours.agent, ours.key) == (theirs.agent, theirs.key);
+        Ok(is_it.then_some(id))
     }
 
-    /// Ends our session if the other's has ended, or has ended later with another outcome.
-    fn close(&mut self, id: SessionId, theirs: &Session<'_>) -> Result<()> {
-        let (Some(there), Some(ours)) = (theirs.closed, self.plan.view.session(id)?) else {
-            return Ok(());
+    /// Our session that an event of another's joins, open; added if it is not here. `recorded` is the event's time
+    /// there.
+    pub(super) fn session(&mut self, theirs: SessionId, recorded: Micros) -> Result<SessionId> {
+        let ours = match self.sessions.ours.get(&theirs) {
+            Some(&known) => known,
+            None => self.add_session(theirs)?,
         };
-        let is_later = match ours.closed {
-            None => true,
-            Some(_) if ours.outcome == theirs.outcome => false,
-            Some(here) => (there, theirs.outcome) > (here, ours.outcome),
+        if ours == SessionId(0) {
+            return Ok(ours);
+        }
+        let closed = self.next_span(theirs, recorded)?;
+        let state = self.session_state(ours)?;
+        if let (Some((at, outcome)), SpanState::Open(since)) = (closed, &state)
+            && *since <= at
+        {
+            self.set_session((ours, theirs), SpanState::Closed(outcome.to_owned()))?;
+        }
+        if let SpanState::Closed(_) = self.session_state(ours)? {
+            self.set_session((ours, theirs), SpanState::Open(BY_MERGE))?;
+        }
+        Ok(ours)
+    }
+
+    /// Goes on to the span of an event; returns when and how the span before it was closed.
+    fn next_span(
+        &mut self,
+        theirs: SessionId,
+        recorded: Micros,
+    ) -> Result<Option<(Micros, &'v str)>> {
+        if !self.sessions.theirs.contains_key(&theirs) {
+            let mut progress = SpanProgress {
+                spans: self.other.session_spans(theirs)?,
+                reached: 0,
+            };
+            progress.reached = match self.sessions.known_until.get(&theirs) {
+                Some(&until) => progress.position(until),
+                // The first event of a session that is not here.
+                None => progress.position(recorded),
+            };
+            self.sessions.theirs.insert(theirs, progress);
+        }
+        let Some(progress) = self.sessions.theirs.get_mut(&theirs) else {
+            return Ok(None);
         };
-        if is_later && id != SessionId(0) {
-            self.plan.push(&Op::CloseSession {
-                session: id,
-                outcome: theirs.outcome,
-                at: self.plan.next_time,
-            });
-            self.merged.sessions += 1;
+        let at = progress.position(recorded);
+        if at <= progress.reached {
+            return Ok(None);
+        }
+        progress.reached = at;
+        let before = progress.spans.get(at - 1);
+        Ok(before.and_then(|span| Some((span.closed?, span.outcome))))
+    }
+
+    /// Our session as the plan so far leaves it.
+    fn session_state(&mut self, ours: SessionId) -> Result<SpanState> {
+        if let Some(state) = self.sessions.states.get(&ours) {
+            return Ok(state.clone());
+        }
+        let session = self.plan.view.session(ours)?;
+        let missing = || Error::UnknownSession { id: ours };
+        let state = SpanState::of(&session.ok_or_else(missing)?);
+        self.sessions.states.insert(ours, state.clone());
+        Ok(state)
+    }
+
+    /// Opens our session, which is one of theirs, or closes it.
+    fn set_session(
+        &mut self,
+        (ours, theirs): (SessionId, SessionId),
+        state: SpanState,
+    ) -> Result<()> {
+        let at = self.plan.next_time;
+        match &state {
+            SpanState::Closed(outcome) => self.plan.push(&Op::CloseSession {
+                session: ours,
+                outcome,
+                at,
+            }),
+            SpanState::Open(_) => {
+                let names = self.session_names(ours, theirs)?;
+                self.plan.push(&Op::OpenSession {
+                    session: ours,
+                    key: names.0,
+                    agent: names.1,
+                    at,
+                });
+            }
+        }
+        self.sessions.states.insert(ours, state);
+        Ok(())
+    }
+
+    /// Key and agent of our session, or of theirs that becomes ours.
+    fn session_names(&self, ours: SessionId, theirs: SessionId) -> Result<(&'v str, &'v str)> {
+        if let Some(session) = self.plan.view.session(ours)? {
+            return Ok((session.key, session.agent));
+        }
+        self.their_names(theirs)
+    }
+
+    /// Key and agent of their session, as it is called here.
+    fn their_names(&self, theirs: SessionId) -> Result<(&'v str, &'v str)> {
+        let session = self.other.session(theirs)?;
+        let (key, agent) = session.map_or(("", ""), |session| (session.key, session.agent));
+        // Keys are unique: a second session with the same key gets none.
+        let is_taken = !key.is_empty() && self.plan.view.session_by_key(key)?.is_some();
+        Ok((if is_taken { "" } else { key }, agent))
+    }
+
+    fn add_session(&mut self, theirs: SessionId) -> Result<SessionId> {
+        let next = self.plan.view.next_session()?.0;
+        let id = next.checked_add(self.sessions.added).map(SessionId);
+        let id = id.ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
+        self.sessions.ours.insert(theirs, id);
+        self.set_session((id, theirs), SpanState::Open(BY_MERGE))?;
+        self.sessions.added += 1;
+        self.merged.sessions += 1;
+        Ok(id)
+    }
+
+    /// Leaves each session open or closed as in the brain that changed this last.
+    pub(super) fn end_sessions(&mut self) -> Result<()> {
+        for theirs in self.other.sessions()? {
+            let Some(&ours) = self.sessions.ours.get(&theirs.id) else {
+                continue;
+            };
+            if ours == SessionId(0) {
+                continue;
+            }
+            let before = self.plan.view.session(ours)?;
+            let takes_theirs = match &before {
+                None => true,
+                Some(session) => self.is_theirs_later(session, &theirs)?,
+            };
+            let wanted = match &before {
+                Some(session) if !takes_theirs => SpanState::of(session),
+                _ => SpanState::of(&theirs),
+            };
+            self.end_session((ours, theirs.id), wanted)?;
+            self.merged.sessions += u64::from(takes_theirs && before.is_some());
+            self.check_budget()?;
         }
         Ok(())
     }
 
-    /// Our session that an event of another's joins; opened if it is not here.
-    pub(super) fn session(&mut self, theirs: SessionId) -> Result<SessionId> {
-        if let Some(&known) = self.sessions.get(&theirs) {
-            return Ok(known);
+    fn end_session(
+        &mut self,
+        (ours, theirs): (SessionId, SessionId),
+        wanted: SpanState,
+    ) -> Result<()> {
+        match (self.session_state(ours)?, wanted) {
+            (SpanState::Open(_), SpanState::Open(_)) => Ok(()),
+            (SpanState::Closed(here), SpanState::Closed(there)) if here == there => Ok(()),
+            // The outcome so far stays with its span.
+            (SpanState::Closed(_), closed @ SpanState::Closed(_)) => {
+                self.set_session((ours, theirs), SpanState::Open(BY_MERGE))?;
+                self.set_session((ours, theirs), closed)
+            }
+            (_, wanted) => self.set_session((ours, theirs), wanted),
         }
-        let session = self.other.session(theirs)?;
-        let (key, agent) = session.as_ref().map_or(("", ""), |s| (s.key, s.agent));
-        let next = self.plan.view.next_session()?.0.checked_add(self.opened);
-        let id = next.map(SessionId);
-        let id = id.ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
-        // Keys are unique: a second session with the same key gets none.
-        let is_taken = !key.is_empty() && self.plan.view.session_by_key(key)?.is_some();
-        let at = self.plan.next_time;
-        self.plan.push(&Op::OpenSession {
-            session: id,
-            key: if is_taken { "" } else { key },
-            agent,
-            at,
-        });
-        if let Some(session) = session.filter(|session| session.closed.is_some()) {
-            self.plan.push(&Op::CloseSession {
-                session: id,
-                outcome: session.outcome,
-                at,
-            });
-        }
-        self.opened += 1;
-        self.merged.sessions += 1;
-        self.sessions.insert(theirs, id);
-        Ok(id)
+    }
+
+    /// True if theirs differs from ours and was changed later. A close also ends a session that was only opened here.
+    fn is_theirs_later(&self, ours: &Session<'_>, theirs: &Session<'_>) -> Result<bool> {
+        let is_reopened = |spans: Vec<SessionSpan<'_>>| spans.len() > 1;
+        Ok(match (ours.closed, theirs.closed) {
+            (None, None) => false,
+            (Some(here), Some(there)) => {
+                ours.outcome != theirs.outcome && (there, theirs.outcome) > (here, ours.outcome)
+            }
+            (None, Some(there)) => {
+                there >= ours.opened || !is_reopened(self.plan.view.session_spans(ours.id)?)
+            }
+            (Some(here), None) => {
+                theirs.opened > here && is_reopened(self.other.session_spans(theirs.id)?)
+            }
+        })
     }
 }
