@@ -326,6 +326,7 @@ mod tests {
                 socket,
                 address,
                 token_file,
+                agent: false,
             });
             (
                 reach.socket.is_some(),
