@@ -128,7 +128,7 @@ impl DaemonBrain {
             "not_direct",
             format!(
                 "{what} is read from the brain's file, and {} cannot be read from here",
-                self.named.path
+                self.named.file()
             ),
             "run this on the machine of the daemon, as a user who may read its files",
         )

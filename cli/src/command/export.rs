@@ -144,7 +144,7 @@ impl ExportArgs {
                     "not_direct",
                     format!(
                         "this format is made from the brain's file, and {} cannot be read from here",
-                        served.named().path
+                        served.named().file()
                     ),
                     "fetch the file (--format native -o FILE), then export that",
                 ));

@@ -60,6 +60,14 @@ impl BrainName {
 }
 
 impl BrainName {
+    /// The file in a sentence: its path, or the brain's name where a daemon does not tell it, by TCP.
+    pub(crate) fn file(&self) -> &str {
+        match (&self.name, self.path.as_str()) {
+            (Some(name), "") => name,
+            (_, path) => path,
+        }
+    }
+
     /// A brain that a daemon has open.
     pub(crate) fn served(opened: &v1::OpenBrainResponse) -> Self {
         let info = opened.info.clone().unwrap_or_default();

@@ -200,8 +200,8 @@ fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What unread answers may hold, and what the daemon takes for 32 connections, their calls and the largest answers that
-/// are being computed. It was 1.6 GiB, and grew with each connection, before the bytes of answers were bounded.
+/// What unread answers may hold, and what the daemon takes for the calls and for answers that are being computed. It was
+/// 2 GiB, of 40 connections, before the bytes of answers were bounded.
 const LARGE_BYTES_MAX: u64 = (256 + 128) << 20;
 
 #[test]
@@ -243,7 +243,7 @@ fn large_unread_answers_are_bounded_and_others_are_served() {
     let begun = Instant::now();
     let mut served = 0;
     // Until much more was asked for than is allowed to wait, and others were served beside it.
-    while served < 100 || begun.elapsed() < Duration::from_secs(1) {
+    while served < 20 || begun.elapsed() < Duration::from_secs(1) {
         let answer = get().unwrap_or_else(|status| panic!("after {served} calls: {status}"));
         assert_eq!(answer.into_inner().events.len(), 3);
         served += 1;

@@ -216,7 +216,7 @@ fn at_16_05_in_los_angeles_today_is_the_users_day() {
         return amem_tests::machine::skipped("libfaketime is not installed");
     }
     let tool = Tool::new();
-    tool.text("-q brain create t");
+    // The daemon is started with the same clock.
     let run = |arguments: &[&str]| {
         let mut command = tool.command();
         command.env("TZ", "America/Los_Angeles");
@@ -232,6 +232,7 @@ fn at_16_05_in_los_angeles_today_is_the_users_day() {
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
+    run(&["-q", "brain", "create", "t"]);
     for (happened, expected) in [
         ("now", "2026-03-05T16:05:00-08:00 (just now)"),
         ("today", "2026-03-05T00:00:00-08:00"),

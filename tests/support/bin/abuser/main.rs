@@ -67,8 +67,7 @@ async fn main() -> ExitCode {
     let connections = match kind.as_str() {
         "resets" | "pings" | "oversized" => BUSY,
         "silent" | "slow" => HELD,
-        "unread" => HELD / 4,
-        "large" => HELD / 2,
+        "unread" | "large" => HELD / 4,
         _ => {
             println!("{kind} is no kind of abuse");
             return ExitCode::FAILURE;
