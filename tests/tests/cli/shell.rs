@@ -255,7 +255,9 @@ fn in_bash(tool: &Tool, script: &str, line: &[&str]) -> Vec<String> {
     bash.args(["--norc", "-c", &run, "bash"])
         .arg(program)
         .args(line);
-    bash.env("HOME", tool.home())
+    bash.env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", tool.home())
         .env("AMEMD_SOCKET", tool.socket());
     let output = bash.output().unwrap();
     assert!(output.status.success(), "{output:?}");
