@@ -127,8 +127,3 @@ impl BrainState {
         self.closed.load(Ordering::Acquire)
     }
 }
-
-/// Bytes of a generation before its journal.
-pub fn base_bytes(brain: &Brain) -> u64 {
-    brain.base().journal().unwrap_or(brain.mapped())
-}

@@ -36,7 +36,7 @@ pub(crate) fn open_max() -> usize {
 
 /// How many connections may be open: a quarter of all descriptors. The last quarter is for everything else, so that a
 /// checkpoint, a listing or the status never finds none.
-pub fn connections_max() -> u64 {
+pub(crate) fn connections_max() -> u64 {
     (descriptors_max() as u64 / 4).max(1)
 }
 

@@ -37,10 +37,9 @@ mod error;
 mod text;
 
 pub use blocking_pool::{BlockingPool, BlockingThreads, CallerPool};
-pub use brain_state::base_bytes;
 pub use brains::{BrainIdentity, BrainSummary, Engine, NamedProblem, Problem};
 pub use commands::CommitAnswer;
-pub use descriptors::{connections_max, raise_descriptor_limit};
+pub use descriptors::raise_descriptor_limit;
 pub use error::{Error, Result};
 pub use file_holders::FileHolder;
 pub use health::{BrainHealth, HealthFuture};

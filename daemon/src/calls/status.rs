@@ -8,7 +8,7 @@ use amem_proto::{Duration, Timestamp, v1};
 use crate::ingress::latency::Rpc;
 use crate::metrics::Process;
 use crate::refusal::{Refusal, Result};
-use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob, base_bytes};
+use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob};
 use amem_engine::{JobReport, OpenBrain};
 use amem_proto::answer::{moment, timestamp};
 
@@ -27,7 +27,7 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
         generation: view.identity().generation.0,
         events: view.nodes(),
         edges: view.edges(),
-        base_bytes: base_bytes(view.brain()),
+        base_bytes: view.brain().base_bytes(),
         journal_bytes: brain.journal_bytes(),
         queued: brain.queued(),
         checkpointing: brain.is_checkpointing(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
-use amem_engine::{BrainMetrics, Histogram as Buckets, OpenBrain, base_bytes};
+use amem_engine::{BrainMetrics, Histogram as Buckets, OpenBrain};
 
 /// The values of one brain.
 struct BrainSample {
@@ -32,7 +32,7 @@ impl BrainSample {
             generation: view.identity().generation.0,
             events: view.nodes(),
             edges: view.edges(),
-            base_bytes: base_bytes(view.brain()),
+            base_bytes: view.brain().base_bytes(),
             journal_bytes: brain.journal_bytes(),
             queued: brain.queued().into(),
             subscribers: brain.subscriber_count().into(),

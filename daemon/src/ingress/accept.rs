@@ -47,7 +47,7 @@ pub(crate) async fn accept(
     handler: impl Handler,
 ) {
     let acceptor = Arc::new(Acceptor {
-        limit: ConnectionLimit::new(metrics.clone(), amem_engine::connections_max()),
+        limit: ConnectionLimit::new(metrics.clone(), amem_engine::Engine::connections_max()),
         control,
         metrics,
         handler,

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
 
 use super::known_brains::KnownBrains;
 use super::problems::Problems;
+use crate::descriptors::connections_max;
 use crate::health::BrainHealth;
 use crate::jobs::JobRegistry;
 use crate::limits::{ASKED_MAX, OPENINGS_MAX};
@@ -77,6 +78,11 @@ impl Engine {
             asked: (asked, tokio::sync::Mutex::new(names)),
             worked_on: watch::Sender::new(0),
         }))
+    }
+
+    /// How many connections the limit of open files allows beside the brains.
+    pub fn connections_max() -> u64 {
+        connections_max()
     }
 
     /// The folder's path.

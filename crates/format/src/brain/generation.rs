@@ -138,6 +138,11 @@ impl Brain {
         self.map.load(position)
     }
 
+    /// Bytes of the base: the file before its journal.
+    pub fn base_bytes(&self) -> u64 {
+        self.base().journal().unwrap_or(self.mapped())
+    }
+
     /// Bytes of the file that are mapped.
     pub fn mapped(&self) -> u64 {
         self.map.len()
