@@ -72,7 +72,10 @@ impl RequestAuthorization {
         let now = self.credentials.caller(live)?;
         let before = &self.caller;
         let goes_on = match end_on {
-            EndOn::Change => now == *before,
+            EndOn::Change => {
+                (&now.principal, &now.rights, now.user)
+                    == (&before.principal, &before.rights, before.user)
+            }
             EndOn::Loss => {
                 now.principal == before.principal && before.rights.are_within(&now.rights)
             }
