@@ -247,17 +247,23 @@ async fn an_erase_on_a_full_file_system_is_refused_whole_or_done_whole() {
     let refusal = client.memory().erase(erase.clone()).await.unwrap_err();
     assert_eq!(refusal.code(), Code::ResourceExhausted, "{refusal}");
     assert!(refusal.message().contains("erase needs about"), "{refusal}");
-    let get = || {
-        client.queries().get_events(v1::GetEventsRequest {
+    let get = async || {
+        let request = v1::GetEventsRequest {
             brain: "b".into(),
             event_ids: vec![1],
             ..Default::default()
-        })
+        };
+        client
+            .queries()
+            .get_events(request)
+            .await
+            .unwrap()
+            .into_inner()
     };
-    assert_eq!(get().await.unwrap().into_inner().events[0].text, "secret 0");
+    assert_eq!(get().await.events[0].text, "secret 0");
     std::fs::remove_file(&ballast).unwrap();
     client.memory().erase(erase).await.unwrap();
-    assert_eq!(get().await.unwrap().into_inner().events[0].text, "");
+    assert_eq!(get().await.events[0].text, "");
     assert_eq!(daemon.stop().signal(), None);
     say(&format!("tmpfs: {}", refusal.message()));
 }
