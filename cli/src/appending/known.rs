@@ -68,6 +68,7 @@ impl KnownEvents {
             edges: HashSet::new(),
             hidden: HashSet::new(),
         };
+        let mut ids = Vec::new();
         let mut request = v1::PatternRequest {
             selection: Some(v1::Selection {
                 include_forgotten: true,
@@ -78,51 +79,80 @@ impl KnownEvents {
             page_size: PAGE_EVENTS,
             ..Default::default()
         };
-        let mut ids = Vec::new();
         loop {
-            let page = opened.ask(cx, request.clone())?;
-            for event in page.events {
-                let attributes = attributes(&event.attributes_json);
-                let time = match first_recorded(&attributes) {
-                    Some(time) => time,
-                    None => Time::of(event.created_at)?.0,
-                };
-                if times.contains(&time.0) {
-                    ids.push(event.id);
-                    if event.forgotten || event.erased {
-                        known.hidden.insert(event.id);
-                    }
-                    let origin = Origin::of(&attributes);
-                    known
-                        .by_time
-                        .entry(time.0)
-                        .or_default()
-                        .push(KnownEvent { event, origin });
+            let page = match opened.ask(cx, request.clone()) {
+                Ok(page) => page,
+                // Long texts: fewer of them are an answer.
+                Err(failure) if is_too_large(&failure) && request.page_size > 1 => {
+                    request.page_size /= 2;
+                    continue;
                 }
+                Err(failure) => return Err(failure),
+            };
+            for event in page.events {
+                known.add(event, times, &mut ids)?;
             }
             if page.next_page_token.is_empty() {
                 break;
             }
-            request.page_token = page.next_page_token;
+            (request.page_token, request.page_size) = (page.next_page_token, PAGE_EVENTS);
         }
-        for ids in ids.chunks(EDGES_OF_MAX) {
+        known.read_edges(cx, opened, &ids)?;
+        Ok(known)
+    }
+
+    /// Adds an event, if it was first recorded at one of the times.
+    fn add(
+        &mut self,
+        event: v1::Event,
+        times: &HashSet<i64>,
+        ids: &mut Vec<u64>,
+    ) -> Result<(), Failure> {
+        let attributes = attributes(&event.attributes_json);
+        let time = match first_recorded(&attributes) {
+            Some(time) => time,
+            None => Time::of(event.created_at)?.0,
+        };
+        if times.contains(&time.0) {
+            ids.push(event.id);
+            if event.forgotten || event.erased {
+                self.hidden.insert(event.id);
+            }
+            let origin = Origin::of(&attributes);
+            let known = KnownEvent { event, origin };
+            self.by_time.entry(time.0).or_default().push(known);
+        }
+        Ok(())
+    }
+
+    fn read_edges(
+        &mut self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+        ids: &[u64],
+    ) -> Result<(), Failure> {
+        let (mut rest, mut count) = (ids, EDGES_OF_MAX);
+        while !rest.is_empty() {
+            let (asked, more) = rest.split_at(count.min(rest.len()));
             let request = v1::GetEventsRequest {
-                event_ids: ids.to_vec(),
+                event_ids: asked.to_vec(),
                 include_forgotten: true,
                 include_edges: true,
                 touch: Some(false),
                 ..Default::default()
             };
-            for edge in opened
-                .ask(cx, request)?
-                .events
-                .iter()
-                .flat_map(|event| &event.edges)
-            {
-                known.edges.insert((edge.source, edge.target, edge.r#type));
+            match opened.ask(cx, request) {
+                Ok(answer) => {
+                    let edges = answer.events.iter().flat_map(|event| &event.edges);
+                    let keys = edges.map(|edge| (edge.source, edge.target, edge.r#type));
+                    self.edges.extend(keys);
+                    (rest, count) = (more, EDGES_OF_MAX);
+                }
+                Err(failure) if is_too_large(&failure) && count > 1 => count /= 2,
+                Err(failure) => return Err(failure),
             }
         }
-        Ok(known)
+        Ok(())
     }
 
     /// The event that a line is.
@@ -156,6 +186,11 @@ impl KnownEvents {
     pub(super) fn is_hidden(&self, id: u64) -> bool {
         self.hidden.contains(&id)
     }
+}
+
+/// True if an answer would have had too many bytes or edges.
+fn is_too_large(failure: &Failure) -> bool {
+    ["message_size", "answer_edges"].contains(&failure.code)
 }
 
 /// True if an event says what a line says. Confidence, strength and accesses are left out: the brain changes them.

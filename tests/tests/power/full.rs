@@ -253,12 +253,17 @@ async fn an_erase_on_a_full_file_system_is_refused_whole_or_done_whole() {
             event_ids: vec![1],
             ..Default::default()
         };
-        client.queries().get_events(request).await
+        client
+            .queries()
+            .get_events(request)
+            .await
+            .unwrap()
+            .into_inner()
     };
-    assert_eq!(get().await.unwrap().into_inner().events[0].text, "secret 0");
+    assert_eq!(get().await.events[0].text, "secret 0");
     std::fs::remove_file(&ballast).unwrap();
     client.memory().erase(erase).await.unwrap();
-    assert_eq!(get().await.unwrap().into_inner().events[0].text, "");
+    assert_eq!(get().await.events[0].text, "");
     assert_eq!(daemon.stop().signal(), None);
     say(&format!("tmpfs: {}", refusal.message()));
 }

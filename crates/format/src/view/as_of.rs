@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::types::{Lsn, Micros, NodeId};
 
 impl View {
-    /// The brain at a moment up to the newest commit, between commits. Events that the brain was created with keep their recorded
-    /// times: before the creation they appear one by one.
+    /// The brain at a moment up to the newest commit, between commits. Events that the brain was created with keep
+    /// their recorded times: before the creation they appear one by one.
     ///
     /// Events forgotten or erased since stay hidden. Access counts are those of now.
     pub fn as_of(&self, moment: AsOf) -> Result<Self> {

@@ -78,8 +78,8 @@ impl View {
         self.at.lsn != self.now.lsn || self.at.nodes != self.now.nodes
     }
 
-    /// True if `as_of` made the view. Its strengths are those of its moment, also at the newest commit: the answer stays
-    /// the same when commits follow.
+    /// True if `as_of` made the view. Its strengths are those of its moment, also at the newest commit: the answer
+    /// stays the same when commits follow.
     pub fn is_of_moment(&self) -> bool {
         self.is_of_moment
     }

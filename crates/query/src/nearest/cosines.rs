@@ -1,6 +1,6 @@
-//! The cosines between a question and every event of a view or of a scope in it, scaled: the greatest becomes 1 and the mean `MEAN_SCORE`,
-//! linear between them. Below the mean they fall towards 0: `MEAN_SCORE` divided by 1 plus the distance below the mean,
-//! measured in distances from the mean to the greatest.
+//! The cosines between a question and every event of a view or of a scope in it, scaled: the greatest becomes 1 and the
+//! mean `MEAN_SCORE`, linear between them. Below the mean they fall towards 0: `MEAN_SCORE` divided by 1 plus the
+//! distance below the mean, measured in distances from the mean to the greatest.
 //!
 //! Most vectors of a brain are unrelated to the question and have about the mean cosine. A scale from the least to the
 //! greatest would give each of them about one half, and spread it to their neighbours. The mean is that of at most
@@ -38,8 +38,8 @@ pub(crate) struct Cosines<'v> {
 }
 
 impl<'v> Cosines<'v> {
-    /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one. Fills `upper_bounds` with a bound of each event's cosine, by id;
-    /// NaN for events without one.
+    /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one. Fills
+    /// `upper_bounds` with a bound of each event's cosine, by id; NaN for events without one.
     pub(crate) fn new(
         view: &'v View,
         scope: Option<&[u32]>,

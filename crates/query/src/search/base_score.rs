@@ -30,8 +30,8 @@ pub(super) struct BaseScores<'v> {
 }
 
 impl<'v> BaseScores<'v> {
-    /// Computes the text scores and bounds of a view, of a scope's events only if there is one. The weights are normalised to sum to 1; without words, or without
-    /// cosines that distinguish events, the other has all of it.
+    /// Computes the text scores and bounds of a view, of a scope's events only if there is one. The weights are
+    /// normalised to sum to 1; without words, or without cosines that distinguish events, the other has all of it.
     pub(super) fn new(
         view: &'v View,
         scope: Option<&Arc<ScopeList>>,

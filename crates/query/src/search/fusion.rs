@@ -95,8 +95,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
         })
     }
 
-    /// The best hits, superseded events as their heads. Hits come in order, so heads are looked up only for those at the
-    /// top, however many share the last score.
+    /// The best hits, superseded events as their heads. Hits come in order, so heads are looked up only for those at
+    /// the top, however many share the last score.
     pub(super) fn best(&mut self, limit: usize) -> Result<Vec<Hit>> {
         let mut seen = HashSet::new();
         let mut best: Vec<Hit> = Vec::new();

@@ -3,8 +3,8 @@
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
 //! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / mean length))`,
 //! where `idf` is `ln(1 + (N − df + ½) / (df + ½))` and
-//! N, df and the mean are those of the events below the bound, or of the scope among them (Robertson and Zaragoza, The Probabilistic Relevance
-//! Framework, 2009; the ½ and 1 as in Lucene).
+//! N, df and the mean are those of the events below the bound, or of the scope among them (Robertson and Zaragoza, The
+//! Probabilistic Relevance Framework, 2009; the ½ and 1 as in Lucene).
 //!
 //! Promises: scores are equal to the bit wherever an event's postings are stored; `search` returns what sorting all of
 //! `scores` would return. Hidden events count in the statistics and are not returned.
