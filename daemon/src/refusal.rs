@@ -105,7 +105,14 @@ impl From<&Engine> for Refusal {
             Engine::Cancelled => (Code::Cancelled, "CANCELLED"),
             _ => (Code::Internal, "INTERNAL"),
         };
-        Self::new(code, reason, error.to_string())
+        let refusal = Self::new(code, reason, error.to_string());
+        match error {
+            Engine::Store(error) => match &**error {
+                Store::OtherHead { found, .. } => refusal.with("head_id", found),
+                _ => refusal,
+            },
+            _ => refusal,
+        }
     }
 }
 
@@ -131,7 +138,7 @@ fn of_store(error: &Store) -> (Code, &'static str) {
         Store::Changing { .. } => (Code::Unavailable, "CHANGING"),
         Store::Rejected { .. } => (Code::FailedPrecondition, "NOT_ADOPTED"),
         Store::Damaged { .. } => (Code::DataLoss, "DAMAGED"),
-        Store::Aborted { .. } => (Code::Aborted, "CONDITION"),
+        Store::Aborted { .. } | Store::OtherHead { .. } => (Code::Aborted, "CONDITION"),
         Store::RequestExpired { .. } => (Code::FailedPrecondition, "REQUEST_EXPIRED"),
         Store::RequestReused { .. } => (Code::AlreadyExists, "REQUEST_REUSED"),
         Store::UnknownSession { .. } => (Code::NotFound, "UNKNOWN_SESSION"),

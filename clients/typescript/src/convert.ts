@@ -122,6 +122,8 @@ export function selection(where: Where | undefined): Message {
     strength_at: where.strengthAt === undefined ? undefined : timestamp(where.strengthAt),
     keyword: where.keyword,
     scope: given({ user: where.user, agent: where.agent, run: where.run }),
+    by: where.by,
+    agents: where.agents,
     filter_json: attributes(where.filter),
     include_forgotten: where.includeForgotten,
     include_compressed: where.includeCompressed,
@@ -242,6 +244,9 @@ export function event(reply: Reply, withEdges = false): Event {
     hasVector: reply.vector_present || Boolean(reply.vector),
     vector: numbers(reply.vector),
     edges: withEdges ? reply.edges.map(edge) : null,
+    by: reply.by,
+    agent: reply.agent,
+    reason: reply.reason,
   };
 }
 
@@ -253,6 +258,8 @@ export function step(reply: Reply): Step {
     parent: isFirst ? null : reply.parent,
     type: isFirst ? null : typeName(EDGE_TYPES, reply.type - 1),
     incoming: reply.incoming,
+    contested: reply.contested,
+    superseded: reply.superseded,
   };
 }
 
@@ -262,7 +269,8 @@ export function walk(reply: Reply): Walk {
 
 /** A hit with a single score. */
 export function hit(of: Reply, score: number): Hit {
-  return { event: event(of), score, textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0, foundId: null };
+  const parts = { textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0 };
+  return { event: event(of), score, ...parts, foundId: null, contested: false, superseded: false };
 }
 
 export function searchHit(reply: Reply): Hit {
@@ -274,6 +282,8 @@ export function searchHit(reply: Reply): Hit {
     neighbourScore: reply.neighbour_score,
     sessionScore: reply.session_score,
     foundId: Number(reply.found_id),
+    contested: reply.contested,
+    superseded: reply.superseded,
   };
 }
 
@@ -314,6 +324,12 @@ export function context(reply: Reply): Context {
     explainsId: one._explains_id === undefined ? null : Number(one.explains_id),
     score: one.score,
     tokens: one.tokens,
+    by: one.by,
+    agent: one.agent,
+    reason: one.reason,
+    createdMicros: one.created_at ? micros(one.created_at) : 0n,
+    contested: one.contested,
+    superseded: one.superseded,
   });
   return { text: reply.text, tokens: reply.tokens, items: reply.items.map(item), leftOut: reply.left_out.map(item) };
 }

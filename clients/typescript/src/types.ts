@@ -102,6 +102,12 @@ export interface Event {
   vector: Float32Array | null;
   /** Only if requested: outgoing edges, then incoming ones. */
   edges: Edge[] | null;
+  /** The principal that recorded it, such as `uid:1000`, as its first brain names it; empty if unknown. */
+  by: string;
+  /** The agent that recorded it, by the name it gave. */
+  agent: string;
+  /** Why it replaced another event. */
+  reason: string;
 }
 
 /** A hit of a query, and its score. The parts of a search's score sum to it; for other queries they are 0. */
@@ -114,6 +120,10 @@ export interface Hit {
   sessionScore: number;
   /** The event that matched: `event`, or one that it replaced. */
   foundId: number | null;
+  /** The event belongs to a belief with several heads. */
+  contested: boolean;
+  /** Another event replaces it. */
+  superseded: boolean;
 }
 
 /** An event of a walk, and how it was reached. */
@@ -126,6 +136,10 @@ export interface Step {
   type: EdgeType | null;
   /** True if that edge leads from this event to its parent. */
   incoming: boolean;
+  /** The event belongs to a belief with several heads. */
+  contested: boolean;
+  /** Another event replaces it. */
+  superseded: boolean;
 }
 
 /** The events reached, breadth first, from the start event on. */
@@ -179,6 +193,15 @@ export interface ContextItem {
   explainsId: number | null;
   score: number;
   tokens: number;
+  by: string;
+  agent: string;
+  /** Empty for an event that was left out. */
+  reason: string;
+  createdMicros: Micros;
+  /** The event belongs to a belief with several heads. */
+  contested: boolean;
+  /** Another event replaces it. */
+  superseded: boolean;
 }
 
 /** The result of `context`, within its token budget. */
@@ -374,6 +397,9 @@ export interface Where {
   user?: string;
   agent?: string;
   run?: string;
+  /** Principals, such as `uid:1000`, and agents: one of each list given recorded the event. */
+  by?: readonly string[];
+  agents?: readonly string[];
   /** Conditions on attributes and fields, such as { topic: 'rust', confidence: { gte: 0.5 } }. */
   filter?: JsonObject;
   includeForgotten?: boolean;

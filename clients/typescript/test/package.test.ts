@@ -275,7 +275,7 @@ function leftOf(...attributes: string[]): string | null {
   const graph = new Graph(base);
   const after = { at: payload.length, lsn: 1n, checksum: 0n };
   const frames = [{ position: 0, size: payload.length }];
-  within(payload, (file) => graph.apply({ lsn: 1n, time: 1n, frames, after }, file));
+  within(payload, (file) => graph.apply({ lsn: 1n, time: 1n, actor: 0, frames, after }, file));
   const place = graph.state(0).attributes;
   return place ? payload.toString('utf8', place.at, place.at + place.size) : null;
 }

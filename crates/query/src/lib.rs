@@ -35,5 +35,5 @@ pub use events::{Get, ListSessions, Order, Pattern, ShowSession, Timeline};
 pub use graph::{Follow, Impact, ListConflicts, Resolve, ShortestPath, Traverse, Why};
 pub use nearest::{Similar, SimilarityTarget};
 pub use pipeline::Pipeline;
-pub use planner::{Axis, Scope, Selection, ValueRange, Window};
+pub use planner::{AuthorNames, Axis, Scope, Selection, ValueRange, Window};
 pub use search::{Search, TextSearch};

@@ -162,6 +162,18 @@ pub enum Error {
         /// What it is.
         found: String,
     },
+    /// The chain of corrections has another newest head than the writer expected.
+    #[error(
+        "event {event} is not what is believed: its newest head is {found}, not {expected} as expected: read {found} and decide again"
+    )]
+    OtherHead {
+        /// An event of the chain.
+        event: NodeId,
+        /// The head that the writer expected.
+        expected: NodeId,
+        /// The newest head.
+        found: NodeId,
+    },
     /// The request id is older than what is remembered.
     #[error(
         "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again; use a new \

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use amem_format::attributes::reason;
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{Commit, NewNode, Op};
 use amem_format::view::View;
@@ -106,7 +107,8 @@ impl FeedFilter {
             | Op::Decay { .. }
             | Op::Settings { .. }
             | Op::Actor { .. }
-            | Op::Request { .. } => true,
+            | Op::Request { .. }
+            | Op::Author { .. } => true,
         })
     }
 }
@@ -275,8 +277,8 @@ fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<Chan
         Op::OpenSession { .. } | Op::CloseSession { .. } => return Ok(session(op)),
         Op::Settings { json } => ChangeKind::SettingsJson((*json).to_owned()),
         Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
-        // The message names the actor; request ids concern only the writer.
-        Op::Actor { .. } | Op::Request { .. } => return Ok(None),
+        // The message and its events name actors; request ids concern only the writer.
+        Op::Actor { .. } | Op::Request { .. } | Op::Author { .. } => return Ok(None),
     }))
 }
 
@@ -336,7 +338,8 @@ fn event(
     is_hidden: bool,
     options: &FeedOptions,
 ) -> Result<v1::Event> {
-    let now = view.node(node.id)?.flags();
+    let present = view.node(node.id)?;
+    let (now, author) = (present.flags(), view.actor(present.author()?)?);
     let flags = node
         .carried
         .map_or(Flags::default(), |carried| carried.flags);
@@ -359,6 +362,8 @@ fn event(
         erased: now.has(Flags::ERASED),
         session_key: session_key(view, node)?,
         vector_present: !node.vector.is_empty() && !now.has(Flags::ERASED),
+        by: author.principal.to_owned(),
+        agent: author.agent.to_owned(),
         ..v1::Event::default()
     };
     if is_hidden {
@@ -367,6 +372,7 @@ fn event(
     Ok(v1::Event {
         text: node.text.to_owned(),
         attributes_json: node.attributes.to_owned(),
+        reason: reason(node.attributes).unwrap_or_default(),
         vector: options.vectors.then(|| vector(view, node.vector)).flatten(),
         ..shown
     })

@@ -5,12 +5,14 @@ use amem_format::view::View;
 use amem_query::ContextRequest;
 use amem_query::context::PackedEvent;
 
+use super::event::check_bytes;
 use super::question::Evaluate;
 use super::ranking::question_vector;
 use super::refusal::Result;
 use super::selection::{count, selection};
-use super::word::moment;
+use super::word::{moment, timestamp};
 use crate::v1;
+use prost::Message;
 
 impl Evaluate for v1::ContextRequest {
     type Answer = v1::ContextResponse;
@@ -26,12 +28,22 @@ impl Evaluate for v1::ContextRequest {
             reasons_depth: self.reasons_depth.unwrap_or(otherwise.reasons_depth),
         }
         .run(view)?;
+        let mut bytes = packed.text.len();
+        let mut encode = |of: &PackedEvent, with_reason: bool| {
+            let item = item(view, of, with_reason)?;
+            bytes += item.encoded_len();
+            check_bytes(bytes).map(|()| item)
+        };
+        let items = packed.items.iter().map(|item| encode(item, true));
+        let items = items.collect::<Result<_>>()?;
+        let left_out = packed.left_out.iter().map(|item| encode(item, false));
+        let left_out = left_out.collect::<Result<_>>()?;
         Ok(v1::ContextResponse {
             moment: Some(moment(view)),
             text: packed.text,
             tokens: packed.tokens as u32,
-            items: packed.items.iter().map(item).collect(),
-            left_out: packed.left_out.iter().map(item).collect(),
+            items,
+            left_out,
         })
     }
 
@@ -44,12 +56,21 @@ impl Evaluate for v1::ContextRequest {
     }
 }
 
-fn item(item: &PackedEvent) -> v1::ContextItem {
-    v1::ContextItem {
+fn item(view: &View, item: &PackedEvent, with_reason: bool) -> Result<v1::ContextItem> {
+    let node = view.node(item.id)?;
+    let author = view.actor(node.author()?)?;
+    let reason = if with_reason { node.reason()? } else { None };
+    Ok(v1::ContextItem {
+        by: author.principal.to_owned(),
+        agent: author.agent.to_owned(),
+        reason: reason.unwrap_or_default(),
+        created_at: Some(timestamp(node.created_at())),
+        contested: item.mark.is_contested,
+        superseded: item.mark.is_superseded,
         event_id: item.id.0,
         found_id: item.found.0,
         explains_id: item.explains.map(|id| id.0),
         score: item.score,
         tokens: item.tokens as u32,
-    }
+    })
 }

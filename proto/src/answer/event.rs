@@ -1,8 +1,9 @@
 //! Events of a view as messages, within the bounds of one answer.
 
+use amem_format::attributes::reason;
 use amem_format::view::{Direction, Node, View};
 use amem_format::{Edge, Flags, NodeId};
-use amem_query::graph::TreeStep;
+use amem_query::graph::{BeliefMark, BeliefMarks, TreeStep};
 use amem_query::planner::{Sight, Visibility};
 
 use super::code::Code;
@@ -70,8 +71,11 @@ impl<'v> EventEncoder<'v> {
         let session_key = session.map_or("", |session| session.key);
         let text = node.text()?;
         let attributes = node.attributes_json()?.unwrap_or_default();
+        let author = self.view.actor(node.author()?)?;
+        let reason = reason(&attributes).unwrap_or_default();
         let numbers = vector.map_or(0, |vector| vector.len() * 4);
-        let texts = text.len() + attributes.len() + session_key.len();
+        let names = author.principal.len() + author.agent.len() + reason.len();
+        let texts = text.len() + attributes.len() + session_key.len() + names;
         self.count_bytes(EVENT_BYTES + texts + numbers)?;
         let mut event = v1::Event {
             id: node.id().0,
@@ -97,6 +101,9 @@ impl<'v> EventEncoder<'v> {
             edges: Vec::new(),
             session_key: session_key.to_owned(),
             vector_present: flags.has(Flags::VECTOR),
+            by: author.principal.to_owned(),
+            agent: author.agent.to_owned(),
+            reason,
         };
         if let Some(sight) = shape.edges {
             for direction in [Direction::Outgoing, Direction::Incoming] {
@@ -106,10 +113,18 @@ impl<'v> EventEncoder<'v> {
         Ok(event)
     }
 
-    /// The steps of a walk.
-    pub(super) fn steps(&mut self, steps: &[TreeStep]) -> Result<Vec<v1::Step>> {
+    /// The steps of a walk, with what the sight shows of their corrections.
+    pub(super) fn steps(&mut self, steps: &[TreeStep], sight: &Sight) -> Result<Vec<v1::Step>> {
+        let view = self.view;
+        let mut marks = BeliefMarks::new(view, sight);
         let tell = |step: &TreeStep| {
+            let mark = match step.is_stub {
+                true => BeliefMark::default(),
+                false => marks.of(step.id)?,
+            };
             Ok(v1::Step {
+                contested: mark.is_contested,
+                superseded: mark.is_superseded,
                 event: Some(self.whole_or_stub(step.id, step.is_stub)?),
                 depth: step.depth,
                 parent: step.via.map(|via| via.parent),

@@ -3,6 +3,8 @@
 use amem_format::NodeId;
 use amem_format::view::View;
 use amem_query::embed::Embedder;
+use amem_query::graph::BeliefMarks;
+use amem_query::planner::Sight;
 use amem_query::{Search, Similar, SimilarityTarget, TextSearch};
 
 use super::event::EventEncoder;
@@ -92,10 +94,12 @@ impl Evaluate for v1::SearchRequest {
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
         let otherwise = Search::default();
+        let selection = selection(self.selection)?;
+        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         let found = Search {
             vector: question_vector(view, self.vector, &self.text)?,
             question: self.text,
-            selection: selection(self.selection)?,
+            selection,
             limit: count(self.limit, HITS),
             text_weight: self.text_weight,
             vector_weight: self.vector_weight,
@@ -105,8 +109,12 @@ impl Evaluate for v1::SearchRequest {
         }
         .run(view)?;
         let mut encoder = EventEncoder::new(view);
+        let mut marks = BeliefMarks::new(view, &sight);
         let hits = found.hits.iter().map(|hit| {
+            let mark = marks.of(hit.id)?;
             Ok(v1::SearchHit {
+                contested: mark.is_contested,
+                superseded: mark.is_superseded,
                 event: Some(encoder.whole(hit.id)?),
                 score: hit.score,
                 text_score: hit.text,

@@ -3,7 +3,7 @@
 use amem_format::SessionId;
 use amem_format::view::{View, check_space};
 use amem_query::filter::Filter;
-use amem_query::{Axis, Follow, Scope, Selection, ValueRange, Window};
+use amem_query::{AuthorNames, Axis, Follow, Scope, Selection, ValueRange, Window};
 
 use super::refusal::{Refusal, Result};
 use super::word::{event_types, micros, space};
@@ -25,6 +25,10 @@ pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
         strength_at: strength_at.transpose()?,
         keyword: (!message.keyword.is_empty()).then_some(message.keyword),
         scope: scope(message.scope),
+        authors: AuthorNames {
+            by: message.by,
+            agents: message.agents,
+        },
         filter: filter(&message.filter_json)?,
         include_forgotten: message.include_forgotten,
         include_compressed: message.include_compressed,

@@ -8,10 +8,11 @@ use amem_format::event::Attributes;
 use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
 use amem_query::events::SessionFilter;
 use amem_query::filter::{Filter, Subject};
-use amem_query::{Axis, Order, Scope, Selection};
+use amem_query::{AuthorNames, Axis, Order, Scope, Selection};
 
 use super::history::ViewState;
 use super::state::Event;
+use super::world::author_of;
 
 /// The place of an event in an order: whatever comes first is smallest.
 pub type SortKey = (f64, i64);
@@ -80,6 +81,13 @@ pub(super) fn is_in_scope(event: &Event, scope: &Scope) -> bool {
         && is_equal("amem.run", &scope.run)
 }
 
+/// True if one of these actors recorded the event, in a world.
+fn is_recorded_by(event: &Event, authors: &AuthorNames) -> bool {
+    let (by, agent) = author_of(event.id);
+    let has = |names: &[String], name: &str| names.is_empty() || names.iter().any(|n| n == name);
+    has(&authors.by, by) && has(&authors.agents, agent)
+}
+
 impl ViewState {
     /// Strength as a selection wants it.
     fn strength(&self, event: &Event, selection: &Selection) -> f32 {
@@ -111,6 +119,7 @@ impl ViewState {
             && between(strength, s.strength.min, s.strength.max)
             && keyword.is_none_or(|keyword| keyword.is_subset(&words(&event.made.text)))
             && is_in_scope(event, &s.scope)
+            && is_recorded_by(event, &s.authors)
             && s.filter.as_ref().is_none_or(|filter| holds(filter, &seen))
     }
 }

@@ -26,5 +26,5 @@ pub use listing::{SortKey, list, place, sessions};
 pub use ranking::{ScoreParts, bm25, cosines, fused, shown_as};
 pub use requests::Requests;
 pub use state::{Act, Event, NewEvent, Session, State};
-pub use world::World;
+pub use world::{World, author_of};
 pub use written::WrittenBrain;

@@ -2,7 +2,7 @@
 
 use amem_format::{EdgeType, EventType, Micros, SessionId};
 use amem_query::filter::Filter;
-use amem_query::{Axis, Follow, Order, Scope, Selection, ValueRange, Window};
+use amem_query::{AuthorNames, Axis, Follow, Order, Scope, Selection, ValueRange, Window};
 use serde_json::json;
 
 use super::described;
@@ -96,6 +96,15 @@ impl<'w> Requests<'w> {
         }
         if self.chance(5) {
             selection.strength = self.bounds();
+        }
+        if self.chance(4) {
+            let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+            let by: [&[&str]; 4] = [&[], &["uid:1"], &["uid:2", "token:t"], &["uid:3"]];
+            let agents: [&[&str]; 4] = [&[], &[], &["a"], &["b", "c"]];
+            selection.authors = AuthorNames {
+                by: names(self.random.pick(&by)),
+                agents: names(self.random.pick(&agents)),
+            };
         }
         if self.chance(8) {
             selection.strength_at = Some(self.now);

@@ -3,7 +3,7 @@
 use amem_format::event::Attributes;
 use amem_format::journal::op::{NewNode, Op, Touches};
 use amem_format::view::View;
-use amem_format::{EdgeType, EventType, Flags, Lsn, Micros, NodeId, Result, SessionId};
+use amem_format::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, Result, SessionId};
 use serde_json::json;
 
 use super::described;
@@ -29,6 +29,29 @@ pub struct World {
     dimension: u32,
     /// Whether events have a time of their own.
     has_event_times: bool,
+    /// Whether a commit has named the actors.
+    has_actors: bool,
+}
+
+/// Actors of a world, numbered from 1: principal and agent.
+const ACTORS: [(&str, &str); 4] = [
+    ("uid:1", "a"),
+    ("uid:1", "b"),
+    ("uid:2", "a"),
+    ("token:t", ""),
+];
+
+/// The number of the actor that records an event of a world; 0 for none.
+fn author_number(id: u64) -> u32 {
+    (id / 3 % 5) as u32
+}
+
+/// Principal and agent of the actor that records an event of a world.
+pub fn author_of(id: u64) -> (&'static str, &'static str) {
+    match author_number(id) {
+        0 => ("", ""),
+        number => ACTORS[number as usize - 1],
+    }
 }
 
 /// An act as an operation, and the JSON and bytes that it borrows.
@@ -50,6 +73,7 @@ impl World {
             state: State::default(),
             time: ORIGIN,
             dimension,
+            has_actors: false,
         })
     }
 
@@ -140,9 +164,26 @@ impl World {
         let encoded: Vec<EncodedAct> = acts.iter().map(encode).collect();
         let mut next = self.state.events.len() as u64;
         let pairs = acts.iter().zip(&encoded);
-        let ops: Vec<Op<'_>> = pairs
-            .map(|(act, encoded)| to_op(act, encoded, &mut next, self.time))
-            .collect();
+        let mut ops: Vec<Op<'_>> = Vec::new();
+        if !std::mem::replace(&mut self.has_actors, true) {
+            ops.extend(
+                (1..)
+                    .zip(ACTORS)
+                    .map(|(number, (principal, agent))| Op::Actor {
+                        actor: ActorId(number),
+                        principal,
+                        agent,
+                    }),
+            );
+        }
+        for (act, encoded) in pairs {
+            let op = to_op(act, encoded, &mut next, self.time);
+            if let Op::Event(node) = &op {
+                let actor = ActorId(author_number(node.id.0));
+                ops.push(Op::Author { actor });
+            }
+            ops.push(op);
+        }
         let lsn = self.written.commit(Micros(self.time), &ops)?;
         for act in &acts {
             self.state.apply(self.time, act);

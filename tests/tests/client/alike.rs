@@ -40,6 +40,15 @@ impl QuestionMaker<'_> {
         })
     }
 
+    fn names(&mut self, names: &[&str]) -> Vec<String> {
+        let name = self.0.pick(names).to_owned();
+        if self.chance(6) {
+            vec![name]
+        } else {
+            Vec::new()
+        }
+    }
+
     fn limit(&mut self) -> u32 {
         self.0.pick(&[0, 1, 5, 40, 10_001])
     }
@@ -90,6 +99,8 @@ impl QuestionMaker<'_> {
             filter_json: self.0.pick(&filters).into(),
             include_forgotten: self.chance(4),
             include_compressed: self.chance(2),
+            by: self.names(&["uid:0", "uid:1000", "", "nobody"]),
+            agents: self.names(&["filler", "other"]),
         })
     }
 

@@ -57,6 +57,7 @@ fn the_brain_has_everything_in_it() {
         "settings",
         "sessions",
         "actors",
+        "authors",
         "attributes",
         "event times",
         "history",

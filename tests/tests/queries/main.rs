@@ -14,6 +14,7 @@ mod events;
 mod filters;
 mod graph;
 mod listings;
+mod marks;
 mod pages;
 mod pipeline;
 mod ranking;

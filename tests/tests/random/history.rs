@@ -298,7 +298,7 @@ impl History {
             }
             (Verdict::Expired, Err(Error::RequestExpired { .. }))
             | (Verdict::Reused, Err(Error::RequestReused { .. }))
-            | (Verdict::Aborted, Err(Error::Aborted { .. })) => {}
+            | (Verdict::Aborted, Err(Error::Aborted { .. } | Error::OtherHead { .. })) => {}
             (
                 Verdict::Refused,
                 Err(

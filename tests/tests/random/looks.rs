@@ -9,7 +9,9 @@ use amem_format::journal::scan::Position;
 use amem_format::mapping::Map;
 use amem_format::view::{AsOf, View};
 use amem_format::{Error, Flags, Lsn, Micros, NodeId};
-use amem_query::{Pattern, Resolve, Scope, Selection, Similar, SimilarityTarget, TextSearch};
+use amem_query::{
+    AuthorNames, Pattern, Resolve, Scope, Selection, Similar, SimilarityTarget, TextSearch,
+};
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{
@@ -62,7 +64,11 @@ fn pattern(view: &View, known: &ViewState, random: &mut Random) -> Result<(), St
     let now = view.time();
     let mut requests = Requests { random, now };
     let request = Pattern {
-        selection: requests.selection(),
+        selection: Selection {
+            // The model knows the authors of a `World` only.
+            authors: AuthorNames::default(),
+            ..requests.selection()
+        },
         order: requests.order(),
         limit: 1 + random.below(12) as usize,
         cursor: None,

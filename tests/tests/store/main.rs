@@ -328,7 +328,10 @@ fn preconditions_are_checked_and_a_refused_request_fails_no_neighbour() {
     };
     assert!(matches!(
         store.execute(head(NodeId(1))),
-        Err(Error::Aborted { .. })
+        Err(Error::OtherHead {
+            found: NodeId(0),
+            ..
+        })
     ));
     store.execute(head(NodeId(0))).unwrap();
 }

@@ -6,6 +6,7 @@
 
 mod again;
 mod agents;
+mod authors;
 mod cloned;
 mod files;
 mod large;

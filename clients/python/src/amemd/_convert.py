@@ -129,6 +129,8 @@ def selection(where: Optional[Where]) -> Request:
         strength_at=None if where.strength_at is None else timestamp(where.strength_at),
         keyword=where.keyword,
         scope=given(user=where.user, agent=where.agent, run=where.run),
+        by=list(where.by),
+        agents=list(where.agents),
         filter_json=attributes(where.filter),
         include_forgotten=where.include_forgotten,
         include_compressed=where.include_compressed,
@@ -162,6 +164,9 @@ def event(message: Any, with_edges: bool = False) -> Event:
         has_vector=message.vector_present or message.HasField("vector"),
         vector=list(message.vector.values) if message.HasField("vector") else None,
         edges=[edge(one) for one in message.edges] if with_edges else None,
+        by=message.by,
+        agent=message.agent,
+        reason=message.reason,
     )
 
 
@@ -173,6 +178,8 @@ def step(message: Any) -> Step:
         parent=None if is_first else message.parent,
         type=None if is_first else type_name(EDGE_TYPES, message.type - 1),
         incoming=message.incoming,
+        contested=message.contested,
+        superseded=message.superseded,
     )
 
 
@@ -189,6 +196,8 @@ def search_hit(message: Any) -> Hit:
         message.neighbour_score,
         message.session_score,
         message.found_id,
+        message.contested,
+        message.superseded,
     )
 
 
@@ -249,7 +258,19 @@ def session(message: Any) -> Session:
 def context(message: Any) -> Context:
     def item(one: Any) -> ContextItem:
         explains = one.explains_id if one.HasField("explains_id") else None
-        return ContextItem(one.event_id, one.found_id, explains, one.score, one.tokens)
+        return ContextItem(
+            one.event_id,
+            one.found_id,
+            explains,
+            one.score,
+            one.tokens,
+            one.by,
+            one.agent,
+            one.reason,
+            micros(one.created_at),
+            one.contested,
+            one.superseded,
+        )
 
     items, left_out = ([item(one) for one in part] for part in (message.items, message.left_out))
     return Context(message.text, message.tokens, items, left_out)

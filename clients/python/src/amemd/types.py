@@ -96,6 +96,12 @@ class Event:
     vector: Optional[Sequence[float]] = None
     #: Only if requested: outgoing edges, then incoming ones.
     edges: Optional[List[Edge]] = None
+    #: The principal that recorded it, such as `uid:1000`, as its first brain names it; empty if unknown.
+    by: str = ""
+    #: The agent that recorded it, by the name it gave.
+    agent: str = ""
+    #: Why it replaced another event.
+    reason: str = ""
 
     @property
     def created_at(self) -> datetime:
@@ -124,6 +130,10 @@ class Hit:
     session_score: float = 0.0
     #: The event that matched: `event`, or one that it replaced.
     found_id: Optional[int] = None
+    #: In a search: the event belongs to a belief with several heads.
+    contested: bool = False
+    #: In a search: another event replaces it.
+    superseded: bool = False
 
 
 @dataclass(frozen=True)
@@ -138,6 +148,10 @@ class Step:
     type: Optional[str]
     #: True if that edge leads from this event to its parent.
     incoming: bool
+    #: The event belongs to a belief with several heads.
+    contested: bool = False
+    #: Another event replaces it.
+    superseded: bool = False
 
 
 @dataclass(frozen=True)
@@ -213,6 +227,15 @@ class ContextItem:
     explains_id: Optional[int]
     score: float
     tokens: int
+    by: str = ""
+    agent: str = ""
+    #: Empty for an event that was left out.
+    reason: str = ""
+    created_micros: int = 0
+    #: The event belongs to a belief with several heads.
+    contested: bool = False
+    #: Another event replaces it.
+    superseded: bool = False
 
 
 @dataclass(frozen=True)
@@ -404,6 +427,9 @@ class Where:
     user: Optional[str] = None
     agent: Optional[str] = None
     run: Optional[str] = None
+    #: Principals, such as `uid:1000`, and agents: one of each list given recorded the event.
+    by: Sequence[str] = ()
+    agents: Sequence[str] = ()
     #: Conditions on attributes and fields, such as {"topic": "rust", "confidence": {"gte": 0.5}}.
     filter: Optional[Mapping[str, Any]] = None
     include_forgotten: bool = False

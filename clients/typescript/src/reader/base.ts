@@ -9,6 +9,7 @@ import {
   ATTRIBUTES_BYTES_MAX,
   DIMENSION_MAX,
   EDGES_MAX,
+  NAME_BYTES_MAX,
   NODES_MAX,
   Numbers,
   ORIGIN_BYTES_MAX,
@@ -29,13 +30,17 @@ export const JOURNAL_LENGTH = 1n << 62n;
 const PADDING = 0x40;
 const IDENTITY = 0x41;
 const SESSIONS = 0x43;
+const ACTORS = 0x44;
 const ATTRIBUTES = 0x45;
+const AUTHORS = 0x53;
 const EVENT_TIMES = 0x46;
 const ADJACENCY = 0x4b;
 const JOURNAL = 0x7f;
 const NAMES: Record<number, string> = {
   [IDENTITY]: 'identity',
   [SESSIONS]: 'sessions',
+  [ACTORS]: 'actors',
+  [AUTHORS]: 'authors',
   [ATTRIBUTES]: 'attributes',
   [EVENT_TIMES]: 'event times',
   [ADJACENCY]: 'adjacency',
@@ -66,6 +71,12 @@ export interface Identity {
   generation: bigint;
   lsn: bigint;
   time: bigint;
+}
+
+/** Who made a commit: the authenticated principal, and the name that the agent gave. */
+export interface Actor {
+  principal: string;
+  agent: string;
 }
 
 /** Weight and recorded time of an edge. */
@@ -262,6 +273,31 @@ export class Base {
     const [at, ids] = this.known.times;
     const place = ids.find(id);
     return place < ids.length && ids.get(place) === id ? own.i64(at + 8 * place) : null;
+  }
+
+  actorCount(): number {
+    return this.section(ACTORS).u64(0);
+  }
+
+  /** An actor of the base, from 1. */
+  actor(number: number): Actor {
+    const own = this.section(ACTORS);
+    const record = own.slice(16 * number - 8, 16);
+    const texts = 8 + 16 * own.u64(0);
+    const name = (at: number): string => {
+      const size = record.readUInt32LE(at + 4);
+      if (size > NAME_BYTES_MAX) throw own.bad(16 * number - 8, `actor ${number} has a name past the limit`);
+      return own.text(texts + record.readUInt32LE(at), size);
+    };
+    return { principal: name(0), agent: name(8) };
+  }
+
+  /** The actor that recorded an event of the base; 0 if unknown. Files of earlier versions do not say it. */
+  author(id: number): number {
+    const own = this.sections.get(AUTHORS);
+    if (!own) return 0;
+    if (own.u64(0) !== this.nodes) throw own.bad(0, `it does not have the brain's ${this.nodes} events`);
+    return own.u32(16 + 4 * id);
   }
 
   private edges(): Edges {

@@ -4,7 +4,7 @@
 // journal's bytes; texts and vectors stay in the file. Not here: reading it (`reader`).
 
 import { DamagedFile } from '../errors';
-import { FLAG, type Base, type Tie, type Value } from './base';
+import { FLAG, type Actor, type Base, type Tie, type Value } from './base';
 import { EDGES_MAX, NODES_MAX, type File } from './file';
 import type { Transaction } from './journal';
 import { isOnlyOrigin, operations, type NewEvent, type Op, type ByteRange } from './ops';
@@ -51,6 +51,10 @@ export class Graph {
   /** Edges that the journal added, changed or retracted, by both ends. */
   private readonly outgoing = new Map<number, Ties>();
   private readonly incoming = new Map<number, Ties>();
+  /** The actors that the journal names, numbered on from the base's, and the actor of each of its events. */
+  private readonly actors: Actor[] = [];
+  private readonly authors: number[] = [];
+  private authorNow = 0;
   private position = 0;
 
   constructor(readonly base: Base) {
@@ -72,6 +76,7 @@ export class Graph {
       const position = transaction.frames[0]?.position ?? 0;
       throw new DamagedFile('commit', position, `commit ${transaction.lsn} does not follow ${this.lsn} in time`);
     }
+    this.authorNow = transaction.actor;
     for (const { position, size } of transaction.frames) {
       this.position = position;
       const payload = file.read('operation', position, size);
@@ -131,8 +136,19 @@ export class Graph {
         state.flags = (state.flags & ~(FLAG.vector | FLAG.attributes)) | FLAG.erased;
         return undefined;
       }
+      case 'actor': {
+        const next = this.base.actorCount() + this.actors.length + 1;
+        if (op.actor !== next) throw this.bad(`actor ${op.actor} where ${next} is the next`);
+        this.actors.push({ principal: op.principal, agent: op.agent });
+        return undefined;
+      }
+      case 'author': {
+        const known = this.base.actorCount() + this.actors.length;
+        if (op.actor > known) throw this.bad(`author ${op.actor} where ${known} is the last actor`);
+        this.authorNow = op.actor;
+        return undefined;
+      }
       case 'settings':
-      case 'actor':
       case 'request':
         return undefined;
     }
@@ -151,10 +167,19 @@ export class Graph {
     if (event.created < before || event.created > time) throw this.bad(`event ${event.id} is recorded out of order`);
     this.checkVector(event.vector);
     this.events.push(event);
+    this.authors.push(this.authorNow);
     const times = this.times(event.session);
     times.firstEvent ??= event.created;
     times.lastEvent = event.created;
     this.kept(event.id).runs = this.decays.length;
+  }
+
+  /** Principal and agent that recorded an event; both empty if unknown. */
+  author(id: number): Actor {
+    const known = this.base.actorCount();
+    const actor = id < this.base.nodes ? this.base.author(id) : (this.authors[id - this.base.nodes] ?? 0);
+    if (actor > 0 && actor <= known) return this.base.actor(actor);
+    return this.actors[actor - known - 1] ?? { principal: '', agent: '' };
   }
 
   private checkVector(vector: ByteRange | null): void {

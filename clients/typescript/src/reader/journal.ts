@@ -24,6 +24,7 @@ export interface Position {
 export interface Transaction {
   lsn: bigint;
   time: bigint;
+  actor: number;
   /** Positions of the payloads in the file: a transaction may be too large for memory. */
   frames: { position: number; size: number }[];
   after: Position;
@@ -114,6 +115,9 @@ export function following(
     shared = own;
     frames.push({ position: at.at + FRAME_HEADER, size });
     at = { at: next, lsn, checksum };
-    if (more === 0) return { transaction: { lsn, time: front.readBigInt64LE(16), frames, after: at } };
+    if (more === 0) {
+      const [time, actor] = [front.readBigInt64LE(16), front.readUInt32LE(24)];
+      return { transaction: { lsn, time, actor, frames, after: at } };
+    }
   }
 }

@@ -43,8 +43,10 @@ export type Op =
   | { op: 'open-session'; session: number; when: bigint; key: string; agent: string }
   | { op: 'close-session'; session: number; when: bigint; outcome: string }
   | { op: 'settings'; json: string }
-  // A reader does not show these.
-  | { op: 'actor' }
+  | { op: 'actor'; actor: number; principal: string; agent: string }
+  // The actor that recorded the events that follow.
+  | { op: 'author'; actor: number }
+  // A reader does not show it.
   | { op: 'request' }
   | { op: 'erase'; id: number };
 
@@ -112,18 +114,19 @@ const DECODERS: Record<number, (c: Cursor) => Op> = {
   }),
   10: (c) => ({ op: 'close-session', session: c.u32(), when: c.i64(), outcome: c.text(limits.OUTCOME_BYTES_MAX) }),
   11: (c) => ({ op: 'settings', json: c.text(limits.SETTINGS_BYTES_MAX) }),
-  12: (c) => {
-    c.u32();
-    c.text(limits.NAME_BYTES_MAX);
-    c.text(limits.NAME_BYTES_MAX);
-    return { op: 'actor' };
-  },
+  12: (c) => ({
+    op: 'actor',
+    actor: c.u32(),
+    principal: c.text(limits.NAME_BYTES_MAX),
+    agent: c.text(limits.NAME_BYTES_MAX),
+  }),
   13: (c) => {
     c.take(32);
     c.blob(limits.ANSWER_BYTES_MAX);
     return { op: 'request' };
   },
   14: (c) => ({ op: 'erase', id: c.id() }),
+  15: (c) => ({ op: 'author', actor: c.u32() }),
 };
 
 /** True if attributes have the origin of a merge and nothing else, as those of an erased event may. */

@@ -26,6 +26,8 @@ import { resolve } from './resolve';
 /** Milliseconds between two checks of the path without a hint in the live page. */
 const LOOK_EVERY = 1000;
 const SUPERSEDES = 3;
+/** The attribute with the reason of a correction. */
+const REASON = 'amem.reason';
 /** Reads of a committed frame before it counts as missing. */
 const ATTEMPTS = 3;
 
@@ -284,6 +286,9 @@ export class Reader {
     const inBase = id < graph.base.nodes;
     const { type, session, created } = inBase ? graph.base.record(id) : graph.event(id);
     const has = (flag: number): boolean => (state.flags & flag) !== 0;
+    const { principal, agent } = graph.author(id);
+    const attributes = this.attributes(id);
+    const reason = attributes[REASON];
     return {
       id,
       type: typeName(EVENT_TYPES, type),
@@ -300,11 +305,14 @@ export class Reader {
       forgotten: has(FLAG.forgotten),
       compressed: has(FLAG.compressed),
       erased: has(FLAG.erased),
-      attributes: this.attributes(id),
+      attributes,
       sessionKey: session === 0 ? '' : (this.session(session)?.key ?? ''),
       hasVector: has(FLAG.vector) && !has(FLAG.erased),
       vector: vectors ? this.vector(id) : null,
       edges: edges ? this.edges(id) : null,
+      by: principal,
+      agent,
+      reason: typeof reason === 'string' ? reason : '',
     };
   }
 

@@ -12,7 +12,7 @@ use super::report::{RepairReport, lose};
 use crate::verify::{Finding, log};
 use amem_format::base::Base;
 use amem_format::base::image::SectionWriter;
-use amem_format::base::section::tag;
+use amem_format::base::section::{ROWS, SectionRow, tag};
 use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
 use amem_format::base_builder::write_base;
@@ -231,6 +231,10 @@ fn carry<'b>(
     report: &mut RepairReport,
 ) -> Option<Cow<'b, [u8]>> {
     let check = log::of(tag)?;
+    let is_required = |row: &&SectionRow| row.tag == tag && !row.is_optional;
+    if old.table().find(tag).is_none() && !ROWS.iter().any(|row| is_required(&row)) {
+        return None;
+    }
     let checked = match tag {
         // Checked later, against the clock of the new file.
         tag::HISTORY if !is_proven(tag::CLOCK) => Ok(()),

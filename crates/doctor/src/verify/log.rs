@@ -1,4 +1,4 @@
-//! The check of the log sections of a base: history, clock, requests, recent commits, actors.
+//! The check of the log sections of a base: history, clock, requests, recent commits, actors, authors.
 
 use amem_format::base::Base;
 use amem_format::base::history::PriorValue;
@@ -15,6 +15,7 @@ pub(crate) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
         tag::REQUESTS => requests,
         tag::COMMITS => commits,
         tag::ACTORS => actors,
+        tag::AUTHORS => authors,
         _ => return None,
     })
 }
@@ -95,6 +96,29 @@ fn commits(base: &Base) -> Result<()> {
         }
         last = kept.header.lsn;
         Ops::new(&kept.payload, section.offset).try_for_each(|op| op.map(drop))?;
+    }
+    Ok(())
+}
+
+fn authors(base: &Base) -> Result<()> {
+    let Some(authors) = base.authors()? else {
+        return Ok(());
+    };
+    let (section, actors) = (base.section(tag::AUTHORS)?, base.actors()?.len());
+    let mut listed = 0;
+    for actor in (0..=actors).map(|actor| ActorId(actor as u32)) {
+        let members = authors.members(actor)?;
+        let ascend = members.windows(2).all(|pair| pair[0] < pair[1]);
+        let is_own =
+            |&id: &u32| u64::from(id) < base.nodes() && authors.of(NodeId(id.into())) == actor;
+        if !ascend || !members.iter().all(is_own) {
+            return Err(section.bad(16, format!("the list of actor {actor} has other events")));
+        }
+        listed += members.len() as u64;
+    }
+    if listed != base.nodes() {
+        let nodes = base.nodes();
+        return Err(section.bad(16, format!("its lists have {listed} of {nodes} events")));
     }
     Ok(())
 }

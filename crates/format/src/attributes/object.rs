@@ -18,6 +18,21 @@ use crate::limits::{
 /// the limits of other attributes, and an erase preserves it.
 pub const ORIGIN: &str = "amem.origin";
 
+/// The attribute that says why a correction was made.
+pub const REASON: &str = "amem.reason";
+
+/// Why an event replaced another, by its attributes as JSON; `None` if they give no reason, or are damaged.
+pub fn reason(json: &str) -> Option<String> {
+    if !json.contains(REASON) {
+        return None;
+    }
+    let mut attributes: Attributes = serde_json::from_str(json).ok()?;
+    match attributes.remove(REASON) {
+        Some(serde_json::Value::String(reason)) if !reason.is_empty() => Some(reason),
+        _ => None,
+    }
+}
+
 /// True if attributes consist of `ORIGIN`, the only attribute that an erased event may have.
 pub fn is_only_origin(json: &str) -> bool {
     parse(json).is_ok_and(|object| !object.is_empty() && object.keys().all(|key| key == ORIGIN))

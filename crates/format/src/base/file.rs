@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::actors::Actors;
 use super::adjacency::Adjacency;
 use super::attributes::AttributeTexts;
+use super::authors::Authors;
 use super::checksums::Checksums;
 use super::clock::CommitClock;
 use super::commits::RecentCommits;

@@ -6,6 +6,7 @@
 pub mod actors;
 pub mod adjacency;
 pub mod attributes;
+pub mod authors;
 pub mod checksums;
 pub mod chunk;
 pub mod clock;

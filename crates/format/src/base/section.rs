@@ -34,6 +34,9 @@ macro_rules! section_table {
             ACTORS 0x44 "actors" "authors of commits" record required plain
                 /// Actors by number.
                 => actors |section, base| Actors::read(section), Actors<'_>;
+            AUTHORS 0x53 "authors" "which actor recorded each event" record optional plain
+                /// The actor of each event; `None` if an earlier version made the file.
+                => authors |section, base| Authors::read(section, base.nodes()).map(Some), Option<Authors<'_>>;
             ATTRIBUTES 0x45 "attributes" "the JSON object of each event that has one" record required content
                 /// Attributes as JSON.
                 => attributes |section, base| AttributeTexts::read(section), AttributeTexts<'_>;

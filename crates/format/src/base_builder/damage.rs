@@ -56,7 +56,9 @@ impl Damage {
             }
         }
         if is_odd {
-            let missing = |tag: &u8| base.table().find(*tag).is_none();
+            // Files of earlier versions do not have every section.
+            let is_required = |tag: &u8| ROWS.iter().any(|row| row.tag == *tag && !row.is_optional);
+            let missing = |tag: &u8| base.table().find(*tag).is_none() && is_required(tag);
             found.records.extend(records().filter(missing));
         }
         let mut of_tables = checksums.iter().filter(|c| c.offset < sections);

@@ -35,7 +35,7 @@ use crate::base::quantised_vectors as base_codes;
 use crate::base::section::tag;
 use crate::base::settings::Settings;
 use crate::base::{
-    actors, attributes, checksums, clock, commits, conflicts, event_times, history, kinds,
+    actors, attributes, authors, checksums, clock, commits, conflicts, event_times, history, kinds,
     requests, sessions, strengths, terms, vectors,
 };
 use crate::error::{Error, Result};
@@ -137,6 +137,7 @@ pub fn empty(
     })?;
     out.write(tag::SESSIONS, |body| sessions::write(body, &[], None, &[]))?;
     out.write(tag::ACTORS, |body| actors::write(body, &[]))?;
+    out.write(tag::AUTHORS, |body| authors::write(body, 0, &[]))?;
     out.write(tag::ATTRIBUTES, |body| {
         attributes::write(body, None, &[]).map(drop)
     })?;

@@ -14,7 +14,7 @@ use crate::base::quantised_vectors as base_codes;
 use crate::base::section::{self, tag};
 use crate::base::sessions::Session;
 use crate::base::{
-    actors, adjacency, attributes, clock, commits, conflicts, event_times, history, kinds,
+    actors, adjacency, attributes, authors, clock, commits, conflicts, event_times, history, kinds,
     requests, sessions, strengths, values as base_values, vectors,
 };
 use crate::error::{Error, Result};
@@ -75,6 +75,11 @@ impl SectionBuilder<'_> {
                 let named = (1..=view.actors()?).map(|id| view.actor(ActorId(id as u32)));
                 let named = named.collect::<Result<Vec<_>>>()?;
                 out.write(tag, |body| actors::write(body, &named))
+            }
+            tag::AUTHORS => {
+                let authors = authors_of(kept)?;
+                let count = view.actors()?;
+                out.write(tag, |body| authors::write(body, count, &authors))
             }
             tag::ATTRIBUTES => self.write_attributes(out),
             tag::EVENT_TIMES => {
@@ -175,6 +180,22 @@ impl SectionBuilder<'_> {
             }
         }
     }
+}
+
+/// The actor of each event, by id.
+fn authors_of(kept: &CopyPlan<'_>) -> Result<Vec<u32>> {
+    let view = kept.view;
+    let mut out = Vec::with_capacity(view.nodes() as usize);
+    if let Some(older) = view.brain().base().authors()? {
+        let ids = (0..view.brain().base().nodes()).map(NodeId);
+        out.extend(ids.map(|id| older.of(id).0));
+    }
+    // A file of an earlier version does not say who recorded the events of its base.
+    out.resize(view.brain().base().nodes() as usize, 0);
+    let newer = view.brain().delta().events.nodes.iter();
+    out.extend(newer.map(|node| node.author.0));
+    out.truncate(view.nodes() as usize);
+    Ok(out)
 }
 
 /// The position of each event's session among all.

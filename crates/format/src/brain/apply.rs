@@ -25,6 +25,8 @@ pub(super) struct Context<'a> {
     payload: &'a [u8],
     /// Live edges so far.
     pub(super) edges: u64,
+    /// Who recorded the events that follow: the commit's actor, unless an operation names another.
+    author: ActorId,
 }
 
 impl Context<'_> {
@@ -75,17 +77,19 @@ impl Brain {
             return Err(Error::corrupt("commit", position, why));
         }
         let mut edges = self.edges_after(log.applied());
+        let mut author = commit.actor;
         for frame in frames {
             let mut cx = Context {
                 commit,
                 payload_position: frame.payload_position,
                 payload: frame.payload,
                 edges,
+                author,
             };
             for op in Ops::new(frame.payload, frame.payload_position) {
                 self.apply_op(&mut cx, op?)?;
             }
-            edges = cx.edges;
+            (edges, author) = (cx.edges, cx.author);
         }
         log.push(CommitEntry {
             commit,
@@ -174,6 +178,7 @@ impl Brain {
                 agent,
             } => self.apply_actor(cx, actor, (principal, agent)),
             Op::Request { id, body, answer } => self.apply_request(cx, id, body, answer),
+            Op::Author { actor } => self.apply_author(cx, actor),
         }
     }
 
@@ -237,6 +242,15 @@ impl Brain {
         Ok(())
     }
 
+    fn apply_author(&self, cx: &mut Context<'_>, actor: ActorId) -> Result<()> {
+        let known = self.base.actors()?.len() + u64::from(self.delta.actors.len());
+        if u64::from(actor.0) > known {
+            return Err(cx.bad(format!("author {actor} where {known} is the last actor")));
+        }
+        cx.author = actor;
+        Ok(())
+    }
+
     fn apply_request(&self, cx: &Context<'_>, id: Uuid, body: u128, answer: &[u8]) -> Result<()> {
         let key = id.as_u128();
         if self.delta.request_index.get(key).is_some() {
@@ -282,6 +296,7 @@ impl Brain {
         self.delta.events.push(
             DeltaEvent {
                 lsn: cx.commit.lsn,
+                author: cx.author,
                 event_type: node.event_type,
                 session: node.session,
                 created_at: node.created_at,

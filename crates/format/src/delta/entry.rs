@@ -5,7 +5,7 @@
 use super::event_set::EventSet;
 use super::skiplist::SkipList;
 use super::sparse::Sparse;
-use crate::append::{AppendVec, AtomicIndex, NONE};
+use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::sync::{AtomicBool, OnceLock, Ordering};
 use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
@@ -30,6 +30,8 @@ pub enum ValueRef {
 #[derive(Debug)]
 pub struct DeltaEvent {
     pub lsn: Lsn,
+    /// Who recorded it.
+    pub author: ActorId,
     pub event_type: EventType,
     pub session: SessionId,
     pub created_at: Micros,
@@ -115,7 +117,10 @@ pub struct Events {
     pub untimed: AppendVec<u32>,
     /// New events by type, allocated on first use: few brains have more than a handful of types.
     kinds: Box<[OnceLock<Box<AppendVec<u32>>>]>,
-    /// The empty list, for types without new events.
+    /// New events by author, in the order in which the journal first names their authors.
+    authors: AppendVec<AppendVec<u32>>,
+    author_index: Trie<u64>,
+    /// The empty list, for types and authors without new events.
     none: AppendVec<u32>,
     /// Events whose attributes changed after their creation, in the order of the first change.
     pub described: AppendVec<u32>,
@@ -136,6 +141,8 @@ impl Events {
             happened: SkipList::default(),
             untimed: AppendVec::new(),
             kinds: (0..=u8::MAX).map(|_| OnceLock::new()).collect(),
+            authors: AppendVec::new(),
+            author_index: Trie::new(),
             none: AppendVec::new(),
             described: AppendVec::new(),
         }
@@ -232,6 +239,12 @@ impl Events {
         kind.map_or(&self.none, |list| list)
     }
 
+    /// New events of an author, ascending ids.
+    pub fn of_author(&self, author: ActorId) -> &AppendVec<u32> {
+        let at = self.author_index.get(author.0.into());
+        at.and_then(|at| self.authors.get(at)).unwrap_or(&self.none)
+    }
+
     /// Adds a version of an event's state.
     pub(crate) fn push_state(&self, slot: &Slot, state: StateVersion) {
         let before = self.states.get(slot.state.get());
@@ -245,7 +258,17 @@ impl Events {
 
     pub(crate) fn push(&self, node: DeltaEvent, id: u32) {
         let (event_type, event_time) = (node.event_type, node.event_time);
+        let author = node.author;
         self.nodes.push(node);
+        match self.author_index.get(author.0.into()) {
+            Some(at) => drop(self.authors.get(at).map(|list| list.push(id))),
+            None => {
+                let list = AppendVec::new();
+                list.push(id);
+                self.author_index
+                    .insert(author.0.into(), self.authors.push(list));
+            }
+        }
         let kind = &self.kinds[usize::from(event_type.0)];
         kind.get_or_init(Box::default).push(id);
         match event_time {

@@ -425,6 +425,13 @@ operations! {
         target: NodeId = EventField,
     },
     "text, vector and attributes are shown no more; the next base is without them. Attributes of it that say more than `amem.origin` are passed over";
+
+    /// Who recorded the events that follow in the transaction, if not the actor of its frames.
+    15 "author" Author {
+        /// The actor; 0 if it is unknown.
+        actor: ActorId = ActorField,
+    },
+    "the actor has a name, or is 0; of the events that follow in the transaction, up to the next such operation";
 }
 
 /// Fails if no reader would accept the operation: in a file, it would keep the brain from being opened.
@@ -570,6 +577,7 @@ mod tests {
                 answer: b"yes",
             },
             Op::Erase { target: NodeId(4) },
+            Op::Author { actor: ActorId(1) },
         ]
     }
 

@@ -7,7 +7,7 @@ use crate::append::AppendVec;
 use crate::base::sessions::Session;
 use crate::delta::log::SessionSlot;
 use crate::error::{Error, Result};
-use crate::types::{EventType, Lsn, Micros, NodeId, SessionId};
+use crate::types::{ActorId, EventType, Lsn, Micros, NodeId, SessionId};
 
 /// Ids of events, ascending: a list of the base, then one of the delta.
 #[derive(Debug, Clone)]
@@ -72,6 +72,20 @@ impl View {
     pub fn of_type(&self, event_type: EventType) -> Result<Ids<'_>> {
         let base = self.below(self.brain.base.kinds()?.members(event_type)?);
         let list = self.brain.delta.events.of_kind(event_type);
+        let len = list.partition_point(list.len(), |&id| u64::from(id) < self.at.nodes);
+        Ok(Ids {
+            base,
+            newer: DeltaIds::Shared(list, len as usize),
+        })
+    }
+
+    /// The events that an actor recorded, hidden ones too.
+    pub fn of_author(&self, actor: ActorId) -> Result<Ids<'_>> {
+        let base = match self.brain.base.authors()? {
+            Some(authors) => self.below(authors.members(actor)?),
+            None => &[],
+        };
+        let list = self.brain.delta.events.of_author(actor);
         let len = list.partition_point(list.len(), |&id| u64::from(id) < self.at.nodes);
         Ok(Ids {
             base,

@@ -11,7 +11,7 @@ use crate::base::identity::DecayRun;
 use crate::delta::entry::Slot;
 use crate::error::{Error, Result};
 use crate::event::{Attributes, Event};
-use crate::types::{EventType, Flags, Lsn, Micros, NodeId, SessionId};
+use crate::types::{ActorId, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 /// An event of a view.
 #[derive(Debug, Clone)]
@@ -92,6 +92,24 @@ impl<'v> Node<'v> {
             EventRecord::Base(r) => r.created_at(),
             EventRecord::Delta(n) => n.created_at,
         }
+    }
+
+    /// Who recorded it; 0 if that is unknown, as of events that an earlier version checkpointed.
+    #[inline]
+    pub fn author(&self) -> Result<ActorId> {
+        match &self.record {
+            EventRecord::Base(_) => {
+                let authors = self.view.brain.base.authors()?;
+                Ok(authors.map_or(ActorId(0), |authors| authors.of(self.id)))
+            }
+            EventRecord::Delta(n) => Ok(n.author),
+        }
+    }
+
+    /// Why it replaced another event: its attribute `amem.reason`, if that is a text.
+    pub fn reason(&self) -> Result<Option<String>> {
+        let json = self.attributes_json()?.unwrap_or_default();
+        Ok(crate::attributes::reason(&json))
     }
 
     /// When it happened; `None` if the writer gave no time.

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::counter::TokenCounter;
+use crate::graph::BeliefMark;
 use crate::time;
 use amem_format::error::Result;
 use amem_format::types::NodeId;
@@ -10,6 +11,7 @@ use amem_format::view::{Node, View};
 
 /// A text that never exceeds its token budget.
 pub(super) struct BudgetedText<'v> {
+    view: &'v View,
     heading: String,
     text: String,
     tokens: usize,
@@ -18,8 +20,9 @@ pub(super) struct BudgetedText<'v> {
 }
 
 impl<'v> BudgetedText<'v> {
-    pub(super) fn new(view: &View, budget: usize, counter: &'v dyn TokenCounter) -> Self {
+    pub(super) fn new(view: &'v View, budget: usize, counter: &'v dyn TokenCounter) -> Self {
         Self {
+            view,
             heading: format!("From memory, as of {}:\n", time::display(view.moment().1)),
             text: String::new(),
             tokens: 0,
@@ -33,12 +36,13 @@ impl<'v> BudgetedText<'v> {
         &mut self,
         node: &Node<'_>,
         explains: Option<NodeId>,
+        mark: BeliefMark,
     ) -> Result<(usize, bool)> {
         let before = self.text.len();
         if before == 0 {
             self.text.push_str(&self.heading);
         }
-        self.write(node, explains)?;
+        self.write(node, explains, mark)?;
         let tokens = self.counter.tokens(&self.text);
         let added = tokens.saturating_sub(self.tokens);
         if tokens > self.budget {
@@ -49,7 +53,7 @@ impl<'v> BudgetedText<'v> {
         Ok((added, true))
     }
 
-    fn write(&mut self, node: &Node<'_>, explains: Option<NodeId>) -> Result<()> {
+    fn write(&mut self, node: &Node<'_>, explains: Option<NodeId>, mark: BeliefMark) -> Result<()> {
         let date = time::display(node.happened()?).to_string();
         let date = date.split('T').next().unwrap_or_default();
         let (id, event_type, confidence) = (node.id(), node.event_type(), node.confidence());
@@ -59,6 +63,20 @@ impl<'v> BudgetedText<'v> {
             out,
             "- [{id}] {event_type}, {date}, confidence {confidence:.2}"
         );
+        let author = self.view.actor(node.author()?)?;
+        match (author.agent, author.principal) {
+            ("", "") => {}
+            ("", name) | (name, _) => push_name(out, ", by ", name),
+        }
+        if mark.is_contested {
+            out.push_str(", contested");
+        }
+        if mark.is_superseded {
+            out.push_str(", superseded");
+        }
+        if let Some(reason) = node.reason()? {
+            push_name(out, ", because: ", &reason);
+        }
         if let Some(explained) = explains {
             let _ = write!(out, ", a reason for [{explained}]");
         }
@@ -77,6 +95,17 @@ impl<'v> BudgetedText<'v> {
 
     pub(super) fn into_text(self) -> (String, usize) {
         (self.text, self.tokens)
+    }
+}
+
+/// Appends a text of a client on one line: it must not look like another event.
+fn push_name(out: &mut String, before: &str, text: &str) {
+    out.push_str(before);
+    for (i, line) in lines(text.trim()).enumerate() {
+        if i > 0 {
+            out.push(' ');
+        }
+        out.push_str(line);
     }
 }
 

@@ -6,6 +6,7 @@ use super::block::BudgetedText;
 use super::counter::{Thirds, TokenCounter};
 use crate::answer::AnswerStamp;
 use crate::graph::heads::Heads;
+use crate::graph::marks::{BeliefMark, BeliefMarks};
 use crate::graph::traverse::check_depth;
 use crate::graph::why::Why;
 use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_REASONS_MAX, CONTEXT_TOKENS_MAX};
@@ -60,6 +61,8 @@ pub struct PackedEvent {
     pub score: f32,
     /// The tokens that it adds, or would have added. The first event's include the heading.
     pub tokens: usize,
+    /// Whether it is contested or superseded.
+    pub mark: BeliefMark,
 }
 
 /// A context.
@@ -97,15 +100,16 @@ impl ContextRequest {
             ..Search::default()
         };
         let hits = search.run(view)?.hits;
+        let selection = &self.selection;
+        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         let mut packing = ContextPacker {
             view,
+            marks: BeliefMarks::new(view, &sight),
             block: BudgetedText::new(view, self.budget, counter),
             seen: HashSet::new(),
             items: Vec::new(),
             left_out: Vec::new(),
         };
-        let selection = &self.selection;
-        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         packing.found(&hits, &sight)?;
         if self.reasons_depth > 0 {
             packing.reasons(self)?;
@@ -137,6 +141,7 @@ impl ContextRequest {
 /// A context while it is packed.
 struct ContextPacker<'v> {
     view: &'v View,
+    marks: BeliefMarks<'v>,
     block: BudgetedText<'v>,
     /// Events already packed or left out.
     seen: HashSet<NodeId>,
@@ -158,6 +163,7 @@ impl ContextPacker<'_> {
                 explains: None,
                 score: hit.score,
                 tokens: 0,
+                mark: BeliefMark::default(),
             })?;
         }
         Ok(())
@@ -182,6 +188,7 @@ impl ContextPacker<'_> {
                         explains: Some(item.id),
                         score: item.score / (1.0 + step.depth as f32),
                         tokens: 0,
+                        mark: BeliefMark::default(),
                     });
                 }
             }
@@ -199,13 +206,18 @@ impl ContextPacker<'_> {
         if node.text()?.trim().is_empty() {
             return Ok(());
         }
-        let (tokens, fits) = self.block.add(&node, item.explains)?;
+        let mark = self.marks.of(item.id)?;
+        let (tokens, fits) = self.block.add(&node, item.explains, mark)?;
         let list = if fits {
             &mut self.items
         } else {
             &mut self.left_out
         };
-        list.push(PackedEvent { tokens, ..item });
+        list.push(PackedEvent {
+            tokens,
+            mark,
+            ..item
+        });
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod conflicts;
 pub(crate) mod heads;
 pub(crate) mod impact;
+pub(crate) mod marks;
 pub(crate) mod path;
 pub(crate) mod resolve;
 pub(crate) mod traverse;
@@ -12,6 +13,7 @@ pub(crate) mod why;
 
 pub use conflicts::{Conflict, ConflictPage, ListConflicts};
 pub use impact::Impact;
+pub use marks::{BeliefMark, BeliefMarks};
 pub use path::{Route, ShortestPath};
 pub use resolve::{ChainEvent, Resolution, Resolve};
 pub use traverse::Traverse;

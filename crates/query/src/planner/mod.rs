@@ -1,5 +1,6 @@
 //! Planner: which events a query selects, from which list it reads them, and in which order.
 
+pub(crate) mod authors;
 pub(crate) mod cursor;
 pub(crate) mod driver;
 pub(crate) mod keyword;
@@ -14,6 +15,7 @@ pub(crate) mod subject;
 pub(crate) mod time_order;
 pub(crate) mod values;
 
+pub use authors::AuthorNames;
 pub use order::Axis;
 pub use scope::{Scope, Sight, Visibility};
 pub use selection::{Selection, ValueRange, Window};

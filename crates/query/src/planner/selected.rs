@@ -12,7 +12,7 @@ use crate::planner::time_order;
 use crate::planner::values::ValueIds;
 use crate::text::TextQuery;
 use amem_format::error::{Error, Result};
-use amem_format::types::{EventType, NodeId, SessionId};
+use amem_format::types::{ActorId, EventType, NodeId, SessionId};
 use amem_format::view::{Node, View};
 
 /// The planner reads the filter's candidate list only if it has less than one event in this many. If more events match,
@@ -26,6 +26,8 @@ pub(crate) struct PlannedSelection<'v> {
     selection: &'v Selection,
     types: Vec<EventType>,
     sessions: Vec<SessionId>,
+    /// The actors that may have recorded an event, ascending; `None` for all.
+    authors: Option<Vec<ActorId>>,
     filter: Option<Cow<'v, Filter>>,
     /// The keyword's terms, the rarest first.
     terms: Vec<TermIds<'v>>,
@@ -85,6 +87,7 @@ impl<'v> PlannedSelection<'v> {
             values,
             types: sorted(&selection.types),
             sessions: sorted(&selection.sessions),
+            authors: selection.authors.actors(view)?,
             filter,
             terms,
             ids,
@@ -102,6 +105,10 @@ impl<'v> PlannedSelection<'v> {
         }
         if !self.sessions.is_empty() {
             let lists = self.sessions.iter().map(|&s| self.view.of_session(s));
+            drivers.push(Driver::Lists(lists.collect::<Result<_>>()?));
+        }
+        if let Some(authors) = &self.authors {
+            let lists = authors.iter().map(|&actor| self.view.of_author(actor));
             drivers.push(Driver::Lists(lists.collect::<Result<_>>()?));
         }
         if let Some(rarest) = self.terms.first() {
@@ -131,6 +138,11 @@ impl<'v> PlannedSelection<'v> {
             && wanted.confidence.contains(node.confidence())
             && (self.happened.is_open() || self.happened.contains(node.happened()?));
         if !is_wanted {
+            return Ok(false);
+        }
+        if let Some(authors) = &self.authors
+            && authors.binary_search(&node.author()?).is_err()
+        {
             return Ok(false);
         }
         let strength = &wanted.strength;

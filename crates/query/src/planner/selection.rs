@@ -3,10 +3,11 @@
 //! All given conditions must hold. Forgotten events, and events that an episode summarises, are left out unless
 //! requested.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::filter::Filter;
 use crate::limits::{FILTER_VALUES_MAX, QUERY_BYTES_MAX};
+use crate::planner::authors::AuthorNames;
 use crate::planner::scope::Scope;
 use amem_format::error::{Error, Result};
 use amem_format::types::{EventType, Micros, SessionId};
@@ -32,6 +33,8 @@ pub struct Selection {
     pub keyword: Option<String>,
     /// User, agent and run.
     pub scope: Scope,
+    /// Who recorded it.
+    pub authors: AuthorNames,
     /// A filter that must hold as well.
     pub filter: Option<Filter>,
     /// Include forgotten events.
@@ -118,6 +121,7 @@ impl Selection {
         self.strength.check("the range of strength")?;
         let check =
             |what, value: usize, max: usize| Error::check_limit(what, value as u64, max as u64);
+        self.authors.check()?;
         let sessions = self.sessions.len();
         check("the number of sessions", sessions, FILTER_VALUES_MAX)?;
         check("the number of types", self.types.len(), FILTER_VALUES_MAX)?;
@@ -128,6 +132,10 @@ impl Selection {
     /// The selection for hashing: equal selections give equal JSON, in whatever order their lists are. It is serialized
     /// for every page, so it is not built in memory first.
     pub(crate) fn canonical(&self) -> impl Serialize + use<'_> {
+        CanonicalSelection(self)
+    }
+
+    fn canonical_parts(&self) -> impl Serialize + use<'_> {
         fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
             let mut list: Vec<T> = list.collect();
             list.sort_unstable();
@@ -151,6 +159,20 @@ impl Selection {
             self.include_forgotten,
             self.include_compressed,
         )
+    }
+}
+
+/// The parts of a selection as one list, with its authors at the end only if it has a condition on them: tokens of
+/// pages that began before there were such conditions stay valid.
+struct CanonicalSelection<'s>(&'s Selection);
+
+impl Serialize for CanonicalSelection<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let parts = self.0.canonical_parts();
+        match &self.0.authors {
+            authors if authors.is_open() => parts.serialize(serializer),
+            authors => (parts, authors.canonical()).serialize(serializer),
+        }
     }
 }
 
@@ -245,6 +267,19 @@ mod tests {
         let json = |types: &[u8]| serde_json::to_string(&selection(types).canonical()).unwrap();
         assert_eq!(json(&[3, 1, 3]), json(&[1, 3]));
         assert_ne!(json(&[1]), json(&[1, 3]));
+        let by = |names: &[&str]| {
+            let authors = AuthorNames {
+                by: names.iter().map(|name| (*name).to_owned()).collect(),
+                ..AuthorNames::default()
+            };
+            let selection = Selection {
+                authors,
+                ..Selection::default()
+            };
+            serde_json::to_string(&selection.canonical()).unwrap()
+        };
+        assert_eq!(by(&["b", "a", "b"]), by(&["a", "b"]));
+        assert_ne!(by(&["a"]), by(&[]));
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::limits::GROUP_BUFFER_BYTES_KEPT;
 use crate::log::requests;
 use crate::log::store::Store;
 use crate::mutation::{Answer, Mutation, Request};
-use crate::plan::{self, belief};
+use crate::plan::{self, Plan, belief};
 
 impl Store {
     /// Executes one request.
@@ -92,7 +92,7 @@ impl Store {
             (answer.lsn, answer.time) = (view.lsn(), view.time());
             return Ok(answer);
         }
-        let (actor, is_new) = self.actor(&view, request)?;
+        let (actor, is_new) = self.actor(&view, request, &plan)?;
         let payloads = self.payloads(&mut plan, (actor, is_new), request, body, &mut answer)?;
         drop(view);
         let total: usize = payloads.iter().map(Vec::len).sum();
@@ -138,10 +138,10 @@ impl Store {
             view.node(event)?;
             let found = belief::newest_head(view, event)?;
             if found != expected {
-                return Err(Error::Aborted {
-                    what: "the newest head",
-                    expected: expected.to_string(),
-                    found: found.to_string(),
+                return Err(Error::OtherHead {
+                    event,
+                    expected,
+                    found,
                 });
             }
         }
@@ -149,7 +149,7 @@ impl Store {
     }
 
     /// The caller's number, and whether a frame has to introduce it.
-    fn actor(&mut self, view: &View, request: &Request) -> Result<(ActorId, bool)> {
+    fn actor(&mut self, view: &View, request: &Request, plan: &Plan) -> Result<(ActorId, bool)> {
         if request.principal.is_empty() && request.agent.is_empty() {
             return Ok((ActorId(0), false));
         }
@@ -171,7 +171,11 @@ impl Store {
         }
         let known =
             view.brain().base().actors()?.len() + u64::from(view.brain().delta().actors.len());
-        Ok((ActorId(known as u32 + 1), true))
+        let (at, is_new) = match plan.actors.iter().position(|named| *named == key) {
+            Some(at) => (at, false),
+            None => (plan.actors.len(), true),
+        };
+        Ok((ActorId((known as usize + at + 1) as u32), is_new))
     }
 
     /// Syncs what was written and lets readers see it.

@@ -39,6 +39,11 @@ impl Store {
         answer.lsn = Lsn(self.position.lsn.0 + frames as u64);
         answer.time = plan.time;
         let mut payloads = Vec::with_capacity(frames);
+        // Actors are numbered in the order in which they are named.
+        let names_others = !plan.actors.is_empty();
+        if names_others {
+            payloads.append(&mut plan.payloads);
+        }
         if !front.is_empty() {
             payloads.push(front);
         }

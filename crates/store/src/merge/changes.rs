@@ -133,6 +133,7 @@ impl Changes {
                     | Op::Settings { .. }
                     | Op::Actor { .. }
                     | Op::Request { .. }
+                    | Op::Author { .. }
                     | Op::Erase { .. } => {}
                 }
             }

@@ -3,7 +3,7 @@
 use amem_format::journal::frame::Kind;
 use amem_format::journal::op::{self, Op};
 use amem_format::view::View;
-use amem_format::{Micros, NodeId};
+use amem_format::{ActorId, Micros, NodeId};
 
 use crate::error::{Error, Result};
 use crate::limits::FRAME_PAYLOAD_BYTES;
@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) answer: Answer,
     /// Recorded time of the commit.
     pub(crate) time: Micros,
+    /// Actors that its operations name, principal and agent: numbered on from those of the view.
+    pub(crate) actors: Vec<(String, String)>,
 }
 
 /// Collects the operations of a mutation.
@@ -38,6 +40,8 @@ pub(crate) struct PlanBuilder<'v> {
     refusal: Option<amem_format::Error>,
     /// Changes of supersedes edges.
     pub(crate) pending: SupersedesChanges,
+    /// Actors that the plan names.
+    actors: Vec<(String, String)>,
 }
 
 impl<'v> PlanBuilder<'v> {
@@ -52,6 +56,7 @@ impl<'v> PlanBuilder<'v> {
             answer: Answer::default(),
             refusal: None,
             pending: SupersedesChanges::default(),
+            actors: Vec::new(),
         }
     }
 
@@ -79,6 +84,26 @@ impl<'v> PlanBuilder<'v> {
                 self.payloads.push(payload);
             }
         }
+    }
+
+    /// The number of an actor; names it if no commit has.
+    pub(crate) fn actor(&mut self, principal: &str, agent: &str) -> Result<ActorId> {
+        if principal.is_empty() && agent.is_empty() {
+            return Ok(ActorId(0));
+        }
+        if let Some(id) = self.view.find_actor(principal, agent)? {
+            return Ok(id);
+        }
+        let brain = self.view.brain();
+        let known = brain.base().actors()?.len() + u64::from(brain.delta().actors.len());
+        let actor = ActorId((known as usize + self.actors.len() + 1) as u32);
+        self.push(&Op::Actor {
+            actor,
+            principal,
+            agent,
+        });
+        self.actors.push((principal.to_owned(), agent.to_owned()));
+        Ok(actor)
     }
 
     /// An event that exists and is not forgotten.
@@ -110,6 +135,7 @@ impl PlanBuilder<'_> {
             payloads: self.payloads,
             answer: self.answer,
             time: self.next_time,
+            actors: self.actors,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Corrections: an event that replaces another.
 
 use amem_format::NodeId;
+use amem_format::attributes::REASON;
 use amem_format::event::Attributes;
 
 use crate::error::{Error, Result};
@@ -8,9 +9,6 @@ use crate::mutation::Correct;
 use crate::plan::belief;
 use crate::plan::builder::PlanBuilder;
 use crate::plan::values::unit;
-
-/// The attribute that keeps why a correction was made.
-const REASON: &str = "amem.reason";
 
 impl PlanBuilder<'_> {
     pub(super) fn correct(&mut self, correct: &Correct) -> Result<()> {

@@ -34,6 +34,7 @@ fn entry(lsn: u32) -> CommitEntry {
 fn node(lsn: u32, event_time: Option<Micros>) -> DeltaEvent {
     DeltaEvent {
         lsn: Lsn(lsn.into()),
+        author: Default::default(),
         event_type: EventType::FACT,
         session: SessionId(0),
         created_at: Micros(0),

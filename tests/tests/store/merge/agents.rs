@@ -38,9 +38,10 @@ pub(super) fn picture(view: &View) -> BTreeMap<String, String> {
         );
         let session = view.session(node.session()).unwrap();
         let session = session.filter(|session| session.explicit);
+        let author = view.actor(node.author().unwrap()).unwrap();
         let flags = [Flags::PINNED, Flags::FORGOTTEN, Flags::COMPRESSED];
         let what = format!(
-            "{:?} happened {:?} session {:?} confidence {} λ {} used {} at {} strength {}",
+            "{:?} happened {:?} session {:?} confidence {} λ {} used {} at {} strength {} by {author:?}",
             flags.map(|flag| node.flags().has(flag)),
             node.happened().unwrap(),
             session.map(|s| (s.key, s.agent, s.closed.is_some(), s.outcome)),

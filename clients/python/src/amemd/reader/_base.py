@@ -18,6 +18,7 @@ from ._bytes import (
     ATTRIBUTES_BYTES_MAX,
     DIMENSION_MAX,
     EDGES_MAX,
+    NAME_BYTES_MAX,
     NODES_MAX,
     ORIGIN_BYTES_MAX,
     SECTIONS_MAX,
@@ -34,9 +35,12 @@ NODE = 72
 EDGE = 32
 PAGE = 4096
 IDENTITY, SESSIONS, ATTRIBUTES, EVENT_TIMES, ADJACENCY, PADDING, JOURNAL = 0x41, 0x43, 0x45, 0x46, 0x4B, 0x40, 0x7F
+ACTORS, AUTHORS = 0x44, 0x53
 NAMES = {
     IDENTITY: "identity",
     SESSIONS: "sessions",
+    ACTORS: "actors",
+    AUTHORS: "authors",
     ATTRIBUTES: "attributes",
     EVENT_TIMES: "event times",
     ADJACENCY: "adjacency",
@@ -216,6 +220,27 @@ class Base:
         times, ids = self._arrays(EVENT_TIMES)
         place = bisect(ids, id)
         return int(times[place]) if place < len(ids) and ids[place] == id else None
+
+    def actor_count(self) -> int:
+        return self.section(ACTORS).u64(0)
+
+    def actor(self, number: int) -> Tuple[str, str]:
+        """Principal and agent of an actor of the base, from 1."""
+        own = self.section(ACTORS)
+        places = own.read("<IIII", 16 * number - 8)
+        texts = 8 + 16 * own.u64(0)
+        if max(places[1], places[3]) > NAME_BYTES_MAX:
+            raise own.bad(16 * number - 8, f"actor {number} has a name past the limit")
+        return own.text(texts + places[0], places[1]), own.text(texts + places[2], places[3])
+
+    def author(self, id: int) -> int:
+        """The actor that recorded an event of the base; 0 if unknown. Files of earlier versions do not say it."""
+        if AUTHORS not in self._sections:
+            return 0
+        own = self.section(AUTHORS)
+        if own.u64(0) != self.nodes:
+            raise own.bad(0, f"it does not have the brain's {self.nodes} events")
+        return own.u32(16 + 4 * id)
 
     def _find_edges(self, own: Span) -> Tuple[Array, ...]:
         n, m = self.nodes, self.edge_count

@@ -87,6 +87,10 @@ class Graph:
         self.edge_count = base.edge_count
         self.sessions: Dict[int, Times] = {}
         self.settings: Optional[str] = None
+        #: The actors that the journal names, numbered on from the base's, and the actor of each of its events.
+        self._actors: List[Tuple[str, str]] = []
+        self._authors: List[int] = []
+        self._author = 0
         self._position = 0
 
     @property
@@ -102,6 +106,7 @@ class Graph:
             raise DamagedFile(
                 "commit", transaction.frames[0].position, f"commit {transaction.lsn} does not follow {self.lsn} in time"
             )
+        self._author = transaction.actor
         for frame in transaction.frames:
             self._apply_frame(frame, buffer, transaction.time)
         self.lsn, self.time = transaction.lsn, transaction.time
@@ -149,6 +154,16 @@ class Graph:
                 self._times(op.session).closed = (op.outcome, op.when)
             elif isinstance(op, _ops.Settings):
                 self.settings = op.json
+            elif isinstance(op, _ops.Actor):
+                following = self.base.actor_count() + len(self._actors) + 1
+                if op.number != following:
+                    raise self._bad(f"actor {op.number} where {following} is the next")
+                self._actors.append((op.principal, op.agent))
+            elif isinstance(op, _ops.Author):
+                known = self.base.actor_count() + len(self._actors)
+                if op.number > known:
+                    raise self._bad(f"author {op.number} where {known} is the last actor")
+                self._author = op.number
             elif isinstance(op, _ops.Erase):
                 state = self._change(op.id)
                 state.attributes = state.vector = None
@@ -169,11 +184,23 @@ class Graph:
             raise self._bad(f"event {new.id} is recorded out of order")
         self._check_vector(new.vector)
         self.events.append(new)
+        self._authors.append(self._author)
         times = self._times(new.session)
         if times.first_event is None:
             times.first_event = new.created
         times.last_event = new.created
         self.state(new.id, keep=True).runs = len(self._decays)
+
+    def author(self, id: int) -> Tuple[str, str]:
+        """Principal and agent that recorded an event; both empty if unknown."""
+        number = self.base.author(id) if id < self.base.nodes else self._authors[id - self.base.nodes]
+        known = self.base.actor_count()
+        if number == 0:
+            return "", ""
+        if number <= known:
+            return self.base.actor(number)
+        place = number - known - 1
+        return self._actors[place] if place < len(self._actors) else ("", "")
 
     def _check_vector(self, vector: Optional[ByteRange]) -> None:
         if vector is not None and vector.size != 4 * self.base.dimension:

@@ -42,6 +42,7 @@ class Transaction(NamedTuple):
     time: int
     frames: List[Frame]
     after: Position
+    actor: int = 0
 
 
 class Live(NamedTuple):
@@ -115,4 +116,4 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
         frames.append(Frame(at.at + FRAME_HEADER, size))
         at = Position(end, lsn, checksum)
         if not more:
-            return Transaction(lsn, time, frames, at), None
+            return Transaction(lsn, time, frames, at, actor), None

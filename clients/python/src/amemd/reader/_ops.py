@@ -106,8 +106,20 @@ class Erase(NamedTuple):
     id: int
 
 
+class Actor(NamedTuple):
+    number: int
+    principal: str
+    agent: str
+
+
+class Author(NamedTuple):
+    """The actor that recorded the events that follow."""
+
+    number: int
+
+
 class Bookkeeping(NamedTuple):
-    """An actor or a request, which a reader does not show."""
+    """A request, which a reader does not show."""
 
     code: int
 
@@ -125,6 +137,8 @@ Op = Union[
     CloseSession,
     Settings,
     Erase,
+    Actor,
+    Author,
     Bookkeeping,
 ]
 
@@ -170,8 +184,7 @@ def _touch(c: Cursor) -> Op:
 
 
 def _actor(c: Cursor) -> Op:
-    c.u32(), c.text(limits.NAME_BYTES_MAX), c.text(limits.NAME_BYTES_MAX)
-    return Bookkeeping(12)
+    return Actor(c.u32(), c.text(limits.NAME_BYTES_MAX), c.text(limits.NAME_BYTES_MAX))
 
 
 def _request(c: Cursor) -> Op:
@@ -194,6 +207,7 @@ _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
     12: _actor,
     13: _request,
     14: lambda c: Erase(c.u64()),
+    15: lambda c: Author(c.u32()),
 }
 
 

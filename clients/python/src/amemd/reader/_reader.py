@@ -27,6 +27,8 @@ from ._resolve import resolve
 #: Seconds between two checks of the path without a hint in the live page.
 LOOK_EVERY = 1.0
 SUPERSEDES = 3
+#: The attribute with the reason of a correction.
+REASON = "amem.reason"
 #: Reads of a committed frame before it counts as missing: another processor's stores may arrive late.
 ATTEMPTS = 3
 
@@ -299,6 +301,9 @@ class Reader:
             new = graph.events[id - graph.base.nodes]
             type, session, created, event_time = new.type, new.session, new.created, new.event_time
         known = self.session(session) if session else None
+        by, agent = graph.author(id)
+        own = self.attributes(id)
+        reason = own.get(REASON)
         return Event(
             id=id,
             type=type_name(EVENT_TYPES, type),
@@ -315,11 +320,14 @@ class Reader:
             forgotten=bool(state.flags & FORGOTTEN),
             compressed=bool(state.flags & COMPRESSED),
             erased=bool(state.flags & ERASED),
-            attributes=self.attributes(id),
+            attributes=own,
             session_key=known.key if known else "",
             has_vector=bool(state.flags & VECTOR) and not state.flags & ERASED,
             vector=self.vector(id) if vectors else None,
             edges=self.edges(id) if edges else None,
+            by=by,
+            agent=agent,
+            reason=reason if isinstance(reason, str) else "",
         )
 
     def _known(self, id: int) -> int:

@@ -56,6 +56,7 @@ impl<'v> MergePlan<'_, 'v> {
         // A journal written by another program may have any value.
         let strength = Some(theirs.strength()).filter(|of| (0.0..=1.0).contains(of));
         let lambda = theirs.lambda();
+        self.author(theirs)?;
         self.plan.push(&Op::Event(NewNode {
             id,
             event_type: theirs.event_type(),
@@ -75,6 +76,24 @@ impl<'v> MergePlan<'_, 'v> {
             }),
         }));
         self.plan.next_time.0 += 1;
+        Ok(())
+    }
+
+    /// Names the event's author, unless the event before has the same: the merge's own actor recorded neither.
+    fn author(&mut self, theirs: &Node<'v>) -> Result<()> {
+        let there = theirs.author()?;
+        let actor = match self.authors.get(&there) {
+            Some(actor) => *actor,
+            None => {
+                let named = self.other.actor(there)?;
+                let actor = self.plan.actor(named.principal, named.agent)?;
+                self.authors.insert(there, actor);
+                actor
+            }
+        };
+        if self.author.replace(actor) != Some(actor) {
+            self.plan.push(&Op::Author { actor });
+        }
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use amem_format::journal::op::Op;
 use amem_format::view::View;
-use amem_format::{Flags, NodeId, SessionId};
+use amem_format::{ActorId, Flags, NodeId, SessionId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::{
@@ -25,6 +25,10 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) ours: Changes,
     pub(super) theirs: Changes,
     pub(super) sessions: HashMap<SessionId, SessionId>,
+    /// Actors of this brain, by those of the other.
+    pub(super) authors: HashMap<ActorId, ActorId>,
+    /// The author of the event that was added last.
+    pub(super) author: Option<ActorId>,
     /// Sessions that this merge opens.
     pub(super) opened: u32,
     /// Bytes of memory that it may take.

@@ -32,6 +32,8 @@ impl<'v> PlanBuilder<'v> {
             is_one_lineage: view.identity().lineage == other.identity().lineage,
             other,
             sessions: HashMap::new(),
+            authors: HashMap::new(),
+            author: None,
             opened: 0,
             new: Vec::new(),
             replaced_by: HashMap::new(),
