@@ -19,6 +19,8 @@ pub(crate) struct Failure {
     pub(crate) remedy: String,
     /// Set if the change may have been made: repeated under this id, it is made once.
     pub(crate) request_id: Option<String>,
+    /// What is believed now, if a change expected another event to be.
+    pub(crate) head: Option<u64>,
 }
 
 impl Failure {
@@ -34,6 +36,7 @@ impl Failure {
             message: message.into(),
             remedy: remedy.into(),
             request_id: None,
+            head: None,
         }
     }
 

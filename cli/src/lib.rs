@@ -19,6 +19,7 @@ mod appending;
 mod args;
 mod arguments;
 pub mod atomic_file;
+mod authors;
 mod brain;
 mod command;
 mod connection;
@@ -109,6 +110,7 @@ fn flags_on_line(matches: &ArgMatches) -> FlagsOnLine {
         socket: is_on_line("socket"),
         address: is_on_line("address"),
         token_file: is_on_line("token_file"),
+        agent: is_on_line("agent"),
     }
 }
 

@@ -41,14 +41,23 @@ impl TimeAxis {
 }
 
 pub(crate) fn line(event: &EventJson) -> String {
-    line_with(event, None)
+    line_with(event, [])
 }
 
-/// With the event that replaced it.
-pub(crate) fn line_with(event: &EventJson, replaced_by: Option<&u64>) -> String {
+/// With who recorded it, and why.
+pub(crate) fn line_with_author(event: &EventJson) -> String {
+    let author = Some(event.author_short()).filter(|author| !author.is_empty());
+    let author = author.map(|author| format!("by {author}"));
+    let reason = event.reason.as_deref().map(printable);
+    let reason = reason.map(|reason| format!("because: {reason}"));
+    line_with(event, author.into_iter().chain(reason))
+}
+
+/// With marks in front of the text.
+pub(crate) fn line_with(event: &EventJson, more: impl IntoIterator<Item = String>) -> String {
     // Marks precede the text, which may be long; a certain event without flags has none.
     let mut marks: Vec<String> = event.flags.iter().map(|&flag| flag.to_owned()).collect();
-    marks.extend(replaced_by.map(|by| format!("replaced by {by}")));
+    marks.extend(more);
     if event.confidence < 1.0 {
         marks.push(format!("confidence {}", float(event.confidence)));
     }
@@ -60,9 +69,10 @@ pub(crate) fn line_with(event: &EventJson, replaced_by: Option<&u64>) -> String 
     format!("{} {}{marks}  {}", event.id, event.event_type, text(event))
 }
 
-pub(crate) fn line_or_stub(event: &v1::Event) -> Result<String, Failure> {
+/// With who recorded it, and why.
+pub(crate) fn line_with_author_or_stub(event: &v1::Event) -> Result<String, Failure> {
     Ok(match whole(event)? {
-        Some(event) => line(&event),
+        Some(event) => line_with_author(&event),
         None => format!("{} (forgotten)", event.id),
     })
 }
@@ -94,6 +104,13 @@ fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &m
     if with_strength {
         header.push(("str", Align::Right));
     }
+    // One author of all events is the rule, and needs no column.
+    let is_by_several = events
+        .windows(2)
+        .any(|pair| pair[0].author_names() != pair[1].author_names());
+    if is_by_several {
+        header.push(("by", Align::Left));
+    }
     header.extend([("flags", Align::Left), ("text", Align::Left)]);
     let mut table = TextTable::new(&header);
     for event in events {
@@ -106,6 +123,9 @@ fn write_table(events: &[EventJson], by: TimeAxis, with_strength: bool, page: &m
         ];
         if with_strength {
             row.push(float(event.strength));
+        }
+        if is_by_several {
+            row.push(event.author_short());
         }
         row.extend([event.flags.join(","), text(event)]);
         table.row(row);

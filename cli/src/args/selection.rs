@@ -114,6 +114,10 @@ pub(crate) struct SelectionArgs {
     /// Only events of at least this confidence.
     #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     min_confidence: Option<f32>,
+    /// Only events recorded by this user: a name, a number, or a principal such as uid:1000; may be repeated. With
+    /// --agent NAME, only those that this agent recorded.
+    #[arg(long, value_name = "USER", value_parser = crate::authors::parse_principal)]
+    by: Vec<String>,
     #[command(flatten)]
     scoped: ScopeArgs,
     /// Include events that an episode summarises.
@@ -157,6 +161,8 @@ impl SelectionArgs {
             scope: self.scoped.scope(),
             include_forgotten: looking.include_forgotten,
             include_compressed: self.include_compressed,
+            by: self.by.clone(),
+            agents: cx.reach().agent_on_line.clone().into_iter().collect(),
             ..Default::default()
         })
     }

@@ -12,6 +12,7 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::json::event::Time;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::{count, plural};
@@ -68,6 +69,12 @@ struct ContextItem {
     explains: Option<u64>,
     score: f32,
     tokens: u32,
+    by: String,
+    agent: String,
+    reason: String,
+    created_at: Option<Time>,
+    contested: bool,
+    superseded: bool,
 }
 
 impl ContextArgs {
@@ -93,8 +100,8 @@ impl ContextArgs {
             text: answer.text.clone(),
             tokens: answer.tokens,
             budget: self.tokens,
-            items: answer.items.iter().map(item).collect(),
-            left_out: answer.left_out.iter().map(item).collect(),
+            items: answer.items.iter().map(item).collect::<Result<_, _>>()?,
+            left_out: answer.left_out.iter().map(item).collect::<Result<_, _>>()?,
         };
         if cx.is_json() || cx.is_terminal() {
             cx.answer(Some(&opened.named(moment)), &output, |page| {
@@ -115,14 +122,20 @@ impl ContextArgs {
     }
 }
 
-fn item(item: &v1::ContextItem) -> ContextItem {
-    ContextItem {
+fn item(item: &v1::ContextItem) -> Result<ContextItem, Failure> {
+    Ok(ContextItem {
         id: item.event_id,
         found: item.found_id,
         explains: item.explains_id,
         score: item.score,
         tokens: item.tokens,
-    }
+        by: item.by.clone(),
+        agent: item.agent.clone(),
+        reason: item.reason.clone(),
+        created_at: Time::maybe(item.created_at)?,
+        contested: item.contested,
+        superseded: item.superseded,
+    })
 }
 
 fn summary(output: &ContextOutput) -> String {

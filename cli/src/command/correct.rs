@@ -22,6 +22,8 @@ use crate::when::{self, parse_time, timestamp};
   amemctl correct work 12 --to-head --reason \"measured again\" \"the tests take 5 minutes\"
   amemctl correct work 12 --expected-head 12 \"…\"    refused if another client was faster
 
+An event that was corrected before is refused, unless --to-head or --fork says what is meant.
+
 The old belief stays with confidence 0 (or --target-confidence); `resolve` shows both.
 
 {}", when::HELP))]
@@ -35,6 +37,9 @@ pub(crate) struct CorrectArgs {
     /// If it was corrected before, correct what is believed now.
     #[arg(long)]
     to_head: bool,
+    /// If it was corrected before, correct it all the same: two beliefs then compete.
+    #[arg(long, conflicts_with = "to_head")]
+    fork: bool,
     /// The reason.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
@@ -65,17 +70,39 @@ struct CorrectOutput {
 }
 
 impl CorrectArgs {
+    /// Names both ways on, if the event is not what is believed and the user has not chosen.
+    fn choices(&self, failure: Failure, target: u64) -> Failure {
+        match failure.head {
+            Some(head) if self.expected_head.is_none() => Failure {
+                remedy: format!(
+                    "add --to-head to correct event {head}, which is believed now, or --fork to correct event {target} \
+                     all the same: both corrections then compete"
+                ),
+                message: format!(
+                    "event {target} was corrected before: event {head} is believed now"
+                ),
+                ..failure
+            },
+            _ => failure,
+        }
+    }
+
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let text = self.text.required("text")?;
         let mut brain = Writable::open(cx, &self.brain)?;
         let target_id = self.id.number(cx, &brain.opened)?;
         let mut options = self.writing.options(cx);
-        if let Some(head) = self.expected_head {
-            options.expected_head = Some(v1::ExpectedHead {
+        options.expected_head = match self.expected_head {
+            Some(head) => Some(v1::ExpectedHead {
                 event_id: target_id,
                 head_id: head.number(cx, &brain.opened)?,
-            });
-        }
+            }),
+            None if self.to_head || self.fork => None,
+            None => Some(v1::ExpectedHead {
+                event_id: target_id,
+                head_id: target_id,
+            }),
+        };
         let session_id = match &self.session {
             None => None,
             Some(name) => Some(session(cx, &mut brain, &self.writing, name)?),
@@ -96,7 +123,8 @@ impl CorrectArgs {
             reason: self.reason.clone().unwrap_or_default(),
             ..Default::default()
         };
-        let (answer, commit) = brain.write(cx, request)?;
+        let written = brain.write(cx, request);
+        let (answer, commit) = written.map_err(|failure| self.choices(failure, target_id))?;
         let output = CorrectOutput {
             id: answer.event_id,
             corrected: answer.target_id,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_client::v1;
 use amem_format::NodeId;
+use amem_format::attributes::REASON;
 use amem_format::base::history::{PastChange, PriorValue};
 use amem_format::base_builder;
 use amem_format::view::View;
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use crate::args::event_id::EventId;
 use crate::args::selection::MomentArgs;
+use crate::authors;
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
@@ -290,6 +292,13 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
         },
     );
     page.field("recorded", shown_time(event.created_at.0));
+    let author = event.author();
+    if !author.is_empty() {
+        page.field("by", author);
+    }
+    if let Some(reason) = &event.reason {
+        page.field("reason", printable(reason));
+    }
     if let Some(at) = event.event_time {
         page.field("happened", shown_time(at.0));
     }
@@ -309,7 +318,9 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
         page.field("flags", event.flags.join(", "));
     }
     if let Some(attributes) = &event.attributes {
-        for (key, value) in attributes {
+        // The reason has a line of its own.
+        let is_shown = |key: &str| key != REASON || event.reason.is_none();
+        for (key, value) in attributes.iter().filter(|(key, _)| is_shown(key)) {
             let value = match value {
                 serde_json::Value::String(text) => text.clone(),
                 other => other.to_string(),
@@ -327,10 +338,9 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
     }
     write_edges(whole, reminders, page);
     for change in whole.history.iter().flatten() {
-        let who = match (change.principal.as_str(), change.agent.as_str()) {
-            ("", "") => String::new(),
-            (principal, "") => format!(" by {}", printable(principal)),
-            (principal, agent) => format!(" by {} ({})", printable(agent), printable(principal)),
+        let who = match authors::author(&change.principal, &change.agent, true) {
+            who if who.is_empty() => who,
+            who => format!(" by {who}"),
         };
         page.field(
             "changed",

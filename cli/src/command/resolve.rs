@@ -11,7 +11,7 @@ use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::{EventJson, whole};
-use crate::listing::{line, line_or_stub};
+use crate::listing::{line_with_author, line_with_author_or_stub};
 use crate::output::context::CommandContext;
 use crate::render::{Branch, TextPage, count, tree};
 use crate::when;
@@ -95,7 +95,7 @@ fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
     let mut branch: Option<Branch> = None;
     for event in &answer.chain {
         branch = Some(Branch {
-            text: line_or_stub(event)?,
+            text: line_with_author_or_stub(event)?,
             children: branch.take().into_iter().collect(),
         });
     }
@@ -105,7 +105,7 @@ fn branches(answer: &v1::ResolveResponse) -> Result<Branch, Failure> {
 fn others(answer: &v1::ResolveResponse) -> Result<Vec<String>, Failure> {
     let others = answer.heads.iter().skip(1);
     others
-        .map(|event| Ok(format!("or {}", line(&EventJson::of(event)?))))
+        .map(|event| Ok(format!("or {}", line_with_author(&EventJson::of(event)?))))
         .collect()
 }
 

@@ -76,6 +76,10 @@ struct SearchHitJson {
     /// The event that matched, if this event replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<u64>,
+    /// It belongs to a belief with several heads.
+    contested: bool,
+    /// Another event replaces it.
+    superseded: bool,
     event: EventJson,
 }
 
@@ -122,8 +126,25 @@ fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
         neighbours: hit.neighbour_score,
         session: hit.session_score,
         found: Some(hit.found_id).filter(|found| *found != event.id),
+        contested: hit.contested,
+        superseded: hit.superseded,
         event,
     })
+}
+
+/// What precedes the text of a hit.
+fn marks(hit: &SearchHitJson) -> String {
+    let found = hit.found.map(|found| format!("instead of {found}"));
+    let marks = [
+        found,
+        hit.contested.then(|| "contested".to_owned()),
+        hit.superseded.then(|| "superseded".to_owned()),
+    ];
+    let marks: Vec<String> = marks.into_iter().flatten().collect();
+    match marks.is_empty() {
+        true => String::new(),
+        false => format!("({}) ", marks.join(", ")),
+    }
 }
 
 fn write(output: &SearchOutput, page: &mut TextPage) {
@@ -148,10 +169,7 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
             when::short(TimeAxis::Happened.of(&hit.event)),
-            match hit.found {
-                None => listing::text(&hit.event),
-                Some(found) => format!("(instead of {found}) {}", listing::text(&hit.event)),
-            },
+            format!("{}{}", marks(hit), listing::text(&hit.event)),
         ]);
     }
     table.write(page);

@@ -7,7 +7,17 @@ use crate::render::{Branch, TextPage, tree};
 
 fn line_of(step: &StepJson, side: &SideEdges) -> String {
     match &step.event {
-        Some(event) => line_with(event, side.replaced_by.get(&step.id)),
+        Some(event) => {
+            let replaced_by = side.replaced_by.get(&step.id);
+            let replaced_by = replaced_by.map(|by| format!("replaced by {by}"));
+            let is_superseded = step.superseded && replaced_by.is_none();
+            let superseded = is_superseded.then(|| "superseded".to_owned());
+            let contested = step.contested.then(|| "contested".to_owned());
+            line_with(
+                event,
+                replaced_by.into_iter().chain(superseded).chain(contested),
+            )
+        }
         None => format!("{} (forgotten)", step.id),
     }
 }

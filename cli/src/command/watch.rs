@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::jobs;
 use super::watch_lines::{kind_of, words};
 use crate::args::selection::{ScopeArgs, TypeArgs};
+use crate::authors;
 use crate::brain::opened::{BrainHandle, DaemonBrain};
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
@@ -177,10 +178,7 @@ fn write(
         .time
         .map(|time| when::time_of_day(time.0))
         .unwrap_or_default();
-    let who = match line.agent.as_str() {
-        "" => printable(&line.principal),
-        agent => printable(agent),
-    };
+    let who = authors::author(&line.principal, &line.agent, true);
     let head = format!("{:>6}  {clock}  {:<12}  {who}", line.lsn, line.kind);
     page.title(head.trim_end());
     for change in commit.changes.iter().filter_map(|c| c.change.as_ref()) {

@@ -69,7 +69,7 @@ pub(crate) struct ConnectionArgs {
     /// Fail if no amemd runs, instead of starting one (or AMEM_NO_AUTOSTART=1)
     #[arg(long, global = true, hide_short_help = true)]
     no_autostart: bool,
-    /// The agent to name in commits
+    /// The agent to name in commits; in commands that list events, only those that this agent recorded
     #[arg(
         long,
         env = "AMEM_AGENT",
@@ -80,6 +80,9 @@ pub(crate) struct ConnectionArgs {
         hide_short_help = true
     )]
     pub(crate) agent: String,
+    /// The agent, if it is on the command line: a condition of commands that list events.
+    #[arg(skip)]
+    pub(crate) agent_on_line: Option<String>,
 }
 
 pub(crate) struct Reachable {
@@ -94,11 +97,13 @@ pub(crate) struct FlagsOnLine {
     pub(crate) socket: bool,
     pub(crate) address: bool,
     pub(crate) token_file: bool,
+    pub(crate) agent: bool,
 }
 
 impl ConnectionArgs {
     /// A flag beats the variable of another flag; a variable that does not apply is ignored.
     pub(crate) fn settle(&mut self, given: FlagsOnLine) {
+        self.agent_on_line = given.agent.then(|| self.agent.clone());
         // An empty variable counts as unset.
         self.socket.take_if(|path| path.as_os_str().is_empty());
         self.token_file.take_if(|path| path.as_os_str().is_empty());

@@ -235,7 +235,11 @@ impl From<Refusal> for Failure {
                 (code, exit, remedy.to_owned())
             }
         };
-        let failure = Self::new(exit, code, refusal.to_string(), remedy);
+        let head = refusal.metadata.get("head_id");
+        let failure = Self {
+            head: head.and_then(|id| id.parse().ok()),
+            ..Self::new(exit, code, refusal.to_string(), remedy)
+        };
         // Repeated under this id, the change is made once.
         let id = refusal.metadata.get("request_id");
         match id.filter(|_| may_be_done(refusal.code)) {

@@ -1,12 +1,14 @@
 //! Events and edges: the same form in answers and in exported lines.
 
 use amem_client::{Timestamp, v1};
+use amem_format::attributes::ORIGIN;
 use amem_format::event::{Attributes, Edge};
 use amem_format::{EdgeType, EventType, Flags, Micros};
 use amem_query::time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+use crate::authors;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::when;
@@ -102,6 +104,14 @@ pub(crate) struct EventJson {
     pub(crate) last_accessed: Time,
     pub(crate) flags: Vec<&'static str>,
     pub(crate) text: String,
+    /// The principal that recorded it, and the agent's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent: Option<String>,
+    /// Why it replaced another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) attributes: Option<Attributes>,
     pub(crate) has_vector: bool,
@@ -128,7 +138,7 @@ impl EventJson {
             created_at: Time::of(event.created_at)?,
             event_time: Time::maybe(event.event_time)?,
             session: event.session_id,
-            session_key: Some(event.session_key.clone()).filter(|key| !key.is_empty()),
+            session_key: given(&event.session_key),
             confidence: event.confidence,
             strength: event.strength,
             lambda: event.lambda,
@@ -136,6 +146,9 @@ impl EventJson {
             last_accessed: Time::of(event.last_accessed)?,
             flags: flags_of(event),
             text: event.text.clone(),
+            by: given(&event.by),
+            agent: given(&event.agent),
+            reason: given(&event.reason),
             attributes,
             has_vector: event.vector_present,
             vector,
@@ -147,6 +160,31 @@ impl EventJson {
         events.iter().map(Self::of).collect()
     }
 
+    /// Who recorded it, in words; empty if unknown.
+    pub(crate) fn author(&self) -> String {
+        let (by, agent) = self.author_names();
+        authors::author(by, agent, !self.is_merged())
+    }
+
+    /// The agent that recorded it, else the user.
+    pub(crate) fn author_short(&self) -> String {
+        let (by, agent) = self.author_names();
+        authors::short(by, agent, !self.is_merged())
+    }
+
+    pub(crate) fn author_names(&self) -> (&str, &str) {
+        (
+            self.by.as_deref().unwrap_or_default(),
+            self.agent.as_deref().unwrap_or_default(),
+        )
+    }
+
+    /// True if another brain recorded it first, perhaps on another machine.
+    fn is_merged(&self) -> bool {
+        let attributes = self.attributes.as_ref();
+        attributes.is_some_and(|attributes| attributes.contains_key(ORIGIN))
+    }
+
     /// The key, else the number.
     pub(crate) fn session_name(&self) -> String {
         match &self.session_key {
@@ -154,6 +192,11 @@ impl EventJson {
             None => self.session.to_string(),
         }
     }
+}
+
+/// A name that is not empty.
+fn given(name: &str) -> Option<String> {
+    Some(name.to_owned()).filter(|name| !name.is_empty())
 }
 
 /// `None` for a stub: a forgotten event that others are reached through.

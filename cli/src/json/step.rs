@@ -19,6 +19,10 @@ pub(crate) struct StepJson {
     pub(crate) incoming: bool,
     /// A forgotten event, only named.
     pub(crate) stub: bool,
+    /// It belongs to a belief with several heads.
+    pub(crate) contested: bool,
+    /// Another event replaces it.
+    pub(crate) superseded: bool,
     /// `None` for a stub.
     pub(crate) event: Option<EventJson>,
 }
@@ -34,6 +38,8 @@ pub(crate) fn steps(steps: &[v1::Step]) -> Result<Vec<StepJson>, Failure> {
             edge: edge_type_of(step.r#type)?,
             incoming: step.incoming,
             stub: event.is_none(),
+            contested: step.contested,
+            superseded: step.superseded,
             event,
         })
     };

@@ -30,6 +30,14 @@ pub(crate) struct EventLine {
     #[serde(default)]
     pub(crate) flags: Vec<String>,
     pub(crate) text: String,
+    /// Who recorded the exported event, and why: an import is recorded by whom it is made, and `attributes` have the
+    /// reason.
+    #[serde(rename = "by")]
+    _by: Option<String>,
+    #[serde(rename = "by_agent")]
+    _by_agent: Option<String>,
+    #[serde(rename = "reason")]
+    _reason: Option<String>,
     pub(crate) attributes: Option<Attributes>,
     pub(crate) vector: Option<Vec<f32>>,
     pub(crate) space: Option<Uuid>,

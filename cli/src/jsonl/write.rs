@@ -32,6 +32,13 @@ struct WrittenEvent<'a> {
     last_accessed: Time,
     flags: Vec<&'static str>,
     text: &'a str,
+    /// Who recorded it: `agent` is that of the session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by_agent: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +70,7 @@ pub(crate) fn write(
         let node = view.node(id)?;
         let session = view.session(node.session())?;
         let name = |of: &'_ str| -> bool { !of.is_empty() };
+        let author = view.actor(node.author()?)?;
         let text = node.text()?;
         let json = node.attributes_json()?;
         let attributes = json
@@ -89,6 +97,9 @@ pub(crate) fn write(
             last_accessed: Time(node.last_accessed()),
             flags: flag_names(node.flags()),
             text: &text,
+            by: Some(author.principal).filter(|by| name(by)),
+            by_agent: Some(author.agent).filter(|agent| name(agent)),
+            reason: node.reason()?,
             attributes,
             vector,
             space: vector.map(|_| view.identity().space),

@@ -7,6 +7,7 @@
 )]
 
 mod answers;
+mod authors;
 mod bad_input;
 mod brains;
 mod changed;

@@ -53,8 +53,8 @@ fn the_first_five_minutes() {
         &tool.told("resolve work 0"),
         "
 believed now: event 4
-4 correction Backups take 40 minutes
-└─ 0 fact [confidence 0] Backups take 4 hours
+4 correction [by amemctl, because: measured again] Backups take 40 minutes
+└─ 0 fact [by amemctl, confidence 0] Backups take 4 hours
 recorded TIME (AGO)",
     );
     check(
