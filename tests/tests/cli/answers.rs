@@ -98,25 +98,27 @@ type          fact
 text          Tests take 40 minutes
 session       1 (conv/1)
 recorded      2023-11-14T22:13:20.003001Z
+by            ada, token:ci
 confidence    0.25
 strength      0.25
 vector        yes
 edge          ← caused-by ─ 2  0.5  Split the tests over two machines
 edge          ← supersedes ─ 4  0.75  Tests take 15 minutes
-changed       LSN 5, 2023-11-14T22:13:20.005001Z by ada (uid:1000): confidence was 1
+changed       LSN 5, 2023-11-14T22:13:20.005001Z by ada, token:ci: confidence was 1
 
 event 2
 type          decision
 text          Split the tests over two machines
 session       1 (conv/1)
 recorded      2023-11-14T22:13:20.003002Z
+by            ada, token:ci
 confidence    0.8
 strength      0.8
 flags         pinned
 vector        yes
 edge          ─ supports → 0  0.5  The build server has 8 cores
 edge          ─ caused-by → 1  0.5  Tests take 40 minutes
-changed       LSN 7, 2023-11-14T22:13:20.009000Z by ada (uid:1000): flags was []",
+changed       LSN 7, 2023-11-14T22:13:20.009000Z by ada, token:ci: flags was []",
     );
     let data = story().data("get b.amem 1 --as-of 4 --history --vectors", 0);
     let event = &data["events"][0];
@@ -135,9 +137,9 @@ fn resolve_and_why_draw_the_edges_that_they_followed() {
         &tool.text("resolve b.amem 1"),
         "
 believed now: event 5
-5 correction  Tests take 5 minutes
-└─ 4 correction [confidence 0]  Tests take 15 minutes
-   └─ 1 fact [confidence 0.25]  Tests take 40 minutes
+5 correction [by ada]  Tests take 5 minutes
+└─ 4 correction [by ada, because: measured, confidence 0]  Tests take 15 minutes
+   └─ 1 fact [by ada, confidence 0.25]  Tests take 40 minutes
 recorded      2023-11-14T22:13:20.008000Z",
     );
     check(
@@ -169,11 +171,11 @@ fn dump_journal_shows_every_operation() {
     check(
         &tool.text("dump-journal b.amem"),
         "
-LSN 6  correct  2023-11-14T22:13:20.008001Z  uid:1000 ada  620 B
+LSN 6  correct  2023-11-14T22:13:20.008001Z  token:ci ada  620 B
   event 5 correction session 1 confidence 1 with vector: Tests take 5 minutes
   link 5 supersedes 4 weight 1
   belief 4 confidence 0 rate 0 flags []
-LSN 7  pin  2023-11-14T22:13:20.009000Z  uid:1000 ada  18 B
+LSN 7  pin  2023-11-14T22:13:20.009000Z  token:ci ada  18 B
   belief 2 confidence 0.8 rate 0 flags [pinned]",
     );
     let lines = tool.text("--json dump-journal b.amem --kept");

@@ -25,7 +25,7 @@ pub(crate) fn story() -> Vec<u8> {
 /// The events of the example.
 pub(crate) fn fill(store: &mut Store) {
     let mut ask = |mutation: Mutation| {
-        let request = Request::new(mutation).by("uid:1000", "ada");
+        let request = Request::new(mutation).by("token:ci", "ada");
         store.execute(request).unwrap()
     };
     let key = "conv/1".to_owned();
@@ -72,7 +72,7 @@ pub(crate) fn fill(store: &mut Store) {
     }));
     store.checkpoint().unwrap();
     let mut ask = |mutation: Mutation| {
-        let request = Request::new(mutation).by("uid:1000", "ada");
+        let request = Request::new(mutation).by("token:ci", "ada");
         store.execute(request).unwrap()
     };
     ask(Mutation::Correct(Correct {

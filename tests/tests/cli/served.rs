@@ -4,6 +4,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::authors::our_name;
 use crate::tool::{Tool, words};
 
 /// A tool whose daemon runs, with a brain of backups in it.
@@ -254,7 +255,10 @@ fn commits_are_watched_from_any_lsn_that_is_held() {
     let text = tool.told("watch work --after 0 --count 3");
     let told = text.replace("\n ", "\n");
     assert!(
-        told.contains("ingest amemctl\n+ 0 fact Backups take 4 hours"),
+        told.contains(&format!(
+            "ingest amemctl, {}\n+ 0 fact Backups take 4 hours",
+            our_name()
+        )),
         "{text}"
     );
     let lines = tool.text("--json watch work --after 0 --count 3");
