@@ -166,6 +166,12 @@ impl From<Error> for Failure {
                 format!("version {found} of the .amem format is unknown (this build reads 1)"),
                 "use an amemctl that reads it, or export the brain there as JSON lines",
             ),
+            error @ (Error::Newer { .. } | Error::NewerWrites { .. }) => Self::new(
+                Exit::Damaged,
+                "version",
+                error.to_string(),
+                "update amemd and amemctl; nothing is damaged, and nothing has to be repaired",
+            ),
             Error::Spec1 => Self::refused(
                 "spec1",
                 "this is a spec-1 file; a native one is needed",

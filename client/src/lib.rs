@@ -25,6 +25,8 @@ pub use amem_proto::answer::{Code, Question, Refusal, Result};
 #[cfg(feature = "grpc")]
 pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
+pub use amem_proto::ids::new_id;
+#[cfg(feature = "grpc")]
 pub use amem_proto::{Duration, Timestamp, paths, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{

@@ -13,6 +13,7 @@ pub mod calls;
 
 pub mod answer;
 pub mod change;
+pub mod ids;
 pub mod limits;
 pub mod paths;
 

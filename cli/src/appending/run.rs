@@ -4,10 +4,12 @@
 //! daemon answers what it has done already. The id of a run follows from the brain, the text and the ten minutes in
 //! which it began.
 
-use amem_client::v1;
+use amem_client::{new_id, v1};
 use amem_format::limits::REQUEST_WINDOW_MICROS;
 use amem_format::{Error, Micros, Result};
 use uuid::{Builder, Uuid, Version};
+
+use crate::when::now;
 
 /// Runs of a text that begin within this time have the same id.
 const SLOT_MILLIS: i64 = 10 * 60 * 1000;
@@ -18,7 +20,7 @@ pub(crate) struct RunId(Uuid);
 impl RunId {
     /// A unique run.
     pub(crate) fn new() -> Self {
-        Self(Uuid::now_v7())
+        Self(new_id())
     }
 
     /// The run of a text that begins at a time; `of` names the text and everything that its requests depend on.
@@ -50,6 +52,14 @@ impl RunId {
     pub(crate) fn repeated(id: Uuid) -> Result<Self> {
         if id.get_version_num() != 7 {
             let why = format!("{id} is not a UUIDv7: give the one that the first import printed");
+            return Err(Error::invalid("run id", why));
+        }
+        let millis = (id.as_u128() >> 80) as i64;
+        if millis.saturating_mul(1000) < now().0 - REQUEST_WINDOW_MICROS {
+            let why = format!(
+                "{id} began more than 24 hours ago, and the daemon may not remember it: leave it out, and the import looks \
+                 for what is there"
+            );
             return Err(Error::invalid("run id", why));
         }
         Ok(Self(id))

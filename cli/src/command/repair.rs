@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use amem_doctor::repair;
 use amem_doctor::repair::RepairReport;
 use amem_doctor::verify::Finding;
-use amem_format::NodeId;
 use amem_format::base::settings::Settings;
 use amem_format::base_builder::{Options, new_identity};
 use amem_format::event::{Edge, Graph};
 use amem_format::view::View;
+use amem_format::{Error, NodeId};
 use amem_interop::foreign::{Foreign, to_dense};
 use amem_interop::spec1::Spec1;
 use amem_interop::{Layout, detect, foreign};
@@ -31,10 +31,14 @@ use crate::when::now;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl repair damaged.amem saved.amem
+  amemctl repair --times ahead.amem saved.amem
 
 The damaged file is not changed. Ids stay; a lost event becomes an empty one. The exit code is 0 if nothing was
 lost, else 1.")]
 pub(crate) struct RepairArgs {
+    /// Move recorded times that lie ahead, which a wrong clock has left, to just before now.
+    #[arg(long)]
+    times: bool,
     /// The damaged file.
     file: PathBuf,
     /// The new file, which must not exist.
@@ -57,7 +61,7 @@ impl RepairArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         check_free(&self.new)?;
         let damaged = source::read(&self.file)?;
-        let (view, options, report) = saved(&damaged)?;
+        let (view, options, report) = saved(&damaged, self.times)?;
         let len = publish_brain(&view, &options, &self.new)?;
         let found = |list: &[_]| list.iter().map(FindingJson::from).collect();
         let output = RepairOutput {
@@ -82,9 +86,15 @@ impl RepairArgs {
     }
 }
 
-fn saved(damaged: &[u8]) -> Result<(View, Options, RepairReport), Failure> {
-    let error = match repair::repair(damaged, Uuid::new_v4(), now()) {
+fn saved(damaged: &[u8], times: bool) -> Result<(View, Options, RepairReport), Failure> {
+    let repaired = repair::repair(damaged, Uuid::new_v4(), now());
+    let retimed = match repaired {
+        Ok(repaired) if times => repair::retime(repaired, now()),
+        repaired => repaired,
+    };
+    let error = match retimed {
         Ok(repaired) => return Ok((repaired.view, repaired.options, repaired.report)),
+        Err(error @ (Error::Newer { .. } | Error::NewerWrites { .. })) => return Err(error.into()),
         Err(error) => error,
     };
     let readable = match detect(damaged) {

@@ -4,13 +4,13 @@ use std::error::Error;
 
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::change::Change;
+use amem_proto::ids::new_id;
 use amem_proto::v1;
 use prost::Message;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
-use uuid::Uuid;
 
 use super::client::Client;
 use super::retry::Attempts;
@@ -76,6 +76,6 @@ impl Client {
 /// Sets a request id, unless there is one.
 pub(super) fn identify(options: &mut v1::WriteOptions) {
     if options.request_id.is_empty() {
-        options.request_id = Uuid::now_v7().to_string();
+        options.request_id = new_id().to_string();
     }
 }

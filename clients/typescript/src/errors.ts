@@ -67,6 +67,16 @@ export class DamagedFile extends AmemError {
 }
 
 /**
+ * A file is whole, and a newer version of amemd wrote something into it that this package must not pass over. It is a
+ * `DamagedFile` for handlers of files that cannot be read.
+ */
+export class NewerFile extends DamagedFile {
+  constructor(part: string, position: number, what: string) {
+    super(part, position, `${what} is of a newer version of amemd: update this package; nothing is damaged`);
+  }
+}
+
+/**
  * Something was erased from this brain, and the file that replaced this one is not at its path. The old file must not
  * be read any more; open the brain again.
  */

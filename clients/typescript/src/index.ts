@@ -19,6 +19,7 @@ export {
   AmemError,
   ConditionFailed,
   DamagedFile,
+  NewerFile,
   MustDrop,
   NotFound,
   Refused,

@@ -209,8 +209,13 @@ test('the reader loads nothing of gRPC', () => {
   execFileSync(process.execPath, ['-e', code]);
 });
 
-test('an unknown operation is damage, and chance is never anything else', () => {
-  assert.throws(() => [...operations(Buffer.from([15]), 100)], /operation 15/);
+test('operations of newer versions are refused or skipped, and chance is never anything else', () => {
+  assert.throws(() => [...operations(Buffer.from([15]), 100)], amemd.NewerFile);
+  const skipped = Buffer.from([0x90, 3, 0, 0, 0, 1, 2, 3, 0xc1, 0, 0, 0, 0]);
+  const erase = Buffer.from([14, 7, 0, 0, 0, 0, 0, 0, 0]);
+  const found = [...operations(Buffer.concat([skipped, erase, skipped]), 0)];
+  assert.deepEqual(found, [...operations(erase, 0)]);
+  assert.throws(() => [...operations(skipped.subarray(0, 7), 0)], amemd.DamagedFile);
   const draw = chance(11);
   for (let n = 0; n < 3000; n += 1) {
     const payload = Buffer.from([draw(16), ...Array.from({ length: draw(80) }, () => draw(256))]);

@@ -43,6 +43,8 @@ pub(crate) struct Writer {
     is_saved: bool,
     /// The brain lost its name and is only in the file that the store has open.
     is_unsaved: bool,
+    /// The folder's lock was lost, which is logged once.
+    is_lock_lost: bool,
     state: Arc<BrainState>,
     queue: mpsc::Receiver<WriterCommand>,
     checkpoints: Checkpoints,
@@ -71,6 +73,7 @@ impl Writer {
             store: Some(store),
             is_saved: false,
             is_unsaved: false,
+            is_lock_lost: false,
             state,
             queue,
             jobs,
@@ -257,6 +260,10 @@ impl Writer {
                 Err(error) => {
                     metrics.refused.add(1);
                     let name = &self.name;
+                    if matches!(error, StoreError::LockLost) && !self.is_lock_lost {
+                        self.is_lock_lost = true;
+                        tracing::error!(brain = name, %error, "nothing is written any more");
+                    }
                     call.unwrap_or_else(tracing::Span::none)
                         .in_scope(|| tracing::debug!(brain = name, %error, "not committed"));
                     drop(reply.send(Err(error.into())));

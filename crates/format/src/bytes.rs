@@ -110,6 +110,11 @@ impl<'a> Cursor<'a> {
         Error::corrupt(self.what, self.position(), why)
     }
 
+    /// The next byte, which stays unread; `None` at the end.
+    pub fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
     /// The next `len` bytes.
     pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         if len > self.remaining() {

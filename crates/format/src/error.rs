@@ -35,6 +35,23 @@ pub enum Error {
         /// The version found.
         found: u32,
     },
+    /// A newer version wrote something that this build must not pass over.
+    #[error(
+        "this file is whole, and a newer version of amemd wrote it ({what}): use that version; this one neither reads it \
+         nor changes it"
+    )]
+    Newer {
+        /// What is unknown.
+        what: String,
+    },
+    /// A newer version wrote something that this build can read past, and would lose in a new file.
+    #[error(
+        "a newer version of amemd wrote this file ({what}): this one reads it and writes nothing to it; use that version"
+    )]
+    NewerWrites {
+        /// What is unknown.
+        what: String,
+    },
     /// The file is in the interchange layout.
     #[error(
         "this is a spec-1 file (64-byte nodes): convert it with `amemctl import --format spec-1`"

@@ -28,9 +28,11 @@ pub const NAME_BYTES_MAX: usize = 256;
 pub const OUTCOME_BYTES_MAX: usize = 4096;
 /// Bytes of the settings as JSON.
 pub const SETTINGS_BYTES_MAX: usize = 64 << 10;
-/// Requests remembered for idempotent retries.
-pub const REQUESTS_MAX: usize = 1_000_000;
-/// How long a request is remembered, in microseconds (24 hours).
+/// Requests remembered for idempotent retries, at most: the newest by LSN.
+pub const REQUESTS_MAX: usize = 10_000_000;
+/// Requests remembered however long ago they came: a clock that is set forward takes none of these.
+pub const REQUESTS_MIN: usize = 4096;
+/// How long a request is remembered by the writer's clock, in microseconds (24 hours).
 pub const REQUEST_WINDOW_MICROS: i64 = 24 * 3600 * 1_000_000;
 /// Bytes of a stored answer to a request.
 pub const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -42,6 +44,12 @@ pub const RECENT_COMMITS_BYTES_MIN: usize = 1 << 20;
 pub const RECENT_COMMITS_BYTES_MAX: usize = 16 << 20;
 /// Between these bounds, commits kept for subscribers take the preceding bytes of the base divided by this.
 pub const RECENT_COMMITS_SHARE: u64 = 128;
+/// The last recorded time, in microseconds: the end of the year 9999, after which protobuf has no time.
+pub const TIME_MICROS_MAX: i64 = 253_402_300_799_999_999;
+/// The last LSN.
+pub const LSN_MAX: u64 = 1 << 62;
+/// The last generation.
+pub const GENERATION_MAX: u64 = 1 << 62;
 /// Sections in one file.
 pub const SECTIONS_MAX: usize = 256;
 /// Attribute values of one event in the index; an event with more is a candidate of every filter.

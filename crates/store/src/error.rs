@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use amem_format::{Lsn, NodeId, SessionId};
+use amem_format::{Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
 /// The file in quarantine that has, durably, all that a brain had when it lost its name.
@@ -56,6 +56,43 @@ pub enum Error {
     Locked {
         /// The holder's description of itself.
         holder: String,
+    },
+    /// The lock of the folder is gone, or belongs to another process.
+    #[error(
+        ".amemd/lock was removed or replaced, or the folder was moved: another daemon may write there now, so this one \
+         writes nothing any more; put the folder back and restart this daemon"
+    )]
+    LockLost,
+    /// The clock shows a time that no commit can have.
+    #[error(
+        "the clock of this machine shows {} µs since 1970, and a commit needs a time from 1970 to 9999: set the clock \
+         and retry", now.0
+    )]
+    Clock {
+        /// What it shows.
+        now: Micros,
+    },
+    /// A commit would have a number or a time after which none can follow.
+    #[error(
+        "nothing can be written to this brain, which is at the end of a range ({why}): `amemctl repair --times` makes a \
+         file of it whose times are mended; for other numbers, `amemctl export` it as JSON lines and import those"
+    )]
+    RangeEnd {
+        /// Which number.
+        why: String,
+    },
+    /// The brain needs a new file, for a checkpoint or its recovery, and there is no room; it is read meanwhile.
+    #[error(
+        "{name} needs a new file of up to {bytes} bytes, and the disk is full ({why}): free that much and retry; reads go \
+         on, and the brain can be removed"
+    )]
+    NoRoom {
+        /// The brain's file.
+        name: String,
+        /// Bytes that are needed.
+        bytes: u64,
+        /// What failed.
+        why: String,
     },
     /// A brain of this name exists.
     #[error("there is a brain {name:?} already: choose another name, or remove it first")]
@@ -174,15 +211,6 @@ pub enum Error {
         /// The newest head.
         found: NodeId,
     },
-    /// The request id is older than what is remembered.
-    #[error(
-        "request {id} is older than the window of remembered requests: it may have been executed, and is not executed again; use a new \
-         id for a new request"
-    )]
-    RequestExpired {
-        /// The request's id.
-        id: Uuid,
-    },
     /// The request id was used for something else.
     #[error("request {id} was used at LSN {lsn} with another body: use a new id for a new request")]
     RequestReused {
@@ -275,10 +303,27 @@ impl Error {
                 name,
                 io::Error::new(source.kind(), source.to_string()),
             ),
+            Self::LockLost => Self::LockLost,
+            Self::Clock { now } => Self::Clock { now: *now },
+            Self::RangeEnd { why } => Self::RangeEnd { why: why.clone() },
+            Self::NoRoom { name, bytes, why } => Self::NoRoom {
+                name: name.clone(),
+                bytes: *bytes,
+                why: why.clone(),
+            },
+            Self::Format(amem_format::Error::NewerWrites { what }) => {
+                amem_format::Error::NewerWrites { what: what.clone() }.into()
+            }
             other => Self::Poisoned {
                 why: other.to_string(),
             },
         }
+    }
+
+    /// True if the disk, or a quota, is full.
+    pub(crate) fn is_full(&self) -> bool {
+        let kinds = [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded];
+        matches!(self, Self::Disk { source, .. } if kinds.contains(&source.kind()))
     }
 
     pub(crate) fn invalid(what: &'static str, why: impl Into<String>) -> Self {

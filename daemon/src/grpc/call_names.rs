@@ -3,12 +3,12 @@
 use std::task::{Context, Poll};
 use std::time::Instant;
 
+use amem_proto::ids::new_id;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use tower::{Layer, Service};
 use tracing::{Instrument, field};
-use uuid::Uuid;
 
 use super::response_future::ResponseFuture;
 use crate::limits::REQUEST_NAME_BYTES_MAX;
@@ -80,7 +80,7 @@ fn name(headers: &HeaderMap) -> HeaderValue {
     match (given.next().filter(is_valid), given.next()) {
         (Some(name), None) => name.clone(),
         _ => {
-            let fresh = Uuid::now_v7().simple().to_string();
+            let fresh = new_id().simple().to_string();
             HeaderValue::try_from(fresh).unwrap_or(HeaderValue::from_static("none"))
         }
     }

@@ -79,7 +79,9 @@ impl From<&Error> for Refusal {
         let (code, reason) = match error {
             Error::Io { .. } => (Code::Unavailable, "IO"),
             Error::Magic { .. } => (Code::FailedPrecondition, "NOT_A_BRAIN"),
-            Error::Version { .. } => (Code::FailedPrecondition, "VERSION"),
+            Error::Version { .. } | Error::Newer { .. } | Error::NewerWrites { .. } => {
+                (Code::FailedPrecondition, "VERSION")
+            }
             Error::Spec1 => (Code::FailedPrecondition, "SPEC1"),
             Error::Neither { .. } => (Code::DataLoss, "CORRUPT"),
             Error::Foreign => (Code::FailedPrecondition, "FOREIGN"),

@@ -26,7 +26,7 @@ fn slice(bytes: &[u8], at: u64, len: u64) -> Option<&[u8]> {
 }
 
 /// The checksums of the base, of the journal's head and of the frames behind it are made to agree.
-pub(super) fn mend(bytes: &mut [u8]) {
+pub fn mend(bytes: &mut [u8]) {
     let Some(table) = table(bytes) else { return };
     if let Some(place) = table.find(tag::CHECKSUMS) {
         base(bytes, place);

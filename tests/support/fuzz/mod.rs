@@ -14,6 +14,7 @@ mod mutate;
 mod requests;
 mod texts;
 
+pub use mend::mend;
 pub use mutate::mutate;
 pub use requests::requests_read;
 

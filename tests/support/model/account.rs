@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use amem_format::event::Attributes;
 use amem_format::journal::frame::Kind;
 use amem_format::view::{AsOf, Direction, View};
-use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId, limits};
+use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
 use amem_query::Scope;
 use amem_store::mutation::Relate;
 use amem_store::{Answer, Request};
@@ -43,8 +43,6 @@ pub struct CommitRecord {
 pub enum Verdict {
     /// It is done, or was before.
     Answered(Box<Answer>),
-    /// Its id is older than what is remembered.
-    Expired,
     /// Its id was used for something else.
     Reused,
     /// A condition of it does not hold.
@@ -75,8 +73,6 @@ pub struct Account {
     remembered: Vec<StoredRequest>,
     time: Micros,
     dimension: u32,
-    /// The latest time of the clock.
-    latest: Micros,
 }
 
 impl Account {
@@ -94,7 +90,6 @@ impl Account {
             remembered: Vec::new(),
             time: created,
             dimension,
-            latest: created,
         }
     }
 
@@ -150,17 +145,11 @@ impl Account {
         said
     }
 
-    /// Notes a time of the clock.
-    pub fn clock(&mut self, now: Micros) {
-        self.latest = self.latest.max(now);
-    }
-
     /// A request is done, if it can be. `view` has its commit, if it makes one.
     ///
     /// An error says where the view shows something that can't follow.
     pub fn ask(&mut self, request: &Request, now: Micros, view: &View) -> Result<Verdict, String> {
-        self.clock(now);
-        if let Some(verdict) = self.recall(request, now, view.brain().base().identity().base_lsn) {
+        if let Some(verdict) = self.recall(request, view.brain().base().identity().base_lsn) {
             return Ok(verdict);
         }
         if let Some(verdict) = self.condition(request) {
@@ -175,13 +164,13 @@ impl Account {
     }
 
     /// What becomes of a request by its id alone.
-    fn recall(&self, request: &Request, now: Micros, base: Lsn) -> Option<Verdict> {
+    fn recall(&self, request: &Request, base: Lsn) -> Option<Verdict> {
         let id = request.request_id?;
         if id.get_version_num() != 7 {
             return Some(Verdict::Refused);
         }
         let Some(known) = self.remembered.iter().find(|known| known.id == id) else {
-            return is_older(id, now).then_some(Verdict::Expired);
+            return None;
         };
         let said = |of: &Request| (of.expected_lsn, of.expected_head, of.agent.clone());
         let is_other =
@@ -199,13 +188,6 @@ impl Account {
         let erases = self.done.iter().filter(|done| done.kind == Kind::Erase);
         let mut lsns = erases.map(|done| done.lsn);
         lsns.any(|lsn| known.answer.lsn <= lsn && lsn <= base)
-    }
-
-    /// True if a request's id is so old that it may have been let go of, if it was ever known.
-    pub fn may_be_expired(&self, request: &Request) -> bool {
-        request
-            .request_id
-            .is_some_and(|id| is_older(id, self.latest))
     }
 
     fn condition(&self, request: &Request) -> Option<Verdict> {
@@ -261,6 +243,10 @@ impl Account {
                 // A session that is opened again begins with the event that does so.
                 Act::Open(id, key, agent) => {
                     *act = Act::OpenBefore(left, *id, key.clone(), agent.clone());
+                }
+                // Uses and decay take the time of the clock.
+                Act::Touch(..) | Act::Decay(_) => {
+                    *act = Act::Before(answer.time.0 - now.0, Box::new(act.clone()));
                 }
                 _ => {}
             }
@@ -352,12 +338,6 @@ impl Account {
             None => Ok(()),
         }
     }
-}
-
-/// True if a request id is older than what is remembered.
-fn is_older(id: Uuid, now: Micros) -> bool {
-    let millis = (id.as_u128() >> 80) as i64;
-    millis < (now.0 - limits::REQUEST_WINDOW_MICROS).max(0) / 1000
 }
 
 /// What an event was related to by a commit, and how much.

@@ -36,6 +36,8 @@ pub enum Act {
     Add(NewEvent),
     /// One that was recorded so many microseconds before its commit, as several of one commit are.
     AddBefore(i64, NewEvent),
+    /// Another act, at the clock's time, which is so many microseconds before that of its commit.
+    Before(i64, Box<Act>),
     /// A new edge, or another weight.
     Link(u64, u64, u8, f32),
     /// An edge is retracted.
@@ -184,6 +186,7 @@ impl State {
         match act {
             Act::Add(made) => self.add(time, made),
             Act::AddBefore(before, made) => self.add(time - before, made),
+            Act::Before(before, act) => self.apply(time - before, act),
             Act::Link(source, target, edge_type, weight) => {
                 let edge = self.edges.entry((*source, *target, *edge_type));
                 edge.or_insert((0.0, time)).0 = *weight;

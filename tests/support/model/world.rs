@@ -330,6 +330,9 @@ impl World {
 }
 
 fn encode(act: &Act) -> EncodedAct {
+    if let Act::Before(_, act) = act {
+        return encode(act);
+    }
     let (mut json, mut bytes) = (String::new(), Vec::new());
     let attributes = match act {
         Act::Add(event) | Act::AddBefore(_, event) => &event.attributes,
@@ -382,6 +385,7 @@ fn to_op<'a>(act: &'a Act, encoded: &'a EncodedAct, next: &mut u64, time: i64) -
         _ => Micros(time),
     };
     match act {
+        Act::Before(before, act) => to_op(act, encoded, next, time - before),
         Act::Add(event) | Act::AddBefore(_, event) => {
             let at = match act {
                 Act::AddBefore(before, _) => Micros(time - before),

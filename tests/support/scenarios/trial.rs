@@ -252,7 +252,8 @@ impl<'t> Life<'t> {
         self.trace.submit(*reached);
         let mut answers = self.store.commit(&group);
         let refused = |answers: &[Result<Answer, Error>]| {
-            answers.iter().any(|a| matches!(a, Err(Error::Disk { .. })))
+            let is_refused = |a: &_| matches!(a, Err(Error::Disk { .. } | Error::NoRoom { .. }));
+            answers.iter().any(is_refused)
         };
         if refused(&answers) && self.store.poisoned().is_none() {
             // The disk was full; perhaps it isn't any more.
@@ -391,6 +392,7 @@ fn is_trouble(error: &Error) -> bool {
             | Error::Replaced { .. }
             | Error::Unsaved { .. }
             | Error::Disk { .. }
+            | Error::NoRoom { .. }
     )
 }
 

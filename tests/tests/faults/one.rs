@@ -67,6 +67,65 @@ fn a_full_disk_stops_a_checkpoint_and_not_the_brain() {
 }
 
 #[test]
+fn a_brain_killed_on_a_full_disk_is_read_and_removed_and_recovered_once_there_is_room() {
+    for (error, kind) in [
+        (ENOSPC, Kind::Create),
+        (ENOSPC, Kind::Write),
+        (EDQUOT, Kind::Write),
+    ] {
+        for is_removed in [false, true] {
+            let disk = Arc::new(SimDisk::new(1));
+            let mut store = brain(&disk);
+            let folder = store.folder().clone();
+            store.execute(fact("one")).unwrap();
+            // Killed: not closed in order.
+            drop(store);
+            disk.fail(Fault {
+                after: 0,
+                among: Among::Only(kind),
+                error,
+                effect: Effect::Nothing,
+                lasting: true,
+            });
+            let mut store = Store::open(&folder, "b").unwrap();
+            let text = store
+                .view()
+                .node(NodeId(0))
+                .unwrap()
+                .text()
+                .unwrap()
+                .into_owned();
+            assert_eq!(text, "one", "{kind:?}");
+            let refused = store.execute(fact("two")).unwrap_err();
+            let Error::NoRoom { bytes, .. } = refused else {
+                panic!("{kind:?}: {refused}")
+            };
+            assert!(bytes > 8192, "{kind:?}");
+            assert!(
+                refused.to_string().contains(&format!("{bytes} bytes")),
+                "{refused}"
+            );
+            if is_removed {
+                store.remove().unwrap();
+                assert!(matches!(
+                    Store::open(&folder, "b"),
+                    Err(Error::NotFound { .. })
+                ));
+                continue;
+            }
+            assert!(store.checkpoint().is_err());
+            store.close().unwrap();
+            let mut store = Store::open(&folder, "b").unwrap();
+            disk.heal();
+            store.execute(fact("two")).unwrap();
+            drop(store);
+            let store = Store::open(&folder, "b").unwrap();
+            assert_eq!(store.view().nodes(), 2, "{kind:?}");
+        }
+    }
+}
+
+#[test]
 fn a_failed_write_of_a_large_base_stops_the_checkpoint_and_not_the_brain() {
     let disk = Arc::new(SimDisk::new(1));
     let mut store = brain(&disk);
@@ -233,7 +292,10 @@ fn a_brain_whose_file_is_removed_is_saved_as_soon_as_possible() {
                     break;
                 }
                 assert!(
-                    matches!(answer, Error::Unsaved { .. } | Error::Disk { .. }),
+                    matches!(
+                        answer,
+                        Error::Unsaved { .. } | Error::Disk { .. } | Error::NoRoom { .. }
+                    ),
                     "{what}: {answer}"
                 );
                 assert_eq!(store.poisoned(), None, "{what}");

@@ -174,9 +174,6 @@ impl History {
             self.now.0 -= self.random.below(3_600_000_000) as i64;
         }
         let now = self.now;
-        if let Some(account) = &mut self.account {
-            account.clock(now);
-        }
         self.life().process.set_clock(now);
     }
 
@@ -245,7 +242,7 @@ impl History {
         let is_known = !answers.iter().any(is_unknown);
         for (request, answer) in requests.into_iter().zip(answers) {
             match answer {
-                Err(Error::Disk { .. }) if after == After::Failed => {
+                Err(Error::Disk { .. } | Error::NoRoom { .. }) if after == After::Failed => {
                     if request.request_id.is_some() {
                         self.lost.push(request);
                     }
@@ -278,12 +275,6 @@ impl History {
         view: &View,
     ) -> Result<(), String> {
         let account = self.account.as_mut().ok_or("there is no brain")?;
-        if let Err(Error::RequestExpired { .. }) = &answer
-            && account.may_be_expired(&request)
-        {
-            self.figures.refused += 1;
-            return Ok(());
-        }
         let verdict = account.ask(&request, self.now, view)?;
         match (&verdict, &answer) {
             (Verdict::Answered(expected), Ok(answer)) if **expected == *answer => {
@@ -296,8 +287,7 @@ impl History {
                 }
                 return Ok(());
             }
-            (Verdict::Expired, Err(Error::RequestExpired { .. }))
-            | (Verdict::Reused, Err(Error::RequestReused { .. }))
+            (Verdict::Reused, Err(Error::RequestReused { .. }))
             | (Verdict::Aborted, Err(Error::Aborted { .. } | Error::OtherHead { .. })) => {}
             (
                 Verdict::Refused,

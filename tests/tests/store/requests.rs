@@ -1,14 +1,19 @@
 //! What is remembered of requests, and what of it an erase takes away.
 
+use amem_format::base::section::tag;
 use amem_format::journal::op::Op;
 use amem_format::view::View;
 use amem_format::{Lsn, NodeId};
 use amem_store::disk::Disk;
-use amem_store::{Error, Mutation, Request};
+use amem_store::{Error, Mutation, Request, Store};
 use amem_tests::disk::SimDisk;
+use amem_tests::fuzz::mend;
 use uuid::{NoContext, Timestamp, Uuid};
 
 use super::{fact, ingest, open};
+
+const HOUR: i64 = 3600;
+const YEAR: i64 = 365 * 24 * HOUR;
 
 /// The `counter`th id of the moment.
 fn id(disk: &SimDisk, counter: u32) -> Uuid {
@@ -82,4 +87,55 @@ fn a_request_from_before_an_erase_is_recognised_by_id_and_its_hash_is_gone() {
         assert!(matches!(refused, Err(Error::RequestReused { .. })));
         store.checkpoint().unwrap();
     }
+}
+
+/// An id that says that it was made so many seconds from now.
+fn id_from_now(disk: &SimDisk, seconds: i64) -> Uuid {
+    let at = disk.now().0 / 1_000_000 + seconds;
+    Uuid::new_v7(Timestamp::from_unix(NoContext, at as u64, 1))
+}
+
+#[test]
+fn ids_from_far_ahead_and_behind_are_taken_and_their_retries_answered() {
+    let (disk, mut store) = open(10);
+    let seconds = [10 * YEAR, -25 * HOUR, 25 * HOUR, -30 * YEAR, 0];
+    let ids = seconds.map(|seconds| id_from_now(&disk, seconds));
+    let request = |at: usize| Request::new(ingest(vec![fact("said once")])).with_id(ids[at]);
+    let firsts: Vec<_> = (0..ids.len())
+        .map(|at| store.execute(request(at)).unwrap())
+        .collect();
+    for hours in [0, 0, 23] {
+        disk.advance(hours * HOUR * 1_000_000);
+        store.checkpoint().unwrap();
+        for (at, first) in firsts.iter().enumerate() {
+            let again = store.execute(request(at)).unwrap();
+            assert!(again.replayed, "{} s from now", seconds[at]);
+            assert_eq!((again.lsn, &again.ids), (first.lsn, &first.ids));
+        }
+    }
+    assert_eq!(store.view().nodes(), ids.len() as u64);
+}
+
+#[test]
+fn a_file_whose_floor_of_ids_lies_in_the_future_takes_requests_again() {
+    let (disk, mut store) = open(11);
+    let said = Request::new(ingest(vec![fact("first")])).with_id(id(&disk, 0));
+    store.execute(said).unwrap();
+    store.checkpoint().unwrap();
+    let view = store.view();
+    let section = view.brain().base().section(tag::REQUESTS).unwrap();
+    let floor = section.offset as usize + 8;
+    let folder = store.folder().clone();
+    store.close().unwrap();
+    // As programs of before left it after a million ids from the future: every id is below.
+    let mut bytes = disk.contents("b.amem").unwrap();
+    bytes[floor..floor + 8].copy_from_slice(&(1u64 << 48).to_le_bytes());
+    mend(&mut bytes);
+    disk.open("b.amem").unwrap().write_at(0, &bytes).unwrap();
+
+    let mut store = Store::open(&folder, "b").unwrap();
+    let request = Request::new(ingest(vec![fact("second")])).with_id(id(&disk, 3));
+    store.execute(request.clone()).unwrap();
+    store.checkpoint().unwrap();
+    assert!(store.execute(request).unwrap().replayed);
 }

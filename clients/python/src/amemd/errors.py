@@ -67,6 +67,14 @@ class DamagedFile(AmemError):
         self.why = why
 
 
+class NewerFile(DamagedFile):
+    """A file is whole, and a newer version of amemd wrote something into it that this package must not pass over. It is
+    a `DamagedFile` for handlers of files that cannot be read."""
+
+    def __init__(self, part: str, position: int, what: str) -> None:
+        super().__init__(part, position, f"{what} is of a newer version of amemd: update this package; nothing is damaged")
+
+
 class MustDrop(AmemError):
     """Something was erased from this brain, and the file that replaced this one is not at its path. The old file must
     not be read any more; open the brain again."""

@@ -3,7 +3,7 @@
 // Opening checks the header, the section table and the identity; every access checks bounds and numbers. Not here: the
 // journal (`journal`, `graph`), and sections that are indexes.
 
-import { DamagedFile } from '../errors';
+import { DamagedFile, NewerFile } from '../errors';
 import type { Session } from '../types';
 import {
   ATTRIBUTES_BYTES_MAX,
@@ -23,6 +23,8 @@ import {
 import { BadBlock, decompress } from './lz4';
 
 const HEADER = 64;
+/** Header flags of what a reader must know; this one knows none. */
+const MUST_READ = 0x00ff0000;
 const NODE = 72;
 const EDGE = 32;
 export const PAGE = 4096;
@@ -136,6 +138,8 @@ export class Base {
     if (header.slice(0, 4).toString('latin1') !== 'AMEM') throw header.bad(0, 'it does not begin with AMEM');
     const version = header.u32(4);
     if (version !== 1) throw header.bad(4, `version ${version}, not 1`);
+    const flags = header.u32(12);
+    if ((flags & MUST_READ) !== 0) throw new NewerFile('header', 12, `header flags ${flags}`);
     [this.dimension, this.nodes, this.edgeCount] = [header.u32(8), header.u64(16), header.u64(24)];
     [this.nodeTable, this.edgeTable] = [header.u64(32), header.u64(40)];
     [this.content, this.vectors] = [header.u64(48), header.u64(56)];

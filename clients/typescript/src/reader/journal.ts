@@ -3,7 +3,7 @@
 // Promises: a frame counts only if its chained checksum is right and its LSN follows the previous one; a transaction
 // counts only whole. Not here: what a transaction does (`graph`).
 
-import { DamagedFile } from '../errors';
+import { DamagedFile, NewerFile } from '../errors';
 import { JOURNAL_LENGTH, PAGE, type Identity } from './base';
 import { FRAME_BYTES_MAX, Span, TRANSACTION_BYTES_MAX, asNumber, type File } from './file';
 import { xxh3 } from './xxh3';
@@ -101,7 +101,8 @@ export function following(
     if (lsn !== at.lsn + 1n) return end(`a frame has LSN ${lsn}, ${at.lsn + 1n} should follow`);
     const zeros = [front.subarray(6, 8), front.subarray(28, 32), rest.subarray(size)];
     if (kind < 1 || kind > KINDS || more > 1 || zeros.some((part) => part.some((byte) => byte !== 0))) {
-      return end(`a frame of kind ${kind}, more ${more} or with padding that is not zero`);
+      const what = `a frame of kind ${kind}, more ${more} or with padding that is not zero`;
+      throw new NewerFile('journal', at.at, what);
     }
     // Headers count: memory holds an entry for each frame, even an empty one.
     total += next - at.at;

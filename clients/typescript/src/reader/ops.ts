@@ -2,6 +2,7 @@
 //
 // An unknown operation is damage: the next one cannot be found, and its effect would be missing.
 
+import { NewerFile } from '../errors';
 import { parseObject } from '../json';
 import * as limits from './file';
 import { Cursor } from './file';
@@ -95,6 +96,9 @@ function touch(c: Cursor): Op {
   return { op: 'touch', when, uses };
 }
 
+/** Operations from this code on have their length behind the code, and may be skipped. */
+const SKIPPED_CODES = 0x80;
+
 /** Fields are decoded in the order of evaluation. */
 const DECODERS: Record<number, (c: Cursor) => Op> = {
   1: event,
@@ -144,7 +148,8 @@ export function* operations(payload: Buffer, position: number): Generator<Op> {
   while (!c.isEmpty) {
     const code = c.u8();
     const decode = DECODERS[code];
-    if (!decode) throw c.bad(`unknown operation ${code}`);
-    yield decode(c);
+    if (decode) yield decode(c);
+    else if (code < SKIPPED_CODES) throw new NewerFile('operation', c.position, `operation ${code}`);
+    else c.take(c.u32());
   }
 }

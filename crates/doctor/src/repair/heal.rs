@@ -247,7 +247,7 @@ fn heal_frame(bytes: &mut [u8], from: Position) -> Option<u64> {
     loop {
         let skip = (at.at - from.at) as usize;
         let rest = bytes.get_mut(skip..)?;
-        let expected = Lsn(at.lsn.0 + 1);
+        let expected = Lsn(at.lsn.0.wrapping_add(1));
         if let FrameSlot::Frame(frame) = frame::decode(rest, at.at, expected, at.checksum) {
             at = Position {
                 at: frame.end,

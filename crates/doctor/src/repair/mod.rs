@@ -8,6 +8,7 @@
 //! Promises: the damaged file is not changed. Ids stay: an event with a lost record is replaced by an empty, forgotten
 //! event with the attribute [`LOST`]. Erased content does not come back. The report lists everything that is lost or
 //! may have changed.
+//! Times that lie ahead are mended on request (`retime`).
 //! Not here: writing the new file; checks without repair (`crate::verify`).
 
 mod report;
@@ -21,9 +22,12 @@ mod times;
 mod clock;
 mod rebuild;
 
+mod retime;
+
 mod salvage;
 
-pub use report::{LOST, RepairReport};
+pub use report::{LOST, RepairReport, RepairedBrain};
+pub use retime::retime;
 pub use salvage::readable;
 
 use std::sync::Arc;
@@ -35,43 +39,47 @@ use amem_format::base::identity::Identity;
 use amem_format::base_builder::Options;
 use amem_format::brain::Brain;
 use amem_format::bytes;
-use amem_format::error::Result;
+use amem_format::error::{Error, Result};
 use amem_format::journal::scan;
 use amem_format::journal::scan::ScanStep;
+use amem_format::limits::TIME_MICROS_MAX;
 use amem_format::mapping::Map;
 use amem_format::types::{Generation, Micros};
 use amem_format::view::View;
 
-/// The recovered brain.
-#[derive(Debug)]
-pub struct RepairedBrain {
-    /// Its events and edges.
-    pub view: View,
-    /// How to build its base: same lineage, new instance.
-    pub options: Options,
-    /// What was corrected and what is lost.
-    pub report: RepairReport,
-}
-
 /// Repairs the bytes of a brain of amemd. `instance` is that of the new brain, `now` the present time.
 ///
 /// # Errors
-/// If the header has more than one flipped bit, or amemd did not write the file.
+/// If the header has more than one flipped bit, or amemd did not write the file, or a newer version of it did: such a
+/// file is whole, and would lose what is unknown here.
 pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<RepairedBrain> {
     let mut report = RepairReport::default();
     let mut bytes = bytes.to_vec();
     heal::heal(&mut bytes, &mut report);
     names::cut_to_sections(&mut bytes, &mut report);
+    check_version(&bytes)?;
     let journal = Journal::of(&bytes);
     let verified = verify::native(Arc::new(Map::owned(&bytes)), None);
     // Damage of the journal is handled by the replay below.
     let is_base_whole = verified.is_ok_and(|report| {
-        report.more == 0 && report.findings.iter().all(|f| f.part == "journal")
+        let outside = ["journal", verify::RANGE];
+        report.more == 0 && report.findings.iter().all(|f| outside.contains(&&*f.part))
     });
     if !is_base_whole || Brain::open(Map::owned(&bytes)).is_err() {
         bytes = rebuild::rebuild(&mut bytes, now, &mut report)?;
     }
     let view = replay(&bytes, journal.as_ref(), &mut report)?;
+    if view.time().0 > TIME_MICROS_MAX {
+        let why = format!(
+            "the last one is {}, after which none can follow: add --times",
+            view.time()
+        );
+        report.doubtful.push(Finding {
+            part: verify::RANGE.into(),
+            offset: None,
+            why,
+        });
+    }
     let identity = *view.identity();
     let options = Options {
         identity: Identity {
@@ -90,6 +98,23 @@ pub fn repair(bytes: &[u8], instance: Uuid, now: Micros) -> Result<RepairedBrain
         options,
         report,
     })
+}
+
+/// Refuses files of newer versions.
+fn check_version(bytes: &[u8]) -> Result<()> {
+    let brain = match Brain::open(Map::owned(bytes)) {
+        Err(newer @ Error::Newer { .. }) => return Err(newer),
+        Err(_) => return Ok(()),
+        Ok(brain) => brain,
+    };
+    let replayed = brain.start().map(|start| brain.replay(start, u64::MAX));
+    if let Some(Err(newer @ Error::Newer { .. })) = replayed {
+        return Err(newer);
+    }
+    match brain.newer() {
+        Some(what) => Err(Error::NewerWrites { what }),
+        None => Ok(()),
+    }
 }
 
 /// The journal of the damaged file.

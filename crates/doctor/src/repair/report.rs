@@ -1,5 +1,8 @@
 //! The report of a repair.
 
+use amem_format::base_builder::Options;
+use amem_format::view::View;
+
 use crate::verify::{Finding, Tail};
 
 /// The attribute that lists what an event lost in a repair: "record", "time", "text", "vector", "attributes".
@@ -16,6 +19,17 @@ pub struct RepairReport {
     pub doubtful: Vec<Finding>,
     /// Bytes after the last complete commit.
     pub tail: Option<Tail>,
+}
+
+/// The recovered brain.
+#[derive(Debug)]
+pub struct RepairedBrain {
+    /// Its events and edges.
+    pub view: View,
+    /// How to build its base: same lineage, new instance.
+    pub options: Options,
+    /// What was corrected and what is lost.
+    pub report: RepairReport,
 }
 
 impl RepairReport {

@@ -8,6 +8,9 @@ use amem_format::error::{Error, Result};
 /// Stored findings; further ones are only counted.
 pub const FINDINGS_MAX: usize = 1_000;
 
+/// The part of findings about values out of their range, which are whole otherwise.
+pub const RANGE: &str = "range";
+
 /// A damaged part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {

@@ -23,7 +23,11 @@ pub(super) fn verify(bytes: &[u8]) -> Result<VerifyReport> {
         // The section table is intact; the sections may be damaged.
         Layout::Native => {
             let map = amem_format::mapping::Map::owned(bytes);
-            if let Some(report) = findings.take(native(map.into(), None)) {
+            let verified = match native(map.into(), None) {
+                Err(newer @ amem_format::Error::Newer { .. }) => return Err(newer),
+                verified => verified,
+            };
+            if let Some(report) = findings.take(verified) {
                 return Ok(report);
             }
         }

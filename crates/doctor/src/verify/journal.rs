@@ -5,13 +5,14 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-use super::finding::Findings;
+use super::finding::{Findings, RANGE};
 use super::report::{Tail, VerifyReport};
 use amem_format::attributes;
 use amem_format::brain::Brain;
 use amem_format::bytes;
-use amem_format::error::Error;
+use amem_format::error::{Error, Result};
 use amem_format::journal::head::{Head, PAGE};
+use amem_format::limits::{LSN_MAX, TIME_MICROS_MAX};
 use amem_format::mapping::Map;
 use amem_format::reader::boot_id;
 use amem_format::types::NodeId;
@@ -28,27 +29,34 @@ pub(crate) fn is_live(brain: &Brain, meta: &Metadata) -> bool {
 }
 
 /// Checks the journal of a file whose base can be opened.
+///
+/// # Errors
+/// `Newer`, which is no damage.
 pub(super) fn check(
     map: Arc<Map>,
     committed: Option<u64>,
     report: &mut VerifyReport,
     findings: &mut Findings,
-) {
+) -> Result<()> {
     let Some(brain) = findings.take(Brain::open(map.clone())).map(Arc::new) else {
-        return;
+        return Ok(());
     };
     let Some((head, start)) = brain.head().zip(brain.start()) else {
-        return;
+        return Ok(());
     };
     check_head_page(head, &map, start.at - 2 * PAGE, findings);
     let until = committed.unwrap_or(map.len());
-    let replayed = brain.replay(start, until);
+    let replayed = match brain.replay(start, until) {
+        Err(newer @ Error::Newer { .. }) => return Err(newer),
+        replayed => replayed,
+    };
     report.commits = brain.delta().log.applied().into();
     let Some(replayed) = findings.take(replayed) else {
-        return;
+        return Ok(());
     };
     let view = brain.view();
     (report.events, report.edges) = (view.nodes(), view.edges());
+    check_last(&brain, findings);
     check_values(&brain, findings);
     let end = replayed.position.at;
     if let Some(committed) = committed {
@@ -60,14 +68,14 @@ pub(super) fn check(
                 format!("a committed frame is missing: {why}"),
             );
         }
-        return;
+        return Ok(());
     }
     let durable = brain.durable();
     if durable > end {
         let why = replayed.torn.unwrap_or_else(|| "the file ends here".into());
         let why = format!("commits up to byte {durable} are missing: {why}");
         findings.add("journal", end, why);
-        return;
+        return Ok(());
     }
     let rest = map.slice(end, map.len() - end).unwrap_or_default();
     if let Some(last) = bytes::last_set(rest) {
@@ -78,6 +86,18 @@ pub(super) fn check(
                 .torn
                 .unwrap_or_else(|| "bytes after the end of the journal".into()),
         });
+    }
+    Ok(())
+}
+
+/// The last commit must leave room for others.
+fn check_last(brain: &Arc<Brain>, findings: &mut Findings) {
+    let view = brain.view();
+    let (lsn, time) = (view.lsn(), view.time());
+    let is_within = lsn.0 <= LSN_MAX && (0..=TIME_MICROS_MAX).contains(&time.0);
+    if view.delta_commits() > 0 && !is_within {
+        let why = format!("its last commit has LSN {lsn} and time {time}, out of range");
+        findings.add(RANGE, brain.start().map_or(0, |start| start.at), why);
     }
 }
 

@@ -82,6 +82,13 @@ fn requests(base: &Base) -> Result<()> {
         if last.replace(request.id) >= Some(request.id) {
             return Err(section.bad(16, format!("request {} out of order", request.id)));
         }
+        if request.lsn > base.identity().base_lsn {
+            let why = format!(
+                "request {} of LSN {}, out of range",
+                request.id, request.lsn
+            );
+            return Err(section.bad(16, why));
+        }
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ mod native;
 mod tables;
 mod values;
 
-pub use finding::{FINDINGS_MAX, Finding};
+pub use finding::{FINDINGS_MAX, Finding, RANGE};
 pub use foreign::is_cut;
 pub(crate) use journal::MISSING;
 pub use native::native;
@@ -83,8 +83,10 @@ pub fn file(path: impl AsRef<Path>) -> Result<VerifyReport> {
         (map, committed) = map_file(&file, path)?;
     }
     // A file that stays shorter than `committed` was cut: the check reports where.
-    if let Ok(report) = native(map, committed) {
-        return Ok(report);
+    match native(map, committed) {
+        Err(Error::Newer { what }) => return Err(Error::Newer { what }),
+        Err(_) => {}
+        whole => return whole,
     }
     // Another layout, or too damaged to open.
     let bytes = std::fs::read(path).map_err(|e| Error::io("read", path, e))?;

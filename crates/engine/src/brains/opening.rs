@@ -251,6 +251,9 @@ impl Engine {
             recovered = store.was_recovered(),
             "open"
         );
+        if let Some(why) = store.read_only() {
+            tracing::warn!(brain = name, %why, "it is read, and not written");
+        }
         self.start_writer(store)
     }
 

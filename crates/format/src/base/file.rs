@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::actors::Actors;
 use super::adjacency::Adjacency;
 use super::attributes::AttributeTexts;
@@ -89,6 +91,26 @@ macro_rules! accessors {
 
 section_table!(accessors);
 
+/// Checks flags of newer versions: the header's checksum says whether they are that or damage.
+fn check_flags(header: &Header, front: &[u8], checksums: Option<Section<'_>>) -> Result<()> {
+    let flags = header.flags;
+    let sums = checksums.map(Checksums::read).transpose()?;
+    let is_whole = sums.is_some_and(|sums| {
+        sums.iter().any(|chunk| {
+            (chunk.offset, chunk.len) == (0, front.len() as u64) && chunk.sum == xxh3_64(front)
+        })
+    });
+    if !is_whole {
+        let why = format!("flags {flags:#x}, and no checksum of the header that holds");
+        return Err(Error::corrupt("header", 12, why));
+    }
+    if flags & header::MUST_READ != 0 {
+        let what = format!("header flags {flags:#x}");
+        return Err(Error::Newer { what });
+    }
+    Ok(())
+}
+
 impl Base {
     /// Opens the base of a mapped file.
     pub fn open(map: Arc<Map>) -> Result<Self> {
@@ -113,6 +135,9 @@ impl Base {
             offset: place.offset,
             bytes: map.slice(place.offset, place.len).unwrap_or_default(),
         };
+        if header.flags & (header::MUST_READ | header::MUST_WRITE) != 0 {
+            check_flags(&header, front, table.find(tag::CHECKSUMS).map(section))?;
+        }
         let identity = Identity::read(section(place))?;
         let settings = match table.find(tag::SETTINGS) {
             Some(place) => Settings::read(section(place))?,
@@ -139,6 +164,17 @@ impl Base {
     /// The header.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// What a newer version wrote that a new base of this version would lose; `None`: nothing.
+    pub fn newer(&self) -> Option<String> {
+        let flags = self.header.flags & header::MUST_WRITE;
+        if flags != 0 {
+            return Some(format!("header flags {flags:#x}"));
+        }
+        let mut places = self.table.places.iter();
+        let place = places.find(|place| tag::CARRIED.contains(&place.tag))?;
+        Some(format!("section {:#04x}", place.tag))
     }
 
     /// The sections' places.

@@ -11,6 +11,10 @@ pub const LEN: usize = 64;
 pub const MAGIC: [u8; 4] = *b"AMEM";
 /// The only version that this crate reads and writes.
 pub const VERSION: u32 = 1;
+/// Flags of what a program must know before it reads the file. This version knows none of them.
+pub const MUST_READ: u32 = 0x00FF_0000;
+/// Flags of what a program must know before it writes the file. This version knows none of them.
+pub const MUST_WRITE: u32 = 0xFF00_0000;
 /// Alignment of the vectors in files of amemd.
 pub const VECTORS_ALIGN: u64 = 64;
 
@@ -19,7 +23,7 @@ pub const VECTORS_ALIGN: u64 = 64;
 pub struct Header {
     /// Numbers in a vector; 0 for none.
     pub dimension: u32,
-    /// Bits 0 and 1: the reference's sections 0x05 and 0x06 are present.
+    /// Bits 0 and 1: the reference's sections 0x05 and 0x06 are present. Then `MUST_READ` and `MUST_WRITE`.
     pub flags: u32,
     /// Events.
     pub nodes: u64,

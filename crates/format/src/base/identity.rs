@@ -20,6 +20,7 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::get_f32;
 use crate::error::Result;
+use crate::limits::{GENERATION_MAX, LSN_MAX, NODES_MAX, TIME_MICROS_MAX};
 use crate::types::{Generation, Lsn, Micros};
 
 /// The contents of the section.
@@ -83,6 +84,53 @@ impl Identity {
             origin_time: Micros(section.i64(112)?),
             origin_nodes: section.u64(120)?,
         })
+    }
+
+    /// Which value is out of its range, if one is. Such a brain is read; nothing can be committed after it.
+    pub fn out_of_range(&self) -> Option<String> {
+        let is_time = |time: Micros| (0..=TIME_MICROS_MAX).contains(&time.0);
+        let decay = self
+            .decay
+            .map_or((Lsn(0), Micros(0)), |run| (run.lsn, run.at));
+        let rows = [
+            (
+                "generation",
+                self.generation.0.to_string(),
+                (1..=GENERATION_MAX).contains(&self.generation.0),
+            ),
+            (
+                "last LSN",
+                self.base_lsn.to_string(),
+                self.base_lsn.0 <= LSN_MAX,
+            ),
+            (
+                "last time",
+                self.base_time.to_string(),
+                is_time(self.base_time),
+            ),
+            (
+                "first time",
+                self.origin_time.to_string(),
+                is_time(self.origin_time),
+            ),
+            (
+                "number of first events",
+                self.origin_nodes.to_string(),
+                self.origin_nodes <= NODES_MAX,
+            ),
+            (
+                "LSN of the decay run",
+                decay.0.to_string(),
+                decay.0.0 <= LSN_MAX,
+            ),
+            (
+                "time of the decay run",
+                decay.1.to_string(),
+                is_time(decay.1),
+            ),
+        ];
+        let (what, value, _) = rows.into_iter().find(|(.., is_within)| !is_within)?;
+        Some(format!("its {what} is {value}, out of range"))
     }
 
     /// Writes the section.

@@ -3,7 +3,7 @@
 //! | at | type | field |
 //! |---|---|---|
 //! | 0 | u64 | requests r |
-//! | 8 | u64 | floor: milliseconds of the newest id that was dropped; older ids are refused |
+//! | 8 | u64 | 0; earlier versions wrote milliseconds of ids here, which no reader looks at |
 //! | 16 | record × r | by id |
 //! | | | answers |
 //!
@@ -27,7 +27,7 @@ pub const FORGOTTEN: u128 = 0;
 /// A request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StoredRequest<'a> {
-    /// A UUIDv7, whose first 48 bits are milliseconds since 1970.
+    /// A UUIDv7. Its time is the sender's, and means nothing here.
     pub id: Uuid,
     /// XXH3-128 of its body, or [`FORGOTTEN`].
     pub body: u128,
@@ -37,17 +37,11 @@ pub struct StoredRequest<'a> {
     pub answer: &'a [u8],
 }
 
-/// The milliseconds in a UUIDv7.
-pub fn millis(id: &Uuid) -> u64 {
-    (id.as_u128() >> 80) as u64
-}
-
 /// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct Requests<'a> {
     section: Section<'a>,
     count: u64,
-    floor: u64,
 }
 
 impl<'a> Requests<'a> {
@@ -60,11 +54,7 @@ impl<'a> Requests<'a> {
                 .checked_mul(RECORD)
                 .ok_or_else(|| section.bad(0, "the count overflows"))?,
         )?;
-        Ok(Self {
-            section,
-            count,
-            floor: section.u64(8)?,
-        })
+        Ok(Self { section, count })
     }
 
     /// The number of requests.
@@ -75,11 +65,6 @@ impl<'a> Requests<'a> {
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.count == 0
-    }
-
-    /// Milliseconds of the newest id that was dropped; the writer refuses ids at or below it.
-    pub fn floor(&self) -> u64 {
-        self.floor
     }
 
     /// The request at a position, by id.
@@ -122,9 +107,9 @@ impl<'a> Requests<'a> {
 }
 
 /// Writes the section. The requests must ascend by id.
-pub fn write(body: &mut Body<'_>, requests: &[StoredRequest<'_>], floor: u64) -> Result<()> {
+pub fn write(body: &mut Body<'_>, requests: &[StoredRequest<'_>]) -> Result<()> {
     body.u64(requests.len() as u64)?;
-    body.u64(floor)?;
+    body.u64(0)?;
     let mut offset = 0u64;
     for r in requests {
         let mut record = [0; RECORD as usize];

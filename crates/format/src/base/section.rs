@@ -148,6 +148,9 @@ macro_rules! rows {
             /// Indexes of the reference.
             pub const REFERENCE: RangeInclusive<u8> = 0x01..=0x06;
             pub const PADDING: u8 = 0x40;
+            /// Sections of newer versions that only these can carry over: a program that does not know them writes
+            /// nothing to the file. Any other unknown section is skipped, and dropped by the next checkpoint.
+            pub const CARRIED: RangeInclusive<u8> = 0x58..=0x5E;
             $(pub const $tag: u8 = $value;)*
             pub const JOURNAL: u8 = 0x7F;
         }

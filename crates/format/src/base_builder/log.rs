@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::base::commits::StoredFrame;
-use crate::base::requests::{FORGOTTEN, StoredRequest, millis};
+use crate::base::requests::{FORGOTTEN, StoredRequest};
 use crate::error::Result;
 use crate::journal::frame::Kind;
 use crate::journal::op::{self, Op, Ops};
@@ -28,8 +28,34 @@ fn last_erase(view: &View) -> Option<Lsn> {
     erases.next().map(|entry| entry.commit.lsn)
 }
 
-/// The stored requests by id, and the milliseconds of the newest dropped id.
-pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_>>, u64)> {
+/// The last commit that the window of requests no longer holds, by the clock of the writer.
+fn last_expired(view: &View, now: Micros) -> Result<Lsn> {
+    let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS);
+    let log = &view.brain().delta().log;
+    let entries = (0..view.delta_commits()).rev().filter_map(|at| log.get(at));
+    let mut expired = entries.filter(|entry| entry.commit.time.0 < oldest);
+    if let Some(entry) = expired.next() {
+        return Ok(entry.commit.lsn);
+    }
+    let clock = view.brain().base().clock()?;
+    let last = clock.at_time(Micros(oldest.saturating_sub(1)));
+    Ok(last.map_or(Lsn(0), |(lsn, _)| lsn))
+}
+
+/// The LSN from which on requests are stored: those after `expired`, but at least the newest `min` and at most the
+/// newest `max`.
+fn first_stored(mut lsns: Vec<u64>, expired: Lsn, (min, max): (usize, usize)) -> u64 {
+    let within = lsns.iter().filter(|lsn| **lsn > expired.0).count();
+    let kept = within.max(min).min(max);
+    match lsns.len().checked_sub(kept) {
+        None | Some(0) => 0,
+        Some(dropped) if dropped == lsns.len() => u64::MAX,
+        Some(dropped) => *lsns.select_nth_unstable(dropped).1,
+    }
+}
+
+/// The stored requests by id.
+pub(super) fn requests(view: &View, now: Micros) -> Result<Vec<StoredRequest<'_>>> {
     let brain = view.brain();
     let base = brain.base().requests()?;
     let mut all = (0..base.len())
@@ -54,12 +80,11 @@ pub(super) fn requests(view: &View, now: Micros) -> Result<(Vec<StoredRequest<'_
     }
     // The list is two sorted runs, which a stable sort merges in linear time.
     all.sort_by_key(|r| r.id);
-    let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
-    let expired = all.partition_point(|r| millis(&r.id) < oldest);
-    let surplus = all.len().saturating_sub(limits::REQUESTS_MAX);
-    let kept = all.split_off(expired.max(surplus));
-    let floor = all.last().map_or(0, |r| millis(&r.id)).max(base.floor());
-    Ok((kept, floor))
+    let lsns = all.iter().map(|r| r.lsn.0).collect();
+    let bounds = (limits::REQUESTS_MIN, limits::REQUESTS_MAX);
+    let first = first_stored(lsns, last_expired(view, now)?, bounds);
+    all.retain(|r| r.lsn.0 >= first);
+    Ok(all)
 }
 
 /// The newest frames, within the limits for a base of `before` bytes.
@@ -158,4 +183,28 @@ fn scrub_frame<'a>(
     } else {
         frame
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_requests_stay_by_lsn_within_their_bounds() {
+        let first = |count: u64, expired, bounds| {
+            // In the order of ids, which says nothing about their commits.
+            let lsns: Vec<u64> = (1..=count).map(|i| i * 7 % (count + 1)).collect();
+            first_stored(lsns, Lsn(expired), bounds)
+        };
+        // Nothing expired: all, up to the most.
+        assert_eq!(first(10, 0, (2, 100)), 0);
+        assert_eq!(first(10, 0, (2, 4)), 7);
+        // What expired goes, but for the newest few.
+        assert_eq!(first(10, 5, (2, 100)), 6);
+        assert_eq!(first(10, 5, (2, 3)), 8);
+        assert_eq!(first(10, 10, (2, 100)), 9);
+        assert_eq!(first(10, 99, (20, 100)), 0);
+        assert_eq!(first(10, 99, (0, 100)), u64::MAX);
+        assert_eq!(first(0, 0, (2, 4)), 0);
+    }
 }

@@ -146,7 +146,7 @@ pub fn empty(
     })?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
     out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
-    out.write(tag::REQUESTS, |body| requests::write(body, &[], 0))?;
+    out.write(tag::REQUESTS, |body| requests::write(body, &[]))?;
     out.write(tag::COMMITS, |body| commits::write(body, &[]))?;
     out.write(tag::ADJACENCY, |body| {
         adjacency::write(body, &[0], &[], &[])

@@ -22,7 +22,7 @@ impl Options {
         let identity = *view.identity();
         Self {
             identity: Identity {
-                generation: crate::types::Generation(identity.generation.0 + 1),
+                generation: crate::types::Generation(identity.generation.0.saturating_add(1)),
                 base_lsn: view.lsn(),
                 base_time: view.time(),
                 decay: view.decay_run(),

@@ -172,10 +172,10 @@ impl SectionBuilder<'_> {
                     clock::write(body, Some(older), &log::clock(view))
                 })
             }
-            tag::REQUESTS if is_first => out.write(tag, |body| requests::write(body, &[], 0)),
+            tag::REQUESTS if is_first => out.write(tag, |body| requests::write(body, &[])),
             tag::REQUESTS => {
-                let (remembered, floor) = log::requests(view, self.options.now)?;
-                out.write(tag, |body| requests::write(body, &remembered, floor))
+                let remembered = log::requests(view, self.options.now)?;
+                out.write(tag, |body| requests::write(body, &remembered))
             }
             _ if is_first => out.write(tag, |body| commits::write(body, &[])),
             _ => {

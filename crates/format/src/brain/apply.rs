@@ -4,6 +4,8 @@
 //! a journal with valid checksums may still be hostile.
 //! Not here: edges (`link`).
 
+use std::sync::atomic::Ordering;
+
 use super::generation::Brain;
 use crate::attributes::is_only_origin;
 use crate::base::identity::DecayRun;
@@ -86,8 +88,12 @@ impl Brain {
                 edges,
                 author,
             };
-            for op in Ops::new(frame.payload, frame.payload_position) {
+            let mut ops = Ops::new(frame.payload, frame.payload_position);
+            for op in ops.by_ref() {
                 self.apply_op(&mut cx, op?)?;
+            }
+            if ops.skipped() != 0 {
+                self.skipped.fetch_max(ops.skipped(), Ordering::Relaxed);
             }
             (edges, author) = (cx.edges, cx.author);
         }

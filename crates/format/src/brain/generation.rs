@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::scope_cache::ScopeCache;
 use crate::base::Base;
@@ -12,6 +13,7 @@ use crate::event::Edge;
 use crate::journal::frame::{self, Frame};
 use crate::journal::head::{Head, PAGE};
 use crate::journal::live::{self, LivePage};
+use crate::journal::op::KEPT_CODES;
 use crate::journal::scan::{self, Position, ScanStep};
 use crate::mapping::{GrowingMap, Map};
 use crate::types::{EdgeType, Lsn, Micros, NodeId};
@@ -25,6 +27,8 @@ pub struct Brain {
     map: GrowingMap,
     /// The journal's head, and the position of its page.
     journal: Option<(Head, u64)>,
+    /// The greatest code of an operation that was skipped; 0 if none was.
+    pub(super) skipped: AtomicU8,
 }
 
 /// The end of a replay.
@@ -81,6 +85,7 @@ impl Brain {
             base,
             map: GrowingMap::new(map),
             journal,
+            skipped: AtomicU8::new(0),
         })
     }
 
@@ -92,6 +97,14 @@ impl Brain {
     /// The delta.
     pub fn delta(&self) -> &Delta {
         &self.delta
+    }
+
+    /// What a newer version wrote that this one would lose in a new file; `None`: nothing.
+    pub fn newer(&self) -> Option<String> {
+        let code = self.skipped.load(Ordering::Relaxed);
+        self.base
+            .newer()
+            .or_else(|| (code >= KEPT_CODES).then(|| format!("operation {code}")))
     }
 
     /// The journal's head, if the file has a journal.

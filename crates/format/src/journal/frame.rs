@@ -152,6 +152,8 @@ pub enum FrameSlot<'a> {
     Nothing,
     /// A torn or foreign frame, and why.
     Bad(String),
+    /// A frame of the chain that a newer version wrote, and what is unknown in it.
+    Newer(String),
 }
 
 /// Splits the bytes of a commit into its frames, without their checksums: the caller has checked or made them.
@@ -165,7 +167,7 @@ pub fn split(mut bytes: &[u8], mut position: u64) -> Result<Vec<Frame<'_>>> {
                 (bytes, position) = (&bytes[len..], frame.end);
                 out.push(frame);
             }
-            FrameSlot::Nothing | FrameSlot::Bad(_) => break,
+            FrameSlot::Nothing | FrameSlot::Bad(_) | FrameSlot::Newer(_) => break,
         }
     }
     if bytes.is_empty() {
@@ -231,7 +233,8 @@ fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> FrameSlot<'_
         front[5] <= 1,
         zeros.copied().all(|b| b == 0),
     ) else {
-        return FrameSlot::Bad(format!(
+        // Its checksum holds and it continues the chain: it is whole, and says what this version does not know.
+        return FrameSlot::Newer(format!(
             "a frame of kind {}, more {} or with padding that is not zero",
             front[4], front[5]
         ));

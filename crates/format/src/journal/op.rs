@@ -262,7 +262,7 @@ macro_rules! operations {
             Ok(match c.u8()? {
                 $event_code => Op::$event($record_codec::decode(c)?),
                 $($code => Op::$op { $($field: <$codec>::decode(c)?,)* },)*
-                code => return Err(c.bad(format!("unknown operation {code}"))),
+                code => return Err(Error::Newer { what: format!("operation {code}") }),
             })
         }
     };
@@ -445,14 +445,33 @@ pub fn check(op: &Op<'_>) -> Result<()> {
     }
 }
 
-/// The operations of a payload, decoded one by one.
+/// Codes from here on belong to newer versions. Their operations have their length as u32 behind the code, and readers
+/// skip them.
+pub const SKIPPED_CODES: u8 = 0x80;
+/// Codes from here on, of those, belong to operations that a new base would lose: a program that does not know them
+/// writes nothing to the file.
+pub const KEPT_CODES: u8 = 0xC0;
+
+/// Skips an operation of a newer version.
+fn skip(c: &mut Cursor<'_>) -> Result<()> {
+    c.u8()?;
+    let len = c.u32()?;
+    c.take(len as usize).map(drop)
+}
+
+/// The operations of a payload, decoded one by one. Those of newer versions that may be skipped are.
 #[derive(Debug, Clone)]
-pub struct Ops<'a>(Cursor<'a>);
+pub struct Ops<'a>(Cursor<'a>, u8);
 
 impl<'a> Ops<'a> {
     /// The operations of a payload that stands at `position` in the file.
     pub fn new(payload: &'a [u8], position: u64) -> Self {
-        Self(Cursor::new(payload, "frame", position))
+        Self(Cursor::new(payload, "frame", position), 0)
+    }
+
+    /// The greatest code that was skipped; 0 if none was.
+    pub fn skipped(&self) -> u8 {
+        self.1
     }
 }
 
@@ -460,10 +479,18 @@ impl<'a> Iterator for Ops<'a> {
     type Item = Result<Op<'a>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.0.is_empty() {
-            return None;
-        }
-        let op = decode(&mut self.0);
+        let op = loop {
+            match self.0.peek() {
+                None => return None,
+                Some(code) if code >= SKIPPED_CODES => {
+                    self.1 = self.1.max(code);
+                    if let Err(e) = skip(&mut self.0) {
+                        break Err(e);
+                    }
+                }
+                Some(_) => break decode(&mut self.0),
+            }
+        };
         if op.is_err() {
             // Nothing after a bad operation can be trusted to begin where it seems to.
             self.0 = Cursor::new(&[], "frame", 0);

@@ -48,7 +48,7 @@ fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<ScanStep<
     loop {
         let skip = (at.at - from.at) as usize;
         let rest = bytes.get(skip..).unwrap_or_default();
-        match frame::decode(rest, at.at, Lsn(at.lsn.0 + 1), at.checksum) {
+        match frame::decode(rest, at.at, Lsn(at.lsn.0.wrapping_add(1)), at.checksum) {
             FrameSlot::Nothing if frames.is_empty() => return Ok(ScanStep::End { torn: None }),
             FrameSlot::Nothing => {
                 return Ok(ScanStep::End {
@@ -56,6 +56,7 @@ fn next_within(bytes: &[u8], from: Position, bytes_max: u64) -> Result<ScanStep<
                 });
             }
             FrameSlot::Bad(why) => return Ok(ScanStep::End { torn: Some(why) }),
+            FrameSlot::Newer(what) => return Err(Error::Newer { what }),
             FrameSlot::Frame(frame) => {
                 let damage = |why: &str| Err(Error::corrupt("transaction", at.at, why));
                 // Headers count: each frame takes memory, even an empty one.

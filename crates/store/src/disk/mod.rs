@@ -138,7 +138,12 @@ impl Default for Preallocation {
 }
 
 /// A held lock; dropping it releases it.
-pub trait Lock: Debug + Send + Sync {}
+pub trait Lock: Debug + Send + Sync {
+    /// False if the path of the lock names another file now, or none: another process can lock that.
+    fn is_held(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+}
 
 /// Why a lock was not taken.
 #[derive(Debug)]
@@ -156,6 +161,11 @@ pub trait SourceFile: Debug + Send {
 
     /// Reads bytes at a position; returns how many, 0 at the end.
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
+
+    /// The first position from one on that is in no hole; none if the rest of the file is a hole.
+    fn data_from(&self, position: u64) -> io::Result<Option<u64>> {
+        Ok(Some(position))
+    }
 }
 
 /// An open file.

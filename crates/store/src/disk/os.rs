@@ -1,7 +1,7 @@
 //! The real disk: one folder of a local file system.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -241,13 +241,14 @@ impl Disk for OsDisk {
     }
 
     fn lock(&self, name: &str, text: &str) -> Result<Box<dyn Lock>, LockError> {
+        let path = self.path(name);
         let mut file = fs::OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .open(self.path(name))
+            .open(&path)
             .map_err(LockError::Io)?;
         match retry_on_intr(|| rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)) {
             Ok(()) => {}
@@ -258,10 +259,27 @@ impl Disk for OsDisk {
             }
             Err(e) => return Err(LockError::Io(e.into())),
         }
-        file.set_len(0)
-            .and_then(|()| file.write_all(text.as_bytes()))
-            .map_err(LockError::Io)?;
-        Ok(Box::new(OsLock { _file: file }))
+        let written = file.write_all_at(text.as_bytes(), 0);
+        match written.and_then(|()| file.set_len(text.len() as u64)) {
+            // The lock holds without the text, and brains are to be read on a full disk.
+            Err(e) if e.kind() != io::ErrorKind::StorageFull => return Err(LockError::Io(e)),
+            _ => {}
+        }
+        let meta = file.metadata().map_err(LockError::Io)?;
+        let id = (meta.dev(), meta.ino());
+        let lock = OsLock {
+            _file: file,
+            path,
+            id,
+        };
+        // Another process may have replaced the file between opening and locking it.
+        match lock.is_held() {
+            Ok(true) => Ok(Box::new(lock)),
+            Ok(false) => Err(LockError::Io(io::Error::other(
+                "it was replaced while it was locked",
+            ))),
+            Err(e) => Err(LockError::Io(e)),
+        }
     }
 
     fn free_bytes(&self) -> io::Result<Option<u64>> {
@@ -336,6 +354,17 @@ impl SourceFile for OsSource {
 
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
         uninterrupted(|| self.0.read_at(into, position))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn data_from(&self, position: u64) -> io::Result<Option<u64>> {
+        match rustix::fs::seek(&self.0, rustix::fs::SeekFrom::Data(position)) {
+            Ok(at) => Ok(Some(at)),
+            Err(Errno::NXIO) => Ok(None),
+            // This file system tells of no holes.
+            Err(Errno::INVAL | Errno::OPNOTSUPP | Errno::SPIPE) => Ok(Some(position)),
+            Err(e) => Err(e.into()),
+        }
     }
 }
 
@@ -431,9 +460,27 @@ impl File for OsFile {
 #[derive(Debug)]
 struct OsLock {
     _file: fs::File,
+    path: PathBuf,
+    /// Device and inode of the file.
+    id: (u64, u64),
 }
 
-impl Lock for OsLock {}
+impl Lock for OsLock {
+    fn is_held(&self) -> io::Result<bool> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(meta) => Ok((meta.dev(), meta.ino()) == self.id),
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(false)
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -21,11 +21,12 @@ use amem_format::{ActorId, Lsn, Micros};
 
 use crate::base_builder::{FileSink, build, epoch};
 use crate::error::{Error, Result};
-use crate::limits::CARRIED_BYTES_MAX;
+use crate::limits::{BASE_BYTES_PER_JOURNAL_BYTE, CARRIED_BYTES_MAX};
 use crate::log::space::write_zeros;
 use crate::log::store::Store;
-use crate::names::folder::Folder;
+use crate::names::folder::{Folder, SUFFIX};
 use crate::names::temporary::TemporaryFile;
+use crate::range;
 
 /// A new base being made.
 #[derive(Debug)]
@@ -62,6 +63,11 @@ impl Checkpoint {
     /// Takes the view that will be the new base.
     pub fn begin(store: &Store) -> Result<Self> {
         let (folder, view) = (store.folder.clone(), store.view());
+        folder.check_lock()?;
+        range::check_generation(&view)?;
+        if let Some(what) = store.brain.newer() {
+            return Err(amem_format::Error::NewerWrites { what }.into());
+        }
         let options = Options::next(&view, folder.disk().now());
         let start = view.brain().start().ok_or(amem_format::Error::Foreign)?;
         let carried = view.delta_commits();
@@ -85,8 +91,30 @@ impl Checkpoint {
         Arc::ptr_eq(self.view.brain(), &store.brain)
     }
 
-    /// Writes the new base and syncs it.
+    /// Writes the new base and syncs it. Without room for that the error says how much is needed.
     pub fn build(&mut self) -> Result<()> {
+        self.write_base().map_err(|e| self.with_room(e))
+    }
+
+    /// Bytes that the new file takes at most, as far as can be told: indexes of a text may be three times as large.
+    fn bytes_needed(&self) -> u64 {
+        let brain = self.view.brain();
+        let base = brain.base().journal().unwrap_or(brain.mapped());
+        base + BASE_BYTES_PER_JOURNAL_BYTE * brain.mapped().saturating_sub(base)
+    }
+
+    pub(crate) fn with_room(&self, error: Error) -> Error {
+        if !error.is_full() {
+            return error;
+        }
+        Error::NoRoom {
+            name: format!("{}{SUFFIX}", self.name),
+            bytes: self.bytes_needed(),
+            why: error.to_string(),
+        }
+    }
+
+    pub(crate) fn write_base(&mut self) -> Result<()> {
         let new = TemporaryFile::create(&self.folder, &self.name, None)?;
         let file = new.file().clone();
         let options = Options {
@@ -128,6 +156,10 @@ impl Checkpoint {
     /// Carries frames that were committed since, syncs them, and prepares the new file for more. Returns the bytes that
     /// are left to carry.
     pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
+        self.carry_round(brain).map_err(|e| self.with_room(e))
+    }
+
+    pub(crate) fn carry_round(&mut self, brain: &Brain) -> Result<u64> {
         let log = &brain.delta().log;
         let until = log.published();
         self.carry_until(brain, until)?;

@@ -16,6 +16,7 @@ use crate::log::requests;
 use crate::log::store::Store;
 use crate::mutation::{Answer, Mutation, Request};
 use crate::plan::{self, Plan, belief};
+use crate::range;
 
 impl Store {
     /// Executes one request.
@@ -37,10 +38,11 @@ impl Store {
                 .map(|_| Err(Error::Poisoned { why: why.clone() }))
                 .collect();
         }
-        if let Err(error) = self.check_path() {
+        let now = self.folder.disk().now();
+        let checked = self.check_writable(now).and_then(|()| self.check_path());
+        if let Err(error) = checked {
             return requests.iter().map(|_| Err(error.again())).collect();
         }
-        let now = self.folder.disk().now();
         let mut answers = Vec::with_capacity(requests.len());
         let mut wrote = false;
         self.group.clear();
@@ -74,7 +76,7 @@ impl Store {
             None => 0,
             Some(id) => {
                 let body = requests::body_hash(request)?;
-                if let Some(answer) = requests::recall(&view, id, body, now)? {
+                if let Some(answer) = requests::recall(&view, id, body)? {
                     return Ok(answer);
                 }
                 body
@@ -95,6 +97,7 @@ impl Store {
         let (actor, is_new) = self.actor(&view, request, &plan)?;
         let payloads = self.payloads(&mut plan, (actor, is_new), request, body, &mut answer)?;
         drop(view);
+        range::check_next(answer.lsn, plan.time)?;
         let total: usize = payloads.iter().map(Vec::len).sum();
         let is_large = match &request.mutation {
             Mutation::Merge(other) => total > other.journal_bytes,

@@ -132,8 +132,8 @@ impl Store {
             });
         }
         let mut checkpoint = Checkpoint::begin(self)?;
-        checkpoint.build()?;
-        checkpoint.carry(&self.brain.clone())?;
+        checkpoint.write_base()?;
+        checkpoint.carry_round(&self.brain.clone())?;
         let added = Payloads {
             list: payloads,
             time: plan.time,

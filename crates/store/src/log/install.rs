@@ -33,6 +33,7 @@ impl Store {
         if let Some(why) = &self.poison {
             return Err(Error::Poisoned { why: why.clone() });
         }
+        self.folder.check_lock()?;
         if !checkpoint.is_next_of(self) {
             let generation = |brain: &Brain| brain.base().identity().generation.0.to_string();
             return Err(Error::Aborted {

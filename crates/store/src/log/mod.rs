@@ -10,6 +10,7 @@ pub(crate) mod frames;
 pub(crate) mod install;
 pub(crate) mod missing_file;
 pub(crate) mod path_check;
+pub(crate) mod read_only;
 pub(crate) mod recovery;
 pub(crate) mod requests;
 pub(crate) mod space;

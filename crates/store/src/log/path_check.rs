@@ -25,6 +25,7 @@ impl Store {
     ///
     /// Another file under the brain's name stays, and what was committed is saved (`Error::Replaced`).
     pub fn remove(mut self) -> Result<()> {
+        self.folder.check_lock()?;
         let ours = self.file.id();
         match self.folder.identity(&self.file_name)? {
             Some(id) if id == ours => {}

@@ -1,11 +1,13 @@
 //! Opening a brain: acknowledged commits are there; others are there in full or not at all.
 //!
-//! Only the brain's own file is opened: an untracked one has to be adopted. Three cases:
+//! Only the brain's own file is opened: an untracked one has to be adopted. A file that a newer version has written to
+//! is only read. Else three cases:
 //! - The file was closed cleanly, or made by this process: nothing to do.
 //! - The operating system started since: the cache is gone, and the medium has what is read. The tail after the last
 //!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
 //! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium;
-//!   so may names. Whole transactions are copied into a new file, even if there are none.
+//!   so may names. Whole transactions are copied into a new file, even if there are none. Without room for that the
+//!   old file is synced and read, unless a sync of it has failed; nothing is written before there is room.
 
 use std::sync::Arc;
 
@@ -15,9 +17,8 @@ use amem_format::mapping::Map;
 
 use crate::disk::File;
 use crate::error::{Error, Result};
-use crate::log::checkpoint::Checkpoint;
 use crate::log::space::write_zeros;
-use crate::log::store::Store;
+use crate::log::store::{ReadOnly, Store};
 use crate::names::cleanup;
 use crate::names::folder::{Folder, file_name};
 use crate::names::ownership::{self, Ownership, home_of};
@@ -57,6 +58,7 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
+    folder.check_lock()?;
     cleanup::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();
@@ -104,12 +106,18 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
         end,
     );
     let was_closed = clean == end || folder.take_created(file.id());
+    if let Some(what) = store.brain.newer() {
+        store.read_only = Some(ReadOnly::Newer(what));
+        return Ok(store);
+    }
     if (same_boot || in_doubt) && !was_closed {
-        store.clear_for_erase()?;
-        let mut checkpoint = Checkpoint::begin(&store)?;
-        checkpoint.build()?;
-        drop(store.install(checkpoint)?);
-        store.recovered = true;
+        store.recover_in_full()?;
+        if let Some(error) = store.read_only() {
+            // Only what is on the medium is shown. After a failed sync the cache may have more.
+            if in_doubt || file.sync().is_err() {
+                return Err(error);
+            }
+        }
         return Ok(store);
     }
     zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;

@@ -1,8 +1,7 @@
 //! Request ids: a retry is answered and not executed again.
 
-use amem_format::base::requests::{FORGOTTEN, millis};
+use amem_format::base::requests::FORGOTTEN;
 use amem_format::view::View;
-use amem_format::{Micros, limits};
 use uuid::Uuid;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -25,12 +24,13 @@ pub(crate) fn body_hash(request: &Request) -> Result<u128> {
     Ok(xxh3_128(&bytes))
 }
 
-/// The answer of a request that was executed before; an error if the request is too old to be remembered.
-pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<Option<Answer>> {
+/// The answer of a request that was executed before, as long as it is remembered. What the id says of its time means
+/// nothing: clocks of senders differ.
+pub(crate) fn recall(view: &View, id: Uuid, body: u128) -> Result<Option<Answer>> {
     if id.get_version_num() != 7 {
         return Err(Error::invalid(
             "request_id",
-            format!("{id} is not a UUIDv7: its time says how long it is remembered"),
+            format!("{id} is not a UUIDv7: make one for each new request"),
         ));
     }
     let brain = view.brain();
@@ -43,7 +43,7 @@ pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<O
         Some(r) => (r.lsn, r.body, brain.span(r.answer)?),
         None => match brain.base().requests()?.find(&id)? {
             Some(r) => (r.lsn, r.body, r.answer),
-            None => return refuse_expired(view, id, now),
+            None => return Ok(None),
         },
     };
     if known != body && known != FORGOTTEN {
@@ -54,15 +54,6 @@ pub(crate) fn recall(view: &View, id: Uuid, body: u128, now: Micros) -> Result<O
     })?;
     answer.replayed = true;
     Ok(Some(answer))
-}
-
-fn refuse_expired(view: &View, id: Uuid, now: Micros) -> Result<Option<Answer>> {
-    let oldest = now.0.saturating_sub(limits::REQUEST_WINDOW_MICROS).max(0) as u64 / 1000;
-    let floor = view.brain().base().requests()?.floor();
-    if millis(&id) < oldest || millis(&id) <= floor {
-        return Err(Error::RequestExpired { id });
-    }
-    Ok(None)
 }
 
 #[cfg(test)]

@@ -28,6 +28,15 @@ pub(crate) enum MissingFile {
     Unsaved(String),
 }
 
+/// Why a store only reads (`read_only`).
+#[derive(Debug, Clone)]
+pub(crate) enum ReadOnly {
+    /// A newer version wrote this.
+    Newer(String),
+    /// Recovery needs a file of up to `bytes`.
+    NoRoom { bytes: u64, why: String },
+}
+
 /// A brain's open file: its content outlives its name.
 #[derive(Debug, Clone)]
 pub struct OpenHandle(Arc<dyn File>);
@@ -71,6 +80,8 @@ pub struct Store {
     pub(crate) poison: Option<String>,
     /// Set once it has lost its name.
     pub(crate) missing: Option<MissingFile>,
+    /// Why it only reads, if it does.
+    pub(crate) read_only: Option<ReadOnly>,
     /// It had not been closed cleanly.
     pub(crate) recovered: bool,
     /// The newest commit that is not a touch, once a request needed it.
@@ -105,6 +116,7 @@ impl Store {
             actors,
             poison,
             missing: None,
+            read_only: None,
             recovered: false,
             newest_change: None,
             sync_time: Duration::ZERO,
@@ -189,6 +201,12 @@ impl Store {
         if let Some(why) = self.poison {
             return Err(Error::Poisoned { why });
         }
+        if self.read_only.is_some() {
+            // Nothing of ours is in the file: the next open finds it as this one did.
+            return Ok(());
+        }
+        // Another daemon may write the file.
+        self.folder.check_lock()?;
         let failed = |e| Error::disk("close", &self.file_name, e);
         self.file.sync().map_err(failed)?;
         if let Some(page) = self.brain.live_page() {

@@ -7,7 +7,7 @@ use amem_format::base_builder;
 use amem_format::base_builder::build::Build;
 use amem_format::base_builder::{Options, new_identity};
 use amem_format::journal::head::PAGE;
-use amem_format::limits::DIMENSION_MAX;
+use amem_format::limits::{DIMENSION_MAX, TIME_MICROS_MAX};
 use amem_format::view::View;
 use amem_format::{Generation, Graph, Micros};
 use amem_query::embed;
@@ -70,6 +70,11 @@ pub(crate) fn import_as(
     let mut newest = identity.origin_time;
     for position in 0..graph.event_count() {
         newest = newest.max(graph.event_at(position)?.created_at);
+    }
+    if newest.0 > TIME_MICROS_MAX {
+        let why =
+            format!("an event was recorded at {newest} µs, out of range: after the year 9999");
+        return Err(Error::invalid("file", why));
     }
     (identity.base_time, identity.origin_time) = (newest, newest);
     let mut build = Build::new(&identity, options.dimension, &options.settings)?;
@@ -144,6 +149,7 @@ fn publish(
     write: impl FnOnce(&mut dyn Sink) -> amem_format::Result<u64>,
 ) -> Result<()> {
     let (disk, to) = (folder.disk(), file_name(name)?);
+    folder.check_lock()?;
     if of.is_none() && disk.identity(&to).is_ok() {
         return Err(Error::Exists { name: name.into() });
     }

@@ -5,12 +5,13 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::ErrorKind;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
 use crate::limits::{BRAIN_NAME_BYTES_MAX, CHECKPOINT_JOURNAL_BYTES_MAX};
+use crate::range::check_clock;
 
 /// Our own files, never those of a user.
 pub const OWN: &str = ".amemd";
@@ -68,7 +69,9 @@ impl Readers {
 #[derive(Debug, Clone)]
 pub struct Folder {
     disk: Arc<dyn Disk>,
-    _lock: Arc<dyn Lock>,
+    lock: Arc<dyn Lock>,
+    /// The lock was lost once: another daemon may have written since.
+    is_lock_lost: Arc<AtomicBool>,
     id: [u8; 16],
     /// Files of brains that this process has made, durably, and not opened yet.
     created: Arc<Mutex<HashSet<FileId>>>,
@@ -85,6 +88,7 @@ pub struct Folder {
 impl Folder {
     /// Locks a folder and makes our own folders in it. `holder` describes this daemon to another one.
     pub(crate) fn lock(disk: Arc<dyn Disk>, holder: &str) -> Result<Self> {
+        check_clock(disk.now())?;
         for folder in [OWN, TMP, RECOVERED, CONFLICTS] {
             disk.create_folder(folder)
                 .map_err(|e| Error::disk("make", folder, e))?;
@@ -111,7 +115,8 @@ impl Folder {
         let id = id(&*disk)?;
         Ok(Self {
             disk,
-            _lock: lock.into(),
+            lock: lock.into(),
+            is_lock_lost: Arc::default(),
             id,
             created: Arc::default(),
             leftovers: Arc::default(),
@@ -120,6 +125,19 @@ impl Folder {
             readers: Arc::default(),
             journal_bytes_max: Arc::new(CHECKPOINT_JOURNAL_BYTES_MAX.into()),
         })
+    }
+
+    /// Checks that the lock is still the folder's: a program may have removed it, or moved the folder, and another
+    /// daemon may have locked what is there now. Once lost it stays lost.
+    pub(crate) fn check_lock(&self) -> Result<()> {
+        if !self.is_lock_lost.load(Ordering::Relaxed) {
+            match self.lock.is_held() {
+                Ok(true) => return Ok(()),
+                Ok(false) => self.is_lock_lost.store(true, Ordering::Relaxed),
+                Err(e) => return Err(Error::disk("look at", LOCK, e)),
+            }
+        }
+        Err(Error::LockLost)
     }
 
     /// Sets which groups may read brains' files directly, for files that are made, opened or protected from now on

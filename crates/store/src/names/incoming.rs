@@ -29,6 +29,7 @@ use crate::limits::{
 use crate::merge::budget;
 use crate::names::create::{self, NewBrain};
 use crate::names::folder::{Folder, QuarantineReason, RECOVERED, SUFFIX, file_name};
+use crate::names::ownership::{SourcePart, check_journal};
 use crate::names::quarantine;
 use crate::names::temporary::READ_ONLY;
 use crate::names::untracked::{OriginalFile, UntrackedFile};
@@ -156,12 +157,32 @@ impl IncomingFile {
         Ok(())
     }
 
+    /// The next part of a file that is copied. Holes stay holes.
+    pub(crate) fn push_part(&mut self, part: SourcePart<'_>) -> Result<()> {
+        match part {
+            SourcePart::Bytes(bytes) => self.push(bytes),
+            SourcePart::Hole(bytes) => {
+                let end = self.received.saturating_add(bytes);
+                if end > self.expected {
+                    return Err(self.other_size(end, "or more"));
+                }
+                if end == self.expected {
+                    // Nothing is written behind it that would give the file its length.
+                    self.received = end - 1;
+                    return self.push(&[0]);
+                }
+                self.received = end;
+                Ok(())
+            }
+        }
+    }
+
     /// Copies the file that has the name.
     pub(crate) fn copy(&mut self) -> Result<()> {
         let Some(untracked) = self.untracked.take() else {
             return Ok(());
         };
-        let copied = untracked.copy(|part| self.push(part));
+        let copied = untracked.copy(|part| self.push_part(part));
         self.untracked = Some(untracked);
         copied
     }
@@ -278,6 +299,10 @@ impl IncomingFile {
             return Err(amem_format::Error::corrupt("file", map.len(), why).into());
         };
         let end = brain.replay(start, u64::MAX)?.position.at;
+        if let Some(what) = brain.newer() {
+            // A brain made of it would be without that.
+            return Err(amem_format::Error::NewerWrites { what }.into());
+        }
         // Frames up to `durable` are in every copy of an intact file.
         let durable = brain.durable();
         if durable > end {
@@ -368,20 +393,6 @@ fn journal_bytes(map: &Arc<Map>) -> u64 {
         .ok()
         .and_then(|brain| brain.start());
     start.map_or(0, |start| map.len().saturating_sub(start.at))
-}
-
-/// Refuses a journal that would take too much memory once it is replayed.
-fn check_journal(bytes: u64, max: u64) -> Result<()> {
-    if bytes > max {
-        return Err(Error::invalid(
-            "file",
-            format!(
-                "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
-                 file of it that has none"
-            ),
-        ));
-    }
-    Ok(())
 }
 
 /// Converts a file of another layout, whose content may be many times its size. The instance follows from the bytes, so

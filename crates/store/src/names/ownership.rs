@@ -42,7 +42,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::disk::{File, FileId, SourceFile, Stamp};
 use crate::error::{Error, Result};
-use crate::limits::READ_BYTES;
+use crate::limits::{FOREIGN_BYTES_MAX, INCOMING_JOURNAL_BYTES_MAX, READ_BYTES};
 use crate::names::folder::{Folder, file_name};
 
 /// Bytes of a section header: tag and length.
@@ -187,23 +187,89 @@ fn section(source: &dyn SourceFile, len: u64, tag: u8) -> io::Result<Option<(u64
     Ok(None)
 }
 
+/// A part of a file that is read.
+pub(crate) enum SourcePart<'p> {
+    /// These bytes.
+    Bytes(&'p [u8]),
+    /// This number of zeros, which take no room.
+    Hole(u64),
+}
+
+impl SourcePart<'_> {
+    /// Its bytes.
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Hole(bytes) => *bytes,
+        }
+    }
+}
+
 /// Reads the first `len` bytes of a file, part by part.
 pub(crate) fn read_all(
     source: &dyn SourceFile,
     len: u64,
-    mut to: impl FnMut(&[u8]) -> Result<()>,
+    mut to: impl FnMut(SourcePart<'_>) -> Result<()>,
 ) -> Result<()> {
+    let failed = |e| Error::disk("read", "a file", e);
     let mut part = vec![0; READ_BYTES.min(usize::try_from(len).unwrap_or(READ_BYTES))];
     let mut at = 0;
     while at < len {
-        let read = source.read_at(at, &mut part);
-        match read.map_err(|e| Error::disk("read", "a file", e))? {
+        let data = source
+            .data_from(at)
+            .map_err(failed)?
+            .unwrap_or(len)
+            .min(len);
+        if data > at {
+            to(SourcePart::Hole(data - at))?;
+            at = data;
+            continue;
+        }
+        match source.read_at(at, &mut part).map_err(failed)? {
             0 => break,
             read => {
-                to(&part[..read])?;
+                to(SourcePart::Bytes(&part[..read]))?;
                 at += read as u64;
             }
         }
+    }
+    Ok(())
+}
+
+/// Refuses a file whose journal, or all of it in another layout, is larger than what is read, before anything of it is
+/// copied: a sparse file may claim any length.
+pub(crate) fn check_claims(source: &dyn SourceFile, len: u64) -> Result<()> {
+    let failed = |e| Error::disk("read", "a file", e);
+    let mut magic = [0; 4];
+    if !read(source, 0, &mut magic).map_err(failed)? {
+        return Ok(());
+    }
+    if &magic != b"AMEM" {
+        return Err(amem_format::Error::Magic { found: magic }.into());
+    }
+    match section(source, len, head::TAG).map_err(failed)? {
+        Some((at, _)) => {
+            let start = at.saturating_add(2 * head::PAGE - SECTION_HEADER);
+            check_journal(len.saturating_sub(start), INCOMING_JOURNAL_BYTES_MAX)
+        }
+        None => Ok(amem_format::Error::check_limit(
+            "a file without a journal (bytes)",
+            len,
+            FOREIGN_BYTES_MAX,
+        )?),
+    }
+}
+
+/// Refuses a journal that would take too much memory once it is replayed.
+pub(crate) fn check_journal(bytes: u64, max: u64) -> Result<()> {
+    if bytes > max {
+        return Err(Error::invalid(
+            "file",
+            format!(
+                "its journal has {bytes} bytes, and at most {max} are replayed: `amemctl export --format native` makes a \
+                 file of it that has none"
+            ),
+        ));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::disk::SourceFile;
 use crate::error::{Error, Result};
 use crate::names::folder::Folder;
 use crate::names::incoming::{ImportReport, IncomingFile, LossyConversions};
-use crate::names::ownership::read_all;
+use crate::names::ownership::{check_claims, read_all};
 use crate::names::quarantine::{discard, find, path_of};
 use crate::names::untracked::UntrackedFile;
 
@@ -19,9 +19,10 @@ pub fn read(folder: &Folder, file: &str) -> Result<(View, LossyConversions)> {
     let (source, bytes) = open(folder, file)?;
     let mut incoming = IncomingFile::read_only(folder, bytes)?;
     let mut read = 0;
+    check_claims(&*source, bytes)?;
     read_all(&*source, bytes, |part| {
-        read += part.len() as u64;
-        incoming.push(part)
+        read += part.len();
+        incoming.push_part(part)
     })?;
     if read < bytes {
         // The disk failed, or another process cut the file.
@@ -55,7 +56,8 @@ fn make_brain(
     mut incoming: IncomingFile,
     embed: bool,
 ) -> Result<ImportReport> {
-    read_all(&*source, bytes, |part| incoming.push(part))?;
+    check_claims(&*source, bytes)?;
+    read_all(&*source, bytes, |part| incoming.push_part(part))?;
     let (mut report, before) = incoming.finish_replacing(embed)?;
     if let Some(before) = before {
         before.finalise()?;

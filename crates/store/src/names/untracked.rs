@@ -11,7 +11,7 @@ use crate::disk::{SourceFile, Stamp};
 use crate::error::{Error, Result};
 use crate::names::displaced::DisplacedFile;
 use crate::names::folder::{Folder, SUFFIX, TMP, file_name};
-use crate::names::ownership::read_all;
+use crate::names::ownership::{SourcePart, check_claims, read_all};
 use crate::names::temporary::TemporaryFile;
 
 /// A file under a brain's name that the brain's own file displaces.
@@ -66,7 +66,8 @@ impl UntrackedFile {
     }
 
     /// Reads it, part by part; refuses if it is written to meanwhile.
-    pub(crate) fn copy(&self, to: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn copy(&self, to: impl FnMut(SourcePart<'_>) -> Result<()>) -> Result<()> {
+        check_claims(&*self.source, self.bytes())?;
         read_all(&*self.source, self.bytes(), to)?;
         self.check()
     }

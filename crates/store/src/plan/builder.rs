@@ -32,6 +32,8 @@ pub(crate) struct PlanBuilder<'v> {
     pub(crate) view: &'v View,
     /// Recorded time of the next event.
     pub(crate) next_time: Micros,
+    /// The clock's time, which decay counts from. Recorded time is later after a clock was ahead.
+    pub(super) now: Micros,
     pub(super) payloads: Vec<Vec<u8>>,
     /// Bytes of all payloads but the last.
     full: u64,
@@ -53,6 +55,7 @@ impl<'v> PlanBuilder<'v> {
     pub(super) fn begin(view: &'v View, now: Micros) -> Self {
         Self {
             view,
+            now,
             next_time: Micros(now.0.max(view.time().0.saturating_add(1))),
             payloads: Vec::new(),
             full: 0,

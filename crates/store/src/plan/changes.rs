@@ -34,7 +34,7 @@ impl PlanBuilder<'_> {
             let encoded = Touches::encode(&shown);
             if let Some(entries) = Touches::from_bytes(&encoded) {
                 self.push(&Op::Touch {
-                    at: self.next_time,
+                    at: self.now,
                     entries,
                 });
             }

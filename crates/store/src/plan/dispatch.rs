@@ -51,7 +51,7 @@ pub(crate) fn plan_within<'v>(
         Mutation::SetAttributes { target, attributes } => {
             p.set_attributes(*target, attributes.as_ref())?
         }
-        Mutation::Decay => p.decay(p.next_time)?,
+        Mutation::Decay => p.decay(p.now)?,
         Mutation::OpenSession { .. } => {
             return Err(Error::invalid(
                 "mutation",

@@ -11,7 +11,7 @@ import struct
 from dataclasses import dataclass
 from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..errors import DamagedFile
+from ..errors import DamagedFile, NewerFile
 from ..types import Edge, Session, EDGE_TYPES, type_name
 from . import _lz4
 from ._bytes import (
@@ -30,6 +30,8 @@ from ._bytes import (
     utf8,
 )
 
+#: Header flags of what a reader must know; this one knows none.
+MUST_READ = 0x00FF0000
 HEADER = 64
 NODE = 72
 EDGE = 32
@@ -93,9 +95,11 @@ class Base:
         self.dimension: int
         self.nodes: int
         self.edge_count: int
-        version, self.dimension, _, self.nodes, self.edge_count = header.read("<IIIQQ", 4)
+        version, self.dimension, flags, self.nodes, self.edge_count = header.read("<IIIQQ", 4)
         if version != 1:
             raise DamagedFile("header", 4, f"version {version}, not 1")
+        if flags & MUST_READ:
+            raise NewerFile("header", 12, f"header flags {flags:#x}")
         self._node_table: int
         self._edge_table: int
         self._content: int

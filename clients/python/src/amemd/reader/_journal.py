@@ -10,7 +10,7 @@ import struct
 import sys
 from typing import List, NamedTuple, Optional, Tuple
 
-from ..errors import DamagedFile
+from ..errors import DamagedFile, NewerFile
 from ._base import PAGE, JOURNAL_LENGTH, Identity
 from ._bytes import FRAME_BYTES_MAX, TRANSACTION_BYTES_MAX, Buffer, Span
 from ._xxh3 import xxh3_64
@@ -109,7 +109,8 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
         if lsn != at.lsn + 1:
             return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
         if zero or zeros or any(buffer[at.at + FRAME_HEADER + size : end]) or not 1 <= kind <= KINDS or more > 1:
-            return None, f"a frame of kind {kind}, more {more} or with padding that is not zero"
+            what = f"a frame of kind {kind}, more {more} or with padding that is not zero"
+            raise NewerFile("journal", at.at, what)
         # Headers count: memory holds an entry for each frame, even an empty one.
         total += end - at.at
         if total > TRANSACTION_BYTES_MAX:

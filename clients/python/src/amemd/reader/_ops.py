@@ -1,6 +1,7 @@
 """The operations of a payload, decoded and checked (docs/FORMAT.md, "Operations").
 
-An unknown operation is damage: the next one cannot be found, and its effect would be missing.
+Operations from 0x80 on are of newer versions and may be skipped; any other unknown one is refused: its effect would be
+missing.
 """
 
 from __future__ import annotations
@@ -8,9 +9,13 @@ from __future__ import annotations
 import json
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
+from ..errors import NewerFile
 from . import _bytes as limits
 from ._bytes import Cursor
 
+
+#: Operations from this code on have their length behind the code, and may be skipped.
+SKIPPED_CODES = 0x80
 
 #: The attribute with the origin of a merged event.
 ORIGIN = "amem.origin"
@@ -227,5 +232,8 @@ def operations(payload: bytes, position: int) -> Iterator[Op]:
         code = c.u8()
         decode = _DECODERS.get(code)
         if decode is None:
-            raise c.bad(f"unknown operation {code}")
+            if code < SKIPPED_CODES:
+                raise NewerFile("operation", c.position, f"operation {code}")
+            c.take(c.u32())
+            continue
         yield decode(c)

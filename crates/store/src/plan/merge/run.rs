@@ -11,6 +11,7 @@ use crate::mutation::{MergeReport, MergeSource};
 use crate::plan::builder::PlanBuilder;
 use crate::plan::merge::merge_plan::MergePlan;
 use crate::plan::merge::spans::MergedSessions;
+use crate::range::check_brain;
 
 impl<'v> PlanBuilder<'v> {
     pub(in crate::plan) fn merge(&mut self, other: &'v MergeSource) -> Result<()> {
@@ -22,6 +23,7 @@ impl<'v> PlanBuilder<'v> {
             let why = format!("the other brain is this one, instance {}", view.instance());
             return Err(Error::invalid("merge", why));
         }
+        check_brain(other)?;
         // At least this number of events is new.
         budget.check(other.nodes().saturating_sub(view.nodes()) * NEW_EVENT_BYTES)?;
         let matching = Matching::of(view, other, &mut budget)?;
