@@ -20,8 +20,8 @@ mod parts;
 mod ranges;
 mod refusals;
 mod requests;
-mod sparse;
 mod spans;
+mod sparse;
 mod taken;
 
 use std::sync::Arc;
