@@ -158,10 +158,11 @@ fn sessions(base: &Base) -> Result<()> {
 
 /// Each earlier span belongs to a session, follows the one before it, and was closed before the next one.
 fn spans(base: &Base) -> Result<()> {
-    let section = base.section(tag::SPANS)?;
-    let (Some(index), sessions) = (base.spans()?, base.sessions()?) else {
+    // Files of earlier versions, and new brains, have no spans.
+    let Some(index) = base.spans()? else {
         return Ok(());
     };
+    let (section, sessions) = (base.section(tag::SPANS)?, base.sessions()?);
     let mut before: Option<(SessionId, SessionSpan<'_>)> = None;
     for position in 0..index.len() {
         let (id, span) = index.at(position)?;

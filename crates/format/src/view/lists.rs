@@ -283,7 +283,7 @@ impl View {
         Ok(members.last().map(|&id| NodeId(id.into())))
     }
 
-    /// Every session as of the newest commit, ascending by id.
+    /// Every session at the view's moment, ascending by id.
     pub fn sessions(&self) -> Result<Vec<Session<'_>>> {
         let base = self.brain.base.sessions()?;
         let mut newer: Vec<SessionId> = Vec::new();
@@ -305,7 +305,13 @@ impl View {
         for id in newer {
             out.extend(self.session_with(id, None)?);
         }
-        Ok(out)
+        if !self.is_as_of() {
+            return Ok(out);
+        }
+        let at_moment = out
+            .into_iter()
+            .map(|session| self.session_at_moment(session));
+        at_moment.filter_map(Result::transpose).collect()
     }
 }
 
