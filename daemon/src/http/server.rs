@@ -355,15 +355,26 @@ mod tests {
         for _ in 0..METRICS_HEADS_MAX {
             connections.add(connection(false));
         }
-        tokio::task::yield_now().await;
-        assert!(first_slow_task.is_finished() && !check_task.is_finished());
+        let closed = async {
+            while !first_slow_task.is_finished() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let closed = timeout(METRICS_AFTER, closed).await;
+        closed.expect("the oldest slow one stays");
+        assert!(!check_task.is_finished());
         assert_eq!(connections.0.len(), METRICS_HEADS_MAX + 1);
         // Clients that send their request and do not read the answer give way to each other.
         for _ in 0..=METRICS_CONNECTIONS_MAX {
             connections.add(connection(true));
         }
-        tokio::task::yield_now().await;
-        assert!(check_task.is_finished());
+        let closed = async {
+            while !check_task.is_finished() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let closed = timeout(METRICS_AFTER, closed).await;
+        closed.expect("the oldest stays");
         assert_eq!(
             connections.0.len(),
             METRICS_HEADS_MAX - 1 + METRICS_CONNECTIONS_MAX + 1
