@@ -93,7 +93,7 @@ impl<'a> TypedLine<'a> {
     fn read(root: &'a Command, words: &[String]) -> Self {
         let mut line = Self {
             command: root,
-            options: root.get_opts().chain(flags(root)).collect(),
+            options: options(root).collect(),
             positionals: 0,
             open: None,
             only_positionals: false,
@@ -142,7 +142,7 @@ impl<'a> TypedLine<'a> {
             .filter(|_| self.positionals == 0)
         {
             self.command = below;
-            self.options.extend(below.get_opts().chain(flags(below)));
+            self.options.extend(options(below));
             return;
         }
         if let Some(arg) = self.command.get_positionals().nth(self.positionals) {
@@ -258,9 +258,9 @@ impl<'a> TypedLine<'a> {
     }
 }
 
-fn flags(command: &Command) -> impl Iterator<Item = &Arg> {
+fn options(command: &Command) -> impl Iterator<Item = &Arg> {
     let arguments = command.get_arguments();
-    arguments.filter(|arg| !arg.is_positional() && !takes_value(arg))
+    arguments.filter(|arg| !arg.is_positional())
 }
 
 fn takes_value(arg: &Arg) -> bool {

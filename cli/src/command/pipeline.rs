@@ -399,7 +399,7 @@ mod tests {
             ("limit:x", "is not such a number"),
             ("traverse:deep=2", "takes types, depth"),
             ("rank:found", "has no value"),
-            ("traverse:types=nonsense", "nonsense"),
+            ("traverse:types=nonsense", "no such type"),
         ] {
             let refused = of(wrong).unwrap_err();
             assert!(refused.contains(told), "{wrong}: {refused}");

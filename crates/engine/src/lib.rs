@@ -37,7 +37,7 @@ mod error;
 mod text;
 
 pub use blocking_pool::{BlockingPool, BlockingThreads, CallerPool};
-pub use brains::{BrainIdentity, BrainSummary, Engine, NamedProblem, Problem};
+pub use brains::{BrainIdentity, Engine, NamedProblem, Problem};
 pub use commands::CommitAnswer;
 pub use descriptors::raise_descriptor_limit;
 pub use error::{Error, Result};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amem_doctor::verify;
-use amem_engine::{BrainSummary, JobKind};
+use amem_engine::JobKind;
 use amem_format::base::settings::Settings;
 use amem_format::view::View;
 use amem_proto::answer::{moment, space, timestamp};
@@ -117,10 +117,7 @@ impl Handle for v1::ListBrainsRequest {
         let listed = page.iter().map(|name| {
             let open = is_open(name);
             let summary = match open {
-                Some(brain) => {
-                    let bytes = std::fs::metadata(&brain.path).map_or(0, |meta| meta.len());
-                    Some(BrainSummary::of(&brain.view(), bytes))
-                }
+                Some(brain) => Some(gateway.brains.engine().summary(brain)),
                 None => summaries.remove(name),
             };
             v1::ListedBrain {

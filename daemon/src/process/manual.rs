@@ -91,15 +91,10 @@ fn settings() -> String {
         } else if line == "#" || line.starts_with("# ") {
             comment.push(line.trim_start_matches('#').trim());
         } else if let Some(setting) = line.strip_prefix('#') {
-            page.push_str(&format!(".TP\n.B {}\n", escaped(setting)));
-            let has_more = lines.peek().is_some_and(|next| is_setting(next));
-            if has_more {
-                // Several settings share one text.
-                page.truncate(page.len() - 1);
-                page.push('\n');
-                while let Some(next) = lines.next_if(|next| is_setting(next)) {
-                    page.push_str(&format!(".TQ\n.B {}\n", escaped(&next[1..])));
-                }
+            page.push_str(&format!(".TP\n\\fB{}\\fR\n", escaped(setting)));
+            // Several settings may share one text.
+            while let Some(next) = lines.next_if(|next| is_setting(next)) {
+                page.push_str(&format!(".TQ\n\\fB{}\\fR\n", escaped(&next[1..])));
             }
             put_text(&mut page, &mut comment);
         } else if !comment.is_empty() && page.ends_with(".SH DESCRIPTION\n") {
@@ -121,7 +116,7 @@ fn put_text(page: &mut String, comment: &mut Vec<&str>) {
         if line.is_empty() {
             page.push_str(".sp\n");
         } else if line.starts_with('|') {
-            page.push_str(&format!(".br\n{}\n", escaped(line)));
+            page.push_str(&format!(".nf\n{}\n.fi\n", escaped(line)));
         } else {
             page.push_str(&format!("{}\n", escaped(line)));
         }
@@ -147,10 +142,12 @@ mod tests {
         for key in crate::config::keys() {
             let key = key.name;
             let last = key.rsplit('.').next().unwrap_or_default();
-            let item = format!(".B {last} =");
+            let item = format!("\\fB{last} =");
             let is_table = key == "access.brains";
             assert!(is_table || page.contains(&item), "{key}");
         }
+        // A macro such as .B would take the quotes away.
+        assert!(page.contains("\\fBformat = \"text\"\\fR"));
         assert!(page.contains(".SH [limits]"));
         assert!(page.contains("AMEMD_LIMITS_CONNECTIONS,"));
         assert!(!page.contains("\n'"), "roff reads such a line as a request");

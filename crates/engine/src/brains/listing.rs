@@ -40,6 +40,12 @@ impl Engine {
         self.0.known.identities()
     }
 
+    /// What an open brain holds.
+    pub fn summary(&self, brain: &OpenBrain) -> BrainSummary {
+        let bytes = std::fs::metadata(&brain.path).map_or(0, |meta| meta.len());
+        BrainSummary::of(&brain.view(), bytes)
+    }
+
     /// Summaries of these closed brains, by name. Each file is read once and again only after it has changed.
     pub async fn summaries(&self, names: Vec<String>) -> Result<HashMap<String, BrainSummary>> {
         let engine = self.clone();

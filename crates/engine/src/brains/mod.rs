@@ -26,4 +26,3 @@ pub(crate) use adoption::{AdoptionOutcome, NameState};
 pub use engine::Engine;
 pub use known_brains::BrainIdentity;
 pub use problems::{NamedProblem, Problem};
-pub use summary::BrainSummary;

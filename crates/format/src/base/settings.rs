@@ -290,7 +290,7 @@ mod tests {
         for (json, near) in [
             (r#"{"jobs":{"decya":"off"}}"#, "did you mean jobs.decay?"),
             (r#"{"decay":{"fcat":0.1}}"#, "did you mean decay.fact?"),
-            (r#"{"fading":0.1}"#, "did you mean fading_below?"),
+            (r#"{"fading_blow":0.1}"#, "did you mean fading_below?"),
             (r#"{"zzzzzzzzzzzzzzzzz":0.1}"#, "the keys are decay.fact"),
         ] {
             let refused = Settings::parse_request(json)
