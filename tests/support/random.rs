@@ -97,7 +97,7 @@ pub fn graph(seed: u64) -> MemoryGraph {
                 target: NodeId(target),
                 edge_type: random.pick(&EdgeType::ALL),
                 weight: random.unit(),
-                created_at: Micros(random.below(1 << 60) as i64),
+                created_at: Micros(random.below(1 << 57) as i64),
             });
         }
     }
@@ -114,12 +114,12 @@ fn event(random: &mut Random, id: u64, dimension: u32) -> Event {
         id: NodeId(id),
         event_type: random.pick(&EventType::ALL),
         flags: Flags::default().set(Flags::VECTOR, has_vector),
-        created_at: Micros(random.below(1 << 60) as i64),
+        created_at: Micros(random.below(1 << 57) as i64),
         event_time: None,
         session: SessionId(random.below(5) as u32),
         confidence: random.unit(),
         access_count: random.number() as u32,
-        last_accessed: Micros(random.below(1 << 60) as i64),
+        last_accessed: Micros(random.below(1 << 57) as i64),
         decay_score: random.unit(),
         lambda: 0.0,
         text: random.text(),

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use amem_client::v1;
+use amem_client::{Timestamp, v1};
 use amem_format::attributes::ORIGIN;
 use amem_format::event::Attributes;
 use uuid::Uuid;
@@ -195,10 +195,14 @@ fn is_too_large(failure: &Failure) -> bool {
 
 /// True if an event says what a line says. Confidence, strength and accesses are left out: the brain changes them.
 fn is_same(event: &v1::Event, entry: &TextEntry, of: &EntryOrigin) -> bool {
-    let times = [of.event_time, entry.event.event_time];
+    // Without an event time it happened when it was first recorded.
+    let happened = |time: Option<Timestamp>| {
+        let known = time.and_then(|time| Time::of(Some(time)).ok());
+        known.map_or(of.time.0, |time| time.0.0)
+    };
     event.text == entry.event.text
         && event.r#type == entry.event.r#type
-        && times.contains(&event.event_time)
+        && happened(event.event_time) == happened(of.event_time)
         && described(&event.attributes_json) == described(&entry.event.attributes_json)
 }
 

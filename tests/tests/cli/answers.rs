@@ -28,12 +28,12 @@ b.amem
 layout        native, 156.0 KiB
 instance      bf9f4796-f934-4cb2-880b-07f73e2557b2
 lineage       fb2fac5b-f7e8-4f92-a6b0-ab042fcf97f5
-state         generation 2, LSN 7, 2023-11-14T22:13:20.009000Z
-created       2023-11-14T22:13:20.001000Z
+state         generation 2, LSN 7, 2023-11-14T22:13:20.010000Z
+created       2023-11-14T22:13:20.002000Z
 events        6 (3 fact, 1 decision, 2 correction)
 edges         4
 sessions      1
-recorded      2023-11-14T22:13:20.003000Z to 2023-11-14T22:13:20.008000Z
+recorded      2023-11-14T22:13:20.004000Z to 2023-11-14T22:13:20.009000Z
 vectors       128 numbers, of the built-in embedder
 fading        below strength 0.2
 history       4 changes
@@ -74,7 +74,7 @@ id  type        session  recorded          conf   str  flags   text
         ("--session 9", &[]),
         ("--order strongest --limit 3", &[5, 0, 2]),
         ("--keyword minute", &[5, 4, 1]),
-        ("--since 2023-11-14T22:13:20.005Z", &[5, 4]),
+        ("--since 2023-11-14T22:13:20.006Z", &[5, 4]),
         ("--until 2023-11-14", &[]),
         ("--axis happened --until 2023-11-14", &[0]),
         ("--as-of 3 --forgotten", &[3, 2, 1, 0]),
@@ -97,20 +97,20 @@ event 1
 type          fact
 text          Tests take 40 minutes
 session       1 (conv/1)
-recorded      2023-11-14T22:13:20.003001Z
+recorded      2023-11-14T22:13:20.004001Z
 by            ada, token:ci
 confidence    0.25
 strength      0.25
 vector        yes
 edge          ← caused-by ─ 2  0.5  Split the tests over two machines
 edge          ← supersedes ─ 4  0.75  Tests take 15 minutes
-changed       LSN 5, 2023-11-14T22:13:20.005001Z by ada, token:ci: confidence was 1
+changed       LSN 5, 2023-11-14T22:13:20.006001Z by ada, token:ci: confidence was 1
 
 event 2
 type          decision
 text          Split the tests over two machines
 session       1 (conv/1)
-recorded      2023-11-14T22:13:20.003002Z
+recorded      2023-11-14T22:13:20.004002Z
 by            ada, token:ci
 confidence    0.8
 strength      0.8
@@ -118,7 +118,7 @@ flags         pinned
 vector        yes
 edge          ─ supports → 0  0.5  The build server has 8 cores
 edge          ─ caused-by → 1  0.5  Tests take 40 minutes
-changed       LSN 7, 2023-11-14T22:13:20.009000Z by ada, token:ci: flags was []",
+changed       LSN 7, 2023-11-14T22:13:20.010000Z by ada, token:ci: flags was []",
     );
     let data = story().data("get b.amem 1 --as-of 4 --history --vectors", 0);
     let event = &data["events"][0];
@@ -140,7 +140,7 @@ believed now: event 5
 5 correction [by ada]  Tests take 5 minutes
 └─ 4 correction [by ada, because: measured, confidence 0]  Tests take 15 minutes
    └─ 1 fact [by ada, confidence 0.25]  Tests take 40 minutes
-recorded      2023-11-14T22:13:20.008000Z",
+recorded      2023-11-14T22:13:20.009000Z",
     );
     check(
         &tool.text("why b.amem 2"),
@@ -171,11 +171,11 @@ fn dump_journal_shows_every_operation() {
     check(
         &tool.text("dump-journal b.amem"),
         "
-LSN 6  correct  2023-11-14T22:13:20.008001Z  token:ci ada  620 B
+LSN 6  correct  2023-11-14T22:13:20.009001Z  token:ci ada  620 B
   event 5 correction session 1 confidence 1 with vector: Tests take 5 minutes
   link 5 supersedes 4 weight 1
   belief 4 confidence 0 rate 0 flags []
-LSN 7  pin  2023-11-14T22:13:20.009000Z  token:ci ada  18 B
+LSN 7  pin  2023-11-14T22:13:20.010000Z  token:ci ada  18 B
   belief 2 confidence 0.8 rate 0 flags [pinned]",
     );
     let lines = tool.text("--json dump-journal b.amem --kept");
@@ -264,13 +264,17 @@ fn text_of_a_file_cannot_send_commands_to_the_terminal() {
 fn json_exports_and_contexts_cannot_send_commands_either() {
     let text = "clear \u{9b}2J\u{7f} the screen \u{2067}and turn\u{202e}\x1b[2J";
     let tool = Tool::with("b.amem", &brains::plain(&[text]));
-    for line in ["--json ls b.amem", "export b.amem", "context b.amem clear"] {
+    for line in [
+        "--json ls b.amem",
+        "-q export b.amem",
+        "-q context b.amem clear",
+    ] {
         let out = tool.text(line);
         assert!(out.contains("the screen"), "{line}: {out}");
         let steers = |c: char| c != '\n' && amem_format::display::is_terminal_control(c);
         assert!(!out.contains(steers), "{line}: {out:?}");
     }
-    let exported: serde_json::Value = serde_json::from_str(&tool.text("export b.amem")).unwrap();
+    let exported: serde_json::Value = serde_json::from_str(&tool.text("-q export b.amem")).unwrap();
     assert_eq!(exported["text"], text);
 }
 

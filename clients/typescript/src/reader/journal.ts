@@ -99,9 +99,11 @@ export function following(
     }
     const [kind, more, lsn] = [front.readUInt8(4), front.readUInt8(5), front.readBigUInt64LE(8)];
     if (lsn !== at.lsn + 1n) return end(`a frame has LSN ${lsn}, ${at.lsn + 1n} should follow`);
-    const zeros = [front.subarray(6, 8), front.subarray(28, 32), rest.subarray(size)];
+    // No checksum covers the padding.
+    if (rest.subarray(size).some((byte) => byte !== 0)) return end('the padding of a frame is not zero');
+    const zeros = [front.subarray(6, 8), front.subarray(28, 32)];
     if (kind < 1 || kind > KINDS || more > 1 || zeros.some((part) => part.some((byte) => byte !== 0))) {
-      const what = `a frame of kind ${kind}, more ${more} or with padding that is not zero`;
+      const what = `a frame of kind ${kind}, more ${more} or with reserved bytes that are not zero`;
       throw new NewerFile('journal', at.at, what);
     }
     // Headers count: memory holds an entry for each frame, even an empty one.

@@ -224,10 +224,11 @@ fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> FrameSlot<'_
         return FrameSlot::Bad(format!("a frame has LSN {lsn}, {expected} should follow"));
     }
     let end = encoded_len(len);
-    let zeros = bytes[HEADER + len..end]
-        .iter()
-        .chain(&front[6..8])
-        .chain(&front[28..32]);
+    // No checksum covers the padding.
+    if bytes[HEADER + len..end].iter().any(|&b| b != 0) {
+        return FrameSlot::Bad("the padding of a frame is not zero".into());
+    }
+    let zeros = front[6..8].iter().chain(&front[28..32]);
     let (Some(kind), true, true) = (
         Kind::from_u8(front[4]),
         front[5] <= 1,
@@ -235,7 +236,7 @@ fn parse(bytes: &[u8], position: u64, expected: Lsn, found: u64) -> FrameSlot<'_
     ) else {
         // Its checksum holds and it continues the chain: it is whole, and says what this version does not know.
         return FrameSlot::Newer(format!(
-            "a frame of kind {}, more {} or with padding that is not zero",
+            "a frame of kind {}, more {} or with reserved bytes that are not zero",
             front[4], front[5]
         ));
     };

@@ -108,8 +108,11 @@ def following(buffer: Buffer, position: Position, until: int) -> Tuple[Optional[
             return None, "a frame's checksum is wrong"
         if lsn != at.lsn + 1:
             return None, f"a frame has LSN {lsn}, {at.lsn + 1} should follow"
-        if zero or zeros or any(buffer[at.at + FRAME_HEADER + size : end]) or not 1 <= kind <= KINDS or more > 1:
-            what = f"a frame of kind {kind}, more {more} or with padding that is not zero"
+        # No checksum covers the padding.
+        if any(buffer[at.at + FRAME_HEADER + size : end]):
+            return None, "the padding of a frame is not zero"
+        if zero or zeros or not 1 <= kind <= KINDS or more > 1:
+            what = f"a frame of kind {kind}, more {more} or with reserved bytes that are not zero"
             raise NewerFile("journal", at.at, what)
         # Headers count: memory holds an entry for each frame, even an empty one.
         total += end - at.at
