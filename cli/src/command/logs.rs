@@ -98,7 +98,11 @@ impl LogsArgs {
         file.read_to_end(&mut bytes).map_err(failed)?;
         let begin = last_lines(&bytes, self.lines);
         print(cx, &bytes[begin..])?;
-        while self.follow {
+        if !self.follow {
+            return Ok(Exit::Ok);
+        }
+        // Until output fails or the user ends it.
+        loop {
             thread::sleep(LOOK_EVERY);
             bytes.clear();
             file.read_to_end(&mut bytes).map_err(failed)?;
@@ -110,7 +114,6 @@ impl LogsArgs {
                 print(cx, &bytes)?;
             }
         }
-        Ok(Exit::Ok)
     }
 
     /// Becomes journalctl; returns only if that fails.

@@ -204,6 +204,14 @@ impl Error {
         }
     }
 
+    /// Damage, if it was of a newer version: for bytes whose checksum was not checked.
+    pub fn or_corrupt(self, what: &'static str, offset: u64) -> Self {
+        match self {
+            Self::Newer { what: why } => Self::corrupt(what, offset, format!("unknown: {why}")),
+            other => other,
+        }
+    }
+
     /// `Invalid` for an argument.
     pub fn invalid(what: &'static str, why: impl Into<String>) -> Self {
         Self::Invalid {

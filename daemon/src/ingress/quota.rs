@@ -145,10 +145,8 @@ impl QuotaUse {
                 return Err(QuotaRefusal::Source { max, principal });
             }
         }
-        if !lease.is_admin {
-            if self.by_others + amount > max - max / RESERVED_FOR_ADMINS_ONE_IN {
-                return Err(QuotaRefusal::Reserved(max));
-            }
+        if !lease.is_admin && self.by_others + amount > max - max / RESERVED_FOR_ADMINS_ONE_IN {
+            return Err(QuotaRefusal::Reserved(max));
         }
         if self.all + amount > max {
             return Err(QuotaRefusal::All(max));

@@ -169,9 +169,7 @@ impl Account {
         if id.get_version_num() != 7 {
             return Some(Verdict::Refused);
         }
-        let Some(known) = self.remembered.iter().find(|known| known.id == id) else {
-            return None;
-        };
+        let known = self.remembered.iter().find(|known| known.id == id)?;
         let said = |of: &Request| (of.expected_lsn, of.expected_head, of.agent.clone());
         let is_other =
             known.request.mutation != request.mutation || said(&known.request) != said(request);

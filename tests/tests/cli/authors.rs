@@ -74,7 +74,7 @@ fn get_query_search_resolve_context_and_export_name_who_and_why() {
         }
     }
     let resolved = tool.text("resolve t 0");
-    assert!(resolved.contains(&"by gpt"), "{resolved}");
+    assert!(resolved.contains("by gpt"), "{resolved}");
     assert!(resolved.contains("because: heard"), "{resolved}");
     let context = tool.run(&["-q", "context", "t", "tea five"]).out;
     assert!(

@@ -21,7 +21,6 @@ async fn with_few_descriptors_idle_brains_close_and_all_calls_are_answered() {
         ingest(&client, &name(number), &["one"]).await;
         let request = v1::CheckpointBrainRequest {
             brain: name(number),
-            ..Default::default()
         };
         client.brains().checkpoint_brain(request).await.unwrap();
         let status = client.admin().get_status(v1::GetStatusRequest {}).await;

@@ -102,7 +102,9 @@ fn commits(base: &Base) -> Result<()> {
             return Err(section.bad(8, format!("frame {} out of order", kept.header.lsn)));
         }
         last = kept.header.lsn;
-        Ops::new(&kept.payload, section.offset).try_for_each(|op| op.map(drop))?;
+        Ops::new(&kept.payload, section.offset)
+            .try_for_each(|op| op.map(drop))
+            .map_err(|e| e.or_corrupt("recent commits", section.offset))?;
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ use super::kinds::Kinds;
 use super::node::{NodeRecord, RawNode};
 use super::quantised_vectors::QuantisedVectors;
 use super::requests::Requests;
-use super::section::{Section, SectionPlace, SectionTable, section_table, tag};
+use super::section::{self, ROWS, Section, SectionPlace, SectionTable, section_table, tag};
 use super::sessions::SessionIndex;
 use super::settings::Settings;
 use super::spans::EarlierSpans;
@@ -111,6 +111,42 @@ fn check_flags(header: &Header, front: &[u8], checksums: Option<Section<'_>>) ->
     Ok(())
 }
 
+/// Checks sections of newer versions: an unknown tag is that only if the checksum of the section's header holds.
+/// Otherwise a flipped bit has made it of one that is missing now.
+fn check_unknown(table: &SectionTable, map: &Map, sums: Option<Section<'_>>) -> Result<()> {
+    let is_known = |tag: u8| {
+        tag == tag::PADDING
+            || tag == tag::JOURNAL
+            || tag::REFERENCE.contains(&tag)
+            || ROWS.iter().any(|row| row.tag == tag)
+    };
+    let is_present = |tag| table.find(tag).is_some();
+    if is_present(tag::AUTHORS) != is_present(tag::SPANS) {
+        let why = "of authors and spans one section is missing";
+        return Err(Error::corrupt("sections", 0, why));
+    }
+    let mut unknown = table.places.iter().filter(|place| !is_known(place.tag));
+    let Some(first) = unknown.next() else {
+        return Ok(());
+    };
+    let sums = sums.map(Checksums::read).transpose()?;
+    for place in std::iter::once(first).chain(unknown) {
+        let at = place.offset - section::HEADER;
+        let mut chunks = sums.iter().flat_map(Checksums::iter);
+        let chunk = chunks.find(|chunk| (chunk.offset..chunk.offset + chunk.len).contains(&at));
+        let holds = chunk.is_some_and(|chunk| {
+            let bytes = map.slice(chunk.offset, chunk.len);
+            bytes.is_some_and(|bytes| xxh3_64(bytes) == chunk.sum)
+        });
+        if !holds {
+            let tag = place.tag;
+            let why = format!("section {tag:#04x} is unknown, and no checksum of its header holds");
+            return Err(Error::corrupt("sections", at, why));
+        }
+    }
+    Ok(())
+}
+
 impl Base {
     /// Opens the base of a mapped file.
     pub fn open(map: Arc<Map>) -> Result<Self> {
@@ -138,6 +174,7 @@ impl Base {
         if header.flags & (header::MUST_READ | header::MUST_WRITE) != 0 {
             check_flags(&header, front, table.find(tag::CHECKSUMS).map(section))?;
         }
+        check_unknown(&table, &map, table.find(tag::CHECKSUMS).map(section))?;
         let identity = Identity::read(section(place))?;
         let settings = match table.find(tag::SETTINGS) {
             Some(place) => Settings::read(section(place))?,

@@ -165,7 +165,7 @@ fn scrub_frame<'a>(
     let mut payload = Vec::new();
     let mut touched = false;
     for op in Ops::new(&frame.payload, 0) {
-        let mut op = op?;
+        let mut op = op.map_err(|e| e.or_corrupt("recent commits", 0))?;
         touched |= op.event().is_some_and(is_erased) && op.erase();
         if let Op::Request { body, .. } = &mut op
             && is_before

@@ -36,7 +36,7 @@ use crate::base::section::tag;
 use crate::base::settings::Settings;
 use crate::base::{
     actors, attributes, authors, checksums, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, strengths, terms, vectors,
+    requests, sessions, spans, strengths, terms, vectors,
 };
 use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
@@ -136,6 +136,7 @@ pub fn empty(
         body.bytes(settings.to_json().as_bytes())
     })?;
     out.write(tag::SESSIONS, |body| sessions::write(body, &[], None, &[]))?;
+    out.write(tag::SPANS, |body| spans::write(body, &[]))?;
     out.write(tag::ACTORS, |body| actors::write(body, &[]))?;
     out.write(tag::AUTHORS, |body| authors::write(body, 0, &[]))?;
     out.write(tag::ATTRIBUTES, |body| {

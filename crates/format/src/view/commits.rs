@@ -30,6 +30,7 @@ impl CommitRecord<'_> {
         self.payloads
             .iter()
             .flat_map(|(at, payload)| Ops::new(payload, *at))
+            .map(|op| op.map_err(|e| e.or_corrupt("commit", 0)))
     }
 }
 
