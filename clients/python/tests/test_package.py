@@ -274,8 +274,8 @@ class Imports(unittest.TestCase):
 
 class Payloads(unittest.TestCase):
     def test_operations_of_newer_versions_are_refused_or_skipped_and_chance_is_never_anything_else(self):
-        with self.assertRaisesRegex(amemd.NewerFile, "operation 15"):
-            list(_ops.operations(b"\x0f", 100))
+        with self.assertRaisesRegex(amemd.NewerFile, "operation 127"):
+            list(_ops.operations(b"\x7f", 100))
         skipped = b"\x90\x03\x00\x00\x00new" + b"\xc1\x00\x00\x00\x00"
         erase = b"\x0e" + struct.pack("<Q", 7)
         self.assertEqual(list(_ops.operations(skipped + erase + skipped, 0)), list(_ops.operations(erase, 0)))

@@ -193,9 +193,10 @@ export class Graph {
 
   /** Principal and agent that recorded an event; both empty if unknown. */
   author(id: number): Actor {
-    const known = this.base.actorCount();
     const actor = id < this.base.nodes ? this.base.author(id) : (this.authors[id - this.base.nodes] ?? 0);
-    if (actor > 0 && actor <= known) return this.base.actor(actor);
+    if (actor === 0) return { principal: '', agent: '' };
+    const known = this.base.actorCount();
+    if (actor <= known) return this.base.actor(actor);
     return this.actors[actor - known - 1] ?? { principal: '', agent: '' };
   }
 

@@ -211,9 +211,9 @@ class Graph:
     def author(self, id: int) -> Tuple[str, str]:
         """Principal and agent that recorded an event; both empty if unknown."""
         number = self.base.author(id) if id < self.base.nodes else self._authors[id - self.base.nodes]
-        known = self.base.actor_count()
         if number == 0:
             return "", ""
+        known = self.base.actor_count()
         if number <= known:
             return self.base.actor(number)
         place = number - known - 1
