@@ -82,7 +82,7 @@ fn account(accounts: &str, is_it: impl Fn(&str, u32) -> bool) -> Option<(&str, u
 mod tests {
     use super::*;
 
-    const LINES: &str = "root:x:0:0::/root:/bin/sh\n\nodd\nann:x:1000:1000:Ann:/home/ann:/bin/sh\n";
+    const LINES: &str = "root:x:0:0::/root:/bin/sh\n\nodd\nann:x:1000:1000:Ann:/ann:/bin/sh\n";
 
     #[test]
     fn users_have_names_and_other_principals_stay() {

@@ -1,7 +1,8 @@
 //! Times as people write and read them, in their zone; moments are times or LSNs.
 //!
-//! The zone is UTC if asked for (`--utc`, `AMEM_UTC`), else that of `TZ`, of amemd's settings (`zone`), or of the machine. Text output shows local times, with their
-//! offset where they stand alone; JSON is in UTC. Recent times are shown as an age.
+//! The zone is UTC if asked for (`--utc`, `AMEM_UTC`), else that of `TZ`, of amemd's settings (`zone`), or of the
+//! machine. Text output shows local times, with their offset where they stand alone; JSON is in UTC. Recent times are
+//! shown as an age.
 
 use std::env;
 use std::ffi::OsString;

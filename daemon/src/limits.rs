@@ -187,7 +187,7 @@ pub const CONTROL_FRAMES_PER_SECOND: u64 = 256;
 /// Control frames that it may send for each call.
 pub const CONTROL_FRAMES_PER_CALL: u64 = 8;
 /// Bytes that it receives for each further one: more than the answer to a PING has, less than most messages.
-pub const CONTROL_FRAME_PER_BYTES_SENT: u64 = 64;
+pub const CONTROL_FRAME_BYTES: u64 = 64;
 /// Frames of a header block.
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
 /// Re-encoded bytes that may wait for the server, apart from the rest of one block.

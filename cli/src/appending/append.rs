@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::batch::{AppendBatch, BatchRequest};
 use super::begun::{self, RunLookup};
 use super::contents::Contents;
-use super::known::{KnownEvents, KnownLine};
+use super::existing::{KnownEvents, KnownLine};
 use super::run::RunId;
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;

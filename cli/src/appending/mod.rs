@@ -9,7 +9,7 @@ mod append;
 mod batch;
 mod begun;
 mod contents;
-mod known;
+mod existing;
 mod run;
 
 pub(crate) use append::{TextImport, TextImportOutput, exists};

@@ -3,7 +3,8 @@
 //! Synchronous and deterministic: files, time and randomness come through one trait, `disk::Disk`, so that tests
 //! can simulate the disk and enumerate every crash. (Sync times are measured directly, for metrics only.)
 //!
-//! Modules, from the ground up: `limits`, `error`, `range`, `disk`, `base_builder`, `mutation`, `merge` (compares two brains),
+//! Modules, from the ground up: `limits`, `error`, `range`, `disk`, `base_builder`, `mutation`, `merge` (compares two
+//! brains),
 //! `plan` (from a mutation to operations), `names` (whose file has which name), `log` (commits, checkpoints, recovery).
 //!
 //! Promises: one writer (P1); a published base never changes in place (P2); an answered write survives

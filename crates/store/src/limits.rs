@@ -44,8 +44,8 @@ pub const GROUP_BUFFER_BYTES_KEPT: usize = 4 << 20;
 
 // Checkpoints.
 
-/// Bytes of a new base for one byte of journal, at most, as errors about a full disk estimate it: texts with many unlike
-/// words take that with their indexes.
+/// Bytes of a new base for one byte of journal, at most, as errors about a full disk estimate it: texts with many
+/// unlike words take that with their indexes.
 pub const BASE_BYTES_PER_JOURNAL_BYTE: u64 = 4;
 /// Bytes of frames that the last round of a checkpoint may carry while commits wait, and of zeros behind the frames of
 /// a new file.

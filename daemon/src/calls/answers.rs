@@ -1,8 +1,8 @@
 //! The answers of a stream on their way to a caller that may read slowly, or not at all.
 //!
 //! Promises: an answer waits at most `limits.send_secs` to be read; its bytes count until the one behind it is read
-//! (`limits.answer_bytes_in_flight`); there is always room for a refusal at the end, so that a failed stream never looks
-//! complete.
+//! (`limits.answer_bytes_in_flight`); there is always room for a refusal at the end, so that a failed stream never
+//! looks complete.
 
 use std::pin::Pin;
 use std::sync::Arc;

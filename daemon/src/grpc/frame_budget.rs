@@ -11,8 +11,7 @@
 use std::time::Instant;
 
 use crate::limits::{
-    CONTROL_FRAME_PER_BYTES_SENT, CONTROL_FRAMES_MAX, CONTROL_FRAMES_PER_CALL,
-    CONTROL_FRAMES_PER_SECOND,
+    CONTROL_FRAME_BYTES, CONTROL_FRAMES_MAX, CONTROL_FRAMES_PER_CALL, CONTROL_FRAMES_PER_SECOND,
 };
 
 /// Bytes of a frame header (RFC 9113, 4.1).
@@ -111,8 +110,8 @@ impl FrameBudget {
     pub(super) fn send(&mut self, bytes: &[u8]) {
         self.sent.scan(bytes, |_, _| {});
         self.sent_bytes += bytes.len() as u64;
-        let added = self.sent_bytes / CONTROL_FRAME_PER_BYTES_SENT;
-        self.sent_bytes %= CONTROL_FRAME_PER_BYTES_SENT;
+        let added = self.sent_bytes / CONTROL_FRAME_BYTES;
+        self.sent_bytes %= CONTROL_FRAME_BYTES;
         self.frames = (self.frames + added).min(CONTROL_FRAMES_MAX);
     }
 
@@ -192,7 +191,7 @@ mod tests {
         assert!(budget.receive(&frame(1, 10), now));
         assert_eq!((budget.frames, budget.stream), (CONTROL_FRAMES_PER_CALL, 7));
         budget.frames = 0;
-        budget.send(&frame(0, 10 * CONTROL_FRAME_PER_BYTES_SENT as usize));
+        budget.send(&frame(0, 10 * CONTROL_FRAME_BYTES as usize));
         assert_eq!(budget.frames, 10);
         budget.frames = 0;
         assert!(budget.receive(&[], now + Duration::from_secs(2)));

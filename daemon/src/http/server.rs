@@ -1,8 +1,8 @@
 //! The server of the pages: one request a connection, each with its deadline.
 //!
-//! Of more than `METRICS_HEADS_MAX` connections whose request has not arrived, and of more than `METRICS_CONNECTIONS_MAX`
-//! others, the oldest is closed: a slow client gives way to a new one, and none that has sent its request to one that
-//! has not.
+//! Of more than `METRICS_HEADS_MAX` connections whose request has not arrived, and of more than
+//! `METRICS_CONNECTIONS_MAX` others, the oldest is closed: a slow client gives way to a new one, and none that has sent
+//! its request to one that has not.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

@@ -200,8 +200,8 @@ fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What unread answers may hold, and what the daemon takes for the calls and for answers that are being computed. It was
-/// 2 GiB, of 40 connections, before the bytes of answers were bounded.
+/// What unread answers may hold, and what the daemon takes for the calls and for answers that are being computed. It
+/// was 2 GiB, of 40 connections, before the bytes of answers were bounded.
 const LARGE_BYTES_MAX: u64 = (256 + 128) << 20;
 
 #[test]

@@ -67,7 +67,7 @@ fn a_full_disk_stops_a_checkpoint_and_not_the_brain() {
 }
 
 #[test]
-fn a_brain_killed_on_a_full_disk_is_read_and_removed_and_recovered_once_there_is_room() {
+fn a_brain_killed_on_a_full_disk_is_read_and_recovered_once_there_is_room() {
     for (error, kind) in [
         (ENOSPC, Kind::Create),
         (ENOSPC, Kind::Write),

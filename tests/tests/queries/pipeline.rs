@@ -118,7 +118,14 @@ fn begin(
     let (mut found, limit): (Vec<(NodeId, f32)>, usize) = match source {
         RowSource::Events(ids) => (ones(ids.clone()), ids.len()),
         RowSource::Text(text) => {
+            // The statistics of words are those of the scope.
+            let mut selection = text.selection.clone();
+            let Some(scope) = both(&pipeline.scope, &selection.scope) else {
+                return Ok(Vec::new());
+            };
+            selection.scope = scope;
             let all = TextSearch {
+                selection,
                 limit: PAGE_MAX,
                 ..text.clone()
             };

@@ -493,7 +493,7 @@ fn corrected_beliefs_are_found_by_old_words_if_the_selection_has_the_head() {
     }
     let exact = |s: &mut Search| {
         s.include_superseded = true;
-        s.selection.confidence.min = Some(0.5);
+        s.selection.types = vec![EventType::CORRECTION];
     };
     assert_eq!(found(&world, "5432", exact), []);
 }

@@ -143,6 +143,8 @@ impl History {
         let Some(Life { process, store, .. }) = self.life.take() else {
             return Err("the brain is not open".into());
         };
+        // A brain that was only read is found again as it was.
+        let was_read_only = store.read_only().is_some();
         let closed = store.close();
         self.tell(|| format!("closed: {closed:?}"));
         match self.after(armed, During::Closing) {
@@ -158,7 +160,8 @@ impl History {
                 let ended = self.ends();
                 self.open()?;
                 let store = self.life.as_ref().map(|life| &life.store);
-                if ended == self.ends() && store.is_some_and(Store::was_recovered) {
+                if !was_read_only && ended == self.ends() && store.is_some_and(Store::was_recovered)
+                {
                     Err("what was closed in order is recovered".into())
                 } else {
                     Ok(())

@@ -2,7 +2,8 @@
 //!
 //! What two brains must agree on is compared by where events were first recorded, not by their ids (`agents`); `again`
 //! has what a second merge must find, `cloned` brains that are one instance twice, `files` files of other layouts,
-//! `large` what becomes of merges that are large, and of those that a disk stops, `spans` sessions that went on in both.
+//! `large` what becomes of merges that are large, and of those that a disk stops, `spans` sessions that went on in
+//! both.
 
 mod again;
 mod agents;

@@ -48,9 +48,9 @@ fn compress(text: &str) -> Mutation {
 }
 
 /// Of each span: whether it is closed, its outcome, its events, its episodes.
-type Shown = Vec<(bool, String, usize, Vec<u64>)>;
+type SpanRows = Vec<(bool, String, usize, Vec<u64>)>;
 
-fn shown(view: &View) -> Shown {
+fn shown(view: &View) -> SpanRows {
     let session = SessionSelector::Id(SESSION);
     let found = ShowSession { session }.run(view).unwrap();
     let latest = found.spans.newest.last().unwrap().span;
@@ -77,9 +77,9 @@ fn span(
 }
 
 /// What is shown at each moment of a session of three spans: opened by its key, by an event, and by its key again.
-fn told(disk: &SimDisk, store: &mut Store) -> Vec<(Lsn, Shown)> {
+fn told(disk: &SimDisk, store: &mut Store) -> Vec<(Lsn, SpanRows)> {
     let mut told = Vec::new();
-    let mut tell = |mutation: Mutation, expected: Shown| {
+    let mut tell = |mutation: Mutation, expected: SpanRows| {
         let lsn = later(disk, store, mutation).unwrap();
         assert_eq!(shown(&store.view()), expected, "{lsn}");
         told.push((lsn, expected));
@@ -108,7 +108,7 @@ fn told(disk: &SimDisk, store: &mut Store) -> Vec<(Lsn, Shown)> {
     told
 }
 
-fn check(store: &Store, told: &[(Lsn, Shown)]) {
+fn check(store: &Store, told: &[(Lsn, SpanRows)]) {
     let view = store.view();
     assert!(view.session(SESSION).unwrap().is_some());
     for (lsn, expected) in told {
@@ -132,7 +132,7 @@ fn a_closed_session_goes_on_and_every_moment_shows_it_as_it_was() {
     store.checkpoint().unwrap();
     check(&store, &told);
     // Reopened over a checkpoint, and once more over the next.
-    let more = |lsn: Lsn, last: Shown| (lsn, [&told.last().unwrap().1[..], &last].concat());
+    let more = |lsn: Lsn, last: SpanRows| (lsn, [&told.last().unwrap().1[..], &last].concat());
     let lsn = later(&disk, &mut store, say("four")).unwrap();
     let mut told = [&told[..], &[more(lsn, vec![span(false, "", 1, &[])])]].concat();
     check(&store, &told);

@@ -114,18 +114,16 @@ fn check_flags(header: &Header, front: &[u8], checksums: Option<Section<'_>>) ->
 /// Checks sections of newer versions: an unknown tag is that only if the checksum of the section's header holds.
 /// Otherwise a flipped bit has made it of one that is missing now.
 fn check_unknown(table: &SectionTable, map: &Map, sums: Option<Section<'_>>) -> Result<()> {
-    let is_known = |tag: u8| {
-        tag == tag::PADDING
-            || tag == tag::JOURNAL
-            || tag::REFERENCE.contains(&tag)
-            || ROWS.iter().any(|row| row.tag == tag)
-    };
+    let is_known = |tag: u8| tag == tag::PADDING || ROWS.iter().any(|row| row.tag == tag);
     let is_present = |tag| table.find(tag).is_some();
     if is_present(tag::AUTHORS) != is_present(tag::SPANS) {
         let why = "of authors and spans one section is missing";
         return Err(Error::corrupt("sections", 0, why));
     }
-    let mut unknown = table.places.iter().filter(|place| !is_known(place.tag));
+    let mut unknown = table
+        .places
+        .iter()
+        .filter(|place| tag::OURS.contains(&place.tag) && !is_known(place.tag));
     let Some(first) = unknown.next() else {
         return Ok(());
     };

@@ -1,5 +1,5 @@
-//! Schedules of jobs: `off`, `every 6h`, `daily 03:00`, `weekly sun 03:00`. `next` takes them as UTC; the daemon has a zone
-//! of its own for them (`amem_engine::schedules`).
+//! Schedules of jobs: `off`, `every 6h`, `daily 03:00`, `weekly sun 03:00`. `next` takes them as UTC; the daemon has a
+//! zone of its own for them (`amem_engine::schedules`).
 //!
 //! Promises: a run missed while the machine slept or the daemon was down is due at once, and once.
 

@@ -1,8 +1,9 @@
 //! A client that is up to no good, as a process: `amem-abuser KIND SOCKET BRAIN` goes on until its standard input ends,
 //! and then says what it did.
 //!
-//! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers, `large`
-//! ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized` headers, messages and frames.
+//! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers,
+//! `large` ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized`
+//! headers, messages and frames.
 
 #![forbid(unsafe_code)]
 

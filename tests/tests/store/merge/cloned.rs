@@ -93,6 +93,8 @@ fn both_went_on(ahead: i64) {
 /// Two clones whose clocks agree, and what each recorded at one moment.
 fn at_one_moment(seed: u64) -> (World, Arc<SimDisk>, Store) {
     let (mut world, disk, mut clone) = cloned(seed);
+    // To open the clone read its clock once.
+    world.disk.now();
     run(&mut world.brains[0], ingest(vec![fact("first")])).unwrap();
     run(&mut clone, ingest(vec![fact("second")])).unwrap();
     let time = |store: &Store| store.view().node(NodeId(14)).unwrap().created_at();
