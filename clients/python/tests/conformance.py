@@ -26,6 +26,7 @@ parser = argparse.ArgumentParser(description="the conformance list of amemd's cl
 parser.add_argument("--target", required=True, help="unix:/path or host:port")
 parser.add_argument("--token", help="what TCP asks for")
 parser.add_argument("--authority", help="the certificate that vouches for the daemon's, which is localhost's")
+parser.add_argument("--folder", default="", help="the folder of the brains, which a daemon does not tell by TCP")
 parser.add_argument("--cases", required=True, help="clients/conformance.json")
 parser.add_argument("--only", default="", help="only cases whose names have this in them")
 args = parser.parse_args()
@@ -195,13 +196,16 @@ class Case:
         threading.Timer(0.05, self.commits.close).start()
         return next(self.commits, None) is None
 
+    def file(self):
+        return self.brain.file or os.path.join(args.folder, f"{self.brain.name}.amem")
+
     def do_reader(self):
-        self.reader_open = amemd.Reader(self.brain.file)
+        self.reader_open = amemd.Reader(self.file())
 
     def do_reader_of_a_copy(self):
         self.folder = tempfile.mkdtemp()
         copy = os.path.join(self.folder, "copy.amem")
-        shutil.copyfile(self.brain.file, copy)
+        shutil.copyfile(self.file(), copy)
         self.reader_open = amemd.Reader(copy)
 
     def do_reader_says(self, what):
@@ -219,12 +223,12 @@ class Case:
         return behind
 
     def do_file_has(self, text):
-        return text.encode() in Path(self.brain.file).read_bytes()
+        return text.encode() in Path(self.file()).read_bytes()
 
     def do_reader_equals_daemon(self):
         """Compares every event, edge, session and head."""
         if self.reader_open is None:
-            self.reader_open = amemd.Reader(self.brain.file)
+            self.reader_open = amemd.Reader(self.file())
         reader = self.reader_open
         for attempt in range(100):
             reader.refresh()

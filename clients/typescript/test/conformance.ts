@@ -22,6 +22,8 @@ const { values: args } = parseArgs({
     token: { type: 'string' },
     // The authority of the daemon's certificate, which is for localhost.
     authority: { type: 'string' },
+    // The folder of the brains, which a daemon does not tell by TCP.
+    folder: { type: 'string', default: '' },
     cases: { type: 'string' },
     only: { type: 'string', default: '' },
   },
@@ -194,14 +196,18 @@ class Case {
     return (await this.commits?.next())?.done === true;
   }
 
+  file(): string {
+    return this.brain.file || path.join(args.folder, `${this.brain.name}.amem`);
+  }
+
   do_reader(): void {
-    this.reader = new amemd.Reader(this.brain.file);
+    this.reader = new amemd.Reader(this.file());
   }
 
   do_reader_of_a_copy(): void {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'amemd-'));
     const copy = path.join(this.folder, 'copy.amem');
-    fs.copyFileSync(this.brain.file, copy);
+    fs.copyFileSync(this.file(), copy);
     this.reader = new amemd.Reader(copy);
   }
 
@@ -224,12 +230,12 @@ class Case {
   }
 
   do_file_has(text: string): boolean {
-    return fs.readFileSync(this.brain.file).includes(text);
+    return fs.readFileSync(this.file()).includes(text);
   }
 
   /** Compares every event, edge, session and head. */
   async do_reader_equals_daemon(): Promise<void> {
-    this.reader ??= new amemd.Reader(this.brain.file);
+    this.reader ??= new amemd.Reader(this.file());
     const { reader, brain } = this;
     let told: amemd.Event[] = [];
     let ids: number[] = [];

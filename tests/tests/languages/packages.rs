@@ -79,7 +79,11 @@ fn conforms(script: impl Fn(Vec<PathBuf>) -> Kit, conformance: Vec<PathBuf>, hos
     }
     place.set("AMEMD_TCP_TLS_CERTIFICATE", certificate.to_str().unwrap());
     place.set("AMEMD_TCP_TLS_KEY", key.to_str().unwrap());
-    let by_tls = [conformance, vec!["--authority".into(), certificate]];
+    let folder = place.folder().to_owned();
+    let by_tls = [
+        conformance,
+        vec!["--authority".into(), certificate, "--folder".into(), folder],
+    ];
     over_tcp(&script(by_tls.concat()), &mut place);
     check_unix(Some(script(vec![hostile])));
 }
