@@ -210,15 +210,41 @@ const TIPS: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// What does here what another program calls by this word.
-pub(crate) fn tip(error: &clap::Error) -> Option<Failure> {
+/// What does here what another program calls by this word, or what the word asks `command` for.
+pub(crate) fn tip(error: &clap::Error, command: &str) -> Option<Failure> {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
-    let (_, tip) = TIPS
+    if let Some((_, tip)) = TIPS
         .iter()
-        .find(|(words, _)| words.contains(&word.as_str()))?;
-    Some(Failure::argument(format!("there is no `{word}`"), *tip))
+        .find(|(words, _)| words.contains(&word.as_str()))
+    {
+        return Some(Failure::argument(format!("there is no `{word}`"), *tip));
+    }
+    // clap has a tip of its own for a misspelt word.
+    if error.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let tip = tip_for_brain(command, word)?;
+    Some(Failure::argument(
+        format!("there is no `{command} {word}`"),
+        tip,
+    ))
+}
+
+/// What to type where a command has subcommands, and a brain's name came instead of one.
+fn tip_for_brain(command: &str, word: &str) -> Option<String> {
+    let what = match command {
+        "sessions" => "sessions list",
+        "brain" => "info",
+        "events" => "ls",
+        _ => return None,
+    };
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let is_brain = !word.is_empty() && word.chars().all(is_name);
+    is_brain.then(|| {
+        format!("of a brain named {word}: `amemctl {what} {word}`; of {command}: `amemctl {command} --help`")
+    })
 }
 
 #[cfg(test)]

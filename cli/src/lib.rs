@@ -121,13 +121,12 @@ fn flags_on_line(matches: &ArgMatches) -> FlagsOnLine {
 /// Prints help or the version, or reports a command line that clap rejects.
 fn unparsed(error: &clap::Error) -> Exit {
     let wants_json = std::env::args_os().any(|argument| argument == "--json");
-    if let Some(failure) = help::tip(error) {
-        let command = help::named_in(std::env::args().skip(1));
+    let command = help::named_in(std::env::args().skip(1));
+    if let Some(failure) = help::tip(error, &command) {
         return CommandContext::new(wants_json, false, command, ConnectionArgs::default())
             .fail(&failure);
     }
     if error.use_stderr() && wants_json {
-        let command = help::named_in(std::env::args().skip(1));
         return CommandContext::new(true, false, command, ConnectionArgs::default())
             .fail(&Failure::usage(error));
     }

@@ -70,6 +70,9 @@ struct GetOutput {
 struct EventDetails {
     #[serde(flatten)]
     event: EventJson,
+    /// What is believed instead of an event that was corrected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    believed_now: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outgoing: Option<Vec<EdgeJson>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +115,9 @@ impl GetArgs {
         let mut histories = histories.into_iter().flatten();
         let mut events = Vec::new();
         for event in &answer.events {
-            events.push(self.whole(event, histories.next())?);
+            let mut details = self.whole(event, histories.next())?;
+            details.believed_now = self.believed_instead(cx, &opened, &details.event)?;
+            events.push(details);
         }
         let output = GetOutput {
             as_of_lsn: self.looking.answered(moment),
@@ -153,11 +158,36 @@ impl GetArgs {
         let incoming = edges(|edge, id| edge.target == id)?;
         Ok(EventDetails {
             event: EventJson::of(event)?,
+            believed_now: None,
             outgoing,
             incoming,
             more_edges: self.edges.then_some(is_cut),
             history,
         })
+    }
+
+    /// The head of an event that was corrected. Corrections alone take confidence from an event without hiding it.
+    fn believed_instead(
+        &self,
+        cx: &mut CommandContext,
+        opened: &BrainHandle,
+        event: &EventJson,
+    ) -> Result<Option<u64>, Failure> {
+        let is_hidden = ["erased", "forgotten"]
+            .iter()
+            .any(|flag| event.flags.contains(flag));
+        if is_hidden || event.confidence >= 1.0 {
+            return Ok(None);
+        }
+        let request = v1::ResolveRequest {
+            event_id: event.id,
+            as_of: self.looking.as_of(),
+            limit: 1,
+            touch: Some(false),
+            ..Default::default()
+        };
+        let head = opened.ask(cx, request)?.head;
+        Ok(head.map(|head| head.id).filter(|head| *head != event.id))
     }
 
     /// Up to the moment that was asked for.
@@ -282,6 +312,9 @@ fn write(whole: &EventDetails, reminders: &BTreeMap<u64, String>, page: &mut Tex
         page.field("text", listing::text(event));
     } else {
         page.field_lines("text", &event.text);
+    }
+    if let Some(head) = whole.believed_now {
+        page.field("believed now", format!("event {head}, which replaced this"));
     }
     let session = event.session_key.as_deref().map(printable);
     page.field(

@@ -87,7 +87,7 @@ impl ImportArgs {
                 "name a brain or a new file",
             ));
         };
-        let input = ImportInput::open(&self.file)?;
+        let input = ImportInput::open(&self.file).map_err(|failure| self.turned(failure))?;
         let what = self.what(&input)?;
         match (what, target) {
             (InputKind::Text(entries::TextFormat::Events), BrainTarget::Path(new))
@@ -121,6 +121,21 @@ impl ImportArgs {
                 self.check_new()?;
                 self.send(cx, &self.file, layout_name(layout), &name)
             }
+        }
+    }
+
+    /// A missing file whose name stands where the brain belongs: other commands begin with the brain.
+    fn turned(&self, failure: Failure) -> Failure {
+        let second = self.brain.as_ref().map(BrainTarget::to_string);
+        match second.filter(|file| Path::new(file).is_file()) {
+            Some(file) if failure.exit == Exit::NotFound => {
+                let brain = self.file.display();
+                Failure {
+                    remedy: format!("name the file first: `amemctl import {file} {brain}`"),
+                    ..failure
+                }
+            }
+            _ => failure,
         }
     }
 

@@ -302,3 +302,24 @@ fn a_request_is_executed_once_under_its_id() {
     let ran = tool.run(&words(&format!("add work --request-id {id} another")));
     assert_eq!(ran.exit, 5, "{ran:?}");
 }
+
+#[test]
+fn get_says_what_is_believed_instead_of_a_corrected_event() {
+    let tool = backups();
+    let before = tool.data("get work 0", 0);
+    assert_eq!(before["events"][0]["believed_now"], Value::Null);
+    let corrected = tool.data("correct work 0 Nightly backups take 40 minutes", 0);
+    let after = tool.data("get work 0", 0);
+    assert_eq!(after["events"][0]["believed_now"], 4);
+    let shown = tool.text("get work 0");
+    assert!(
+        shown.contains("believed now  event 4, which replaced this"),
+        "{shown}"
+    );
+    // The correction itself, and the moment before it.
+    let newest = tool.data("get work 4", 0);
+    assert_eq!(newest["events"][0]["believed_now"], Value::Null);
+    let lsn = corrected["commit"]["lsn"].as_u64().unwrap() - 1;
+    let earlier = tool.data(&format!("get work 0 --as-of {lsn}"), 0);
+    assert_eq!(earlier["events"][0]["believed_now"], Value::Null);
+}

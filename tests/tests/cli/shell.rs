@@ -327,6 +327,8 @@ fn words_of_other_programs_are_answered_with_ours() {
         ("rename work other", "amemctl import"),
         ("log work", "amemctl logs"),
         ("brain delete work", "amemctl brain rm"),
+        ("sessions work", "amemctl sessions list work"),
+        ("brain work", "amemctl info work"),
     ] {
         let refused = tool.run(&words(line));
         assert_eq!(refused.exit, 2, "{refused:?}");
@@ -338,4 +340,19 @@ fn words_of_other_programs_are_answered_with_ours() {
     }
     let envelope = tool.envelope("delete work 12");
     assert_eq!(envelope["error"]["code"], "usage");
+    let misspelt = tool.run(&words("brain craete work"));
+    assert!(misspelt.err.contains("'create'"), "{misspelt:?}");
+}
+
+#[test]
+fn an_import_with_the_brain_first_says_in_which_order() {
+    let tool = Tool::new();
+    tool.put("x.jsonl", b"");
+    tool.refused(
+        "import work x.jsonl",
+        3,
+        "not_found",
+        "work does not exist",
+        "amemctl import x.jsonl work",
+    );
 }

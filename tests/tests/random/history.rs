@@ -447,9 +447,6 @@ impl History {
     /// Compares the brain, earlier views, the follower of the file, and copies of it with the account.
     fn look(&mut self) -> Result<(), String> {
         let fresh = self.life().store.view();
-        // A brain that is only read for want of room shows whole commits that nobody was told of; its file does not
-        // publish them before it is recovered.
-        let is_only_read = self.life().store.read_only().is_some();
         let account = self.account.as_ref().ok_or("there is no brain")?;
         if fresh.lsn() != account.lsn() {
             return Err(format!(
@@ -478,9 +475,7 @@ impl History {
             }
         }
         for (what, view) in &views {
-            let may_be_older = what.starts_with("a view held")
-                || is_only_read && *what == "who follows" && view.lsn() < account.lsn();
-            let is_newest = view.lsn() == account.lsn() || may_be_older;
+            let is_newest = view.lsn() == account.lsn() || what.starts_with("a view held");
             if !is_newest {
                 return Err(format!(
                     "{what} ends with {}, not {}",

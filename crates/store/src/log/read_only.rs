@@ -1,7 +1,8 @@
 //! A store that only reads: its file has what this version would lose, or it could not be recovered for want of room.
 //!
 //! Promises: views show every whole transaction of the file, and the brain can be removed; nothing is written to the
-//! file. One that wants room is recovered by the first request after there is some.
+//! file. One that wants room is recovered by the first request after there is some; until then its file publishes what
+//! its views show.
 
 use amem_format::Micros;
 

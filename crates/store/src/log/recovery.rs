@@ -7,7 +7,7 @@
 //!   whole transaction is zeroed and synced, so that no frame of it can continue a new chain.
 //! - The process died in this boot: frames may be only in the cache, which after a failed sync differs from the medium;
 //!   so may names. Whole transactions are copied into a new file, even if there are none. Without room for that the
-//!   old file is synced and read, unless a sync of it has failed; nothing is written before there is room.
+//!   old file is synced, published and read, unless a sync of it has failed; nothing is written before there is room.
 
 use std::sync::Arc;
 
@@ -117,6 +117,10 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
             if in_doubt || file.sync().is_err() {
                 return Err(error);
             }
+            // A reader of the file sees what the views show.
+            store
+                .store_committed(0)
+                .map_err(|why| Error::Poisoned { why })?;
         }
         return Ok(store);
     }
