@@ -165,11 +165,11 @@ const TIPS: &[(&[&str], &str)] = &[
     (
         &["history"],
         "`amemctl get BRAIN ID --history` shows the changes of an event, `amemctl resolve BRAIN ID` what replaced it, \
-         `amemctl watch BRAIN --after 0` all commits",
+         `amemctl watch BRAIN` commits as they come",
     ),
     (
         &["log"],
-        "`amemctl timeline BRAIN` shows events day by day, `amemctl watch BRAIN --after 0` all commits, \
+        "`amemctl timeline BRAIN` shows events day by day, `amemctl watch BRAIN` commits as they come, \
          `amemctl logs` the log of amemd",
     ),
     (

@@ -132,7 +132,8 @@ fn unparsed(error: &clap::Error) -> Exit {
     }
     // Nothing is left to report a failed print to.
     let _unseen = error.print();
-    if error.use_stderr() {
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if error.use_stderr() || args::literal::asks_help_as_text(&help::command(), &arguments) {
         Exit::Usage
     } else {
         Exit::Ok

@@ -76,8 +76,10 @@ fn local_zone() -> (TimeZone, Option<String>) {
     }
 }
 
+/// UTC until the zone is chosen: arguments may be read before, to see which of them is a text.
 fn zone() -> &'static TimeZone {
-    ZONE.get_or_init(|| TimeZone::UTC)
+    static BEFORE: TimeZone = TimeZone::UTC;
+    ZONE.get().unwrap_or(&BEFORE)
 }
 
 /// What relative and local times refer to.

@@ -23,6 +23,9 @@ pub const DEFAULT_SOCKET_BYTES_MAX: usize = 90;
 /// The variable that forbids clients to start a daemon, unless it is empty or 0.
 pub const NO_AUTOSTART: &str = "AMEM_NO_AUTOSTART";
 
+/// Bytes of a socket's path that the system takes (`sun_path`, without its end).
+pub const SOCKET_BYTES_MAX: usize = 107;
+
 /// The file, in a folder of brains, that its daemon locks.
 const LOCK: &str = ".amemd/lock";
 /// The file, in the user's data folder, that names the folder last used.
@@ -166,6 +169,16 @@ impl UserPaths {
             }
         }
         sockets
+    }
+
+    /// The daemon that has locked a folder, by its lock; `folder` is that of the brains, if it is known to be another
+    /// than the default.
+    pub fn owner(&self, folder: Option<&Path>) -> DaemonRecord {
+        let default = self.folder();
+        let folder = folder.or(self.folder.as_deref()).or(default.as_deref());
+        folder.map_or_else(DaemonRecord::default, |folder| {
+            DaemonRecord::read(&folder.join(LOCK))
+        })
     }
 
     /// Writes `last-daemon`, for callers without `XDG_DATA_HOME`.

@@ -1,7 +1,9 @@
 //! Text is text: an argument in the place of a TEXT is never taken for an option.
 //!
 //! `amemctl add work "--file=/etc/passwd"` stores these words, as `amemctl add work "- item"` does: agents pass texts
-//! that they did not write. Options stand before the text or after it. Only `--help` and `-h` remain options there.
+//! that they did not write. The text may stand behind options: the last argument is a text, too, if it would read a
+//! file (`add work --type decision "--file=x"`) or is no option, and the command has no text without it. Only `--help`
+//! and `-h` remain options there.
 
 use std::ffi::OsString;
 
@@ -9,18 +11,44 @@ use clap::{Arg, ArgAction, Command};
 
 /// The argument of a TEXT (`args::text`).
 const WORDS: &str = "words";
+/// What reads a text from a file, in one argument.
+const READS_FILE: &[u8] = b"--file=";
 
 /// The arguments in an order that clap reads as meant: a text that looks like an option goes behind `--`.
 pub(crate) fn protect_text(command: &Command, arguments: Vec<OsString>) -> Vec<OsString> {
-    let Some(place) = place_of_text(command, &arguments) else {
+    let Some(first) = place_of_text(command, &arguments) else {
         return arguments;
     };
+    if let Some(protected) = protected(command, &arguments, first) {
+        return protected;
+    }
+    let last = arguments.len() - 1;
+    let bytes = arguments[last].as_encoded_bytes();
+    let is_doubtful = bytes.starts_with(b"-")
+        && (bytes.starts_with(READS_FILE)
+            || command.clone().try_get_matches_from(&arguments).is_err());
+    match is_doubtful {
+        true => protected(command, &arguments, last).unwrap_or(arguments),
+        false => arguments,
+    }
+}
+
+/// True if help is asked for where a TEXT is expected: nothing is stored then, which is no success.
+pub(crate) fn asks_help_as_text(command: &Command, arguments: &[OsString]) -> bool {
+    place_of_text(command, arguments).is_some_and(|place| is_help(&arguments[place]))
+}
+
+fn is_help(argument: &OsString) -> bool {
+    argument == "--help" || argument == "-h"
+}
+
+/// The arguments with the one at a place as the TEXT, if it looks like an option and there is no other text.
+fn protected(command: &Command, arguments: &[OsString], place: usize) -> Option<Vec<OsString>> {
     let text = &arguments[place];
-    let is_help = text == "--help" || text == "-h";
     let looks_like_an_option =
         text.as_encoded_bytes().starts_with(b"-") && text != "-" && text != "--";
-    if !looks_like_an_option || is_help {
-        return arguments;
+    if !looks_like_an_option || is_help(text) {
+        return None;
     }
     // With other words behind it, as in `add work --type decision "we stay"`, it is an option.
     let without: Vec<OsString> = [&arguments[..place], &arguments[place + 1..]].concat();
@@ -28,9 +56,9 @@ pub(crate) fn protect_text(command: &Command, arguments: Vec<OsString>) -> Vec<O
         Ok(matches) if !has_words(&matches) => {
             let mut protected = without;
             protected.extend(["--".into(), text.clone()]);
-            protected
+            Some(protected)
         }
-        _ => arguments,
+        _ => None,
     }
 }
 
@@ -160,6 +188,35 @@ mod tests {
             &["amemctl", "search", "t", "--limit", "3", "--", "--force"],
         );
         check(
+            &[
+                "amemctl",
+                "add",
+                "t",
+                "--type",
+                "fact",
+                "--file=/etc/passwd",
+            ],
+            &[
+                "amemctl",
+                "add",
+                "t",
+                "--type",
+                "fact",
+                "--",
+                "--file=/etc/passwd",
+            ],
+        );
+        check(
+            &["amemctl", "correct", "t", "4", "--reason", "why", "- item"],
+            &[
+                "amemctl", "correct", "t", "4", "--reason", "why", "--", "- item",
+            ],
+        );
+        check(
+            &["amemctl", "search", "t", "--limit", "2", "--limit 2"],
+            &["amemctl", "search", "t", "--limit", "2", "--", "--limit 2"],
+        );
+        check(
             &["amemctl", "correct", "t", "4", "--json"],
             &["amemctl", "correct", "t", "4", "--", "--json"],
         );
@@ -176,6 +233,17 @@ mod tests {
             &["amemctl", "search", "t", "how", "long"],
             &["amemctl", "get", "t", "--json"],
             &["amemctl", "add", "t", "--file", "notes.txt"],
+            &[
+                "amemctl",
+                "add",
+                "t",
+                "--type",
+                "fact",
+                "--file",
+                "notes.txt",
+                "--json",
+            ],
+            &["amemctl", "add", "t", "--type", "fact", "--json"],
         ] {
             check(line, line);
         }

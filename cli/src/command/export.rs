@@ -102,6 +102,12 @@ impl ExportArgs {
                 "name a file: -o OUT",
             ));
         }
+        if cx.reach().agent_on_line.is_some() {
+            return Err(Failure::argument(
+                "an export has the events of all agents: --agent chooses none",
+                "`amemctl query BRAIN --agent NAME --json` lists those of one",
+            ));
+        }
         let opened = BrainHandle::open(cx, &self.brain)?;
         if let BrainHandle::Served(served) = &opened
             && !served.brain.is_direct()

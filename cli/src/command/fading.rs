@@ -72,6 +72,7 @@ impl FadingArgs {
                     max: None,
                 }),
                 include_forgotten: self.looking.include_forgotten,
+                agents: cx.reach().agent_on_line.clone().into_iter().collect(),
                 ..Default::default()
             }),
             order: v1::Order::Strongest.into(),

@@ -58,7 +58,12 @@ impl LogsArgs {
                 JOURNAL => Ok(LogPlace::Journal {
                     is_system: Path::new(&status.socket) == Path::new(paths::SYSTEM_SOCKET),
                 }),
-                "" | "stderr" => of_launchd().ok_or_else(|| {
+                "" => Err(Failure::refused(
+                    "no_log",
+                    "amemd tells callers by TCP neither its paths nor where it logs",
+                    "run `amemctl logs` on its machine",
+                )),
+                "stderr" => of_launchd().ok_or_else(|| {
                     Failure::refused(
                         "no_log",
                         format!(

@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use amem_client::paths::IN_USE;
+use amem_client::paths::{self, DaemonRecord, IN_USE};
 use amem_client::v1;
 use rustix::fs::OFlags;
 use tonic::Code;
@@ -51,10 +51,11 @@ pub(crate) struct StartedDaemon {
 }
 
 /// Starts a daemon and waits until it answers. If another daemon has the folder, that one may be about to listen or to
-/// end: waits for both. `sockets` lists where a daemon may listen.
+/// end: waits for both. `sockets` lists where a daemon may listen; `owner` says who has the folder.
 pub(crate) fn start(
     socket: Option<&Path>,
     sockets: impl Fn() -> Vec<PathBuf>,
+    owner: impl Fn() -> DaemonRecord,
 ) -> Result<StartedDaemon, Failure> {
     // The daemon has another working directory.
     let socket = socket.map(absolute).transpose()?;
@@ -82,6 +83,9 @@ pub(crate) fn start(
             match status.map(|status| status.code()) {
                 None => {}
                 Some(Some(code)) if code == i32::from(IN_USE) => {
+                    if let Some(socket) = &socket {
+                        check_owner(socket, &owner())?;
+                    }
                     (daemon, tried) = (None, Instant::now())
                 }
                 Some(_) => return Err(silent(&program, &log)),
@@ -106,6 +110,27 @@ pub(crate) fn start(
         }
         thread::sleep(ASK_EVERY);
     }
+}
+
+/// Refuses to wait at a socket while the daemon that has the folder answers at another.
+fn check_owner(socket: &Path, owner: &DaemonRecord) -> Result<(), Failure> {
+    let Some(other) = owner.socket.as_ref().filter(|other| *other != socket) else {
+        return Ok(());
+    };
+    if answering(other).is_none() {
+        return Ok(());
+    }
+    let pid = owner.pid.unwrap_or_default();
+    Err(Failure::new(
+        Exit::Unavailable,
+        "no_daemon",
+        format!(
+            "amemd (process {pid}) has the folder and listens on {}, not on {}",
+            other.display(),
+            socket.display()
+        ),
+        "omit --socket (AMEMD_SOCKET), or name the folder of another amemd with AMEMD_FOLDER",
+    ))
 }
 
 /// A daemon that listens may still be recovering its brains: it must answer.
@@ -304,7 +329,10 @@ fn state_folder() -> Result<PathBuf, Failure> {
         path.filter(|path| path.is_absolute())
     };
     let state = path_of("XDG_STATE_HOME")
-        .or_else(|| Some(path_of("HOME")?.join(".local/state")))
+        .or_else(|| {
+            let home = path_of("HOME").or_else(paths::password_home)?;
+            Some(home.join(".local/state"))
+        })
         .ok_or_else(|| {
             Failure::new(
                 Exit::Unavailable,

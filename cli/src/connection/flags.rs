@@ -107,7 +107,9 @@ impl ConnectionArgs {
         // An empty variable counts as unset.
         self.socket.take_if(|path| path.as_os_str().is_empty());
         self.token_file.take_if(|path| path.as_os_str().is_empty());
-        self.address.take_if(|address| address.is_empty());
+        if !given.address {
+            self.address.take_if(|address| address.is_empty());
+        }
         if given.address && !given.socket {
             self.socket = None;
         }
@@ -138,6 +140,7 @@ impl ConnectionArgs {
             return self.tcp(address);
         }
         self.check_local()?;
+        self.check_socket()?;
         let mut first = None;
         for socket in self.sockets() {
             match Remote::connect(&socket) {
@@ -166,7 +169,11 @@ impl ConnectionArgs {
         if denied {
             return Err(failure);
         }
-        let started = autostart::start(self.socket.as_deref(), || self.sockets())?;
+        let owner = || {
+            let settings = DaemonSettings::of_process();
+            UserPaths::of_process().owner(settings.folder.as_deref())
+        };
+        let started = autostart::start(self.socket.as_deref(), || self.sockets(), owner)?;
         Ok(Reachable {
             remote: started.remote,
             note: started.log.map(|log| {
@@ -244,6 +251,24 @@ impl ConnectionArgs {
             name: self.tls_name.clone(),
             identity,
         }))
+    }
+
+    /// Refuses a socket's path that the system does not take.
+    fn check_socket(&self) -> Result<(), Failure> {
+        let bytes = self
+            .socket
+            .as_ref()
+            .map_or(0, |path| path.as_os_str().len());
+        if bytes <= paths::SOCKET_BYTES_MAX {
+            return Ok(());
+        }
+        Err(Failure::argument(
+            format!(
+                "the path of the socket has {bytes} bytes, and the system takes {} at most",
+                paths::SOCKET_BYTES_MAX
+            ),
+            "use a shorter path, or omit --socket (AMEMD_SOCKET)",
+        ))
     }
 
     /// Refuses TCP flags on a Unix socket.

@@ -116,7 +116,7 @@ const BY_REASON: &[(&str, &str, Exit, &str)] = &[
         "SESSION_CLOSED",
         "session_closed",
         Exit::Refused,
-        "`amemctl sessions open BRAIN KEY` opens another, under another key",
+        "`amemctl sessions open BRAIN KEY` opens it again",
     ),
     (
         "OUTCOME_UNKNOWN",

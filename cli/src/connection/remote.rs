@@ -51,6 +51,24 @@ impl From<Refusal> for RemoteError {
 
 impl From<Status> for RemoteError {
     fn from(status: Status) -> Self {
+        // What is behind the address does not speak amem.v1: gRPC's own words say nothing to a user.
+        let words = status.message();
+        let is_foreign = [
+            "transport error",
+            "h2 protocol error",
+            "grpc-status header missing",
+        ]
+        .iter()
+        .any(|known| words.contains(known));
+        if is_foreign && status.metadata().is_empty() {
+            return Self::Unreachable {
+                to: "the address".into(),
+                why: format!(
+                    "what listens there does not answer as amemd ({})",
+                    root(&status)
+                ),
+            };
+        }
         let mut refusal = Refusal::from(status);
         if refusal.message.is_empty() {
             refusal.message = format!("amemd answered {:?}", refusal.code);
@@ -74,6 +92,9 @@ impl From<RemoteError> for Failure {
                     }
                     (false, _) if why.contains("certificate") => {
                         "`openssl x509 -in certificate.pem -noout -text` shows one; deploy/README.md has a recipe"
+                    }
+                    (false, _) if why.contains("as amemd") => {
+                        "if amemd listens there with TLS, give its authority with --tls-ca; if it does not, omit the TLS flags"
                     }
                     (false, _) => "check that amemd runs there, with tcp.listen in its settings",
                 };

@@ -26,8 +26,25 @@ struct TurnLine {
     session: String,
     speaker: String,
     text: String,
-    event_time: Option<String>,
+    event_time: Option<TurnTime>,
     id: Option<String>,
+}
+
+/// A time in words, or seconds or milliseconds since 1970.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "\"event_time\" is neither a text nor a number")]
+enum TurnTime {
+    Text(String),
+    Number(serde_json::Number),
+}
+
+impl TurnTime {
+    fn parse(&self) -> Result<amem_format::Micros, String> {
+        match self {
+            Self::Text(text) => when::parse_time(text),
+            Self::Number(number) => when::parse_time(&number.to_string()),
+        }
+    }
 }
 
 /// In order; blank lines are skipped.
@@ -89,10 +106,7 @@ fn parse(json: &[u8]) -> Result<(String, v1::NewEvent), String> {
     let text = format!("{}: {}", parsed.speaker, parsed.text);
     at_most("\"session\"", parsed.session.len(), limits::NAME_BYTES_MAX)?;
     at_most("speaker and text", text.len(), limits::TEXT_BYTES_MAX)?;
-    let event_time = parsed
-        .event_time
-        .map(|text| when::parse_time(&text))
-        .transpose()?;
+    let event_time = parsed.event_time.map(|time| time.parse()).transpose()?;
     let mut attributes = serde_json::Map::new();
     attributes.insert("speaker".into(), parsed.speaker.into());
     if let Some(id) = parsed.id {

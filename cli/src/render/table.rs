@@ -7,7 +7,7 @@ const GAP: usize = 2;
 /// Minimum width of the last column.
 const LAST_MIN: usize = 20;
 /// Maximum width of the others.
-const CELL_MAX: usize = 28;
+const CELL_MAX: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {

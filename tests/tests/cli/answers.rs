@@ -96,6 +96,7 @@ fn get_shows_an_event_with_its_edges_and_its_history() {
 event 1
 type          fact
 text          Tests take 40 minutes
+believed now  event 5, which replaced this
 session       1 (conv/1)
 recorded      2023-11-14T22:13:20.004001Z
 by            ada, token:ci

@@ -76,6 +76,33 @@ fn a_daemon_that_listens_elsewhere_is_met_there() {
 }
 
 #[test]
+fn a_socket_that_is_not_the_daemons_is_refused_at_once() {
+    let tool = Tool::new();
+    let variables = [("HOME", tool.home())];
+    run(&mut bare(&tool, &variables), &["brain", "create", "work"]);
+    let pid = run(&mut bare(&tool, &variables), &["status"])["pid"].clone();
+    let refused = |socket: &Path| {
+        let since = Instant::now();
+        let mut command = bare(&tool, &variables);
+        let output = command.arg("--socket").arg(socket).args(["brain", "ls"]);
+        let output = output.output().unwrap();
+        assert!(since.elapsed() < Duration::from_secs(5), "{output:?}");
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, err) = refused(&tool.home().join("other.sock"));
+    assert_eq!(code, Some(7), "{err}");
+    assert!(err.contains(&format!("process {pid}")), "{err}");
+    assert!(err.contains("omit --socket"), "{err}");
+    let (code, err) = refused(&tool.home().join("a".repeat(150)));
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("107"), "{err}");
+    run(&mut bare(&tool, &variables), &["shutdown"]);
+}
+
+#[test]
 fn a_long_home_folder_gets_a_short_socket() {
     let tool = Tool::new();
     let home = tool.home().join("a".repeat(100));
@@ -134,6 +161,15 @@ fn a_text_is_never_taken_for_an_option() {
         let event = &tool.data(&format!("get t {id}"), 0)["events"][0];
         assert_eq!(event["text"], *text);
     }
+    // Behind options, too.
+    for text in ["- item", "--force push is forbidden", &secret] {
+        let added = tool.run(&["-q", "add", "t", "--type", "fact", text]);
+        assert_eq!(added.exit, 0, "{added:?}");
+        let event = &tool.data(&format!("get t {}", added.out.trim()), 0)["events"][0];
+        assert_eq!(event["text"], *text);
+    }
+    // Help in the place of a text stores nothing, which is no success.
+    assert_eq!(tool.run(&["add", "t", "--help"]).exit, 2);
     for text in ["--force", "-1", "--limit"] {
         let found = tool.run(&["search", "t", text]);
         assert_eq!(found.exit, 0, "{found:?}");

@@ -1,5 +1,7 @@
 //! Parsing filters from JSON.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -233,9 +235,9 @@ impl Parser<'_> {
                     FILTER_VALUES_MAX,
                 )?;
                 let texts = values.iter().enumerate();
-                // A value that is no string is refused as such later.
-                let texts = texts.filter_map(|(i, value)| Some((i, value.as_str()?)));
-                let times = texts.map(|(i, text)| named(text, &place.index(i)));
+                // A value that is no time is refused as such later.
+                let texts = texts.filter_map(|(i, value)| Some((i, time_text(value)?)));
+                let times = texts.map(|(i, text)| named(&text, &place.index(i)));
                 let times = times.collect::<Result<Vec<_>>>()?;
                 let is_whole = times.len() == values.len();
                 is_whole
@@ -244,11 +246,13 @@ impl Parser<'_> {
                     .map(|filter| (filter, times.len()))
             }
             (Operator::In | Operator::Nin | Operator::Contains | Operator::Icontains, _) => None,
-            (_, Value::String(text)) => {
-                let time = named(text, place)?;
-                time_span::condition(field, op, &time).map(|filter| (filter, 1))
-            }
-            _ => None,
+            (_, value) => match time_text(value) {
+                Some(text) => {
+                    let time = named(&text, place)?;
+                    time_span::condition(field, op, &time).map(|filter| (filter, 1))
+                }
+                None => None,
+            },
         };
         let Some((filter, operands)) = filter else {
             return Ok(None);
@@ -272,6 +276,15 @@ impl Parser<'_> {
             self.nodes,
             FILTER_NODES_MAX,
         )
+    }
+}
+
+/// A time as a text; a number is one as everywhere: a year, or seconds or milliseconds since 1970.
+fn time_text(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(text.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
     }
 }
 
@@ -346,10 +359,12 @@ fn scalar(
             Err(refused("one value (for any of a list, use in)"))
         }
         (FieldKind::Any, _) => Err(refused("null, a boolean, a number or a string")),
-        (FieldKind::Time, Value::String(text)) => parse_phrase(text, clock)
-            .map(|named| Scalar::Time(named.at))
-            .map_err(|e| bad(place, e.to_string())),
-        (FieldKind::Time, _) => Err(refused("a time as a string, such as 2024-02-29T12:30:00Z")),
+        (FieldKind::Time, _) => match time_text(value) {
+            Some(text) => parse_phrase(&text, clock)
+                .map(|named| Scalar::Time(named.at))
+                .map_err(|e| bad(place, e.to_string())),
+            None => Err(refused("a time, such as 2024-02-29T12:30:00Z")),
+        },
         (FieldKind::Type, Value::String(name)) => EventType::deserialize(value)
             .map(Scalar::Type)
             .map_err(|_| {

@@ -227,6 +227,8 @@ mod tests {
         ] {
             check_at(&clock(), text, "2024-02-29T12:30:00Z");
         }
+        // "this month" as an instant is its first: "since this month" leaves none of it out.
+        check_at(&clock(), "this month", "2026-03-01T08:00:00Z");
         check_at(&clock(), "1709209800.25", "2024-02-29T12:30:00.250000Z");
         check_at(&clock(), "1709209800123", "2024-02-29T12:30:00.123000Z");
         check_at(&clock(), "-100000000", "1966-10-31T14:13:20Z");

@@ -5,7 +5,8 @@ use jiff::{Span, ToSpan, Zoned};
 use super::calendar::{Clock, NamedTime, Precision, Problem, after, checked, date, days_span};
 use super::words::{Occurrence, Token, Unit, number_word, tokens};
 
-/// "last week", "this month": the unit of the calendar; its instant is one unit away from now.
+/// "last week", "this month": the unit of the calendar. The instant of "last week" and "next week" is one unit away
+/// from now, that of "this week" its first.
 pub(super) fn unit_span(
     unit: Unit,
     occurrence: Occurrence,
@@ -14,7 +15,15 @@ pub(super) fn unit_span(
     let moved = now
         .checked_add(unit.span(occurrence.step())?)
         .map_err(|_| Problem::Range)?;
-    around(&moved, unit)
+    let named = around(&moved, unit)?;
+    // "this week" begins on Monday; its instant is not the present.
+    Ok(match occurrence {
+        Occurrence::This => NamedTime {
+            at: named.start,
+            ..named
+        },
+        Occurrence::Last | Occurrence::Next => named,
+    })
 }
 
 /// The unit of the calendar around a time.
