@@ -26,7 +26,7 @@ const KINDS: [(&str, u64); 8] = [
     ("a new weight of an edge", 96),
     (
         "a commit by an agent that was never there, with a name of 24 bytes",
-        61,
+        65,
     ),
     ("a session with a key of 24 bytes, opened and closed", 128),
     ("an event that is added and erased", 210),
