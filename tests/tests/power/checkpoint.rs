@@ -72,11 +72,10 @@ async fn checkpoint(world: &World) -> Result<(), Status> {
 }
 
 fn check(kind: Kind, status: &Status) {
-    let is_said = |reason: &&str| status.message().contains(*reason);
-    assert!(
-        REASONS.iter().any(|reason| is_said(&reason)),
-        "{kind}: {status}"
-    );
+    let is_said = REASONS
+        .iter()
+        .any(|reason| status.message().contains(reason));
+    assert!(is_said, "{kind}: {status}");
 }
 
 /// Shuts the file system down once the new file is being written.
