@@ -103,7 +103,7 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     /// The system gives no thread for a checkpoint: retry.
-    #[error("{0}")]
+    #[error("the system gives no thread for a checkpoint ({0}): free memory or threads, and retry")]
     CheckpointThread(#[source] Arc<io::Error>),
     /// The events are hidden, but the file still has their content: erase them again.
     #[error(

@@ -1,11 +1,11 @@
 //! Callers that are well-behaved: they read and write at their pace, and none of their calls may fail.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use amem_client::{Client, v1};
+use amem_client::{Client, Tls, v1};
 use hdrhistogram::Histogram;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
@@ -28,6 +28,28 @@ pub(crate) struct Window {
 
 /// Microseconds.
 type Times = Arc<Mutex<Histogram<u64>>>;
+
+/// How they reach the daemon.
+#[derive(Debug, Clone)]
+pub(crate) enum Way {
+    /// By its socket.
+    Socket(PathBuf),
+    /// By TLS: an address, a token, and the authority.
+    Tls(String, String, Tls),
+}
+
+impl Way {
+    /// Connects one.
+    pub(crate) async fn connect(&self) -> Client {
+        match self {
+            Self::Socket(path) => Client::connect_unix(path).await.unwrap(),
+            Self::Tls(address, token, tls) => {
+                let connected = Client::connect_tcp(address, Some(token), Some(tls.clone()));
+                connected.await.unwrap()
+            }
+        }
+    }
+}
 
 /// The callers.
 pub(crate) struct Healthy {
@@ -57,13 +79,13 @@ fn ingest(brain: &str, texts: impl Iterator<Item = String>) -> v1::IngestRequest
 
 impl Healthy {
     /// Makes the brain, and starts them.
-    pub(crate) fn start(socket: &Path, brain: &str) -> Self {
+    pub(crate) fn start(way: &Way, brain: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .unwrap();
-        let client = runtime.block_on(Client::connect_unix(socket)).unwrap();
+        let client = runtime.block_on(way.connect());
         runtime.block_on(async {
             let request = v1::CreateBrainRequest {
                 brain: brain.into(),
@@ -85,7 +107,7 @@ impl Healthy {
         };
         for reader in 0..READERS {
             healthy.call(
-                socket,
+                way,
                 healthy.gets.clone(),
                 brain,
                 move |client, brain, n| async move {
@@ -102,7 +124,7 @@ impl Healthy {
             );
         }
         healthy.call(
-            socket,
+            way,
             healthy.ingests.clone(),
             brain,
             |client, brain, n| async move {
@@ -116,14 +138,14 @@ impl Healthy {
     /// Starts one that calls again and again.
     fn call<F>(
         &mut self,
-        socket: &Path,
+        way: &Way,
         times: Times,
         brain: &str,
         one: impl Fn(Client, String, u64) -> F + Send + 'static,
     ) where
         F: Future<Output = ()> + Send,
     {
-        let client = self.runtime.block_on(Client::connect_unix(socket)).unwrap();
+        let client = self.runtime.block_on(way.connect());
         let (brain, ended) = (brain.to_owned(), self.ended.clone());
         self.callers.push(self.runtime.spawn(async move {
             for n in 0.. {

@@ -8,7 +8,7 @@ use tonic_health::pb::health_client::HealthClient;
 
 use crate::process::{Daemon, create, create_bare, facts, files_with, folder, get, ingest};
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_brain_is_created_written_searched_corrected_and_resolved() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

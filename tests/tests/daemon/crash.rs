@@ -129,7 +129,7 @@ async fn after_a_kill_every_answered_write_is_there_and_no_retry_is_duplicated()
     );
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_request_id_is_for_one_request_across_restarts() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

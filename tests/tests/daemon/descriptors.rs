@@ -10,7 +10,7 @@ const DESCRIPTORS: u32 = 64;
 /// More brains than may be open.
 const BRAINS: usize = 40;
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn with_few_descriptors_idle_brains_close_and_all_calls_are_answered() {
     let folder = folder();
     let daemon = Daemon::start_with_few_descriptors(folder.path(), DESCRIPTORS);

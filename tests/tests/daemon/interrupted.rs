@@ -78,7 +78,7 @@ fn interrupting(program: &Command, logs: &Path, log: &str) -> Option<Command> {
     Some(command)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn system_calls_interrupted_by_signals_are_repeated() {
     let (folder, logs) = (folder(), folder());
     let start = |log: &str| {

@@ -74,7 +74,7 @@ async fn a_jobs_outcome_is_reported_to_callers_that_ask_after_its_commits() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_restarted_daemon_has_the_times_of_the_last_runs() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

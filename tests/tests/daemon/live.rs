@@ -50,7 +50,7 @@ async fn every_answered_commit_is_in_the_next_view_across_checkpoints() {
     println!("{generation} generations followed");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_daemon_leaves_a_valid_file_and_the_next_one_continues_it() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

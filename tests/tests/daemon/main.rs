@@ -7,10 +7,12 @@
 )]
 
 mod any_request;
+mod bounds;
 mod calls;
 mod crash;
 mod damaged;
 mod descriptors;
+mod disk_use;
 mod erased;
 mod faulty;
 mod follow;
@@ -20,7 +22,9 @@ mod interrupted;
 mod jobs;
 mod live;
 mod many;
+mod memory;
 mod merge;
+mod overflow;
 mod panics;
 mod process;
 mod quarantine;

@@ -142,7 +142,7 @@ fn set_back(path: &Path, bytes: &[u8]) {
     mode(0o400);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_clone_of_the_same_instance_is_merged_and_reported_as_a_clone() {
     let folder = folder();
     let path = at(folder.path(), "ours");

@@ -88,6 +88,18 @@ impl Daemon {
         self.child.id()
     }
 
+    /// How it ended by itself, if it has.
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Sends a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").arg(name).arg(pid).status().unwrap();
+        assert!(sent.success());
+    }
+
     /// SIGKILL.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
@@ -96,9 +108,7 @@ impl Daemon {
 
     /// SIGTERM.
     pub(crate) fn stop(mut self) -> ExitStatus {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").arg("-TERM").arg(pid).status().unwrap();
-        assert!(sent.success());
+        self.signal("-TERM");
         self.child.wait().unwrap()
     }
 }

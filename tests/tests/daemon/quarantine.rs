@@ -347,7 +347,7 @@ async fn a_file_that_lacks_answered_writes_is_not_adopted_and_stays_unchanged() 
     assert_eq!(fs::read(at(folder.path(), "damaged")).unwrap(), bytes);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_brain_removed_while_the_daemon_stops_is_saved() {
     for is_taken in [false, true] {
         for is_asked_for in [true, false] {

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use amem_client::{Client, Reader, v1};
+use amem_engine::limits::REPLACED_HELD_MAX;
 
 use crate::process::{Daemon, create_bare, folder};
 
@@ -101,4 +102,24 @@ async fn a_client_that_erases_releases_its_own_mapping_during_the_erase() {
     let answer = brain.write(request).await.unwrap();
     assert!(answer.readers_gone.is_some(), "{answer:?}");
     assert!(brain.is_direct());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_replaced_files_than_are_tracked_leave_their_readers_unknown() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    create_bare(&client, "b").await;
+    let path = folder.path().join("b.amem");
+    let mut held = Vec::new();
+    for n in 0..=REPLACED_HELD_MAX {
+        add(&client, &format!("event {n}")).await;
+        held.push(std::fs::File::open(&path).unwrap());
+        let fold = v1::CheckpointBrainRequest { brain: "b".into() };
+        client.brains().checkpoint_brain(fold).await.unwrap();
+    }
+    let answer = erase(&client, 0, Duration::ZERO).await;
+    assert_eq!(answer.readers_gone, None);
+    let most = REPLACED_HELD_MAX.to_string();
+    assert!(answer.readers_unknown.contains(&most), "{answer:?}");
 }

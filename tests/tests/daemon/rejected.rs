@@ -58,7 +58,7 @@ async fn brains(client: &Client) -> (Vec<String>, u64, u64) {
     (names, page.rejected_files, page.files_waiting)
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_file_that_is_being_written_is_not_listed_yet() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
@@ -80,7 +80,7 @@ async fn a_file_that_is_being_written_is_not_listed_yet() {
     assert!(daemon.stop().success());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_rejected_files_are_listed_in_parts_and_hide_no_damage() {
     const FILES: usize = 10_000;
     let folder = folder();

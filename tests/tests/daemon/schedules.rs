@@ -62,7 +62,7 @@ async fn expiring(client: &Client, text: &str, expires_at: &str) {
     client.memory().ingest(request).await.unwrap();
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn scheduled_jobs_run_on_time_and_subscribers_see_their_commits() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

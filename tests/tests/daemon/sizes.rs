@@ -25,7 +25,7 @@ async fn check(client: &Client, brain: &str, told: &[String]) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn under_a_file_size_limit_writes_are_refused_and_the_daemon_keeps_serving() {
     let folder = folder();
     let daemon = Daemon::start_with_small_files(folder.path(), BLOCKS);

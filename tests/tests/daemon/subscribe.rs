@@ -89,7 +89,7 @@ async fn a_subscription_begins_at_the_requested_lsn_and_reports_it() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn every_commit_is_delivered_once_across_checkpoints_and_a_restart() {
     let folder = folder();
     let mut daemon = Daemon::start(folder.path());

@@ -243,7 +243,7 @@ async fn a_brain_is_removed_only_if_its_instance_matches() {
     assert_eq!(ingest(&client, "b", &["again"]).await.event_ids, [0]);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn brains_that_cannot_be_opened_are_reported_and_the_others_serve() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());
@@ -404,7 +404,7 @@ async fn status_reports_calls_jobs_and_brains() {
     assert!(got.settings_json.starts_with('{'));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn touches_of_readers_are_counted_together_and_survive_a_stop() {
     let folder = folder();
     let daemon = Daemon::start(folder.path());

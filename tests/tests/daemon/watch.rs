@@ -222,7 +222,7 @@ async fn a_file_that_is_still_being_written_is_not_adopted() {
     assert!(!kept.iter().any(|kept| is_of(kept, &slowly)), "{kept:?}");
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn bytes_written_to_a_file_after_its_adoption_are_quarantined() {
     let (folder, daemon, client) = started(&[]).await;
     let bytes = fs::read(at(folder.path(), "b")).unwrap();
@@ -322,7 +322,7 @@ async fn a_file_that_is_no_brain_stays_unchanged_and_is_reported_once_examined()
     assert_eq!(texts(&client, "b", 2).await, TEXTS);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn existing_files_are_adopted_at_the_start_and_owned_ones_stay_unchanged() {
     let (folder, daemon, client) = started(&[]).await;
     let before = brain(&client, "b").await.unwrap();

@@ -22,11 +22,11 @@ use crate::{make_folder, mounted, say, scratch};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A daemon on a small file system, and what it has answered.
-struct World {
+pub(crate) struct World {
     kind: Kind,
     place: DaemonHome,
     daemon: DaemonProcess,
-    client: Client,
+    pub(crate) client: Client,
     told: Vec<Receipt>,
     /// What was refused, or not answered.
     open: Vec<v1::IngestRequest>,
@@ -34,7 +34,7 @@ struct World {
 }
 
 impl World {
-    async fn new(kind: Kind, mount: &Mount) -> Self {
+    pub(crate) async fn new(kind: Kind, mount: &Mount) -> Self {
         let brains = mount.folder().join("brains");
         make_folder(&brains);
         let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), brains);
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    async fn write(&mut self, request: v1::IngestRequest) -> Result<(), Status> {
+    pub(crate) async fn write(&mut self, request: v1::IngestRequest) -> Result<(), Status> {
         match self.client.memory().ingest(request.clone()).await {
             Ok(done) => {
                 let done = done.into_inner();
@@ -127,7 +127,7 @@ impl World {
     }
 
     /// What was answered is shown, each event.
-    async fn check_reads(&self) {
+    pub(crate) async fn check_reads(&self) {
         for told in self.told.chunks(100) {
             let request = v1::GetEventsRequest {
                 brain: "b".into(),
@@ -143,7 +143,7 @@ impl World {
     }
 
     /// What is open is answered now, in its time.
-    async fn answer_all(&mut self) {
+    pub(crate) async fn answer_all(&mut self) {
         let begun = Instant::now();
         for request in std::mem::take(&mut self.open) {
             while let Err(status) = self.write(request.clone()).await {
@@ -154,8 +154,17 @@ impl World {
         }
     }
 
+    /// The daemon is killed, the cache of the file system is gone, and another daemon starts.
+    pub(crate) async fn cut(mut self, mount: &Mount) -> Self {
+        self.daemon.kill();
+        mount.again().unwrap();
+        self.daemon = self.place.start();
+        self.client = Client::connect_unix(self.place.socket()).await.unwrap();
+        self
+    }
+
     /// Ends the daemon; the brain has what was answered, and nothing else.
-    fn end(mut self, mount: &Mount) -> usize {
+    pub(crate) fn end(mut self, mount: &Mount) -> usize {
         assert!(self.daemon.stop().success());
         mount.again().unwrap();
         let file = self.place.folder().join("b.amem");
@@ -210,7 +219,7 @@ async fn is_full(kind: Kind) {
     ));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn an_erase_on_a_full_file_system_is_refused_whole_or_done_whole() {
     let folder = scratch();
     let _memory = match Memory::make(folder.path(), 48 << 20) {
@@ -268,7 +277,7 @@ async fn an_erase_on_a_full_file_system_is_refused_whole_or_done_whole() {
     say(&format!("tmpfs: {}", refusal.message()));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_refuses_writes_and_loses_nothing() {
     for kind in [Kind::Ext4, Kind::Xfs, Kind::Btrfs] {
         is_full(kind).await;
@@ -317,14 +326,14 @@ async fn has_no_page_left(kind: Kind) {
     ));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_stops_and_starts_on_a_disk_without_a_free_page() {
     for kind in [Kind::Btrfs, Kind::Xfs] {
         has_no_page_left(kind).await;
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn a_disk_that_becomes_read_only_refuses_writes_and_loses_nothing() {
     let (kind, folder) = (Kind::Ext4, scratch());
     let Some(mount) = mounted(kind, folder.path(), "a disk that becomes read-only") else {

@@ -1,7 +1,8 @@
 //! Faults of real file systems: power loss, failed write-back, a full disk, a read-only one.
 //!
 //! `cuts` shuts file systems down under a writer, `tool` under `amemctl`, `rig` makes their write-back fail, `full`
-//! leaves no space and makes them read-only. All of it runs on loop devices, which takes root; elsewhere a test prints
+//! leaves no space and makes them read-only, `checkpoint` makes write-back fail under a checkpoint of
+//! the daemon. All of it runs on loop devices, which takes root; elsewhere a test prints
 //! SKIPPED and the reason. `AMEM_POWER_CUTS` is the number of power losses on each file system, `AMEM_SEED` repeats the
 //! moments.
 
@@ -11,6 +12,7 @@
     reason = "a helper that fails is a test that fails"
 )]
 
+mod checkpoint;
 mod cuts;
 mod full;
 mod history;

@@ -42,6 +42,17 @@ enum Then {
     Healed,
 }
 
+/// Fills the memory that an image is in, but for so many bytes.
+pub(crate) fn fill(ballast: &Path, but: u64) {
+    let mut ballast = File::create(ballast).unwrap();
+    let part = vec![1; 64 << 10];
+    let mut bytes = 0;
+    while let Ok(written @ 1..) = ballast.write(&part) {
+        bytes += written as u64;
+    }
+    ballast.set_len(bytes.saturating_sub(but)).unwrap();
+}
+
 /// A file system whose image is in memory that can be filled.
 struct Rig {
     kind: Kind,
@@ -93,15 +104,8 @@ impl Rig {
         start.on(&self.brains, &self.history.open)
     }
 
-    /// Fills the memory, but for so many bytes.
     fn fill(&self, but: u64) {
-        let mut ballast = File::create(&self.ballast).unwrap();
-        let part = vec![1; 64 << 10];
-        let mut bytes = 0;
-        while let Ok(written @ 1..) = ballast.write(&part) {
-            bytes += written as u64;
-        }
-        ballast.set_len(bytes.saturating_sub(but)).unwrap();
+        fill(&self.ballast, but);
     }
 
     fn heal(&self) {

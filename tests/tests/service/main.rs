@@ -1,7 +1,8 @@
 //! amemd as a service: the service manager's sockets and messages, what is installed, what is deployed.
 //!
 //! `notify` and `inherited` are the two ends of the protocol with the real daemon, `stop` the end under load; `units`
-//! has systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is there.
+//! has systemd's own tools judge the units of `deploy`, `install` is `amemctl service`, `files` what else is there,
+//! `network` what the programs connect to.
 //!
 //! A test without its tool prints a line that begins with SKIPPED. Not here: settings, signals and sockets
 //! that are about no service (`ingress`).
@@ -20,6 +21,7 @@ mod tools;
 mod files;
 mod inherited;
 mod install;
+mod network;
 mod notify;
 mod stop;
 mod units;

@@ -110,6 +110,17 @@ fn systemd_accepts_the_units() {
     assert!(said(&command.output().unwrap()).contains("ProtectSytem"));
 }
 
+#[test]
+fn the_units_bound_memory_and_write_no_core_dumps() {
+    for folder in ["deploy/systemd", "deploy/systemd/user"] {
+        let unit = text_of(&format!("{folder}/amemd.service"));
+        for setting in ["MemoryMax=75%", "LimitCORE=0"] {
+            let is_set = unit.lines().any(|line| line == setting);
+            assert!(is_set, "{folder}: {setting}");
+        }
+    }
+}
+
 /// The exposure of a service, if it is at most this many tenths.
 fn exposure(units: &Units, tenths_max: u32) -> Option<String> {
     let output = Command::new("systemd-analyze")

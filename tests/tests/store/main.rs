@@ -12,6 +12,7 @@ mod clock;
 mod commits;
 mod cost;
 mod damaged;
+mod growth;
 mod leftovers;
 mod lock;
 mod merge;

@@ -3,11 +3,14 @@
 //!
 //! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers,
 //! `large` ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized`
-//! headers, messages and frames.
+//! headers, messages and frames. By TLS, with the address in the place of the socket and the file of its certificate in
+//! that of the brain: `tls-half` greetings, `tls-garbage` in their place, `tls-unfinished` handshakes, `tls-closing`
+//! connections that end with their handshake, and all of them together (`tls`).
 
 #![forbid(unsafe_code)]
 
 mod frames;
+mod handshakes;
 
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -67,6 +70,9 @@ async fn main() -> ExitCode {
     });
     let connections = match kind.as_str() {
         "resets" | "pings" | "oversized" => BUSY,
+        "tls" => HELD + BUSY,
+        "tls-garbage" | "tls-closing" => 4 * BUSY,
+        "tls-half" | "tls-unfinished" => HELD,
         "silent" | "slow" => HELD,
         "unread" | "large" => HELD / 4,
         _ => {
@@ -96,6 +102,9 @@ async fn main() -> ExitCode {
 
 impl Abuser {
     async fn again_and_again(&self, kind: &str, number: usize) {
+        if kind.starts_with("tls") {
+            return handshakes::again_and_again(self, kind, number).await;
+        }
         loop {
             if let Ok(stream) = UnixStream::connect(&self.socket).await {
                 self.sums.connections.set(self.sums.connections.get() + 1);
