@@ -208,7 +208,8 @@ impl Base {
             return Some(format!("header flags {flags:#x}"));
         }
         let mut places = self.table.places.iter();
-        let place = places.find(|place| tag::CARRIED.contains(&place.tag))?;
+        let is_newer = |tag: u8| tag::CARRIED.contains(&tag) && !section::is_known(tag);
+        let place = places.find(|place| is_newer(place.tag))?;
         Some(format!("section {:#04x}", place.tag))
     }
 
