@@ -10,6 +10,7 @@ use super::actors::Actors;
 use super::adjacency::Adjacency;
 use super::attributes::AttributeTexts;
 use super::authors::Authors;
+use super::change_stamps::ChangeStamps;
 use super::checksums::Checksums;
 use super::clock::CommitClock;
 use super::commits::RecentCommits;

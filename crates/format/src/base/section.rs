@@ -49,6 +49,9 @@ macro_rules! section_table {
             HISTORY 0x47 "history" "earlier values" record required content
                 /// Values before each change.
                 => history |section, base| History::read(section), History<'_>;
+            CHANGE_STAMPS 0x5A "change stamps" "when values were changed that merges brought" record optional plain
+                /// Stamps of values that merges brought; `None` if an earlier version made the file.
+                => change_stamps |section, base| ChangeStamps::read(section).map(Some), Option<ChangeStamps<'_>>;
             CLOCK 0x48 "clock" "LSN and recorded time of every commit" record required plain
                 /// LSN and time of every commit.
                 => clock |section, base| CommitClock::read(section), CommitClock<'_>;
