@@ -59,7 +59,7 @@ impl EventFields {
 
 /// What a stamp belongs to. The order is that of section 0x5A.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stamped {
+pub enum StampTarget {
     /// One field of an event.
     Field(NodeId, EventFields),
     /// An edge, or its retraction: source, target, type.

@@ -6,7 +6,7 @@ use amem_format::base::section::tag;
 use amem_format::error::Result;
 use amem_format::journal::op::Ops;
 use amem_format::limits::TIME_MICROS_MAX;
-use amem_format::stamp::Stamped;
+use amem_format::stamp::StampTarget;
 use amem_format::types::{ActorId, Lsn, NodeId};
 
 /// The check of a log section; `None` for other sections.
@@ -71,11 +71,11 @@ fn change_stamps(base: &Base) -> Result<()> {
             return Err(section.bad(8, format!("a stamp out of order: {of:?}")));
         }
         let is_there = match of {
-            Stamped::Field(id, _) => id.0 < base.nodes(),
-            Stamped::Edge(source, target, _) => {
+            StampTarget::Field(id, _) => id.0 < base.nodes(),
+            StampTarget::Edge(source, target, _) => {
                 source != target && source.max(target).0 < base.nodes()
             }
-            Stamped::Session(id) => sessions.find(id)?.is_some(),
+            StampTarget::Session(id) => sessions.find(id)?.is_some(),
         };
         if !is_there {
             return Err(section.bad(8, format!("a stamp of what does not exist: {of:?}")));

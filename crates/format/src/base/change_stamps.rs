@@ -15,7 +15,7 @@ use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32};
 use crate::error::Result;
-use crate::stamp::{EventFields, Stamped};
+use crate::stamp::{EventFields, StampTarget};
 use crate::types::{EdgeType, Micros, NodeId, SessionId};
 
 const RECORD: u64 = 24;
@@ -53,20 +53,20 @@ impl<'a> ChangeStamps<'a> {
     }
 
     /// The stamp at a position.
-    pub fn at(&self, position: u64) -> Result<(Stamped, Micros)> {
+    pub fn at(&self, position: u64) -> Result<(StampTarget, Micros)> {
         let at = 8u64.saturating_add(position.saturating_mul(RECORD));
         let record = self.section.slice(at, RECORD)?;
         let (first, second) = (get_u32(record, 0), get_u32(record, 4));
         let of = match (record[8], EventFields(record[9])) {
             (FIELD, field) if EventFields::EACH.contains(&field) => {
-                Stamped::Field(NodeId(first.into()), field)
+                StampTarget::Field(NodeId(first.into()), field)
             }
-            (EDGE, EventFields(edge_type)) => Stamped::Edge(
+            (EDGE, EventFields(edge_type)) => StampTarget::Edge(
                 NodeId(first.into()),
                 NodeId(second.into()),
                 EdgeType(edge_type),
             ),
-            (SESSION, _) => Stamped::Session(SessionId(first)),
+            (SESSION, _) => StampTarget::Session(SessionId(first)),
             (what, field) => {
                 let why = format!("a stamp of an unknown kind ({what}, field {})", field.0);
                 return Err(self.section.bad(at + 8, why));
@@ -76,23 +76,23 @@ impl<'a> ChangeStamps<'a> {
     }
 
     /// Every stamp, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Result<(Stamped, Micros)>> + use<'a> {
+    pub fn iter(&self) -> impl Iterator<Item = Result<(StampTarget, Micros)>> + use<'a> {
         let this = *self;
         (0..self.count).map(move |position| this.at(position))
     }
 }
 
 /// Writes the section.
-pub fn write(body: &mut Body<'_>, stamps: &BTreeMap<Stamped, Micros>) -> Result<()> {
+pub fn write(body: &mut Body<'_>, stamps: &BTreeMap<StampTarget, Micros>) -> Result<()> {
     body.u64(stamps.len() as u64)?;
     for (of, at) in stamps {
         // Ids fit 32 bits: NODES_MAX.
         let (ids, kind) = match *of {
-            Stamped::Field(id, field) => ([id.0 as u32, 0], [FIELD, field.0]),
-            Stamped::Edge(source, target, edge_type) => {
+            StampTarget::Field(id, field) => ([id.0 as u32, 0], [FIELD, field.0]),
+            StampTarget::Edge(source, target, edge_type) => {
                 ([source.0 as u32, target.0 as u32], [EDGE, edge_type.0])
             }
-            Stamped::Session(id) => ([id.0, 0], [SESSION, 0]),
+            StampTarget::Session(id) => ([id.0, 0], [SESSION, 0]),
         };
         body.array(&ids)?;
         body.bytes(&kind)?;

@@ -16,7 +16,7 @@ use crate::event::Edge;
 use crate::journal::frame::Frame;
 use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
-use crate::stamp::Stamped;
+use crate::stamp::StampTarget;
 use crate::types::{ActorId, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
@@ -188,7 +188,7 @@ impl Brain {
             Op::Author { actor } => self.apply_author(cx, actor),
             Op::Stamp { target, fields, at } => self.apply_stamps(
                 cx,
-                fields.iter().map(|field| Stamped::Field(target, field)),
+                fields.iter().map(|field| StampTarget::Field(target, field)),
                 at,
             ),
             Op::StampEdge {
@@ -196,9 +196,9 @@ impl Brain {
                 target,
                 edge_type,
                 at,
-            } => self.apply_stamps(cx, [Stamped::Edge(source, target, edge_type)], at),
+            } => self.apply_stamps(cx, [StampTarget::Edge(source, target, edge_type)], at),
             Op::StampSession { session, at } => {
-                self.apply_stamps(cx, [Stamped::Session(session)], at)
+                self.apply_stamps(cx, [StampTarget::Session(session)], at)
             }
         }
     }
@@ -275,15 +275,15 @@ impl Brain {
     fn apply_stamps(
         &self,
         cx: &Context<'_>,
-        stamps: impl IntoIterator<Item = Stamped>,
+        stamps: impl IntoIterator<Item = StampTarget>,
         at: Micros,
     ) -> Result<()> {
         let end = self.nodes_applied();
         for of in stamps {
             let (is_there, what) = match of {
-                Stamped::Field(id, _) => (id.0 < end, "event"),
-                Stamped::Edge(a, b, _) => (a.0 < end && b.0 < end && a != b, "pair of events"),
-                Stamped::Session(id) => (self.has_session(id)?, "session"),
+                StampTarget::Field(id, _) => (id.0 < end, "event"),
+                StampTarget::Edge(a, b, _) => (a.0 < end && b.0 < end && a != b, "pair of events"),
+                StampTarget::Session(id) => (self.has_session(id)?, "session"),
             };
             if !is_there {
                 return Err(cx.bad(format!("a stamp where there is no such {what}: {of:?}")));

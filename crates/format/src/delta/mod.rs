@@ -19,7 +19,7 @@ pub mod terms;
 pub use postings::DeltaTerms;
 
 use crate::append::{AppendVec, Trie};
-use crate::stamp::Stamped;
+use crate::stamp::StampTarget;
 
 /// The delta of one generation.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub struct Delta {
     /// Versions of the settings: LSN and JSON.
     pub settings: AppendVec<(crate::types::Lsn, entry::Span)>,
     /// Stamps of values that merges brought, by LSN.
-    pub stamps: AppendVec<(crate::types::Lsn, Stamped, crate::types::Micros)>,
+    pub stamps: AppendVec<(crate::types::Lsn, StampTarget, crate::types::Micros)>,
     /// Decay runs.
     pub decays: AppendVec<crate::base::identity::DecayRun>,
     /// Terms of the texts of new events.

@@ -10,7 +10,7 @@ use crate::delta::entry::{END, StateVersion};
 use crate::delta::log::{SessionSlot, SessionVersion};
 use crate::error::{Error, Result};
 use crate::limits::TIME_MICROS_MAX;
-use crate::stamp::{EventFields, Stamped};
+use crate::stamp::{EventFields, StampTarget};
 use crate::types::{Flags, Lsn, Micros};
 
 impl View {
@@ -22,7 +22,7 @@ impl View {
     }
 
     /// The stamps that history and journal do not say, as of the newest commit.
-    pub fn change_stamps(&self) -> Result<BTreeMap<Stamped, Micros>> {
+    pub fn change_stamps(&self) -> Result<BTreeMap<StampTarget, Micros>> {
         let mut stamps = BTreeMap::new();
         if let Some(of_base) = self.brain.base.change_stamps()? {
             for stamp in of_base.iter() {
@@ -35,7 +35,7 @@ impl View {
         if stamps.is_empty() && changes.is_empty() {
             return Ok(stamps);
         }
-        let new: BTreeSet<Stamped> = changes.iter().map(|(_, _, of, _)| *of).collect();
+        let new: BTreeSet<StampTarget> = changes.iter().map(|(_, _, of, _)| *of).collect();
         self.changed_since_base(|lsn, of, at| {
             if new.contains(&of) || stamps.contains_key(&of) {
                 changes.push((lsn, false, of, at));
@@ -64,11 +64,11 @@ impl View {
         error.map_or(Ok(stamps), Err)
     }
 
-    /// True for the attributes and the vector of an erased event.
-    fn is_erased_value(&self, of: &Stamped) -> Result<bool> {
+    /// True for the attributes and the vector of an erased event; of damage also for what does not exist.
+    fn is_erased_value(&self, of: &StampTarget) -> Result<bool> {
         Ok(match *of {
-            Stamped::Field(id, EventFields::ATTRIBUTES | EventFields::VECTOR) => {
-                self.node(id)?.is_erased()
+            StampTarget::Field(id, EventFields::ATTRIBUTES | EventFields::VECTOR) => {
+                id.0 >= self.nodes() || self.node(id)?.is_erased()
             }
             _ => false,
         })
@@ -78,12 +78,12 @@ impl View {
     /// of one thing ascend.
     pub fn changed_since_base<E: From<Error>>(
         &self,
-        mut each: impl FnMut(Lsn, Stamped, Micros) -> std::result::Result<(), E>,
+        mut each: impl FnMut(Lsn, StampTarget, Micros) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let (delta, bound) = (&self.brain.delta, self.now.lsn);
         for state in delta.events.states.iter().take_while(|s| s.lsn <= bound) {
             for field in self.changed_fields(state)?.iter() {
-                each(state.lsn, Stamped::Field(state.node, field), state.time)?;
+                each(state.lsn, StampTarget::Field(state.node, field), state.time)?;
             }
         }
         let versions = delta.edges.versions.iter();
@@ -96,12 +96,12 @@ impl View {
                 Some((_, made)) if version.before.is_none() && version.previous == END => made,
                 _ => version.time,
             };
-            let edge = Stamped::Edge(slot.source, slot.target, slot.edge_type);
+            let edge = StampTarget::Edge(slot.source, slot.target, slot.edge_type);
             each(version.lsn, edge, time)?;
         }
         for slot in delta.sessions.slots.iter() {
             for (lsn, time) in self.session_changes(slot) {
-                each(lsn, Stamped::Session(slot.id), time)?;
+                each(lsn, StampTarget::Session(slot.id), time)?;
             }
         }
         Ok(())

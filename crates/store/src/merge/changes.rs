@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use amem_format::base::history::PriorValue;
 use amem_format::limits::TIME_MICROS_MAX;
-use amem_format::stamp::{EventFields, Stamped};
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::View;
 use amem_format::{EdgeType, Flags, Micros, NodeId, SessionId};
 
@@ -15,16 +15,16 @@ use super::budget::MemoryBudget;
 use crate::error::Result;
 
 /// Bytes per recorded change, per stamp, and of the flags in between.
-const CHANGE: usize = size_of::<(Stamped, Micros)>();
+const CHANGE: usize = size_of::<(StampTarget, Micros)>();
 const STATE: usize = size_of::<(NodeId, Flags)>();
 
 /// The last changes of a brain after the creation of what they changed; no entry: none.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     /// By history and journal.
-    recorded: HashMap<Stamped, Micros>,
+    recorded: HashMap<StampTarget, Micros>,
     /// Of values that merges brought, and of those that replaced them under a clock that was behind.
-    stamps: BTreeMap<Stamped, Micros>,
+    stamps: BTreeMap<StampTarget, Micros>,
 }
 
 impl Changes {
@@ -40,7 +40,7 @@ impl Changes {
         for at in (0..history.len()).rev() {
             let change = history.at(at)?;
             let (id, time) = (change.target, change.time);
-            let mut field = |of| changes.note(Stamped::Field(id, of), time, budget);
+            let mut field = |of| changes.note(StampTarget::Field(id, of), time, budget);
             match change.before {
                 PriorValue::Confidence(_) => {}
                 PriorValue::Attributes(_) => field(EventFields::ATTRIBUTES)?,
@@ -56,25 +56,25 @@ impl Changes {
                     };
                     for (flag, of) in FLAGS {
                         if before.has(flag) != after.has(flag) {
-                            changes.note(Stamped::Field(id, of), time, budget)?;
+                            changes.note(StampTarget::Field(id, of), time, budget)?;
                         }
                     }
                 }
                 PriorValue::Edge {
                     target, edge_type, ..
-                } => changes.note(Stamped::Edge(id, target, edge_type), time, budget)?,
+                } => changes.note(StampTarget::Edge(id, target, edge_type), time, budget)?,
             }
         }
         view.changed_since_base(|_, of, time| match of {
             // The session itself has the time.
-            Stamped::Session(_) => Ok(()),
+            StampTarget::Session(_) => Ok(()),
             of => changes.note(of, time, budget),
         })?;
         Ok(changes)
     }
 
     /// The last of several changes counts; of the first, room for it is taken.
-    fn note(&mut self, of: Stamped, time: Micros, budget: &mut MemoryBudget) -> Result<()> {
+    fn note(&mut self, of: StampTarget, time: Micros, budget: &mut MemoryBudget) -> Result<()> {
         if !self.recorded.contains_key(&of) {
             budget.take_entries(1, CHANGE)?;
         }
@@ -85,7 +85,7 @@ impl Changes {
 
     /// When a field of an event was last set after the event was made.
     pub(crate) fn field(&self, id: NodeId, field: EventFields) -> Option<Micros> {
-        let of = Stamped::Field(id, field);
+        let of = StampTarget::Field(id, field);
         let time = self.stamps.get(&of).or_else(|| self.recorded.get(&of));
         time.copied().map(in_range)
     }
@@ -96,7 +96,7 @@ impl Changes {
         (source, target, edge_type): (NodeId, NodeId, EdgeType),
         made: Option<Micros>,
     ) -> Option<Micros> {
-        let of = Stamped::Edge(source, target, edge_type);
+        let of = StampTarget::Edge(source, target, edge_type);
         let time = match self.stamps.get(&of) {
             Some(stamp) => Some(*stamp),
             // An edge that was made again has no history of that, only its recorded time.
@@ -107,7 +107,7 @@ impl Changes {
 
     /// When a session was last closed or opened again; `recorded` is what the session itself says.
     pub(crate) fn session(&self, id: SessionId, recorded: Option<Micros>) -> Option<Micros> {
-        let stamp = self.stamps.get(&Stamped::Session(id)).copied();
+        let stamp = self.stamps.get(&StampTarget::Session(id)).copied();
         stamp.or(recorded).map(in_range)
     }
 
@@ -118,7 +118,7 @@ impl Changes {
         recorded
             .chain(self.stamps.keys())
             .filter_map(|of| match *of {
-                Stamped::Edge(source, target, edge_type) => Some((source, target, edge_type)),
+                StampTarget::Edge(source, target, edge_type) => Some((source, target, edge_type)),
                 _ => None,
             })
     }

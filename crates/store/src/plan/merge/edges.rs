@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use amem_format::journal::op::Op;
-use amem_format::stamp::Stamped;
+use amem_format::stamp::StampTarget;
 use amem_format::view::Direction;
 use amem_format::{Edge, EdgeType, Micros, NodeId};
 
@@ -142,7 +142,7 @@ impl MergePlan<'_, '_> {
     fn set(&mut self, edge: &EdgeCandidate) {
         let (source, target, edge_type) = edge.key;
         if edge.is_same {
-            return self.stamp(Stamped::Edge(source, target, edge_type), edge.stamp);
+            return self.stamp(StampTarget::Edge(source, target, edge_type), edge.stamp);
         }
         if edge_type == EdgeType::SUPERSEDES {
             let of = self.replaced_by.entry(target).or_default();
@@ -156,7 +156,7 @@ impl MergePlan<'_, '_> {
             weight: edge.weight,
             created_at,
         });
-        self.stamp(Stamped::Edge(source, target, edge_type), edge.stamp);
+        self.stamp(StampTarget::Edge(source, target, edge_type), edge.stamp);
         self.merged.edges += 1;
     }
 
@@ -194,7 +194,7 @@ impl MergePlan<'_, '_> {
 
     fn retract(&mut self, edge: &RetractedEdge) {
         let (source, target, edge_type) = edge.key;
-        let of = Stamped::Edge(source, target, edge_type);
+        let of = StampTarget::Edge(source, target, edge_type);
         if !edge.is_here {
             return self.stamp(of, edge.stamp);
         }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::journal::op::{ImportedState, NewNode, Op, Touches};
-use amem_format::stamp::{EventFields, Stamped};
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
@@ -91,7 +91,7 @@ impl<'v> MergePlan<'_, 'v> {
             };
             let changed = self.theirs.field(theirs.id(), field);
             if let Some(at) = changed.filter(|_| is_ours) {
-                self.stamp(Stamped::Field(id, field), at);
+                self.stamp(StampTarget::Field(id, field), at);
             }
         }
     }
@@ -220,7 +220,7 @@ impl<'v> MergePlan<'_, 'v> {
     /// Writes the stamps of the fields that were compared, after their values.
     fn stamp_taken(&mut self, id: NodeId) {
         for (field, at) in std::mem::take(&mut self.stamps) {
-            self.stamp(Stamped::Field(id, field), at);
+            self.stamp(StampTarget::Field(id, field), at);
         }
     }
 

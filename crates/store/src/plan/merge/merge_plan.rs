@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use amem_format::journal::op::Op;
-use amem_format::stamp::{EventFields, Stamped};
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::View;
 use amem_format::{ActorId, Flags, Micros, NodeId};
 
@@ -88,16 +88,16 @@ impl MergePlan<'_, '_> {
     }
 
     /// Says when a value was changed in the brain where it was changed: its commit here is later.
-    pub(super) fn stamp(&mut self, of: Stamped, at: Micros) {
+    pub(super) fn stamp(&mut self, of: StampTarget, at: Micros) {
         self.plan.push(&match of {
-            Stamped::Field(target, fields) => Op::Stamp { target, fields, at },
-            Stamped::Edge(source, target, edge_type) => Op::StampEdge {
+            StampTarget::Field(target, fields) => Op::Stamp { target, fields, at },
+            StampTarget::Edge(source, target, edge_type) => Op::StampEdge {
                 source,
                 target,
                 edge_type,
                 at,
             },
-            Stamped::Session(session) => Op::StampSession { session, at },
+            StampTarget::Session(session) => Op::StampSession { session, at },
         });
     }
 

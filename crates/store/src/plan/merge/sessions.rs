@@ -6,7 +6,7 @@
 use amem_format::base::sessions::Session;
 use amem_format::base::spans::SessionSpan;
 use amem_format::journal::op::Op;
-use amem_format::stamp::Stamped;
+use amem_format::stamp::StampTarget;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId, SessionId};
 
@@ -247,7 +247,7 @@ impl<'v> MergePlan<'_, 'v> {
         if let Some(at) = last.at
             && (is_new || self.sessions.changed.contains(&ours))
         {
-            self.stamp(Stamped::Session(ours), at);
+            self.stamp(StampTarget::Session(ours), at);
         }
         Ok(())
     }
