@@ -167,6 +167,7 @@ fn field_json<'n>(name: &'n str, value: FieldValue<'_>) -> (&'n str, Value) {
         FieldValue::Number(value) => number(value),
         FieldValue::Rates(rates) => json!(rates.map(number)),
         FieldValue::Flags(flags) => json!(flag_names(flags)),
+        FieldValue::Fields(fields) => json!(fields.names()),
         FieldValue::Text(text) => json!(text),
         FieldValue::Json(json) => parsed(json),
         FieldValue::Touches(touches) => touches

@@ -24,9 +24,9 @@ use crate::render::{TextPage, plural};
 
 Events are the same if they were first recorded at the same moment, with the same type and text. Both
 corrections of one belief stay, and `amemctl conflicts BRAIN` shows them; of other changes the later one wins,
-and the time of a merged change is the time of the merge. Erased events do not come back. The attribute
-amem.origin of a merged event names its source. Merging again changes nothing; to make both brains equal, merge
-each into the other.")]
+by its time in the brain where it was made. Erased events do not come back. The attribute amem.origin of a
+merged event names its source. Merging again changes nothing; to make two brains or more equal, merge each into
+the others, in any order.")]
 pub(crate) struct MergeArgs {
     #[arg(help = target::NAME_HELP)]
     brain: BrainTarget,

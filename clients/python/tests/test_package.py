@@ -283,11 +283,18 @@ class Payloads(unittest.TestCase):
             list(_ops.operations(b"\x90\x03\x00\x00\x00ne", 0))
         chance = random.Random(11)
         for _ in range(3000):
-            payload = bytes([chance.randrange(16)]) + chance.randbytes(chance.randrange(80))
+            payload = bytes([chance.randrange(19)]) + chance.randbytes(chance.randrange(80))
             try:
                 list(_ops.operations(payload, 0))
             except amemd.DamagedFile as damage:
                 self.assertLessEqual(damage.position, len(payload) + 8)
+
+    def test_the_time_of_a_change_elsewhere_changes_nothing(self):
+        stamps = struct.pack("<BQBq", 16, 7, 3, 9) + struct.pack("<BQQBq", 17, 7, 8, 1, 9) + struct.pack("<BIq", 18, 2, 9)
+        erase = b"\x0e" + struct.pack("<Q", 7)
+        *passed, last = _ops.operations(stamps + erase, 0)
+        self.assertEqual([type(op) for op in passed], [_ops.Bookkeeping] * 3)
+        self.assertEqual(last, _ops.Erase(7))
 
     def test_numbers_out_of_range_are_damage(self):
         def belief(confidence, rate):

@@ -218,13 +218,24 @@ test('operations of newer versions are refused or skipped, and chance is never a
   assert.throws(() => [...operations(skipped.subarray(0, 7), 0)], amemd.DamagedFile);
   const draw = chance(11);
   for (let n = 0; n < 3000; n += 1) {
-    const payload = Buffer.from([draw(16), ...Array.from({ length: draw(80) }, () => draw(256))]);
+    const payload = Buffer.from([draw(19), ...Array.from({ length: draw(80) }, () => draw(256))]);
     try {
       for (const op of operations(payload, 0)) assert.ok(op.op);
     } catch (why) {
       assert.ok(why instanceof amemd.DamagedFile && why.position <= payload.length + 8, String(why));
     }
   }
+});
+
+test('the time of a change elsewhere changes nothing', () => {
+  const stamps = [
+    [16, ...Buffer.alloc(17)],
+    [17, ...Buffer.alloc(25)],
+    [18, ...Buffer.alloc(12)],
+  ];
+  const erase = Buffer.from([14, 7, 0, 0, 0, 0, 0, 0, 0]);
+  const found = [...operations(Buffer.concat([...stamps.map((stamp) => Buffer.from(stamp)), erase]), 0)];
+  assert.deepEqual(found.map((op) => op.op), ['stamp', 'stamp', 'stamp', 'erase']);
 });
 
 /** What is read of frames of one transaction. */

@@ -15,6 +15,7 @@ pub mod display;
 pub mod error;
 pub mod event;
 pub mod limits;
+pub mod stamp;
 pub mod types;
 
 pub mod bytes;

@@ -109,6 +109,8 @@ impl FeedFilter {
             | Op::Actor { .. }
             | Op::Request { .. }
             | Op::Author { .. } => true,
+            // They say when a value was changed, and change none.
+            Op::Stamp { .. } | Op::StampEdge { .. } | Op::StampSession { .. } => false,
         })
     }
 }
@@ -279,6 +281,8 @@ fn change(view: &View, op: &Op<'_>, options: &FeedOptions) -> Result<Option<Chan
         Op::Erase { target } => ChangeKind::ErasedEventId(target.0),
         // The message and its events name actors; request ids concern only the writer.
         Op::Actor { .. } | Op::Request { .. } | Op::Author { .. } => return Ok(None),
+        // Only merges read when a value was changed in another brain.
+        Op::Stamp { .. } | Op::StampEdge { .. } | Op::StampSession { .. } => return Ok(None),
     }))
 }
 

@@ -7,7 +7,7 @@ use amem_format::event::Attributes;
 use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
 use amem_store::disk::Disk;
 use amem_store::mutation::{Correct, End, Ingest, NewEdge, NewEvent, NewLink};
-use amem_store::{Folder, Mutation, NewBrain, Request, Result, Store, create};
+use amem_store::{Folder, MergeSource, Mutation, NewBrain, Request, Result, Store, create};
 use serde_json::json;
 use uuid::{NoContext, Timestamp, Uuid};
 
@@ -66,11 +66,15 @@ fn made(seed: u64, events: u64) -> Result<Vec<u8>> {
     life.change()?;
     life.store.checkpoint()?;
     life.change()?;
+    create(&folder, "other", &options)?;
+    let mut other = Store::open(&folder, "other")?;
+    life.meet(&mut other)?;
     life.run(Mutation::Erase(vec![NodeId(5), NodeId(7)]))?;
     // An erase is done with by the checkpoint, and what follows stays in the journal.
     life.store.checkpoint()?;
     life.grow(14)?;
     life.change()?;
+    life.meet(&mut other)?;
     let disk = life.disk.clone();
     life.store.close()?;
     Ok(disk.contents("b.amem").unwrap_or_default())
@@ -100,6 +104,38 @@ impl Life {
             request = request.with_id(Uuid::from_bytes(id));
         }
         self.store.execute(request).map(drop)
+    }
+
+    /// Another brain gets an event, changes it, links it and retracts an edge; the first merges it.
+    fn meet(&mut self, other: &mut Store) -> Result<()> {
+        let first = other.view().nodes();
+        let [one, two] = [NodeId(first), NodeId(first + 1)];
+        let events =
+            [one, two].map(|id| NewEvent::new(EventType::FACT, format!("of another {id}")));
+        let edge = NewEdge {
+            source: one,
+            target: two,
+            edge_type: EdgeType::SUPPORTS,
+            weight: 0.5,
+        };
+        let told = json!({"told": first}).as_object().cloned();
+        let ingest = Ingest {
+            events: events.into(),
+            ..Ingest::default()
+        };
+        for mutation in [
+            Mutation::Ingest(ingest),
+            Mutation::SetAttributes {
+                target: one,
+                attributes: told.map(Attributes::from_iter),
+            },
+            Mutation::Pin(two),
+            Mutation::Link(edge),
+        ] {
+            self.disk.advance(1_000_000);
+            other.execute(Request::new(mutation))?;
+        }
+        self.run(Mutation::Merge(MergeSource::new(other.view())))
     }
 
     /// Sessions with keys.

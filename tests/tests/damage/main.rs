@@ -62,6 +62,7 @@ fn the_brain_has_everything_in_it() {
         "attributes",
         "event times",
         "history",
+        "change stamps",
         "clock",
         "requests",
         "recent commits",

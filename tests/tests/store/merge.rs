@@ -1,14 +1,15 @@
 //! Brains that went their own ways and are made one again.
 //!
 //! What two brains must agree on is compared by where events were first recorded, not by their ids (`agents`); `again`
-//! has what a second merge must find, `cloned` brains that are one instance twice, `files` files of other layouts,
-//! `large` what becomes of merges that are large, and of those that a disk stops, `spans` sessions that went on in
-//! both.
+//! has what a second merge must find, `cloned` brains that are one instance twice, `families` three and more brains,
+//! `files` files of other layouts, `large` what becomes of merges that are large, and of those that a disk stops,
+//! `spans` sessions that went on in both.
 
 mod again;
 mod agents;
 mod authors;
 mod cloned;
+mod families;
 mod files;
 mod large;
 mod spans;

@@ -43,7 +43,7 @@ const ROWS: [(Addition, Access); 9] = [
     (Frame(77, 0x90), Nothing),
     (Flags(1 << 16), Nothing),
     (Frame(1, 0xC1), Read),
-    (Section(0x5A), Read),
+    (Section(0x5E), Read),
     (Flags(1 << 31), Read),
     (Frame(1, 0x90), Write),
     (Section(0x55), Write),

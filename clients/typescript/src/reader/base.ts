@@ -34,11 +34,11 @@ const IDENTITY = 0x41;
 const SESSIONS = 0x43;
 const ACTORS = 0x44;
 const ATTRIBUTES = 0x45;
-const AUTHORS = 0x53;
+const AUTHORS = 0x58;
 const EVENT_TIMES = 0x46;
 const ADJACENCY = 0x4b;
 const KINDS = 0x4c;
-const SPANS = 0x54;
+const SPANS = 0x59;
 const JOURNAL = 0x7f;
 const NAMES: Record<number, string> = {
   [IDENTITY]: 'identity',

@@ -152,6 +152,7 @@ export class Graph {
       }
       case 'settings':
       case 'request':
+      case 'stamp':
         return undefined;
     }
   }

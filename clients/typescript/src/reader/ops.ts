@@ -47,8 +47,9 @@ export type Op =
   | { op: 'actor'; actor: number; principal: string; agent: string }
   // The actor that recorded the events that follow.
   | { op: 'author'; actor: number }
-  // A reader does not show it.
+  // A reader does not show these: a request; when a value was changed in another brain.
   | { op: 'request' }
+  | { op: 'stamp' }
   | { op: 'erase'; id: number };
 
 function text(c: Cursor, sizeMax: number): ByteRange {
@@ -96,6 +97,12 @@ function touch(c: Cursor): Op {
   return { op: 'touch', when, uses };
 }
 
+/** An event and fields, an edge or a session, and a time. */
+function stamp(c: Cursor, size: number): Op {
+  c.take(size);
+  return { op: 'stamp' };
+}
+
 /** Operations from this code on have their length behind the code, and may be skipped. */
 const SKIPPED_CODES = 0x80;
 
@@ -131,6 +138,9 @@ const DECODERS: Record<number, (c: Cursor) => Op> = {
   },
   14: (c) => ({ op: 'erase', id: c.id() }),
   15: (c) => ({ op: 'author', actor: c.u32() }),
+  16: (c) => stamp(c, 17),
+  17: (c) => stamp(c, 25),
+  18: (c) => stamp(c, 12),
 };
 
 /** True if attributes have the origin of a merge and nothing else, as those of an erased event may. */

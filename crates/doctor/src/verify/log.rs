@@ -1,16 +1,19 @@
-//! The check of the log sections of a base: history, clock, requests, recent commits, actors, authors.
+//! The check of the log sections of a base: history, stamps, clock, requests, recent commits, actors, authors.
 
 use amem_format::base::Base;
 use amem_format::base::history::PriorValue;
 use amem_format::base::section::tag;
 use amem_format::error::Result;
 use amem_format::journal::op::Ops;
+use amem_format::limits::TIME_MICROS_MAX;
+use amem_format::stamp::StampTarget;
 use amem_format::types::{ActorId, Lsn, NodeId};
 
 /// The check of a log section; `None` for other sections.
 pub(crate) fn of(tag: u8) -> Option<fn(&Base) -> Result<()>> {
     Some(match tag {
         tag::HISTORY => history,
+        tag::CHANGE_STAMPS => change_stamps,
         tag::CLOCK => clock,
         tag::REQUESTS => requests,
         tag::COMMITS => commits,
@@ -52,6 +55,34 @@ fn history(base: &Base) -> Result<()> {
     }
     if entries != 0 {
         return Err(section.bad(8, "its index misses changes"));
+    }
+    Ok(())
+}
+
+fn change_stamps(base: &Base) -> Result<()> {
+    let Some(stamps) = base.change_stamps()? else {
+        return Ok(());
+    };
+    let (section, sessions) = (base.section(tag::CHANGE_STAMPS)?, base.sessions()?);
+    let mut last = None;
+    for stamp in stamps.iter() {
+        let (of, at) = stamp?;
+        if last.replace(of) >= Some(of) {
+            return Err(section.bad(8, format!("a stamp out of order: {of:?}")));
+        }
+        let is_there = match of {
+            StampTarget::Field(id, _) => id.0 < base.nodes(),
+            StampTarget::Edge(source, target, _) => {
+                source != target && source.max(target).0 < base.nodes()
+            }
+            StampTarget::Session(id) => sessions.find(id)?.is_some(),
+        };
+        if !is_there {
+            return Err(section.bad(8, format!("a stamp of what does not exist: {of:?}")));
+        }
+        if !(0..=TIME_MICROS_MAX).contains(&at.0) {
+            return Err(section.bad(8, format!("a stamp out of range: {of:?} at {at}")));
+        }
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use amem_format::journal::head::PAGE;
 use amem_format::journal::live;
 use amem_format::journal::op;
 use amem_format::journal::op::Op;
+use amem_format::stamp::EventFields;
 use amem_format::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 use amem_interop::Layout;
 use uuid::Uuid;
@@ -65,6 +66,21 @@ pub(crate) fn brain() -> Vec<u8> {
             Op::Attributes {
                 target: NodeId(2),
                 json: r#"{"speaker":"Grace"}"#,
+            },
+            Op::Stamp {
+                target: NodeId(2),
+                fields: EventFields::ATTRIBUTES,
+                at: NOW,
+            },
+            Op::StampEdge {
+                source: NodeId(0),
+                target: NodeId(1),
+                edge_type: EdgeType(0),
+                at: NOW,
+            },
+            Op::StampSession {
+                session: SessionId(7),
+                at: NOW,
             },
         ],
     ];
@@ -278,6 +294,7 @@ fn indexes_that_lie_under_right_checksums_are_found() {
         (tag::TERMS, 64, "term index"),
         (tag::VALUES, 16, "attribute values"),
         (tag::HISTORY, 16, "history"),
+        (tag::CHANGE_STAMPS, 16, "change stamps"),
         (tag::CLOCK, 8, "clock"),
     ];
     for (tag, at, name) in lies {

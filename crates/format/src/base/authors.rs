@@ -1,4 +1,4 @@
-//! Section 0x53, authors: which actor recorded each event.
+//! Section 0x58, authors: which actor recorded each event.
 //!
 //! | at | type | field |
 //! |---|---|---|

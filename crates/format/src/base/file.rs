@@ -10,6 +10,7 @@ use super::actors::Actors;
 use super::adjacency::Adjacency;
 use super::attributes::AttributeTexts;
 use super::authors::Authors;
+use super::change_stamps::ChangeStamps;
 use super::checksums::Checksums;
 use super::clock::CommitClock;
 use super::commits::RecentCommits;
@@ -208,7 +209,8 @@ impl Base {
             return Some(format!("header flags {flags:#x}"));
         }
         let mut places = self.table.places.iter();
-        let place = places.find(|place| tag::CARRIED.contains(&place.tag))?;
+        let is_newer = |tag: u8| tag::CARRIED.contains(&tag) && !section::is_known(tag);
+        let place = places.find(|place| is_newer(place.tag))?;
         Some(format!("section {:#04x}", place.tag))
     }
 

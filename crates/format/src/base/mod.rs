@@ -7,6 +7,7 @@ pub mod actors;
 pub mod adjacency;
 pub mod attributes;
 pub mod authors;
+pub mod change_stamps;
 pub mod checksums;
 pub mod chunk;
 pub mod clock;

@@ -31,13 +31,13 @@ macro_rules! section_table {
             SESSIONS 0x43 "sessions" "each session, and its events" record required plain
                 /// Sessions and their events.
                 => sessions |section, base| SessionIndex::read(section, base.nodes()), SessionIndex<'_>;
-            SPANS 0x54 "spans" "earlier spans of sessions that were opened again" record optional plain
+            SPANS 0x59 "spans" "earlier spans of sessions that were opened again" record optional plain
                 /// Earlier spans of sessions; `None` if another version made the file.
                 => spans |section, base| EarlierSpans::read(section).map(Some), Option<EarlierSpans<'_>>;
             ACTORS 0x44 "actors" "authors of commits" record required plain
                 /// Actors by number.
                 => actors |section, base| Actors::read(section), Actors<'_>;
-            AUTHORS 0x53 "authors" "which actor recorded each event" record optional plain
+            AUTHORS 0x58 "authors" "which actor recorded each event" record optional plain
                 /// The actor of each event; `None` if an earlier version made the file.
                 => authors |section, base| Authors::read(section, base.nodes()).map(Some), Option<Authors<'_>>;
             ATTRIBUTES 0x45 "attributes" "the JSON object of each event that has one" record required content
@@ -49,6 +49,9 @@ macro_rules! section_table {
             HISTORY 0x47 "history" "earlier values" record required content
                 /// Values before each change.
                 => history |section, base| History::read(section), History<'_>;
+            CHANGE_STAMPS 0x5A "change stamps" "when values were changed that merges brought" record optional plain
+                /// Stamps of values that merges brought; `None` if an earlier version made the file.
+                => change_stamps |section, base| ChangeStamps::read(section).map(Some), Option<ChangeStamps<'_>>;
             CLOCK 0x48 "clock" "LSN and recorded time of every commit" record required plain
                 /// LSN and time of every commit.
                 => clock |section, base| CommitClock::read(section), CommitClock<'_>;
@@ -148,8 +151,8 @@ macro_rules! rows {
             /// Indexes of the reference.
             pub const REFERENCE: RangeInclusive<u8> = 0x01..=0x06;
             pub const PADDING: u8 = 0x40;
-            /// Sections of newer versions that only these can carry over: a program that does not know them writes
-            /// nothing to the file. Any other unknown section is skipped, and dropped by the next checkpoint.
+            /// Sections that only a program that knows them can carry over: another one writes nothing to the file. Any
+            /// other unknown section is skipped, and dropped by the next checkpoint.
             pub const CARRIED: RangeInclusive<u8> = 0x58..=0x5E;
             $(pub const $tag: u8 = $value;)*
             pub const JOURNAL: u8 = 0x7F;
@@ -164,6 +167,11 @@ macro_rules! rows {
             is_optional: matches!(stringify!($presence).as_bytes(), b"optional"),
             has_content: matches!(stringify!($content).as_bytes(), b"content"),
         },)*];
+
+        /// True for a section of a base that this version reads.
+        pub fn is_known(tag: u8) -> bool {
+            matches!(tag, $($value)|*)
+        }
 
         /// A section's name, for errors and for people.
         pub fn name(tag: u8) -> &'static str {

@@ -1,4 +1,4 @@
-//! Section 0x54, spans: the earlier spans of sessions that were opened again.
+//! Section 0x59, spans: the earlier spans of sessions that were opened again.
 //!
 //! | at | type | field |
 //! |---|---|---|

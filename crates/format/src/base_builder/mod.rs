@@ -35,8 +35,8 @@ use crate::base::quantised_vectors as base_codes;
 use crate::base::section::tag;
 use crate::base::settings::Settings;
 use crate::base::{
-    actors, attributes, authors, checksums, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, spans, strengths, terms, vectors,
+    actors, attributes, authors, change_stamps, checksums, clock, commits, conflicts, event_times,
+    history, kinds, requests, sessions, spans, strengths, terms, vectors,
 };
 use crate::error::{Error, Result};
 use crate::journal::head::{Head, PAGE};
@@ -146,6 +146,9 @@ pub fn empty(
         event_times::write(body, None, |_| Ok(0), event_times::NewEvents::default())
     })?;
     out.write(tag::HISTORY, |body| history::write(body, std::iter::empty))?;
+    out.write(tag::CHANGE_STAMPS, |body| {
+        change_stamps::write(body, &Default::default())
+    })?;
     out.write(tag::CLOCK, |body| clock::write(body, None, &[]))?;
     out.write(tag::REQUESTS, |body| requests::write(body, &[]))?;
     out.write(tag::COMMITS, |body| commits::write(body, &[]))?;

@@ -14,8 +14,8 @@ use crate::base::quantised_vectors as base_codes;
 use crate::base::section::{self, tag};
 use crate::base::sessions::Session;
 use crate::base::{
-    actors, adjacency, attributes, authors, clock, commits, conflicts, event_times, history, kinds,
-    requests, sessions, spans, strengths, values as base_values, vectors,
+    actors, adjacency, attributes, authors, change_stamps, clock, commits, conflicts, event_times,
+    history, kinds, requests, sessions, spans, strengths, values as base_values, vectors,
 };
 use crate::error::{Error, Result};
 use crate::types::{ActorId, NodeId};
@@ -95,6 +95,10 @@ impl SectionBuilder<'_> {
                 };
                 let recorded = |id: u32| Ok(view.node(NodeId(id.into()))?.created_at().0);
                 out.write(tag, |body| event_times::write(body, older, recorded, newer))
+            }
+            tag::CHANGE_STAMPS => {
+                let stamps = view.change_stamps()?;
+                out.write(tag, |body| change_stamps::write(body, &stamps))
             }
             tag::HISTORY | tag::CLOCK | tag::REQUESTS | tag::COMMITS => self.write_log(tag, out),
             tag::ADJACENCY => out.write(tag, |body| {

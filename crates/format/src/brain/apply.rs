@@ -16,6 +16,7 @@ use crate::event::Edge;
 use crate::journal::frame::Frame;
 use crate::journal::op::{Commit, NewNode, Op, Ops};
 use crate::limits;
+use crate::stamp::StampTarget;
 use crate::types::{ActorId, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
@@ -185,6 +186,20 @@ impl Brain {
             } => self.apply_actor(cx, actor, (principal, agent)),
             Op::Request { id, body, answer } => self.apply_request(cx, id, body, answer),
             Op::Author { actor } => self.apply_author(cx, actor),
+            Op::Stamp { target, fields, at } => self.apply_stamps(
+                cx,
+                fields.iter().map(|field| StampTarget::Field(target, field)),
+                at,
+            ),
+            Op::StampEdge {
+                source,
+                target,
+                edge_type,
+                at,
+            } => self.apply_stamps(cx, [StampTarget::Edge(source, target, edge_type)], at),
+            Op::StampSession { session, at } => {
+                self.apply_stamps(cx, [StampTarget::Session(session)], at)
+            }
         }
     }
 
@@ -255,6 +270,31 @@ impl Brain {
         }
         cx.author = actor;
         Ok(())
+    }
+
+    fn apply_stamps(
+        &self,
+        cx: &Context<'_>,
+        stamps: impl IntoIterator<Item = StampTarget>,
+        at: Micros,
+    ) -> Result<()> {
+        let end = self.nodes_applied();
+        for of in stamps {
+            let (is_there, what) = match of {
+                StampTarget::Field(id, _) => (id.0 < end, "event"),
+                StampTarget::Edge(a, b, _) => (a.0 < end && b.0 < end && a != b, "pair of events"),
+                StampTarget::Session(id) => (self.has_session(id)?, "session"),
+            };
+            if !is_there {
+                return Err(cx.bad(format!("a stamp where there is no such {what}: {of:?}")));
+            }
+            self.delta.stamps.push((cx.commit.lsn, of, at));
+        }
+        Ok(())
+    }
+
+    fn has_session(&self, id: SessionId) -> Result<bool> {
+        Ok(self.delta.sessions.find(id).is_some() || self.base.sessions()?.find(id)?.is_some())
     }
 
     fn apply_request(&self, cx: &Context<'_>, id: Uuid, body: u128, answer: &[u8]) -> Result<()> {

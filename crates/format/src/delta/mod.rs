@@ -19,6 +19,7 @@ pub mod terms;
 pub use postings::DeltaTerms;
 
 use crate::append::{AppendVec, Trie};
+use crate::stamp::StampTarget;
 
 /// The delta of one generation.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub struct Delta {
     pub request_index: Trie<u128>,
     /// Versions of the settings: LSN and JSON.
     pub settings: AppendVec<(crate::types::Lsn, entry::Span)>,
+    /// Stamps of values that merges brought, by LSN.
+    pub stamps: AppendVec<(crate::types::Lsn, StampTarget, crate::types::Micros)>,
     /// Decay runs.
     pub decays: AppendVec<crate::base::identity::DecayRun>,
     /// Terms of the texts of new events.
@@ -60,6 +63,7 @@ impl Delta {
             requests: AppendVec::new(),
             request_index: Trie::new(),
             settings: AppendVec::new(),
+            stamps: AppendVec::new(),
             decays: AppendVec::new(),
             terms: Default::default(),
         }

@@ -9,6 +9,8 @@ use super::op::{ImportedState, Touches};
 use crate::attributes::is_only_origin;
 use crate::bytes::{Cursor, get_f32, push_blob};
 use crate::error::Result;
+use crate::limits::TIME_MICROS_MAX;
+use crate::stamp::EventFields;
 use crate::types::{ActorId, EdgeType, EventType, Flags, Micros, NodeId, SessionId};
 
 /// A field's value, for output.
@@ -32,6 +34,8 @@ pub enum FieldValue<'a> {
     Rates([f32; 6]),
     /// Flags.
     Flags(Flags),
+    /// Fields of an event.
+    Fields(EventFields),
     /// Text.
     Text(&'a str),
     /// JSON; empty for none.
@@ -178,6 +182,61 @@ impl<'a> Codec<'a> for TimeField {
 
     fn show(value: &Micros) -> FieldValue<'a> {
         FieldValue::Time(Some(*value))
+    }
+}
+
+/// A time within the range of recorded times.
+pub(super) struct StampField;
+
+impl<'a> Codec<'a> for StampField {
+    type Value = Micros;
+    const FORM: &'static str = TimeField::FORM;
+
+    #[inline]
+    fn write(out: &mut Vec<u8>, value: &Micros) {
+        TimeField::write(out, value);
+    }
+
+    #[inline]
+    fn read(c: &mut Cursor<'a>) -> Result<Micros> {
+        TimeField::read(c)
+    }
+
+    #[inline]
+    fn refusal(value: &Micros) -> Option<String> {
+        let is_in_range = (0..=TIME_MICROS_MAX).contains(&value.0);
+        (!is_in_range).then(|| format!("a stamp of {} µs, outside of 1970 to 9999", value.0))
+    }
+
+    fn show(value: &Micros) -> FieldValue<'a> {
+        TimeField::show(value)
+    }
+}
+
+pub(super) struct EventFieldsField;
+
+impl<'a> Codec<'a> for EventFieldsField {
+    type Value = EventFields;
+    const FORM: &'static str = "u8";
+
+    #[inline]
+    fn write(out: &mut Vec<u8>, value: &EventFields) {
+        out.push(value.0);
+    }
+
+    #[inline]
+    fn read(c: &mut Cursor<'a>) -> Result<EventFields> {
+        c.u8().map(EventFields)
+    }
+
+    #[inline]
+    fn refusal(value: &EventFields) -> Option<String> {
+        let is_known = value.0 != 0 && EventFields::KNOWN.has(*value);
+        (!is_known).then(|| format!("unknown fields {:#04x} of an event", value.0))
+    }
+
+    fn show(value: &EventFields) -> FieldValue<'a> {
+        FieldValue::Fields(*value)
     }
 }
 

@@ -12,14 +12,15 @@
 
 use super::field::{
     ActorField, AttributesField, BlobField, CarriedField, Codec, ContentField, EdgeTypeField,
-    EventField, EventTypeField, FieldValue, FlagsField, HashField, JsonField, NameField,
-    OptionalCodec, OptionalTimeField, RateField, RatesField, SessionField, TimeField, TouchesField,
-    UnitField, UuidField, VectorField,
+    EventField, EventFieldsField, EventTypeField, FieldValue, FlagsField, HashField, JsonField,
+    NameField, OptionalCodec, OptionalTimeField, RateField, RatesField, SessionField, StampField,
+    TimeField, TouchesField, UnitField, UuidField, VectorField,
 };
 pub use super::operands::{ImportedState, NewNode, Touches};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::limits;
+use crate::stamp::EventFields;
 use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
 
@@ -432,6 +433,39 @@ operations! {
         actor: ActorId = ActorField,
     },
     "the actor has a name, or is 0; of the events that follow in the transaction, up to the next such operation";
+
+    /// When fields of an event, as this transaction leaves them, were changed in the brain where they were changed.
+    16 "stamp" Stamp {
+        /// The event.
+        target: NodeId = EventField,
+        /// Which of its fields.
+        fields: EventFields = EventFieldsField,
+        /// Within the range of recorded times.
+        at: Micros = StampField,
+    },
+    "the fields (1 attributes, 2 vector, 4 decay rate, 8 pinned, 16 forgotten), as the transaction leaves them, were changed at this time in the brain that a merge read";
+
+    /// The same of an edge or its retraction.
+    17 "stamp-edge" StampEdge {
+        /// An event.
+        source: NodeId = EventField,
+        /// Another event.
+        target: NodeId = EventField,
+        /// Of the edge.
+        edge_type "type": EdgeType = EdgeTypeField,
+        /// Within the range of recorded times.
+        at: Micros = StampField,
+    },
+    "so was the edge, or its retraction: the events exist and differ, the edge need not";
+
+    /// The same of the last opening or close of a session.
+    18 "stamp-session" StampSession {
+        /// The session.
+        session: SessionId = SessionField,
+        /// Within the range of recorded times.
+        at: Micros = StampField,
+    },
+    "so was the session opened or closed: it exists";
 }
 
 /// Fails if no reader would accept the operation: in a file, it would keep the brain from being opened.
@@ -605,6 +639,21 @@ mod tests {
             },
             Op::Erase { target: NodeId(4) },
             Op::Author { actor: ActorId(1) },
+            Op::Stamp {
+                target: NodeId(1),
+                fields: EventFields::VECTOR.with(EventFields::PINNED),
+                at: Micros(3),
+            },
+            Op::StampEdge {
+                source: NodeId(1),
+                target: NodeId(2),
+                edge_type: EdgeType::SUPPORTS,
+                at: Micros(3),
+            },
+            Op::StampSession {
+                session: SessionId(1),
+                at: Micros(3),
+            },
         ]
     }
 
@@ -675,6 +724,15 @@ mod tests {
             },
             Op::Settings {
                 json: &" ".repeat(limits::SETTINGS_BYTES_MAX + 1),
+            },
+            Op::Stamp {
+                target: NodeId(1),
+                fields: EventFields(32),
+                at: Micros(3),
+            },
+            Op::StampSession {
+                session: SessionId(1),
+                at: Micros(limits::TIME_MICROS_MAX + 1),
             },
         ];
         for op in refused {

@@ -19,6 +19,7 @@ mod scope_list;
 mod session_ids;
 mod snapshot;
 mod spans;
+mod stamps;
 mod strength;
 mod terms;
 

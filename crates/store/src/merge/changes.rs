@@ -1,60 +1,51 @@
-//! When each field and edge was changed last: of two values, the later one counts.
+//! When each field, edge and session was changed last: of two values, the later one counts.
+//!
+//! A value that a merge brought has the time of its change in the brain where it was changed, its stamp; one that this
+//! brain set, that of the commit.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use amem_format::base::history::PriorValue;
-use amem_format::journal::op::Op;
+use amem_format::limits::TIME_MICROS_MAX;
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::View;
-use amem_format::{EdgeType, Flags, Lsn, Micros, NodeId};
+use amem_format::{EdgeType, Flags, Micros, NodeId, SessionId};
 
 use super::budget::MemoryBudget;
 use crate::error::Result;
 
-/// Bytes per recorded change of an event, of an edge, and of the state in between.
-const FIELD: usize = size_of::<((NodeId, EventField), Micros)>();
-const EDGE: usize = size_of::<((NodeId, NodeId, EdgeType), Micros)>();
-const STATE: usize = size_of::<(NodeId, (Flags, f32))>();
-
-/// A field of an event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum EventField {
-    Attributes,
-    Vector,
-    Lambda,
-    Pinned,
-    Forgotten,
-}
+/// Bytes per recorded change, per stamp, and of the flags in between.
+const CHANGE: usize = size_of::<(StampTarget, Micros)>();
+const STATE: usize = size_of::<(NodeId, Flags)>();
 
 /// The last changes of a brain after the creation of what they changed; no entry: none.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    fields: HashMap<(NodeId, EventField), Micros>,
-    edges: HashMap<(NodeId, NodeId, EdgeType), Micros>,
+    /// By history and journal.
+    recorded: HashMap<StampTarget, Micros>,
+    /// Of values that merges brought, and of those that replaced them under a clock that was behind.
+    stamps: BTreeMap<StampTarget, Micros>,
 }
 
 impl Changes {
     /// Reads history and journal; holds only the last change of each field and edge.
     pub(crate) fn of(view: &View, budget: &mut MemoryBudget) -> Result<Self> {
         let mut changes = Self::default();
+        budget.take_entries(view.change_stamps_max()?, CHANGE)?;
+        changes.stamps = view.change_stamps()?;
         // The state before each change, from the newest to the oldest: what differs was changed then.
         let mut states: HashMap<NodeId, Flags> = HashMap::new();
         let base = view.brain().base();
         let history = base.history()?;
         for at in (0..history.len()).rev() {
             let change = history.at(at)?;
-            let id = change.target;
+            let (id, time) = (change.target, change.time);
+            let mut field = |of| changes.note(StampTarget::Field(id, of), time, budget);
             match change.before {
                 PriorValue::Confidence(_) => {}
-                PriorValue::Attributes(_) => {
-                    changes.note(id, EventField::Attributes, change.time, budget)?
-                }
-                PriorValue::Vector(_) => {
-                    changes.note(id, EventField::Vector, change.time, budget)?
-                }
-                PriorValue::Lambda(_) => {
-                    changes.note(id, EventField::Lambda, change.time, budget)?
-                }
+                PriorValue::Attributes(_) => field(EventFields::ATTRIBUTES)?,
+                PriorValue::Vector(_) => field(EventFields::VECTOR)?,
+                PriorValue::Lambda(_) => field(EventFields::LAMBDA)?,
                 PriorValue::Flags(before) => {
                     let after = match states.insert(id, before) {
                         Some(after) => after,
@@ -63,155 +54,82 @@ impl Changes {
                             base.record(id)?.flags
                         }
                     };
-                    changes.note_flags(id, (before, after), change.time, budget)?;
+                    for (flag, of) in FLAGS {
+                        if before.has(flag) != after.has(flag) {
+                            changes.note(StampTarget::Field(id, of), time, budget)?;
+                        }
+                    }
                 }
                 PriorValue::Edge {
                     target, edge_type, ..
-                } => changes.note_edge((id, target, edge_type), change.time, budget)?,
+                } => changes.note(StampTarget::Edge(id, target, edge_type), time, budget)?,
             }
         }
-        changes.journal(view, budget)?;
+        view.changed_since_base(|_, of, time| match of {
+            // The session itself has the time.
+            StampTarget::Session(_) => Ok(()),
+            of => changes.note(of, time, budget),
+        })?;
         Ok(changes)
     }
 
-    /// What the journal changed, from the oldest to the newest.
-    fn journal(&mut self, view: &View, budget: &mut MemoryBudget) -> Result<()> {
-        let base = view.brain().base();
-        let mut states: HashMap<NodeId, (Flags, f32)> = HashMap::new();
-        let mut lsn = Lsn(view.identity().base_lsn.0);
-        while let Some(committed) = view.commit_after(lsn)? {
-            let time = committed.commit.time;
-            for op in committed.ops() {
-                match op? {
-                    Op::Event(node) => {
-                        let flags = node.carried.map_or(Flags::default(), |c| c.flags);
-                        budget.take_entries(1, STATE)?;
-                        states.insert(node.id, (flags, node.lambda));
-                    }
-                    Op::Belief {
-                        target,
-                        flags,
-                        lambda,
-                        ..
-                    } => {
-                        let before = match states.insert(target, (flags, lambda)) {
-                            Some(before) => before,
-                            None => {
-                                budget.take_entries(1, STATE)?;
-                                let record = base.record(target)?;
-                                (record.flags, record.lambda)
-                            }
-                        };
-                        self.note_flags(target, (before.0, flags), time, budget)?;
-                        if before.1.to_bits() != lambda.to_bits() {
-                            self.note(target, EventField::Lambda, time, budget)?;
-                        }
-                    }
-                    Op::Attributes { target, .. } => {
-                        self.note(target, EventField::Attributes, time, budget)?;
-                    }
-                    Op::Vector { target, .. } => {
-                        self.note(target, EventField::Vector, time, budget)?
-                    }
-                    Op::Link {
-                        source,
-                        target,
-                        edge_type,
-                        ..
-                    }
-                    | Op::Unlink {
-                        source,
-                        target,
-                        edge_type,
-                    } => {
-                        self.note_edge((source, target, edge_type), time, budget)?;
-                    }
-                    Op::Touch { .. }
-                    | Op::Decay { .. }
-                    | Op::OpenSession { .. }
-                    | Op::CloseSession { .. }
-                    | Op::Settings { .. }
-                    | Op::Actor { .. }
-                    | Op::Request { .. }
-                    | Op::Author { .. }
-                    | Op::Erase { .. } => {}
-                }
-            }
-            lsn = committed.commit.lsn;
+    /// The last of several changes counts; of the first, room for it is taken.
+    fn note(&mut self, of: StampTarget, time: Micros, budget: &mut MemoryBudget) -> Result<()> {
+        if !self.recorded.contains_key(&of) {
+            budget.take_entries(1, CHANGE)?;
         }
+        let last = self.recorded.entry(of).or_insert(time);
+        *last = time.max(*last);
         Ok(())
-    }
-
-    fn note(
-        &mut self,
-        id: NodeId,
-        field: EventField,
-        time: Micros,
-        budget: &mut MemoryBudget,
-    ) -> Result<()> {
-        note(self.fields.entry((id, field)), time, FIELD, budget)
-    }
-
-    fn note_flags(
-        &mut self,
-        id: NodeId,
-        (before, after): (Flags, Flags),
-        time: Micros,
-        budget: &mut MemoryBudget,
-    ) -> Result<()> {
-        for (flag, field) in [
-            (Flags::PINNED, EventField::Pinned),
-            (Flags::FORGOTTEN, EventField::Forgotten),
-        ] {
-            if before.has(flag) != after.has(flag) {
-                self.note(id, field, time, budget)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn note_edge(
-        &mut self,
-        edge: (NodeId, NodeId, EdgeType),
-        time: Micros,
-        budget: &mut MemoryBudget,
-    ) -> Result<()> {
-        note(self.edges.entry(edge), time, EDGE, budget)
     }
 
     /// When a field of an event was last set after the event was made.
-    pub(crate) fn field(&self, id: NodeId, field: EventField) -> Option<Micros> {
-        self.fields.get(&(id, field)).copied()
+    pub(crate) fn field(&self, id: NodeId, field: EventFields) -> Option<Micros> {
+        let of = StampTarget::Field(id, field);
+        let time = self.stamps.get(&of).or_else(|| self.recorded.get(&of));
+        time.copied().map(in_range)
     }
 
-    /// When an edge was last set or retracted, after it was there first or as it was made in the journal.
+    /// When an edge was last set or retracted; `made` is its recorded time if it exists. `None` if it never did.
     pub(crate) fn edge(
         &self,
-        source: NodeId,
-        target: NodeId,
-        edge_type: EdgeType,
+        (source, target, edge_type): (NodeId, NodeId, EdgeType),
+        made: Option<Micros>,
     ) -> Option<Micros> {
-        self.edges.get(&(source, target, edge_type)).copied()
+        let of = StampTarget::Edge(source, target, edge_type);
+        let time = match self.stamps.get(&of) {
+            Some(stamp) => Some(*stamp),
+            // An edge that was made again has no history of that, only its recorded time.
+            None => self.recorded.get(&of).copied().max(made),
+        };
+        time.map(in_range)
     }
-    /// Every edge that was set or retracted so, and when.
-    pub(crate) fn edges(&self) -> impl Iterator<Item = ((NodeId, NodeId, EdgeType), Micros)> + '_ {
-        self.edges.iter().map(|(edge, time)| (*edge, *time))
+
+    /// When a session was last closed or opened again; `recorded` is what the session itself says.
+    pub(crate) fn session(&self, id: SessionId, recorded: Option<Micros>) -> Option<Micros> {
+        let stamp = self.stamps.get(&StampTarget::Session(id)).copied();
+        stamp.or(recorded).map(in_range)
+    }
+
+    /// Every edge that was ever set or retracted after it was there first.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (NodeId, NodeId, EdgeType)> + '_ {
+        let recorded = self.recorded.keys();
+        let recorded = recorded.filter(|of| !self.stamps.contains_key(of));
+        recorded
+            .chain(self.stamps.keys())
+            .filter_map(|of| match *of {
+                StampTarget::Edge(source, target, edge_type) => Some((source, target, edge_type)),
+                _ => None,
+            })
     }
 }
 
-/// The last of several changes counts; of the first, room for it is taken.
-fn note<K>(
-    entry: Entry<'_, K, Micros>,
-    time: Micros,
-    size: usize,
-    budget: &mut MemoryBudget,
-) -> Result<()> {
-    match entry {
-        Entry::Occupied(mut last) => *last.get_mut() = time.max(*last.get()),
-        Entry::Vacant(first) => {
-            budget.take_entries(1, size)?;
-            first.insert(time);
-        }
-    }
-    Ok(())
+const FLAGS: [(Flags, EventFields); 2] = [
+    (Flags::PINNED, EventFields::PINNED),
+    (Flags::FORGOTTEN, EventFields::FORGOTTEN),
+];
+
+/// A time that a stamp can have, also of a file that has others.
+fn in_range(time: Micros) -> Micros {
+    Micros(time.0.clamp(0, TIME_MICROS_MAX))
 }

@@ -124,7 +124,7 @@ class Author(NamedTuple):
 
 
 class Bookkeeping(NamedTuple):
-    """A request, which a reader does not show."""
+    """A request, or when a value was changed in another brain; a reader shows neither."""
 
     code: int
 
@@ -197,6 +197,11 @@ def _request(c: Cursor) -> Op:
     return Bookkeeping(13)
 
 
+def _stamp(c: Cursor, code: int, size: int) -> Op:
+    c.take(size)
+    return Bookkeeping(code)
+
+
 _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
     1: _event,
     2: lambda c: Link(c.u64(), c.u64(), c.u8(), c.unit(), c.i64()),
@@ -213,6 +218,9 @@ _DECODERS: Dict[int, Callable[[Cursor], Op]] = {
     13: _request,
     14: lambda c: Erase(c.u64()),
     15: lambda c: Author(c.u32()),
+    16: lambda c: _stamp(c, 16, 17),
+    17: lambda c: _stamp(c, 17, 25),
+    18: lambda c: _stamp(c, 18, 12),
 }
 
 

@@ -1,10 +1,12 @@
 //! Edges of the other brain: united with ours, except those that one side has retracted since.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use amem_format::journal::op::Op;
+use amem_format::stamp::StampTarget;
 use amem_format::view::Direction;
-use amem_format::{Edge, EdgeType, NodeId};
+use amem_format::{Edge, EdgeType, Micros, NodeId};
 
 use crate::error::Result;
 use crate::merge::budget::entries;
@@ -16,8 +18,20 @@ use crate::plan::merge::merge_plan::MergePlan;
 struct EdgeCandidate {
     key: EdgeKey,
     weight: f32,
-    /// The edge exists with another weight.
+    /// The edge exists, with another weight or an older stamp.
     is_here: bool,
+    /// It has the same weight: only its stamp is new.
+    is_same: bool,
+    /// When it was set there.
+    stamp: Micros,
+}
+
+/// An edge that was retracted there after everything that is known of it here.
+struct RetractedEdge {
+    key: EdgeKey,
+    is_here: bool,
+    /// When it was retracted there.
+    stamp: Micros,
 }
 
 impl MergePlan<'_, '_> {
@@ -47,15 +61,15 @@ impl MergePlan<'_, '_> {
                 self.check_budget()?;
             }
         }
-        for key in gone {
-            self.retract(key);
+        for edge in gone {
+            self.retract(&edge);
             self.check_budget()?;
         }
         Ok(())
     }
 
-    /// An edge of the other brain, if it is missing or different here and was set there later. The time when an edge
-    /// was set is in the changes; the edge's own time is that of its creation.
+    /// An edge of the other brain, if it is missing, different or older here. The time when an edge was set is in the
+    /// changes; the edge's own time is that of its creation.
     fn candidate(&self, theirs: &Edge) -> Result<Option<EdgeCandidate>> {
         let edge_type = theirs.edge_type;
         let ends = (self.ours(theirs.source), self.ours(theirs.target));
@@ -65,35 +79,40 @@ impl MergePlan<'_, '_> {
         if source == target {
             return Ok(None);
         }
-        let mut candidate = EdgeCandidate {
-            key: (source, target, edge_type),
+        let key = (theirs.source, theirs.target, edge_type);
+        let there = self.theirs.edge(key, Some(theirs.created_at));
+        let key = (source, target, edge_type);
+        let ours = self.here(key)?;
+        let here = self.ours.edge(key, ours.map(|edge| edge.created_at));
+        let order = ours.map_or(Ordering::Greater, |ours| {
+            theirs.weight.total_cmp(&ours.weight)
+        });
+        // At the same time, an edge counts more than its retraction, and the greater weight.
+        Ok(there.cmp(&here).then(order).is_gt().then(|| EdgeCandidate {
+            key,
             weight: theirs.weight,
-            is_here: false,
-        };
-        let end = self.plan.view.nodes();
-        if source.0 >= end || target.0 >= end {
-            return Ok(Some(candidate));
+            is_here: ours.is_some(),
+            is_same: order.is_eq(),
+            stamp: there.unwrap_or(theirs.created_at),
+        }))
+    }
+
+    /// Our edge, unless an end of it is new here.
+    fn here(&self, (source, target, edge_type): EdgeKey) -> Result<Option<Edge>> {
+        if source.max(target).0 >= self.plan.view.nodes() {
+            return Ok(None);
         }
-        let there = self.theirs.edge(theirs.source, theirs.target, edge_type);
-        let there = there.unwrap_or(theirs.created_at);
-        let here = self.ours.edge(source, target, edge_type);
-        let is_wanted = match self.plan.view.find_edge(source, target, edge_type)? {
-            Some(ours) => {
-                candidate.is_here = true;
-                let here = here.unwrap_or(ours.created_at);
-                let differs = ours.weight.to_bits() != theirs.weight.to_bits();
-                differs && (there > here || there == here && theirs.weight > ours.weight)
-            }
-            // It was retracted here, after it was set there.
-            None => here.is_none_or(|retracted| retracted <= there),
-        };
-        Ok(is_wanted.then_some(candidate))
+        Ok(self.plan.view.find_edge(source, target, edge_type)?)
     }
 
     /// Candidates on a cycle of supersedes edges, among the edges that stay here and all candidates.
-    fn circular(&self, candidates: &[EdgeCandidate], gone: &[EdgeKey]) -> Result<HashSet<EdgeKey>> {
+    fn circular(
+        &self,
+        candidates: &[EdgeCandidate],
+        gone: &[RetractedEdge],
+    ) -> Result<HashSet<EdgeKey>> {
         let is_new = |edge: &&EdgeCandidate| edge.key.2 == EdgeType::SUPERSEDES && !edge.is_here;
-        let gone: HashSet<&EdgeKey> = gone.iter().collect();
+        let gone: HashSet<&EdgeKey> = gone.iter().map(|edge| &edge.key).collect();
         let mut new: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
         for edge in candidates.iter().filter(is_new) {
             new.entry(edge.key.0).or_default().push(edge.key.1);
@@ -122,6 +141,9 @@ impl MergePlan<'_, '_> {
 
     fn set(&mut self, edge: &EdgeCandidate) {
         let (source, target, edge_type) = edge.key;
+        if edge.is_same {
+            return self.stamp(StampTarget::Edge(source, target, edge_type), edge.stamp);
+        }
         if edge_type == EdgeType::SUPERSEDES {
             let of = self.replaced_by.entry(target).or_default();
             of.push((source, Some(edge.weight)));
@@ -134,37 +156,54 @@ impl MergePlan<'_, '_> {
             weight: edge.weight,
             created_at,
         });
+        self.stamp(StampTarget::Edge(source, target, edge_type), edge.stamp);
         self.merged.edges += 1;
     }
 
-    /// Our edges that were retracted there after they were set here.
-    fn retracted(&self) -> Result<Vec<EdgeKey>> {
+    /// Edges that were retracted there after they were set here, or were never here: another brain may bring them.
+    fn retracted(&self) -> Result<Vec<RetractedEdge>> {
         let mut gone = Vec::new();
-        for ((source, target, edge_type), time) in self.theirs.edges() {
-            let (Some(a), Some(b)) = (self.matching.ours(source), self.matching.ours(target))
-            else {
+        for theirs in self.theirs.edges() {
+            let (Some(a), Some(b)) = (self.ours(theirs.0), self.ours(theirs.1)) else {
                 continue;
             };
-            if self.other.find_edge(source, target, edge_type)?.is_some() {
+            if self
+                .other
+                .find_edge(theirs.0, theirs.1, theirs.2)?
+                .is_some()
+                || a == b
+            {
                 continue;
             }
-            if let Some(ours) = self.plan.view.find_edge(a, b, edge_type)?
-                && self.ours.edge(a, b, edge_type).unwrap_or(ours.created_at) < time
-            {
-                gone.push((a, b, edge_type));
-                self.check_budget_for(entries(gone.len() as u64, size_of::<EdgeKey>()))?;
+            let (key, there) = ((a, b, theirs.2), self.theirs.edge(theirs, None));
+            let ours = self.here(key)?;
+            let here = self.ours.edge(key, ours.map(|edge| edge.created_at));
+            if let Some(stamp) = there.filter(|_| there > here) {
+                let is_here = ours.is_some();
+                gone.push(RetractedEdge {
+                    key,
+                    is_here,
+                    stamp,
+                });
+                self.check_budget_for(entries(gone.len() as u64, size_of::<RetractedEdge>()))?;
             }
         }
-        gone.sort_unstable();
+        gone.sort_unstable_by_key(|edge| edge.key);
         Ok(gone)
     }
 
-    fn retract(&mut self, (source, target, edge_type): EdgeKey) {
+    fn retract(&mut self, edge: &RetractedEdge) {
+        let (source, target, edge_type) = edge.key;
+        let of = StampTarget::Edge(source, target, edge_type);
+        if !edge.is_here {
+            return self.stamp(of, edge.stamp);
+        }
         self.plan.push(&Op::Unlink {
             source,
             target,
             edge_type,
         });
+        self.stamp(of, edge.stamp);
         self.merged.retracted += 1;
         if edge_type == EdgeType::SUPERSEDES {
             let of = self.replaced_by.entry(target).or_default();

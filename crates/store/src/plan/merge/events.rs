@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use amem_format::attributes;
 use amem_format::event::Attributes;
 use amem_format::journal::op::{ImportedState, NewNode, Op, Touches};
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::Node;
 use amem_format::{Flags, Micros, NodeId, limits};
 use serde_json::json;
 
 use crate::error::Result;
-use crate::merge::changes::EventField;
 use crate::merge::matching::first_recorded;
 use crate::merge::origin::{self, ORIGIN};
 use crate::plan::belief;
@@ -76,7 +76,29 @@ impl<'v> MergePlan<'_, 'v> {
             }),
         }));
         self.plan.next_time.0 += 1;
+        self.stamp_fields(id, theirs);
         Ok(())
+    }
+
+    /// Says when fields of a new event were changed there after it was made.
+    fn stamp_fields(&mut self, id: NodeId, theirs: &Node<'v>) {
+        for field in EventFields::EACH {
+            let is_ours = match field {
+                EventFields::ATTRIBUTES => !theirs.is_erased(),
+                // A vector of another space was made here.
+                EventFields::VECTOR => !theirs.is_erased() && self.is_one_space(),
+                _ => true,
+            };
+            let changed = self.theirs.field(theirs.id(), field);
+            if let Some(at) = changed.filter(|_| is_ours) {
+                self.stamp(StampTarget::Field(id, field), at);
+            }
+        }
+    }
+
+    fn is_one_space(&self) -> bool {
+        self.plan.view.identity().space == self.other.identity().space
+            && self.plan.view.vector_dimension() == self.other.vector_dimension()
     }
 
     /// Names the event's author, unless the event before has the same: the merge's own actor recorded neither.
@@ -125,11 +147,8 @@ impl<'v> MergePlan<'_, 'v> {
 
     /// The event's vector, if it is of our space; else what the built-in embedder makes of the text, if we use it.
     fn vector(&mut self, theirs: &Node<'v>, text: &str) -> Result<Option<Vec<f32>>> {
-        let (own, other) = (self.plan.view, self.other);
-        let same = own.identity().space == other.identity().space
-            && own.vector_dimension() == other.vector_dimension();
         match theirs.vector()? {
-            Some(vector) if same => Ok(Some(vector.to_vec())),
+            Some(vector) if self.is_one_space() => Ok(Some(vector.to_vec())),
             Some(_) => {
                 self.merged.other_vectors += 1;
                 Ok(self
@@ -157,6 +176,7 @@ impl<'v> MergePlan<'_, 'v> {
                 let is_other = own.identity().space != other.identity().space;
                 self.merged.other_vectors += u64::from(is_other && theirs.vector()?.is_some());
             }
+            self.stamp_taken(id);
             self.merged.changed += u64::from(changed);
             self.check_budget()?;
         }
@@ -166,7 +186,7 @@ impl<'v> MergePlan<'_, 'v> {
     /// Which side set something later; never is before everything else. What was recorded once for both and never
     /// changed is the same, and need not be read: of one lineage what has one recorded time was recorded once. Files
     /// of other layouts have their times from elsewhere, and no history: a newer file of one brain says what it says.
-    fn later(&self, field: EventField, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
+    fn later(&self, field: EventFields, ours: &Node<'v>, theirs: &Node<'v>) -> Ordering {
         let there = self.theirs.field(theirs.id(), field);
         let here = self.ours.field(ours.id(), field);
         let is_one = self.is_one_lineage && ours.created_at() == theirs.created_at();
@@ -177,26 +197,54 @@ impl<'v> MergePlan<'_, 'v> {
         }
     }
 
+    /// Whether theirs is taken: if it is later, or the greater of the same time (`value` orders theirs against ours). A
+    /// value that both have gets the later stamp, so that a third brain takes it over an older one.
+    fn takes(
+        &mut self,
+        field: EventFields,
+        theirs: &Node<'v>,
+        (time, value): (Ordering, Ordering),
+    ) -> bool {
+        let is_taken = if time.is_eq() {
+            value.is_gt()
+        } else {
+            time.is_gt() && value.is_ne()
+        };
+        if is_taken || time.is_gt() {
+            let at = self.theirs.field(theirs.id(), field);
+            self.stamps.extend(at.map(|at| (field, at)));
+        }
+        is_taken
+    }
+
+    /// Writes the stamps of the fields that were compared, after their values.
+    fn stamp_taken(&mut self, id: NodeId) {
+        for (field, at) in std::mem::take(&mut self.stamps) {
+            self.stamp(StampTarget::Field(id, field), at);
+        }
+    }
+
     /// Pinned, forgotten, compressed, the decay rate.
     fn take_belief(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> bool {
         let (before, after) = (ours.flags(), theirs.flags());
         let is_compressed = before.has(Flags::COMPRESSED) || after.has(Flags::COMPRESSED);
         let mut flags = before.set(Flags::COMPRESSED, is_compressed);
         for (flag, field) in [
-            (Flags::PINNED, EventField::Pinned),
-            (Flags::FORGOTTEN, EventField::Forgotten),
+            (Flags::PINNED, EventFields::PINNED),
+            (Flags::FORGOTTEN, EventFields::FORGOTTEN),
         ] {
             let has = after.has(flag);
-            if has != before.has(flag)
-                && self.later(field, ours, theirs).then(has.cmp(&!has)).is_gt()
-            {
+            let order = (self.later(field, ours, theirs), has.cmp(&before.has(flag)));
+            if self.takes(field, theirs, order) {
                 flags = flags.set(flag, has);
             }
         }
         let (own, next) = (ours.lambda(), theirs.lambda());
-        let order = self.later(EventField::Lambda, ours, theirs);
-        let takes_rate =
-            own.to_bits() != next.to_bits() && order.then(next.total_cmp(&own)).is_gt();
+        let order = (
+            self.later(EventFields::LAMBDA, ours, theirs),
+            next.total_cmp(&own),
+        );
+        let takes_rate = self.takes(EventFields::LAMBDA, theirs, order);
         if flags == before && !takes_rate {
             return false;
         }
@@ -210,7 +258,7 @@ impl<'v> MergePlan<'_, 'v> {
     }
 
     fn take_attributes(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(EventField::Attributes, ours, theirs);
+        let order = self.later(EventFields::ATTRIBUTES, ours, theirs);
         if order.is_lt() {
             return Ok(false);
         }
@@ -219,8 +267,12 @@ impl<'v> MergePlan<'_, 'v> {
         // The origin of an event depends on its brain.
         let origin = own.remove(ORIGIN);
         next.remove(ORIGIN);
-        let is_greater = || attributes::to_json(&next).ok() > attributes::to_json(&own).ok();
-        if next == own || (order.is_eq() && !is_greater()) {
+        let value = if next == own {
+            Ordering::Equal
+        } else {
+            attributes::to_json(&next)?.cmp(&attributes::to_json(&own)?)
+        };
+        if !self.takes(EventFields::ATTRIBUTES, theirs, (order, value)) {
             return Ok(false);
         }
         if let Some(origin) = origin {
@@ -239,16 +291,18 @@ impl<'v> MergePlan<'_, 'v> {
     }
 
     fn take_vector(&mut self, ours: &Node<'v>, theirs: &Node<'v>) -> Result<bool> {
-        let order = self.later(EventField::Vector, ours, theirs);
+        let order = self.later(EventFields::VECTOR, ours, theirs);
         if order.is_lt() || self.plan.view.identity().space != self.other.identity().space {
             return Ok(false);
         }
         let (own, next) = (ours.vector()?, theirs.vector()?);
         let dimension = self.plan.view.vector_dimension() as usize;
-        let fits = next.is_none_or(|vector| vector.len() == dimension);
+        if next.is_some_and(|vector| vector.len() != dimension) {
+            return Ok(false);
+        }
         // Vectors that differ only in the sign of zeros are equal.
-        if own == next || !fits || (order.is_eq() && own.partial_cmp(&next) != Some(Ordering::Less))
-        {
+        let value = next.partial_cmp(&own).unwrap_or(Ordering::Equal);
+        if !self.takes(EventFields::VECTOR, theirs, (order, value)) {
             return Ok(false);
         }
         let vector = bytes(next.unwrap_or_default());

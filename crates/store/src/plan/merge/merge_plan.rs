@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use amem_format::journal::op::Op;
+use amem_format::stamp::{EventFields, StampTarget};
 use amem_format::view::View;
-use amem_format::{ActorId, Flags, NodeId};
+use amem_format::{ActorId, Flags, Micros, NodeId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::{
@@ -40,6 +41,8 @@ pub(super) struct MergePlan<'p, 'v> {
     pub(super) replaced_by: HashMap<NodeId, Vec<(NodeId, Option<f32>)>>,
     /// New beliefs of events in this brain.
     pub(super) beliefs: HashMap<NodeId, MergedBelief>,
+    /// Fields of the event that is compared whose stamps are later there, and those.
+    pub(super) stamps: Vec<(EventFields, Micros)>,
     pub(super) merged: MergeReport,
 }
 
@@ -82,6 +85,20 @@ impl MergePlan<'_, '_> {
                 size_of::<(NodeId, MergedBelief)>(),
             );
         self.budget.check(commit + held + more)
+    }
+
+    /// Says when a value was changed in the brain where it was changed: its commit here is later.
+    pub(super) fn stamp(&mut self, of: StampTarget, at: Micros) {
+        self.plan.push(&match of {
+            StampTarget::Field(target, fields) => Op::Stamp { target, fields, at },
+            StampTarget::Edge(source, target, edge_type) => Op::StampEdge {
+                source,
+                target,
+                edge_type,
+                at,
+            },
+            StampTarget::Session(session) => Op::StampSession { session, at },
+        });
     }
 
     pub(super) fn finish(self) -> MergeReport {

@@ -42,6 +42,7 @@ impl<'v> PlanBuilder<'v> {
             budget,
             commit_bytes_max,
             beliefs: HashMap::new(),
+            stamps: Vec::new(),
             merged: MergeReport {
                 withheld,
                 ..MergeReport::default()

@@ -6,12 +6,15 @@
 use amem_format::base::sessions::Session;
 use amem_format::base::spans::SessionSpan;
 use amem_format::journal::op::Op;
+use amem_format::stamp::StampTarget;
+use amem_format::view::View;
 use amem_format::{Micros, NodeId, SessionId};
 
 use crate::error::{Error, Result};
 use crate::merge::budget::entries;
+use crate::merge::changes::Changes;
 use crate::plan::merge::merge_plan::MergePlan;
-use crate::plan::merge::spans::{BY_MERGE, SpanProgress, SpanState};
+use crate::plan::merge::spans::{BY_MERGE, SessionEnd, SpanProgress, SpanState};
 
 impl<'v> MergePlan<'_, 'v> {
     /// Sessions of events that are here already are the same session; so are those of one key that were opened at the
@@ -24,6 +27,10 @@ impl<'v> MergePlan<'_, 'v> {
             if ours.session() != SessionId(0) {
                 let known = self.sessions.ours.entry(theirs.session());
                 known.or_insert(ours.session());
+                let pair = (ours.session(), theirs.session());
+                if theirs.session() != SessionId(0) && self.sessions.pairs.insert(pair) {
+                    self.budget.take_entries(1, size_of::<[u64; 4]>())?;
+                }
                 let until = self.sessions.known_until.entry(theirs.session());
                 let until = until.or_insert(theirs.created_at());
                 *until = theirs.created_at().max(*until);
@@ -42,6 +49,7 @@ impl<'v> MergePlan<'_, 'v> {
                 && let Some(ours) = self.same_session(&theirs)?
             {
                 self.sessions.ours.insert(theirs.id, ours);
+                self.sessions.pairs.insert((ours, theirs.id));
                 self.check_budget()?;
             }
         }
@@ -159,6 +167,7 @@ impl<'v> MergePlan<'_, 'v> {
             }
         }
         self.sessions.states.insert(ours, state);
+        self.sessions.changed.insert(ours);
         Ok(())
     }
 
@@ -184,6 +193,7 @@ impl<'v> MergePlan<'_, 'v> {
         let id = next.checked_add(self.sessions.added).map(SessionId);
         let id = id.ok_or_else(|| Error::invalid("merge", "there are no session numbers left"))?;
         self.sessions.ours.insert(theirs, id);
+        self.sessions.pairs.insert((id, theirs));
         self.set_session((id, theirs), SpanState::Open(BY_MERGE))?;
         self.sessions.added += 1;
         self.merged.sessions += 1;
@@ -192,25 +202,32 @@ impl<'v> MergePlan<'_, 'v> {
 
     /// Leaves each session open or closed as in the brain that changed this last.
     pub(super) fn end_sessions(&mut self) -> Result<()> {
-        for theirs in self.other.sessions()? {
-            let Some(&ours) = self.sessions.ours.get(&theirs.id) else {
+        let pairs: Vec<_> = std::mem::take(&mut self.sessions.pairs)
+            .into_iter()
+            .collect();
+        for of_one in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(ours, theirs)) = of_one.first() else {
                 continue;
             };
-            if ours == SessionId(0) {
-                continue;
+            let before = match self.plan.view.session(ours)? {
+                Some(session) => Some(session_end(self.plan.view, &self.ours, &session)?),
+                None => None,
+            };
+            let mut last = before.clone();
+            for (_, theirs) in of_one {
+                let Some(session) = self.other.session(*theirs)? else {
+                    continue;
+                };
+                let there = session_end(self.other, &self.theirs, &session)?;
+                last = Some(match last {
+                    Some(last) if !is_later(&there, &last) => last,
+                    _ => there,
+                });
             }
-            let before = self.plan.view.session(ours)?;
-            let takes_theirs = match &before {
-                None => true,
-                Some(session) => self.is_theirs_later(session, &theirs)?,
-            };
-            let wanted = match &before {
-                Some(session) if !takes_theirs => SpanState::of(session),
-                _ => SpanState::of(&theirs),
-            };
-            self.end_session((ours, theirs.id), wanted)?;
-            self.merged.sessions += u64::from(takes_theirs && before.is_some());
-            self.check_budget()?;
+            if let Some(last) = last {
+                self.end_session((ours, theirs), before, last)?;
+                self.check_budget()?;
+            }
         }
         Ok(())
     }
@@ -218,8 +235,24 @@ impl<'v> MergePlan<'_, 'v> {
     fn end_session(
         &mut self,
         (ours, theirs): (SessionId, SessionId),
-        wanted: SpanState,
+        before: Option<SessionEnd>,
+        last: SessionEnd,
     ) -> Result<()> {
+        let is_changed = before
+            .as_ref()
+            .is_some_and(|before| before.state.outcome() != last.state.outcome());
+        self.merged.sessions += u64::from(is_changed);
+        self.set_end((ours, theirs), last.state)?;
+        let is_new = before.is_none_or(|before| before.at < last.at);
+        if let Some(at) = last.at
+            && (is_new || self.sessions.changed.contains(&ours))
+        {
+            self.stamp(StampTarget::Session(ours), at);
+        }
+        Ok(())
+    }
+
+    fn set_end(&mut self, (ours, theirs): (SessionId, SessionId), wanted: SpanState) -> Result<()> {
         match (self.session_state(ours)?, wanted) {
             (SpanState::Open(_), SpanState::Open(_)) => Ok(()),
             (SpanState::Closed(here), SpanState::Closed(there)) if here == there => Ok(()),
@@ -231,21 +264,25 @@ impl<'v> MergePlan<'_, 'v> {
             (_, wanted) => self.set_session((ours, theirs), wanted),
         }
     }
+}
 
-    /// True if theirs differs from ours and was changed later. A close also ends a session that was only opened here.
-    fn is_theirs_later(&self, ours: &Session<'_>, theirs: &Session<'_>) -> Result<bool> {
-        let is_reopened = |spans: Vec<SessionSpan<'_>>| spans.len() > 1;
-        Ok(match (ours.closed, theirs.closed) {
-            (None, None) => false,
-            (Some(here), Some(there)) => {
-                ours.outcome != theirs.outcome && (there, theirs.outcome) > (here, ours.outcome)
-            }
-            (None, Some(there)) => {
-                there >= ours.opened || !is_reopened(self.plan.view.session_spans(ours.id)?)
-            }
-            (Some(here), None) => {
-                theirs.opened > here && is_reopened(self.other.session_spans(theirs.id)?)
-            }
-        })
-    }
+/// How a session ends in its brain.
+fn session_end(view: &View, changes: &Changes, session: &Session<'_>) -> Result<SessionEnd> {
+    let recorded = match session.closed {
+        Some(at) => Some(at),
+        // A session that was merely opened ends with any close.
+        None => {
+            let is_reopened = view.session_spans(session.id)?.len() > 1;
+            is_reopened.then_some(session.opened)
+        }
+    };
+    Ok(SessionEnd {
+        at: changes.session(session.id, recorded),
+        state: SpanState::of(session),
+    })
+}
+
+/// True if theirs is later than ours, or the greater of the same time.
+fn is_later(theirs: &SessionEnd, ours: &SessionEnd) -> bool {
+    (theirs.at, theirs.state.outcome()) > (ours.at, ours.state.outcome())
 }
