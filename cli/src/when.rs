@@ -87,6 +87,18 @@ pub(crate) fn clock() -> Clock {
     Clock::new(now(), zone().clone())
 }
 
+/// The zone's name for a request; its offset now, if it has no name.
+pub(crate) fn zone_name() -> String {
+    let zone = zone();
+    if let Some(name) = zone.iana_name() {
+        return name.to_owned();
+    }
+    let offset = zone.to_offset(Instant::now()).seconds();
+    let sign = if offset < 0 { '-' } else { '+' };
+    let minutes = offset.abs() / 60;
+    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+}
+
 pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     // A clock before 1970 is wrong anyway.

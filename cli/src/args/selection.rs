@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::types::{event_type_number, parse_event_type};
-use crate::when::{as_of, parse_moment, parse_time, resolve_filter, timestamp};
+use crate::when::{as_of, now, parse_moment, parse_time, resolve_filter, timestamp, zone_name};
 
 #[derive(Debug, Args)]
 pub(crate) struct MomentArgs {
@@ -166,6 +166,9 @@ impl SelectionArgs {
             include_compressed: self.include_compressed,
             by: self.by.clone(),
             agents: cx.reach().agent_on_line.clone().into_iter().collect(),
+            // Times that a question names are those of who asks.
+            now: Some(timestamp(now())),
+            zone: zone_name(),
             ..Default::default()
         })
     }

@@ -24,7 +24,8 @@ use crate::when;
   amemctl search work backups --vector-weight 0     by words alone
 
 A score is the sum of its parts: words, meaning (the vector), a share of the scores of the events before and
-after it in time (near), and a share of the best score of its session. A replaced event is found as the event that
+after it in time (near), and a share of the best score of its session. It counts more if the question names who spoke
+(who) or a time near which it happened (when). A replaced event is found as the event that
 replaced it, unless --superseded is given.
 
 {}", when::HELP))]
@@ -51,6 +52,15 @@ pub(crate) struct SearchArgs {
     /// The share of its score that the best event of a session adds to the others [default: fits the brain's vectors]
     #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     session_share: Option<f32>,
+    /// The share of its score that a short question adds to the event behind it [default: 0.25]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
+    question_share: Option<f32>,
+    /// What is added to 1 for events of a speaker whom the question names or means [default: 0.5]
+    #[arg(long, value_name = "0..10", hide_short_help = true)]
+    speaker_boost: Option<f32>,
+    /// What is added to 1 for events near a time that the question names [default: 0.5]
+    #[arg(long, value_name = "0..10", hide_short_help = true)]
+    time_boost: Option<f32>,
     /// Show replaced events themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
     superseded: bool,
@@ -73,6 +83,9 @@ struct SearchHitJson {
     vector: f32,
     neighbours: f32,
     session: f32,
+    /// Factors of who spoke and when.
+    speaker: f32,
+    time: f32,
     /// The event that matched, if this event replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<u64>,
@@ -98,6 +111,9 @@ impl SearchArgs {
             vector_weight: self.vector_weight,
             neighbour_share: self.neighbour_share,
             session_share: self.session_share,
+            question_share: self.question_share,
+            speaker_boost: self.speaker_boost,
+            time_boost: self.time_boost,
             include_superseded: self.superseded,
             as_of: self.looking.as_of(),
             ..Default::default()
@@ -125,6 +141,8 @@ fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
         vector: hit.vector_score,
         neighbours: hit.neighbour_score,
         session: hit.session_score,
+        speaker: hit.speaker_factor,
+        time: hit.time_factor,
         found: Some(hit.found_id).filter(|found| *found != event.id),
         contested: hit.contested,
         superseded: hit.superseded,
@@ -148,29 +166,42 @@ fn marks(hit: &SearchHitJson) -> String {
 }
 
 fn write(output: &SearchOutput, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
+    // A factor that no hit has is no column.
+    let has_speaker = output.hits.iter().any(|hit| hit.speaker != 1.0);
+    let has_time = output.hits.iter().any(|hit| hit.time != 1.0);
+    let mut header = vec![
         ("score", Align::Right),
         ("= words", Align::Right),
         ("+ meaning", Align::Right),
         ("+ near", Align::Right),
         ("+ session", Align::Right),
+    ];
+    header.extend(has_speaker.then_some(("x who", Align::Right)));
+    header.extend(has_time.then_some(("x when", Align::Right)));
+    header.extend([
         ("id", Align::Right),
         ("type", Align::Left),
         ("when", Align::Left),
         ("text", Align::Left),
     ]);
+    let mut table = TextTable::new(&header);
     for hit in &output.hits {
-        table.row(vec![
+        let mut row = vec![
             float(hit.score),
             float(hit.text),
             float(hit.vector),
             float(hit.neighbours),
             float(hit.session),
+        ];
+        row.extend(has_speaker.then(|| float(hit.speaker)));
+        row.extend(has_time.then(|| float(hit.time)));
+        row.extend([
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
             when::short(TimeAxis::Happened.of(&hit.event)),
             format!("{}{}", marks(hit), listing::text(&hit.event)),
         ]);
+        table.row(row);
     }
     table.write(page);
     if !output.hits.is_empty() && output.hits.iter().all(|hit| hit.text == 0.0) {

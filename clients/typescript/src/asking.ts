@@ -67,6 +67,9 @@ export class Asking extends Writing {
       vectorWeight?: number;
       neighbourShare?: number;
       sessionShare?: number;
+      questionShare?: number;
+      speakerBoost?: number;
+      timeBoost?: number;
     } = {},
   ): Promise<Hit[]> {
     const answer = await this.ask('Search', {
@@ -80,6 +83,9 @@ export class Asking extends Writing {
       vector_weight: how.vectorWeight,
       neighbour_share: how.neighbourShare,
       session_share: how.sessionShare,
+      question_share: how.questionShare,
+      speaker_boost: how.speakerBoost,
+      time_boost: how.timeBoost,
     });
     return answer.hits.map(convert.searchHit);
   }

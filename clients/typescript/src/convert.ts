@@ -272,7 +272,7 @@ export function walk(reply: Reply): Walk {
 
 /** A hit with a single score. */
 export function hit(of: Reply, score: number): Hit {
-  const parts = { textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0 };
+  const parts = { textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0, speakerFactor: 1, timeFactor: 1 };
   return { event: event(of), score, ...parts, foundId: null, contested: false, superseded: false };
 }
 
@@ -284,6 +284,8 @@ export function searchHit(reply: Reply): Hit {
     vectorScore: reply.vector_score,
     neighbourScore: reply.neighbour_score,
     sessionScore: reply.session_score,
+    speakerFactor: reply.speaker_factor,
+    timeFactor: reply.time_factor,
     foundId: Number(reply.found_id),
     contested: reply.contested,
     superseded: reply.superseded,

@@ -110,7 +110,7 @@ export interface Event {
   reason: string;
 }
 
-/** A hit of a query, and its score. The parts of a search's score sum to it; for other queries they are 0. */
+/** A hit of a query, and its score. The parts of a search's score sum to it, times its factors; for other queries they are 0. */
 export interface Hit {
   event: Event;
   score: number;
@@ -118,6 +118,10 @@ export interface Hit {
   vectorScore: number;
   neighbourScore: number;
   sessionScore: number;
+  /** More than 1 if the question means who spoke. */
+  speakerFactor: number;
+  /** More than 1 if the question names a time near the event. */
+  timeFactor: number;
   /** The event that matched: `event`, or one that it replaced. */
   foundId: number | null;
   /** The event belongs to a belief with several heads. */

@@ -16,6 +16,8 @@ pub const DEPTH_MAX: u32 = 1_000_000;
 pub const FILTER_VALUES_MAX: usize = 10_000;
 /// Principals, and agents, that a condition on authors names.
 pub const AUTHOR_NAMES_MAX: usize = 256;
+/// What a boost adds to 1.
+pub const BOOST_MAX: f32 = 10.0;
 /// Bytes of a query text.
 pub const QUERY_BYTES_MAX: usize = 64 << 10;
 /// Alternative values that a filter looks up in an index; with more, the query reads every event.

@@ -94,6 +94,7 @@ impl Evaluate for v1::SearchRequest {
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
         let otherwise = Search::default();
+        let clock = selection::clock(self.selection.as_ref())?;
         let selection = selection(self.selection)?;
         let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
         let found = Search {
@@ -105,6 +106,10 @@ impl Evaluate for v1::SearchRequest {
             vector_weight: self.vector_weight,
             neighbour_share: self.neighbour_share.unwrap_or(otherwise.neighbour_share),
             session_share: self.session_share.unwrap_or(otherwise.session_share),
+            question_share: self.question_share.unwrap_or(otherwise.question_share),
+            speaker_boost: self.speaker_boost.unwrap_or(otherwise.speaker_boost),
+            time_boost: self.time_boost.unwrap_or(otherwise.time_boost),
+            clock,
             include_superseded: self.include_superseded,
         }
         .run(view)?;
@@ -121,6 +126,8 @@ impl Evaluate for v1::SearchRequest {
                 vector_score: hit.vector,
                 neighbour_score: hit.neighbours,
                 session_score: hit.session,
+                speaker_factor: hit.speaker,
+                time_factor: hit.time,
                 found_id: hit.found.0,
             })
         });

@@ -15,6 +15,7 @@ pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
     let Some(message) = message else {
         return Ok(Selection::default());
     };
+    let clock = clock(Some(&message))?;
     let strength_at = message.strength_at.map(|time| micros("strength_at", time));
     Ok(Selection {
         types: event_types(&message.types)?,
@@ -30,7 +31,7 @@ pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
             by: message.by,
             agents: message.agents,
         },
-        filter: filter(&message.filter_json, message.now, &message.zone)?,
+        filter: filter(&message.filter_json, &clock)?,
         include_forgotten: message.include_forgotten,
         include_compressed: message.include_compressed,
     })
@@ -63,13 +64,21 @@ fn bounds(message: Option<v1::Bounds>) -> ValueRange {
     }
 }
 
-fn filter(json: &str, now: Option<Timestamp>, zone: &str) -> Result<Option<Filter>> {
-    let now = now.map(|time| micros("now", time)).transpose()?;
-    let zone = (!zone.is_empty()).then(|| zone_named(zone)).transpose()?;
+fn filter(json: &str, clock: &Clock) -> Result<Option<Filter>> {
     if json.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Filter::parse_text(json, &Clock::known(now, zone))?))
+    Ok(Some(Filter::parse_text(json, clock)?))
+}
+
+/// The present and the zone of a selection, as far as it says them.
+pub(super) fn clock(message: Option<&v1::Selection>) -> Result<Clock> {
+    let Some(message) = message else {
+        return Ok(Clock::default());
+    };
+    let now = message.now.map(|time| micros("now", time)).transpose()?;
+    let zone = (!message.zone.is_empty()).then(|| zone_named(&message.zone));
+    Ok(Clock::known(now, zone.transpose()?))
 }
 
 /// A direction; `otherwise` if unset.

@@ -22,7 +22,11 @@ pub fn text(random: &mut Random) -> String {
         let at = random.below(16) * random.below(16) / 16;
         WORDS[at as usize]
     });
-    words.collect::<Vec<_>>().join(" ")
+    let text = words.collect::<Vec<_>>().join(" ");
+    match random.below(6) {
+        0 => format!("{text}?"),
+        _ => text,
+    }
 }
 
 /// A vector, now and then one of zeros, or none.
@@ -39,7 +43,8 @@ pub fn vector(random: &mut Random, dimension: u32) -> Option<Vec<f32>> {
 pub fn attributes(random: &mut Random) -> Option<Attributes> {
     let json = match random.below(12) {
         0 | 1 => return None,
-        2 | 3 => json!({"n": random.below(10)}),
+        2 => json!({"n": random.below(10)}),
+        3 => json!({"speaker": random.pick(&["Ada", "Will", "user", "assistant"])}),
         4..=6 => json!({
             "amem.user": format!("u{}", random.below(2)),
             "amem.agent": format!("a{}", random.below(2)),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::{EdgeType, Flags};
+use amem_query::time_phrase::{ProseTime, times_in};
 use amem_query::{Scope, Search};
 
 use super::graph::resolve;
@@ -27,6 +28,10 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
     let lengths: Vec<u32> = texts.iter().map(|text| text.values().sum()).collect();
     let n = texts.len() as f64;
     let mean = f64::from(lengths.iter().sum::<u32>()) / n;
+    let mut sorted = lengths.clone();
+    sorted.sort_unstable();
+    let quarter = sorted.get(sorted.len().div_ceil(4).wrapping_sub(1));
+    let mean = mean.min(f64::from(quarter.copied().unwrap_or(0).max(16)));
     let mut scores = BTreeMap::new();
     for (term, times) in counts(question) {
         let df = texts.iter().filter(|text| text.contains_key(&term)).count() as f64;
@@ -78,12 +83,18 @@ pub struct ScoreParts {
     pub neighbours: f64,
     /// Of the session.
     pub session: f64,
+    /// What is added to 1 for who spoke.
+    pub speaker: f64,
+    /// What is added to 1 for the time.
+    pub time: f64,
 }
 
 impl ScoreParts {
     /// All of it.
     pub fn score(&self) -> f64 {
-        self.text + self.vector + self.neighbours + self.session
+        (self.text + self.vector + self.neighbours + self.session)
+            * (1.0 + self.speaker)
+            * (1.0 + self.time)
     }
 }
 
@@ -151,6 +162,51 @@ impl ViewState {
     }
 }
 
+/// True if an event asks something in few words.
+fn is_short_question(event: &Event) -> bool {
+    let terms: u32 = counts(&event.indexed).values().sum();
+    let text = event.made.text.trim_end();
+    !event.flags.has(Flags::ERASED) && terms <= 12 && text.ends_with(['?', '？', '؟'])
+}
+
+/// What is added for who spoke.
+fn speaker(search: &Search, event: &Event) -> f64 {
+    let attributes = event.made.attributes.as_ref();
+    let name = attributes.and_then(|attributes| attributes.get("speaker"));
+    let Some(name) = name.and_then(|name| name.as_str()) else {
+        return 0.0;
+    };
+    let name = name.to_lowercase();
+    let question = format!(" {} ", search.question.to_lowercase());
+    let has = |words: &str| question.replace("?", " ").contains(&format!(" {words} "));
+    let asks_assistant = ["did you", "you said"];
+    let role = if asks_assistant.iter().any(|words| has(words)) {
+        "assistant"
+    } else if ["i", "my", "me", "we"].iter().any(|word| has(word)) {
+        "user"
+    } else {
+        ""
+    };
+    let is_meant = name == role || has(&name);
+    f64::from(search.speaker_boost) * f64::from(u8::from(is_meant))
+}
+
+/// What is added for the time that a question names.
+fn time(search: &Search, event: &Event) -> f64 {
+    const DAY: f64 = 86_400e6;
+    let happened = event.happened() as f64;
+    let near = |time: ProseTime| {
+        let (start, end) = (time.start.0 as f64, time.end.map(|end| end.0 as f64));
+        match end {
+            _ if happened < start => 1.0 - (start - happened) / DAY,
+            Some(end) if happened >= end => 1.0 - (happened - end) / (14.0 * DAY),
+            _ => 1.0,
+        }
+    };
+    let times = times_in(&search.question, &search.clock.or_utc());
+    f64::from(search.time_boost) * times.into_iter().map(near).fold(0.0, f64::max)
+}
+
 /// True if a search has a vector, and an event one that is not of zeros.
 fn is_somewhere(event: &Event, search: &Search) -> bool {
     let vector = event.made.vector.as_ref();
@@ -190,6 +246,11 @@ pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
             let first = beyond(&[id]);
             lent += most(&first) + most(&beyond(&first)) / 2.0;
         }
+        let questions = before.iter().filter(|step| step.0 == id);
+        let questions = questions
+            .map(|step| step.1)
+            .filter(|id| is_short_question(wanted[id]));
+        let asked = f64::from(search.question_share) * most(&questions.collect::<Vec<_>>());
         let session: Vec<u64> = match event.made.session {
             0 => vec![id],
             session => {
@@ -197,8 +258,12 @@ pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
                 same.map(|e| e.id).collect()
             }
         };
-        let own = own.get(&id).copied().unwrap_or_default();
-        let neighbours = f64::from(search.neighbour_share) * lent;
+        let mut own = own.get(&id).copied().unwrap_or_default();
+        if search.question_share > 0.0 && is_short_question(event) {
+            own.text *= 0.8;
+            own.vector *= 0.8;
+        }
+        let neighbours = f64::from(search.neighbour_share) * lent + asked;
         if own.text + own.vector + neighbours > 0.0 {
             let session = f64::from(search.session_share) * most(&session);
             all.insert(
@@ -206,6 +271,8 @@ pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
                 ScoreParts {
                     neighbours,
                     session,
+                    speaker: speaker(search, event),
+                    time: time(search, event),
                     ..own
                 },
             );

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use amem_format::view::{AsOf, View};
 use amem_format::{EdgeType, Error, EventType, Flags, Lsn, NodeId};
 use amem_query::search::Hit;
+use amem_query::time_phrase::{Clock, zone_named};
 use amem_query::{Resolve, Search, Selection, Similar, SimilarityTarget, TextSearch};
 use amem_tests::model::{
     Act, NewEvent, Requests, ScoreParts, ViewState, World, bm25, cosines, fused, list, shown_as,
@@ -128,6 +129,7 @@ fn search_is_the_sum_of_its_parts_and_misses_nothing() {
             limit: 1 + world.random.below(8) as usize,
             neighbour_share: world.random.pick(&[0.0, 0.25, 1.0]),
             session_share: world.random.pick(&[0.0, 0.25, 1.0]),
+            question_share: world.random.pick(&[0.0, 0.25, 1.0]),
             include_superseded: world.random.below(3) == 0,
             ..Search::default()
         };
@@ -138,10 +140,26 @@ fn search_is_the_sum_of_its_parts_and_misses_nothing() {
             assert!(request.run(view).is_err());
             return;
         }
+        request.question = stressed(world, request.question);
+        request.clock = Clock::known(None, Some(zone_named("UTC").unwrap()));
         replaced.set(replaced.get() + check_search(view, known, &request));
     });
     // The worlds must have had something to say.
     assert!(replaced.get() > 20, "{replaced:?}");
+}
+
+/// A question that sometimes names a speaker, a role or a time.
+fn stressed(world: &mut World, question: String) -> String {
+    let random = &mut world.random;
+    let who = random.pick(&["", "", "Ada ", "did you say ", "I "]);
+    let when = random.pick(&[
+        "",
+        "",
+        " in 2023",
+        " on 14 November 2023",
+        " since 1 December 2023",
+    ]);
+    format!("{who}{question}{when}")
 }
 
 /// The hits of a search against what adding up gives; how many of them are shown as what replaces them.
@@ -166,7 +184,7 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
             assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
         }
         let sum = hit.text + hit.vector + hit.neighbours + hit.session;
-        assert_eq!(sum, hit.score);
+        assert_eq!(sum * hit.speaker * hit.time, hit.score);
         assert_eq!(shown_as(known, request, hit.found.0), Some(hit.id.0));
         replaced += usize::from(hit.found != hit.id);
         let parts = &expected[&hit.found.0];
@@ -175,6 +193,8 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
             (hit.vector, parts.vector),
             (hit.neighbours, parts.neighbours),
             (hit.session, parts.session),
+            (hit.speaker, 1.0 + parts.speaker),
+            (hit.time, 1.0 + parts.time),
         ] {
             assert!(
                 (f64::from(found) - expected).abs() < 1e-4,
@@ -207,6 +227,7 @@ fn a_search_through_most_of_a_brain_misses_nothing_during_writes() {
                 limit: 1 + world.random.below(40) as usize,
                 neighbour_share: world.random.pick(&[0.0, 0.25, 1.0]),
                 session_share: world.random.pick(&[0.0, 0.25, 1.0]),
+                question_share: world.random.pick(&[0.0, 0.25, 1.0]),
                 ..Search::default()
             };
             if world.random.below(3) == 0 {

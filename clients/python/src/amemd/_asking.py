@@ -77,8 +77,12 @@ class Asking(Writing):
         vector_weight: Optional[float] = None,
         neighbour_share: Optional[float] = None,
         session_share: Optional[float] = None,
+        question_share: Optional[float] = None,
+        speaker_boost: Optional[float] = None,
+        time_boost: Optional[float] = None,
     ) -> List[Hit]:
-        """The best answers to a question, by words, vectors and the graph together."""
+        """The best answers to a question, by words, vectors and the graph together. Times that the question names are
+        read with the `now` and `zone` of `where`."""
         answer = self._ask(
             "Search",
             text=text,
@@ -91,6 +95,9 @@ class Asking(Writing):
             vector_weight=vector_weight,
             neighbour_share=neighbour_share,
             session_share=session_share,
+            question_share=question_share,
+            speaker_boost=speaker_boost,
+            time_boost=time_boost,
         )
         return [_convert.search_hit(one) for one in answer.hits]
 

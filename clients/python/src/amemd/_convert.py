@@ -201,6 +201,8 @@ def search_hit(message: Any) -> Hit:
         message.found_id,
         message.contested,
         message.superseded,
+        message.speaker_factor,
+        message.time_factor,
     )
 
 

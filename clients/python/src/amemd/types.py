@@ -120,7 +120,8 @@ class Event:
 
 @dataclass(frozen=True)
 class Hit:
-    """A hit of a query, and its score. The parts of a search's score sum to it; for other queries they are 0."""
+    """A hit of a query, and its score. The parts of a search's score sum to it, times its two factors; for other
+    queries the parts are 0."""
 
     event: Event
     score: float
@@ -134,6 +135,10 @@ class Hit:
     contested: bool = False
     #: In a search: another event replaces it.
     superseded: bool = False
+    #: In a search: more than 1 if the question means who spoke.
+    speaker_factor: float = 1.0
+    #: In a search: more than 1 if the question names a time near the event.
+    time_factor: float = 1.0
 
 
 @dataclass(frozen=True)

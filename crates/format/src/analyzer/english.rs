@@ -4,7 +4,7 @@
 //! Not here: forms that are also another word ("left", "rose", "ground").
 
 /// True for an English stop word in lower case.
-pub(crate) fn is_stop_word(word: &str) -> bool {
+pub fn is_stop_word(word: &str) -> bool {
     word.len() <= STOP_BYTES_MAX && STOP_WORDS.binary_search(&word).is_ok()
 }
 

@@ -12,6 +12,7 @@ mod words;
 
 pub use analysis::{Analyzer, Scratch};
 pub use counts::TermCounts;
+pub use english::is_stop_word;
 pub(crate) use numbers::Numbers;
 pub use words::TERM_BYTES_MAX;
 

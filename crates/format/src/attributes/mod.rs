@@ -12,5 +12,5 @@ mod number;
 mod values;
 
 pub use number::{Number, order_floats};
-pub use object::{ORIGIN, REASON, is_only_origin, parse, reason, to_json, validate};
+pub use object::{ORIGIN, REASON, is_only_origin, parse, reason, speaker, to_json, validate};
 pub use values::{ScalarValue, hash, values_of};

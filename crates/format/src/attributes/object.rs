@@ -22,14 +22,26 @@ pub const ORIGIN: &str = "amem.origin";
 /// The attribute that says why a correction was made.
 pub const REASON: &str = "amem.reason";
 
+/// The attribute that says who spoke, in conversations.
+pub const SPEAKER: &str = "speaker";
+
 /// Why an event replaced another, by its attributes as JSON; `None` if they give no reason, or are damaged.
 pub fn reason(json: &str) -> Option<String> {
-    if !json.contains(REASON) {
+    text_of(json, REASON)
+}
+
+/// Who spoke, by an event's attributes as JSON; `None` if they do not say it, or are damaged.
+pub fn speaker(json: &str) -> Option<String> {
+    text_of(json, SPEAKER)
+}
+
+fn text_of(json: &str, key: &str) -> Option<String> {
+    if !json.contains(key) {
         return None;
     }
     let mut attributes: Attributes = serde_json::from_str(json).ok()?;
-    match attributes.remove(REASON) {
-        Some(serde_json::Value::String(reason)) if !reason.is_empty() => Some(reason),
+    match attributes.remove(key) {
+        Some(Value::String(text)) if !text.is_empty() => Some(text),
         _ => None,
     }
 }

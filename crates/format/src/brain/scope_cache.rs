@@ -18,8 +18,9 @@ const IDS_MAX: usize = 4 << 20;
 pub struct ScopeList {
     /// Ids, ascending.
     pub ids: Vec<u32>,
-    /// The terms of all these events, counted by the first question in words.
-    pub text_length: OnceLock<u64>,
+    /// The lengths of these events' texts, counted by the first question in words: their sum, and the length that a
+    /// quarter of them do not exceed.
+    pub lengths: OnceLock<(u64, u32)>,
     /// The newest commit of the moment.
     pub(crate) lsn: Lsn,
     /// Every event of the moment is below this.

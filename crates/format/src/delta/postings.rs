@@ -11,8 +11,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::analyzer::{Analyzer, TermCounts};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
-use crate::base::terms::COUNT_MAX;
-use crate::sync::{AtomicU32, Ordering};
+use crate::base::terms::{COUNT_MAX, LengthQuarter};
+use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 
 /// The term index of the events from `first` on.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub struct DeltaTerms {
     terms: AppendVec<Term>,
     postings: AppendVec<Posting>,
     lengths: AppendVec<Length>,
+    /// The lengths of all texts up to the last covered one; only adding locks it.
+    quarter: Mutex<LengthQuarter>,
+    /// The length that a quarter of the base's texts do not exceed.
+    base_quarter: u32,
     /// The number of covered events; stored last.
     covered: AtomicU32,
 }
@@ -45,12 +49,16 @@ struct Length {
     length: u32,
     /// The sum of the lengths before.
     before: u64,
+    /// The length that a quarter of all texts up to this one do not exceed, those of the base included.
+    quarter: u32,
 }
 
 impl DeltaTerms {
-    /// An empty index behind a base that covers the events below `first`.
-    pub fn new(first: u32) -> Self {
+    /// An empty index behind a base that covers the events below `first`, with these lengths.
+    pub fn new(first: u32, base: LengthQuarter) -> Self {
         Self {
+            base_quarter: base.length(),
+            quarter: Mutex::new(base),
             first,
             places: Trie::new(),
             terms: AppendVec::new(),
@@ -97,7 +105,16 @@ impl DeltaTerms {
             }
         }
         let before = self.total_length_below(id);
-        self.lengths.push(Length { length, before });
+        let quarter = {
+            let mut lengths = self.quarter.lock().unwrap_or_else(PoisonError::into_inner);
+            lengths.add(length);
+            lengths.length()
+        };
+        self.lengths.push(Length {
+            length,
+            before,
+            quarter,
+        });
         self.covered.store(id + 1 - self.first, Ordering::Release);
     }
 
@@ -149,6 +166,14 @@ impl DeltaTerms {
         let last = count.checked_sub(1).and_then(|i| self.lengths.get(i));
         last.map_or(0, |l| l.before + u64::from(l.length))
     }
+
+    /// The length that a quarter of the texts below `bound` do not exceed, those of the base included; `None` if
+    /// `bound` is within the base.
+    pub fn quarter_below(&self, bound: u32) -> Option<u32> {
+        let count = bound.checked_sub(self.first)?.min(self.lengths.len());
+        let last = count.checked_sub(1).and_then(|i| self.lengths.get(i));
+        Some(last.map_or(self.base_quarter, |last| last.quarter))
+    }
 }
 
 #[cfg(test)]
@@ -156,7 +181,7 @@ mod tests {
     use super::*;
 
     fn filled(first: u32, texts: &[&str]) -> DeltaTerms {
-        let delta = DeltaTerms::new(first);
+        let delta = DeltaTerms::new(first, LengthQuarter::default());
         let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
         for (id, text) in (first..).zip(texts) {
             delta.add(id, text, &analyzer, &mut counts);
@@ -186,7 +211,10 @@ mod tests {
         assert_eq!(lengths, [0, 0, 3, 0, 1, 0, 0]);
         let totals: Vec<_> = (5..12).map(|id| delta.total_length_below(id)).collect();
         assert_eq!(totals, [0, 0, 0, 3, 3, 4, 4]);
-        assert_eq!(DeltaTerms::new(3).total_length_below(9), 0);
+        assert_eq!(
+            DeltaTerms::new(3, LengthQuarter::default()).total_length_below(9),
+            0
+        );
     }
 
     #[test]
@@ -198,7 +226,7 @@ mod tests {
 
     #[test]
     fn readers_see_whole_events_while_one_adds() {
-        let delta = DeltaTerms::new(0);
+        let delta = DeltaTerms::new(0, LengthQuarter::default());
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {

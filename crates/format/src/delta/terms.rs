@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::DeltaTerms;
 use crate::analyzer::{Analyzer, TermCounts};
+use crate::base::terms::LengthQuarter;
 use crate::error::Result;
 use crate::sync::{Mutex, OnceLock, PoisonError};
 
@@ -17,15 +18,17 @@ pub struct LazyTerms {
 }
 
 impl LazyTerms {
-    /// The index of the events from `first` on, covering at least those below `end`. `text` returns the text that an
-    /// event was created with, also if it was erased since: the same commits always give the same index.
+    /// The index of the events from `first` on, covering at least those below `end`. `base` counts the lengths of the
+    /// texts before; `text` returns the text that an event was created with, also if it was erased since: the same
+    /// commits always give the same index.
     pub(crate) fn until<'t>(
         &self,
         first: u32,
         end: u32,
+        base: impl FnOnce() -> LengthQuarter,
         text: impl Fn(u32) -> Result<Cow<'t, str>>,
     ) -> Result<&DeltaTerms> {
-        let index = self.index.get_or_init(|| DeltaTerms::new(first));
+        let index = self.index.get_or_init(|| DeltaTerms::new(first, base()));
         if index.end() < end {
             let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
             let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());

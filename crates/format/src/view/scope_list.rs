@@ -33,7 +33,7 @@ impl View {
         members(from, &mut ids)?;
         let list = Arc::new(ScopeList {
             ids,
-            text_length: OnceLock::new(),
+            lengths: OnceLock::new(),
             lsn,
             end,
             states,

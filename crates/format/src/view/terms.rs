@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::snapshot::View;
-use crate::base::terms::Terms;
+use crate::base::terms::{LengthQuarter, Terms};
 use crate::delta::DeltaTerms;
 use crate::error::{Error, Result};
 use crate::types::NodeId;
@@ -14,19 +14,24 @@ impl View {
     pub fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
         let base = self.brain.base.terms()?;
         let first = base.map_or(0, |terms| terms.events());
-        let delta = self.brain.delta.terms.until(first, self.end(), |id| {
-            let id = NodeId(id.into());
-            match id.0.checked_sub(self.brain.base.nodes()) {
-                None => self.brain.base.text(&self.brain.base.record(id)?),
-                Some(at) => match self.brain.delta.events.nodes.get(at as u32) {
-                    Some(node) => self.brain.span_str(node.text).map(Cow::Borrowed),
-                    None => Err(Error::UnknownEvent {
-                        id,
-                        count: self.at.nodes,
-                    }),
-                },
-            }
-        })?;
+        let lengths = || base.map_or_else(LengthQuarter::default, |base| base.quarter_below(first));
+        let delta = self
+            .brain
+            .delta
+            .terms
+            .until(first, self.end(), lengths, |id| {
+                let id = NodeId(id.into());
+                match id.0.checked_sub(self.brain.base.nodes()) {
+                    None => self.brain.base.text(&self.brain.base.record(id)?),
+                    Some(at) => match self.brain.delta.events.nodes.get(at as u32) {
+                        Some(node) => self.brain.span_str(node.text).map(Cow::Borrowed),
+                        None => Err(Error::UnknownEvent {
+                            id,
+                            count: self.at.nodes,
+                        }),
+                    },
+                }
+            })?;
         Ok((base, delta))
     }
 

@@ -11,13 +11,23 @@ use amem_format::error::Result;
 use amem_format::types::{EdgeType, NodeId, SessionId};
 use amem_format::view::{Direction, GraphReader, View};
 
-/// Upper bounds by id: base score plus what neighbours and session spread. `neighbours` has the shares of events one
-/// and two steps away, `session` the share of the session.
+/// The shares of their base scores that events lend.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpreadShares {
+    /// One step away, and two.
+    pub(super) first: f32,
+    pub(super) second: f32,
+    /// A short question just before.
+    pub(super) question: f32,
+    /// The best of the session.
+    pub(super) session: f32,
+}
+
+/// Upper bounds by id: base score plus what neighbours and session spread. Any event before counts as a short question.
 pub(super) fn bounds(
     view: &View,
     base_scores: &BaseScores<'_>,
-    neighbours: (f32, f32),
-    session: f32,
+    shares: SpreadShares,
 ) -> Result<Vec<f32>> {
     let nodes = view.nodes() as usize;
     let mut upper_bounds = vec![0.0; nodes];
@@ -35,21 +45,25 @@ pub(super) fn bounds(
         }
     }
     let mut bounds = upper_bounds.clone();
-    if neighbours != (0.0, 0.0) {
+    if shares.first > 0.0 || shares.question > 0.0 {
         let web = view.graph()?;
         for direction in DIRECTIONS {
             let adjacency = StepAdjacency::of(&web, nodes, direction)?;
             let firsts = adjacency.neighbour_max(&upper_bounds);
             let seconds = adjacency.neighbour_max(&firsts);
             let spread = firsts.iter().zip(&seconds);
+            let first_share = match direction {
+                Direction::Incoming => shares.first + shares.question,
+                Direction::Outgoing => shares.first,
+            };
             for (bound, (first, second)) in bounds.iter_mut().zip(spread) {
-                *bound += neighbours.0 * first + neighbours.1 * second;
+                *bound += first_share * first + shares.second * second;
             }
         }
     }
-    if session != 0.0 {
+    if shares.session != 0.0 {
         for (bound, max) in bounds.iter_mut().zip(best_of_sessions(view, upper_bounds)?) {
-            *bound += session * max;
+            *bound += shares.session * max;
         }
     }
     Ok(bounds)

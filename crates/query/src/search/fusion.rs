@@ -6,9 +6,11 @@ use super::request::{Hit, Search};
 use crate::planner::scope::Sight;
 use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
-use crate::search::full_scan;
+use crate::search::emphasis::{Emphasis, EmphasisFactors};
+use crate::search::full_scan::{self, SpreadShares};
 use crate::search::remaining::RemainingEvents;
-use crate::search::spread::{Spread, compact_id};
+use crate::search::short_question::{DAMPING, ShortQuestions};
+use crate::search::spread::{NearScores, Spread, compact_id};
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
 use amem_format::types::NodeId;
@@ -33,10 +35,13 @@ pub(super) struct Fusion<'s, 'v> {
     search: &'v Search,
     base_scores: &'s BaseScores<'v>,
     spread: Spread<'s, 'v>,
+    /// `None` if questions hand nothing on.
+    questions: Option<ShortQuestions<'v>>,
     /// Events not yet expanded.
     remaining: RemainingEvents<'s, 'v>,
     /// The greatest base score of a selected event; known after the first expansion.
     max_base_score: Option<f32>,
+    emphasis: Emphasis,
     /// Hits not yet returned.
     queue: BinaryHeap<QueuedHit>,
     /// Hits already returned.
@@ -87,8 +92,13 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 sight,
                 search.include_superseded,
             )?,
+            questions: match search.question_share {
+                0.0 => None,
+                _ => Some(ShortQuestions::new(view)?),
+            },
             remaining: RemainingEvents::new(base_scores),
             max_base_score: None,
+            emphasis: Emphasis::new(search),
             queue: BinaryHeap::new(),
             returned: Vec::new(),
             is_full_scan: false,
@@ -161,13 +171,26 @@ impl<'s, 'v> Fusion<'s, 'v> {
             return next;
         }
         let session = self.max_base_score.unwrap_or(next);
-        self.bound(next, (2.0 * next, 2.0 * next), session)
+        let near = NearScores {
+            firsts: 2.0 * next,
+            seconds: 2.0 * next,
+            before: next,
+        };
+        self.bound(next, near, session)
     }
 
-    /// An upper bound of a score with these parts.
-    fn bound(&self, own: f32, (firsts, seconds): (f32, f32), session: f32) -> f32 {
-        let spread = self.search.neighbour_share * (firsts + SECOND_STEP_SHARE * seconds);
-        (own + spread + self.search.session_share * session) * ROUNDING
+    /// An upper bound of a score with these parts, whoever spoke and whenever.
+    fn bound(&self, own: f32, near: NearScores, session: f32) -> f32 {
+        let spread = self.search.neighbour_share * (near.firsts + SECOND_STEP_SHARE * near.seconds)
+            + self.search.question_share * near.before;
+        (own + spread + self.search.session_share * session) * ROUNDING * self.emphasis.max()
+    }
+
+    fn factors(&self, id: u32) -> Result<EmphasisFactors> {
+        if self.emphasis.max() == 1.0 {
+            return Ok(EmphasisFactors::NONE);
+        }
+        self.emphasis.of(&self.view.node(NodeId(id.into()))?)
     }
 
     /// True if expansion reached so many events that a full scan is cheaper.
@@ -179,13 +202,18 @@ impl<'s, 'v> Fusion<'s, 'v> {
     /// Switches to bounds of all scores.
     fn start_full_scan(&mut self) -> Result<()> {
         let share = self.search.neighbour_share;
-        let neighbours = (share, share * SECOND_STEP_SHARE);
-        let session = self.search.session_share;
-        let mut bounds = full_scan::bounds(self.view, self.base_scores, neighbours, session)?;
+        let shares = SpreadShares {
+            first: share,
+            second: share * SECOND_STEP_SHARE,
+            question: self.search.question_share,
+            session: self.search.session_share,
+        };
+        let mut bounds = full_scan::bounds(self.view, self.base_scores, shares)?;
         for &id in &self.returned {
             bounds[id as usize] = 0.0;
         }
-        bounds.iter_mut().for_each(|bound| *bound *= ROUNDING);
+        let factor = ROUNDING * self.emphasis.max();
+        bounds.iter_mut().for_each(|bound| *bound *= factor);
         self.remaining = RemainingEvents::by_bounds(bounds);
         self.queue.clear();
         self.is_full_scan = true;
@@ -203,6 +231,11 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(())
     }
 
+    /// True if events lend to those beside them.
+    fn spreads(&self) -> bool {
+        self.search.neighbour_share > 0.0 || self.questions.is_some()
+    }
+
     fn expand(&mut self, next: ScoredEvent) -> Result<()> {
         if !self.spread.observe(next)? {
             return Ok(());
@@ -213,9 +246,9 @@ impl<'s, 'v> Fusion<'s, 'v> {
             reached.push(id);
             Ok(())
         };
-        match self.search.neighbour_share {
-            0.0 => self.spread.visit_once(next.id, &mut reach)?,
-            _ => {
+        match self.spreads() {
+            false => self.spread.visit_once(next.id, &mut reach)?,
+            true => {
                 let remaining = &self.remaining;
                 self.spread.prefetch(|after| remaining.peek_ahead(after))?;
                 self.spread.expand(next, reach)?;
@@ -257,12 +290,14 @@ impl<'s, 'v> Fusion<'s, 'v> {
             self.push(initial, id, BoundPrecision::Initial);
         } else if self.spread.admits(id)? {
             let next = self.remaining.upper_bound().unwrap_or_default();
-            let near = match self.search.neighbour_share {
-                0.0 => (0.0, 0.0),
-                _ => self.spread.near_upper_bound(id)?,
+            let near = match self.spreads() {
+                false => NearScores::default(),
+                true => self.spread.near_upper_bound(id)?,
             };
             let session = self.spread.session_upper_bound(id, next)?;
             let score = self.bound(self.base_scores.upper_bound(id), near, session);
+            let factors = self.factors(id)?;
+            let score = score / self.emphasis.max() * factors.speaker * factors.time * ROUNDING;
             self.push(score, id, BoundPrecision::Refined);
         }
         Ok(())
@@ -270,12 +305,19 @@ impl<'s, 'v> Fusion<'s, 'v> {
 
     /// The score of a selected event.
     fn hit(&mut self, id: u32) -> Result<Hit> {
-        let (text, vector) = self.base_scores.parts(id)?;
-        let neighbours = match self.search.neighbour_share {
-            0.0 => 0.0,
-            share => {
-                let (first, second) = self.spread.near(id)?;
-                share * (first + SECOND_STEP_SHARE * second)
+        let (mut text, mut vector) = self.base_scores.parts(id)?;
+        if let Some(questions) = &self.questions
+            && questions.contains(id)?
+        {
+            text *= DAMPING;
+            vector *= DAMPING;
+        }
+        let neighbours = match self.spreads() {
+            false => 0.0,
+            true => {
+                let near = self.spread.near(id, self.questions.as_ref())?;
+                self.search.neighbour_share * (near.firsts + SECOND_STEP_SHARE * near.seconds)
+                    + self.search.question_share * near.before
             }
         };
         let session = match self.search.session_share {
@@ -283,10 +325,13 @@ impl<'s, 'v> Fusion<'s, 'v> {
             share => share * self.spread.session(id)?,
         };
         let found = NodeId(id.into());
+        let factors = self.factors(id)?;
         Ok(Hit {
             id: found,
             found,
-            score: text + vector + neighbours + session,
+            score: (text + vector + neighbours + session) * factors.speaker * factors.time,
+            speaker: factors.speaker,
+            time: factors.time,
             text,
             vector,
             neighbours,

@@ -1,14 +1,19 @@
 //! Search: words, vectors, neighbourhood and session in one score.
 //!
-//! The score of an event is the sum of four parts:
+//! The score of an event is the sum of four parts, times two factors:
 //! - `text`: its BM25 score divided by the greatest of any event, times the weight of text;
 //! - `vector`: the cosine between its vector and the question's, times the weight of vectors. Cosines are scaled: the
 //!   greatest becomes 1, the mean of 256 evenly spread events 0.1, and lower ones fall towards 0;
 //! - `neighbours`: a share of the base scores (the two parts above) of the best event before it and the best event
-//!   after it, plus half that share for the best ones two steps before and after. Temporal-next edges define before and
-//!   after;
+//!   after it, plus half that share for the best ones two steps before and after, plus a share of the best short
+//!   question just before it. Temporal-next edges define before and after. A short question (at most 12 terms, a
+//!   question mark at its end) keeps four fifths of its own two parts;
 //! - `session`: a share of the base score of the best event of its session; of its own, if it has no session. It adds
-//!   to events with another part and finds none alone.
+//!   to events with another part and finds none alone;
+//! - `speaker`: 1, plus the boost of speakers for an event whose attribute `speaker` the question names, or whose role
+//!   it means (`user`, `assistant`);
+//! - `time`: 1, plus the boost of times for an event within a time that the question names; less of it up to a day
+//!   before and 14 days after.
 //!
 //! Cosines that distinguish no events, such as those of a brain's only vector, do not count beside words; without words
 //! every event with a non-zero vector then has 1.
@@ -25,12 +30,14 @@
 //! How the defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
 
 mod base_score;
+mod emphasis;
 mod full_scan;
 mod fusion;
 mod paged_vec;
 mod remaining;
 mod request;
 mod run;
+mod short_question;
 mod spread;
 pub(crate) mod text;
 

@@ -2,6 +2,7 @@
 
 use crate::answer::AnswerStamp;
 use crate::planner::selection::Selection;
+use crate::time_phrase::Clock;
 use amem_format::types::NodeId;
 
 /// Finds events by words, by a vector, or by both.
@@ -24,6 +25,17 @@ pub struct Search {
     pub neighbour_share: f32,
     /// The share that the best event of a session spreads, 0 to 1; default 0.25.
     pub session_share: f32,
+    /// The share of its base score that a short question adds to the event behind it, 0 to 1; default 0.25. Above 0, a
+    /// short question's own score is damped: its answer is worth more than itself.
+    pub question_share: f32,
+    /// What is added to 1 for the events of a speaker whom the question names, or whose role it means, 0 or more;
+    /// default 0.5.
+    pub speaker_boost: f32,
+    /// What is added to 1 for the events of a time that the question names, 0 or more; default 0.5.
+    pub time_boost: f32,
+    /// The present and the zone of who asks: without a present only times that need none are read in the question,
+    /// without a zone in UTC.
+    pub clock: Clock,
     /// Return superseded events themselves, beside their heads.
     pub include_superseded: bool,
 }
@@ -39,6 +51,10 @@ impl Default for Search {
             vector_weight: None,
             neighbour_share: 0.25,
             session_share: 0.25,
+            question_share: 0.25,
+            speaker_boost: 0.5,
+            time_boost: 0.5,
+            clock: Clock::default(),
             include_superseded: false,
         }
     }
@@ -60,7 +76,7 @@ pub struct Hit {
     pub id: NodeId,
     /// The event that the parts describe: the hit itself or, with a greater score, an event that it replaces.
     pub found: NodeId,
-    /// `text + vector + neighbours + session`, added in this order.
+    /// `(text + vector + neighbours + session) · speaker · time`, computed in this order.
     pub score: f32,
     /// The part of its words.
     pub text: f32,
@@ -70,4 +86,8 @@ pub struct Hit {
     pub neighbours: f32,
     /// The part of its session.
     pub session: f32,
+    /// The factor of its speaker: 1, or more if the question means who spoke.
+    pub speaker: f32,
+    /// The factor of its time: 1, or more if the question names a time that it is near.
+    pub time: f32,
 }

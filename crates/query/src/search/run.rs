@@ -4,6 +4,7 @@ use super::fusion::Fusion;
 use super::request::{Ranking, Search};
 use crate::answer::{AnswerStamp, check_limit};
 use crate::embed::Embedder;
+use crate::limits::BOOST_MAX;
 use crate::planner::scope::Sight;
 use crate::search::base_score::BaseScores;
 use amem_format::error::{Error, Result};
@@ -53,9 +54,19 @@ impl Search {
         for (what, share) in [
             ("neighbour_share", self.neighbour_share),
             ("session_share", self.session_share),
+            ("question_share", self.question_share),
         ] {
             if !(0.0..=1.0).contains(&share) {
                 let why = format!("{share} is not between 0 and 1");
+                return Err(Error::invalid(what, why));
+            }
+        }
+        for (what, boost) in [
+            ("speaker_boost", self.speaker_boost),
+            ("time_boost", self.time_boost),
+        ] {
+            if !(0.0..=BOOST_MAX).contains(&boost) {
+                let why = format!("{boost} is not between 0 and {BOOST_MAX}");
                 return Err(Error::invalid(what, why));
             }
         }

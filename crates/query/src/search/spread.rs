@@ -13,6 +13,7 @@ use crate::planner::scope::{Sight, Visibility};
 use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
 use crate::search::paged_vec::PagedVec;
+use crate::search::short_question::ShortQuestions;
 use amem_format::error::{Error, Result};
 use amem_format::top::ScoredEvent;
 use amem_format::types::{EdgeType, NodeId, SessionId};
@@ -20,6 +21,19 @@ use amem_format::view::{Direction, GraphReader, Node, View};
 
 /// The directions along temporal-next edges. Adjacency is stored by index into this array.
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
+/// The direction of the events before.
+const BEFORE: usize = 1;
+
+/// The base scores of events near one, or bounds of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NearScores {
+    /// Of the best one step away, summed over both directions.
+    pub(super) firsts: f32,
+    /// The same two steps away.
+    pub(super) seconds: f32,
+    /// Of the best short question just before.
+    pub(super) before: f32,
+}
 
 /// Maximum neighbours of an event to prefetch.
 const PREFETCHED_MAX: usize = 8;
@@ -413,17 +427,21 @@ impl<'s, 'v> Spread<'s, 'v> {
     }
 
     /// An upper bound of `near` if no unseen event has a base score above `next`. Reads no graph.
-    pub(super) fn near_seen_bound(&mut self, id: u32, next: f32) -> (f32, f32) {
+    pub(super) fn near_seen_bound(&mut self, id: u32, next: f32) -> NearScores {
         let at_entry = self.entry(id);
         let or_next = |seen: f32| if seen.is_nan() { next } else { seen };
         let max = |seen: NeighbourMax| seen.map(or_next).iter().sum();
         let [firsts, seconds] = self.entries[at_entry].seen;
-        (max(firsts), max(seconds))
+        NearScores {
+            firsts: max(firsts),
+            seconds: max(seconds),
+            before: or_next(firsts[BEFORE]),
+        }
     }
 
     /// An upper bound of `near` that reads no vector.
-    pub(super) fn near_upper_bound(&mut self, id: u32) -> Result<(f32, f32)> {
-        let (mut firsts, mut seconds) = (0.0, 0.0);
+    pub(super) fn near_upper_bound(&mut self, id: u32) -> Result<NearScores> {
+        let mut near = NearScores::default();
         let at_entry = self.entry(id);
         for direction in 0..DIRECTIONS.len() {
             let nearest = self.adjacency(at_entry, direction)?;
@@ -432,18 +450,30 @@ impl<'s, 'v> Spread<'s, 'v> {
                 let at_entry = self.entry(self.neighbours[at]);
                 second = second.max(self.adjacency(at_entry, direction)?.upper_bound);
             }
-            firsts += nearest.upper_bound;
-            seconds += second;
+            near.firsts += nearest.upper_bound;
+            near.seconds += second;
+            if direction == BEFORE {
+                near.before = nearest.upper_bound;
+            }
         }
-        Ok((firsts, seconds))
+        Ok(near)
     }
 
-    /// The base scores of the best selected events one step away, summed over both directions, and two steps away.
-    pub(super) fn near(&mut self, id: u32) -> Result<(f32, f32)> {
-        let (mut firsts, mut seconds) = (0.0, 0.0);
+    /// The base scores of the best selected events near an event.
+    pub(super) fn near(
+        &mut self,
+        id: u32,
+        questions: Option<&ShortQuestions<'_>>,
+    ) -> Result<NearScores> {
+        let mut near = NearScores::default();
         let at_entry = self.entry(id);
         for direction in 0..DIRECTIONS.len() {
-            firsts += self.neighbour_max(at_entry, direction)?;
+            near.firsts += self.neighbour_max(at_entry, direction)?;
+            if direction == BEFORE
+                && let Some(questions) = questions
+            {
+                near.before = self.best_question(at_entry, questions)?;
+            }
             let mut second = 0.0f32;
             for at in self.adjacency(at_entry, direction)?.neighbours() {
                 let id = self.neighbours[at];
@@ -452,9 +482,24 @@ impl<'s, 'v> Spread<'s, 'v> {
                     second = second.max(self.neighbour_max(at_entry, direction)?);
                 }
             }
-            seconds += second;
+            near.seconds += second;
         }
-        Ok((firsts, seconds))
+        Ok(near)
+    }
+
+    /// The greatest base score of a selected short question just before an event.
+    fn best_question(&mut self, at_entry: usize, questions: &ShortQuestions<'_>) -> Result<f32> {
+        let mut best = 0.0f32;
+        for at in self.adjacency(at_entry, BEFORE)?.neighbours() {
+            let id = self.neighbours[at];
+            if self.base_scores.upper_bound(id) > best
+                && questions.contains(id)?
+                && self.admits(id)?
+            {
+                best = best.max(self.base_score(id)?);
+            }
+        }
+        Ok(best)
     }
 
     /// An upper bound of `session` if no unseen event has a base score above `next`.

@@ -1,6 +1,6 @@
 //! The postings of one query term, base and delta as one ascending list, with their scores.
 
-use amem_format::base::terms::{END, PostingCursor, Postings, Terms};
+use amem_format::base::terms::{END, LengthQuarter, PostingCursor, Postings, Terms};
 use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
@@ -10,6 +10,11 @@ use amem_format::error::Result;
 /// of mean length; otherwise a short exclamation would beat the sentence that it belongs to.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
+
+/// A text counts as one of usual length if it is no longer than the mean, or than the shortest quarter of the texts and
+/// this many terms: in conversations with an assistant the mean is that of its long answers, and every message of the
+/// user would count as a short one. No constant alone would do: it takes paragraphs of other brains for long.
+const SHORT_TERMS: u32 = 16;
 
 /// The lengths of the texts that count, and the factors that follow from their mean.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +34,11 @@ impl<'a> Lengths<'a> {
         let total = base
             .map_or(0, |b| b.total_length_below(bound))
             .saturating_add(delta.map_or(0, |d| d.total_length_below(bound)));
-        Self::of_texts(base, delta, f64::from(bound), total)
+        let quarter = match delta.and_then(|delta| delta.quarter_below(bound)) {
+            Some(quarter) => quarter,
+            None => base.map_or(0, |base| base.quarter_below(bound).length()),
+        };
+        Self::of_texts(base, delta, f64::from(bound), (total, quarter))
     }
 
     /// The lengths of the texts of a scope.
@@ -38,23 +47,27 @@ impl<'a> Lengths<'a> {
         delta: Option<&'a DeltaTerms>,
         scope: &ScopeList,
     ) -> Self {
-        let of = |id: u32| u64::from(length_of(base, delta, id));
-        let sum = || scope.ids.iter().map(|&id| of(id)).sum();
-        let total = *scope.text_length.get_or_init(sum);
-        Self::of_texts(base, delta, scope.ids.len() as f64, total)
+        let counted = || {
+            let lengths = scope.ids.iter().map(|&id| length_of(base, delta, id));
+            let total = lengths.clone().map(u64::from).sum();
+            (total, LengthQuarter::of(lengths).length())
+        };
+        let lengths = *scope.lengths.get_or_init(counted);
+        Self::of_texts(base, delta, scope.ids.len() as f64, lengths)
     }
 
     fn of_texts(
         base: Option<Terms<'a>>,
         delta: Option<&'a DeltaTerms>,
         texts: f64,
-        total: u64,
+        (total, quarter): (u64, u32),
     ) -> Self {
         // Without any term there is nothing to score; 1 keeps the numbers finite.
         let mean = match total {
             0 => 1.0,
             total => total as f64 / texts,
         };
+        let mean = mean.min(f64::from(quarter.max(SHORT_TERMS)));
         Self {
             base,
             delta,

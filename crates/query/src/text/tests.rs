@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use amem_format::analyzer::{Analyzer, TermCounts};
-use amem_format::base::terms::{IndexMerge, Terms};
+use amem_format::base::terms::{IndexMerge, LengthQuarter, Terms};
 use amem_format::delta::DeltaTerms;
 
 fn terms_of(text: &str) -> BTreeMap<String, u32> {
@@ -21,6 +21,10 @@ fn naive(texts: &[String], question: &str) -> BTreeMap<u32, f64> {
     let lengths: Vec<u32> = texts.iter().map(|t| t.values().sum()).collect();
     let n = texts.len() as f64;
     let mean = lengths.iter().sum::<u32>() as f64 / n;
+    let mut sorted = lengths.clone();
+    sorted.sort_unstable();
+    let quarter = sorted.get(sorted.len().div_ceil(4).wrapping_sub(1));
+    let mean = mean.min(f64::from(quarter.copied().unwrap_or(0).max(16)));
     let mut scores = BTreeMap::new();
     for (term, times) in terms_of(question) {
         let df = texts.iter().filter(|t| t.contains_key(&term)).count() as f64;
@@ -62,7 +66,9 @@ impl Split {
             base = Some(bytes);
             from = to;
         }
-        let delta = DeltaTerms::new(from as u32);
+        let behind = base.as_deref().map(|b| Terms::open(b, 0).unwrap().unwrap());
+        let lengths = behind.map_or_else(LengthQuarter::default, |b| b.quarter_below(from as u32));
+        let delta = DeltaTerms::new(from as u32, lengths);
         let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
         for (id, text) in (from as u32..).zip(&texts[from..]) {
             delta.add(id, text, &analyzer, &mut counts);
@@ -82,7 +88,12 @@ impl Split {
 fn words(max: usize) -> impl Strategy<Value = String> {
     // A skewed choice: some words are in most texts, most in few.
     let word = (0u32..600, 1u32..30).prop_map(|(a, b)| format!("w{}", a / b / b));
-    prop::collection::vec(word, 0..max).prop_map(|words| words.join(" "))
+    let words = prop::collection::vec(word, 0..max).prop_map(|words| words.join(" "));
+    // One text in four is long: the mean then lies above what a quarter is.
+    (words, 0u32..4).prop_map(|(words, part)| match part {
+        0 => [words.as_str(); 8].join(" "),
+        _ => words,
+    })
 }
 
 proptest! {

@@ -15,7 +15,7 @@ pub(super) const SECOND: i64 = 1_000_000;
 pub const ZONE_BYTES_MAX: usize = 128;
 
 /// What relative times and times without a zone refer to, as far as it is known.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Clock {
     now: Option<Micros>,
     zone: Option<TimeZone>,
@@ -25,6 +25,12 @@ impl Clock {
     /// A clock in a zone.
     pub fn new(now: Micros, zone: TimeZone) -> Self {
         Self::known(Some(now), Some(zone))
+    }
+
+    /// The same clock, in UTC if its zone is unknown: for days that need not be exact.
+    pub fn or_utc(&self) -> Self {
+        let zone = self.zone.clone().or(Some(TimeZone::UTC));
+        Self::known(self.now, zone)
     }
 
     /// A clock of which a part may be unknown: texts that need that part are refused.

@@ -2,10 +2,11 @@
 //! milliseconds, English dates, and times relative to a clock.
 //!
 //! Promises: the answer depends on the text and the clock alone; no text makes it panic; an ambiguous date (05/08/2023)
-//! is an error that names both readings. Not here: dates inside prose.
+//! is an error that names both readings.
 
 mod calendar;
 mod english;
+mod prose;
 mod relative;
 mod scanner;
 mod time_of_day;
@@ -18,6 +19,8 @@ use amem_format::types::Micros;
 use crate::time;
 
 pub use calendar::{Clock, NamedTime, Precision, ZONE_BYTES_MAX, zone_named};
+pub use prose::{ProseTime, times_in};
+
 use calendar::{Problem, SECOND, date, day_span, month_span, year_span};
 use english::English;
 use scanner::Scanner;

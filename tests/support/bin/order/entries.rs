@@ -8,6 +8,7 @@ use super::log::{CommitEntry, DeltaSessions, Log, SessionVersion};
 use super::structures::beside;
 use super::terms::LazyTerms;
 use crate::append::AtomicIndex;
+use crate::base::terms::LengthQuarter;
 use crate::journal::frame::Kind;
 use crate::journal::op::Commit;
 use crate::publish::{self, AppliedMark};
@@ -253,7 +254,9 @@ pub(crate) fn session() {
 pub(crate) fn terms() {
     let texts = |id: u32| Ok(["common", "common word"][id as usize].into());
     let look = move |terms: &LazyTerms, end: u32| {
-        let index = terms.until(0, end, texts).expect("an index");
+        let index = terms
+            .until(0, end, LengthQuarter::default, texts)
+            .expect("an index");
         let covered = index.end();
         assert!(covered >= end, "wrong: {covered} of {end} events");
         let found: Vec<_> = index

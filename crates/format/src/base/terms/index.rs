@@ -4,7 +4,7 @@
 //! damage gives `Error::Corrupt`.
 //! Not here: how a checkpoint builds the index (`merge`).
 
-use super::{BLOCK_POSTINGS, COUNT_MAX, DecodedBlock, PostingBlock, Postings, WHAT};
+use super::{BLOCK_POSTINGS, COUNT_MAX, DecodedBlock, LengthQuarter, PostingBlock, Postings, WHAT};
 use crate::analyzer::{ANALYZER_VERSION, TERM_BYTES_MAX};
 use crate::bytes::{align_up, get_u16, get_u32, get_u64};
 use crate::error::{Error, Result};
@@ -155,6 +155,11 @@ impl<'a> Terms<'a> {
         (sum * SUM_EVENTS..bound).fold(before, |total, id| {
             total.saturating_add(u64::from(self.length_of(id)))
         })
+    }
+
+    /// The lengths of the events below `bound`, counted: a scan.
+    pub fn quarter_below(&self, bound: u32) -> LengthQuarter {
+        LengthQuarter::of((0..bound.min(self.sizes.events)).map(|id| self.length_of(id)))
     }
 
     /// The postings of a term; `None` if no event has it.

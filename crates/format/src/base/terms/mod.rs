@@ -13,12 +13,14 @@ mod merge;
 mod new_terms;
 mod packer;
 mod postings;
+mod quarter;
 
 pub use block::{BLOCK_POSTINGS, DecodedBlock, PostingBlock};
 pub use cursor::{END, PostingCursor};
 pub use index::Terms;
 pub use merge::IndexMerge;
 pub use postings::Postings;
+pub use quarter::LengthQuarter;
 
 /// The greatest length and frequency; greater ones saturate.
 pub const COUNT_MAX: u32 = u16::MAX as u32;
