@@ -132,6 +132,10 @@ fn begin(
             (all.run(view)?.hits, text.limit)
         }
         RowSource::Similar(similar) => {
+            // Where two scopes have nothing in common, the event that is meant is not looked at.
+            if both(&pipeline.scope, &similar.selection.scope).is_none() {
+                return Ok(Vec::new());
+            }
             let all = Similar {
                 limit: PAGE_MAX,
                 ..similar.clone()

@@ -21,7 +21,8 @@ use amem_format::view::{Direction, GraphReader, Node, View};
 
 /// The directions along temporal-next edges. Adjacency is stored by index into this array.
 pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Outgoing, Direction::Incoming];
-/// The direction of the events before.
+/// The directions of the events after and before.
+const AFTER: usize = 0;
 const BEFORE: usize = 1;
 
 /// The base scores of events near one, or bounds of them.
@@ -435,7 +436,8 @@ impl<'s, 'v> Spread<'s, 'v> {
         NearScores {
             firsts: max(firsts),
             seconds: max(seconds),
-            before: or_next(firsts[BEFORE]),
+            // Recorded by the direction in which the other event found this one.
+            before: or_next(firsts[AFTER]),
         }
     }
 

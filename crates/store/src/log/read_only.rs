@@ -2,7 +2,7 @@
 //!
 //! Promises: views show every whole transaction of the file, and the brain can be removed; nothing is written to the
 //! file. One that wants room is recovered by the first request after there is some; until then its file publishes what
-//! its views show.
+//! its views show, where the file system can store a page.
 
 use amem_format::Micros;
 
