@@ -23,7 +23,7 @@ pub const ORIGIN: &str = "amem.origin";
 pub const REASON: &str = "amem.reason";
 
 /// The attribute that says who spoke, in conversations.
-pub const SPEAKER: &str = "speaker";
+const SPEAKER: &str = "speaker";
 
 /// Why an event replaced another, by its attributes as JSON; `None` if they give no reason, or are damaged.
 pub fn reason(json: &str) -> Option<String> {

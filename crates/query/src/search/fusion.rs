@@ -179,7 +179,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         self.bound(next, near, session)
     }
 
-    /// An upper bound of a score with these parts, whoever spoke and whenever.
+    /// An upper bound of a score with these parts, for any speaker and time.
     fn bound(&self, own: f32, near: NearScores, session: f32) -> f32 {
         let spread = self.search.neighbour_share * (near.firsts + SECOND_STEP_SHARE * near.seconds)
             + self.search.question_share * near.before;

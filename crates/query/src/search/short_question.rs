@@ -1,7 +1,7 @@
 //! Short questions: turns that hand on to the event behind them.
 //!
-//! In a conversation the words of a question are often those that somebody searches for, and the answer behind it is
-//! what they want.
+//! In a conversation the words of a question are often those of a later search, and the answer behind it is what is
+//! wanted.
 
 use amem_format::base::terms::Terms;
 use amem_format::delta::DeltaTerms;

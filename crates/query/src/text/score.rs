@@ -3,8 +3,9 @@
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
 //! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / usual length))`,
 //! where `idf` is `ln(1 + (N − df + ½) / (df + ½))`, the usual length is `min(mean, max(16, quarter))` with the length
-//! that a quarter of the texts do not exceed, and N, df, mean and quarter are those of the events below the bound, or of the scope among them (Robertson and Zaragoza, The
-//! Probabilistic Relevance Framework, 2009; the ½ and 1 as in Lucene).
+//! that a quarter of the texts do not exceed, and N, df, mean and quarter are those of the events below the bound, or
+//! of the scope among them (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009; the ½ and 1 as in
+//! Lucene).
 //!
 //! Promises: scores are equal to the bit wherever an event's postings are stored; `search` returns what sorting all of
 //! `scores` would return. Hidden events count in the statistics and are not returned.

@@ -1,8 +1,8 @@
 //! Times named inside prose: "what did we plan in June 2023", "since last Tuesday".
 //!
-//! Promises: only what nobody writes otherwise counts as a time: a month with a capital behind a preposition, or beside
-//! a number; a weekday by its whole name; a year of four digits. A text without a present (`Clock`) gives the times that
-//! need none.
+//! Promises: only what nobody writes otherwise counts as a time: a month with a capital behind a preposition, or
+//! beside a number; a weekday by its whole name; a year of four digits. A text without a present (`Clock`) gives the
+//! times that need none.
 
 use super::calendar::{Clock, NamedTime, Precision};
 use super::parse_phrase;

@@ -117,8 +117,8 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
             if in_doubt || file.sync().is_err() {
                 return Err(error);
             }
-            // A reader of the file sees what the views show. Where a page cannot be stored without room (btrfs), it sees
-            // what was published before, which has all that was acknowledged.
+            // A reader of the file sees what the views show. Where a page cannot be stored without room (btrfs), it
+            // sees what was published before, which has all that was acknowledged.
             let _unpublished = store.store_committed(0);
         }
         return Ok(store);

@@ -1,7 +1,7 @@
 //! The length that a quarter of the texts do not exceed.
 //!
 //! In conversations with an assistant few long answers make the mean; the shortest quarter says how long a text is that
-//! somebody types.
+//! a person types.
 
 /// Texts counted by length, and the length of the last text of the shortest quarter.
 #[derive(Debug, Clone, Default)]
