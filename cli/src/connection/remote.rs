@@ -51,22 +51,16 @@ impl From<Refusal> for RemoteError {
 
 impl From<Status> for RemoteError {
     fn from(status: Status) -> Self {
-        // What is behind the address does not speak amem.v1: gRPC's own words say nothing to a user.
-        let words = status.message();
-        let is_foreign = [
-            "transport error",
-            "h2 protocol error",
-            "grpc-status header missing",
-        ]
-        .iter()
-        .any(|known| words.contains(known));
-        if is_foreign && status.metadata().is_empty() {
+        // What is behind the address does not speak gRPC. A connection that breaks is not that: an amemd that ends
+        // during a call breaks it, too, and may have made the change.
+        let why = root(&status);
+        let is_foreign = ["grpc-status header missing", "frame with invalid size"]
+            .iter()
+            .any(|known| why.contains(known));
+        if is_foreign {
             return Self::Unreachable {
                 to: "the address".into(),
-                why: format!(
-                    "what listens there does not answer as amemd ({})",
-                    root(&status)
-                ),
+                why: format!("what listens there does not answer as amemd ({why})"),
             };
         }
         let mut refusal = Refusal::from(status);
@@ -246,5 +240,22 @@ pub(crate) fn all_pages<T>(
             return Ok(all);
         }
         token = next;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_breaks_is_a_refusal_and_no_gateway() {
+        // amemd may have made the change: its request id must be told.
+        for words in ["transport error", "h2 protocol error: http2 error"] {
+            let error = RemoteError::from(Status::unknown(words));
+            assert!(matches!(error, RemoteError::Refused(_)), "{error}");
+        }
+        let foreign = "grpc-status header missing, mapped from HTTP status code 404";
+        let error = RemoteError::from(Status::unimplemented(foreign));
+        assert!(matches!(error, RemoteError::Unreachable { .. }), "{error}");
     }
 }
