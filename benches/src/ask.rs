@@ -82,7 +82,8 @@ fn text(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {
         limit: LIMIT,
         ..TextSearch::default()
     };
-    Ok(query.run(view)?.hits.into_iter().map(|hit| hit.0).collect())
+    let hits = query.run(view)?.hits.into_iter();
+    Ok(hits.map(|hit| hit.id).collect())
 }
 
 fn similar(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {

@@ -1,6 +1,7 @@
 //! `amemctl search`: events that answer a question, by words, by meaning and by their neighbours.
 
 use amem_client::v1;
+use amem_query::search::LIKELY_RELEVANCE;
 use clap::Args;
 use serde::Serialize;
 
@@ -23,10 +24,14 @@ use crate::when;
   git log -1 --format=%s | amemctl search work -
   amemctl search work backups --vector-weight 0     by words alone
 
+Relevance says how well an event answers the question, from 0 to 1, and can be compared with that of other questions:
+0.6 times the share of the question's words that the event and those beside it have, plus 0.4 times the share that
+the brain has, plus 0.2 if the question names who spoke. Scores order the hits of one question.
 A score is the sum of its parts: words, meaning (the vector), a share of the scores of the events before and
 after it in time (near), and a share of the best score of its session. It counts more if the question names who spoke
-(who) or a time near which it happened (when). A replaced event is found as the event that
-replaced it, unless --superseded is given.
+(who) or a time near which it happened (when). A replaced event is found as the event that replaced it, unless
+--superseded is given. Equal texts are one hit, the newest; near ties, and texts that differ in one value only, come
+newest first.
 
 {}", when::HELP))]
 pub(crate) struct SearchArgs {
@@ -61,6 +66,18 @@ pub(crate) struct SearchArgs {
     /// What is added to 1 for events near a time that the question names [default: 0.5]
     #[arg(long, value_name = "0..10", hide_short_help = true)]
     time_boost: Option<f32>,
+    /// Only hits of at least this relevance, on a scale that is the same for every question.
+    #[arg(long, value_name = "0..1", default_value_t = 0.0, hide_default_value = true, value_parser = crate::args::text::parse_unit)]
+    min_relevance: f32,
+    /// Days after which an event counts half as much [default: age does not count]
+    #[arg(long, value_name = "DAYS", hide_short_help = true)]
+    half_life: Option<f32>,
+    /// The share of a score within which the newest comes first [default: 0.03]
+    #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
+    tie_margin: Option<f32>,
+    /// Show every event, also where its text is that of another.
+    #[arg(long)]
+    duplicates: bool,
     /// Show replaced events themselves, not what replaced them.
     #[arg(long, visible_alias = "include-superseded")]
     superseded: bool,
@@ -78,6 +95,7 @@ struct SearchOutput {
 
 #[derive(Serialize)]
 struct SearchHitJson {
+    relevance: RelevanceJson,
     score: f32,
     text: f32,
     vector: f32,
@@ -86,6 +104,13 @@ struct SearchHitJson {
     /// Factors of who spoke and when.
     speaker: f32,
     time: f32,
+    /// The factor of age.
+    recency: f32,
+    /// How many events with this text were found.
+    equal_texts: u32,
+    /// A newer hit of another value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newer_value: Option<u64>,
     /// The event that matched, if this event replaced it.
     #[serde(skip_serializing_if = "Option::is_none")]
     found: Option<u64>,
@@ -94,6 +119,21 @@ struct SearchHitJson {
     /// Another event replaces it.
     superseded: bool,
     event: EventJson,
+}
+
+#[derive(Serialize)]
+struct RelevanceJson {
+    value: f32,
+    /// The share of the question's words that it has, with the events beside it.
+    covered: f32,
+    /// The share of them that the brain has.
+    known: f32,
+    /// The question names who spoke.
+    named: bool,
+    /// By its vector.
+    meaning: f32,
+    /// It has none of the words.
+    weak: bool,
 }
 
 impl SearchArgs {
@@ -114,6 +154,10 @@ impl SearchArgs {
             question_share: self.question_share,
             speaker_boost: self.speaker_boost,
             time_boost: self.time_boost,
+            min_relevance: self.min_relevance,
+            recency_half_life_days: self.half_life,
+            tie_margin: self.tie_margin,
+            include_duplicates: self.duplicates,
             include_superseded: self.superseded,
             as_of: self.looking.as_of(),
             ..Default::default()
@@ -135,7 +179,16 @@ impl SearchArgs {
 
 fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
     let event = EventJson::of(&hit.event.clone().unwrap_or_default())?;
+    let relevance = hit.relevance.unwrap_or_default();
     Ok(SearchHitJson {
+        relevance: RelevanceJson {
+            value: relevance.value,
+            covered: relevance.covered,
+            known: relevance.known,
+            named: relevance.named,
+            meaning: relevance.meaning,
+            weak: relevance.weak,
+        },
         score: hit.score,
         text: hit.text_score,
         vector: hit.vector_score,
@@ -143,6 +196,9 @@ fn hit(hit: &v1::SearchHit) -> Result<SearchHitJson, Failure> {
         session: hit.session_score,
         speaker: hit.speaker_factor,
         time: hit.time_factor,
+        recency: hit.recency_factor,
+        equal_texts: hit.equal_texts,
+        newer_value: hit.newer_value_id,
         found: Some(hit.found_id).filter(|found| *found != event.id),
         contested: hit.contested,
         superseded: hit.superseded,
@@ -157,6 +213,8 @@ fn marks(hit: &SearchHitJson) -> String {
         found,
         hit.contested.then(|| "contested".to_owned()),
         hit.superseded.then(|| "superseded".to_owned()),
+        (hit.equal_texts > 1).then(|| format!("{} times", hit.equal_texts)),
+        hit.newer_value.map(|id| format!("newer: {id}")),
     ];
     let marks: Vec<String> = marks.into_iter().flatten().collect();
     match marks.is_empty() {
@@ -169,7 +227,9 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
     // A factor that no hit has is no column.
     let has_speaker = output.hits.iter().any(|hit| hit.speaker != 1.0);
     let has_time = output.hits.iter().any(|hit| hit.time != 1.0);
+    let has_age = output.hits.iter().any(|hit| hit.recency != 1.0);
     let mut header = vec![
+        ("relevance", Align::Right),
         ("score", Align::Right),
         ("= words", Align::Right),
         ("+ meaning", Align::Right),
@@ -178,6 +238,7 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
     ];
     header.extend(has_speaker.then_some(("x who", Align::Right)));
     header.extend(has_time.then_some(("x when", Align::Right)));
+    header.extend(has_age.then_some(("x age", Align::Right)));
     header.extend([
         ("id", Align::Right),
         ("type", Align::Left),
@@ -187,6 +248,7 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
     let mut table = TextTable::new(&header);
     for hit in &output.hits {
         let mut row = vec![
+            float(hit.relevance.value),
             float(hit.score),
             float(hit.text),
             float(hit.vector),
@@ -195,6 +257,7 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
         ];
         row.extend(has_speaker.then(|| float(hit.speaker)));
         row.extend(has_time.then(|| float(hit.time)));
+        row.extend(has_age.then(|| float(hit.recency)));
         row.extend([
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),
@@ -204,8 +267,16 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
         table.row(row);
     }
     table.write(page);
-    if !output.hits.is_empty() && output.hits.iter().all(|hit| hit.text == 0.0) {
+    let is_any = !output.hits.is_empty();
+    if is_any && output.hits.iter().all(|hit| hit.relevance.weak) {
         page.aside("no words in common: found by meaning and neighbourhood alone");
+    } else if is_any
+        && output
+            .hits
+            .iter()
+            .all(|hit| hit.relevance.value < LIKELY_RELEVANCE)
+    {
+        page.aside("no hit answers much of the question: this brain may not know it");
     }
     if output.hits.is_empty() {
         page.aside("nothing found: use other words, or fewer conditions");

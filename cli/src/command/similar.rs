@@ -43,6 +43,9 @@ pub(crate) struct SimilarArgs {
     /// Only events of at least this similarity.
     #[arg(long, value_name = "-1..1", allow_negative_numbers = true)]
     min_similarity: Option<f32>,
+    /// Only events of at least this relevance, on a scale that is about the same for every model.
+    #[arg(long, value_name = "0..1", value_parser = text::parse_unit)]
+    min_relevance: Option<f32>,
     /// Answer sooner on large brains; about one in a hundred of the best may be missed.
     #[arg(long)]
     approximate: bool,
@@ -62,6 +65,7 @@ struct SimilarOutput {
 
 #[derive(Serialize)]
 struct SimilarHitJson {
+    relevance: f32,
     similarity: f32,
     event: EventJson,
 }
@@ -90,6 +94,7 @@ impl SimilarArgs {
             selection: Some(selection),
             limit: self.limit,
             min_similarity: self.min_similarity,
+            min_relevance: self.min_relevance,
             as_of: self.looking.as_of(),
             approximate: self.approximate,
             ..Default::default()
@@ -98,6 +103,7 @@ impl SimilarArgs {
         let moment = answer.moment.as_ref();
         let hit = |hit: &v1::SimilarHit| {
             Ok(SimilarHitJson {
+                relevance: hit.relevance,
                 similarity: hit.similarity,
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
@@ -122,6 +128,7 @@ impl SimilarArgs {
 
 fn write(output: &SimilarOutput, page: &mut TextPage) {
     let mut table = TextTable::new(&[
+        ("relevance", Align::Right),
         ("similarity", Align::Right),
         ("id", Align::Right),
         ("type", Align::Left),
@@ -130,6 +137,7 @@ fn write(output: &SimilarOutput, page: &mut TextPage) {
     ]);
     for hit in &output.hits {
         table.row(vec![
+            float(hit.relevance),
             float(hit.similarity),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),

@@ -36,6 +36,9 @@ pub(crate) struct TextSearchArgs {
     /// At most this many.
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
+    /// Only hits of at least this relevance, on a scale that is the same for every question.
+    #[arg(long, value_name = "0..1", default_value_t = 0.0, hide_default_value = true, value_parser = crate::args::text::parse_unit)]
+    min_relevance: f32,
     #[command(flatten)]
     looking: MomentArgs,
     #[command(flatten)]
@@ -50,6 +53,7 @@ struct TextSearchOutput {
 
 #[derive(Serialize)]
 struct TextHitJson {
+    relevance: f32,
     score: f32,
     event: EventJson,
 }
@@ -65,6 +69,7 @@ impl TextSearchArgs {
             text,
             selection: Some(selection),
             limit: self.limit,
+            min_relevance: self.min_relevance,
             as_of: self.looking.as_of(),
             ..Default::default()
         };
@@ -72,6 +77,7 @@ impl TextSearchArgs {
         let moment = answer.moment.as_ref();
         let hit = |hit: &v1::TextHit| {
             Ok::<_, Failure>(TextHitJson {
+                relevance: hit.relevance,
                 score: hit.score,
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
@@ -91,6 +97,7 @@ impl TextSearchArgs {
 
 fn write(output: &TextSearchOutput, page: &mut TextPage) {
     let mut table = TextTable::new(&[
+        ("relevance", Align::Right),
         ("score", Align::Right),
         ("id", Align::Right),
         ("type", Align::Left),
@@ -99,6 +106,7 @@ fn write(output: &TextSearchOutput, page: &mut TextPage) {
     ]);
     for hit in &output.hits {
         table.row(vec![
+            float(hit.relevance),
             float(hit.score),
             hit.event.id.to_string(),
             hit.event.event_type.to_string(),

@@ -29,6 +29,17 @@ impl AnswerStamp {
     }
 }
 
+/// Checks a share that a request gives: 0 to 1.
+pub(crate) fn check_share(what: &'static str, share: f32) -> Result<()> {
+    if (0.0..=1.0).contains(&share) {
+        return Ok(());
+    }
+    Err(Error::invalid(
+        what,
+        format!("{share} is not between 0 and 1"),
+    ))
+}
+
 /// Checks the number of results that a request asks for: 1 to `limits::PAGE_MAX`.
 pub(crate) fn check_limit(limit: usize) -> Result<()> {
     if limit == 0 {

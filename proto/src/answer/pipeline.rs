@@ -58,12 +58,15 @@ fn source(view: &View, message: v1::PipelineSource) -> Result<RowSource> {
             question: m.text,
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
+            // Rows have values, and come in their order.
+            tie_margin: 0.0,
             ..Search::default()
         }),
         Some(Asked::Text(m)) => RowSource::Text(TextSearch {
             question: m.text,
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
+            ..TextSearch::default()
         }),
         Some(Asked::Similar(m)) => RowSource::Similar(Similar {
             like: like(
@@ -78,7 +81,7 @@ fn source(view: &View, message: v1::PipelineSource) -> Result<RowSource> {
             selection: selection(m.selection)?,
             limit: count(m.limit, HITS),
             min_similarity: m.min_similarity,
-            approximate: false,
+            ..Similar::default()
         }),
         Some(Asked::Pattern(m)) => RowSource::Pattern(Pattern {
             order: order(m.order, axis(m.axis, Axis::Recorded)?)?,

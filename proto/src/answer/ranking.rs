@@ -5,6 +5,7 @@ use amem_format::view::View;
 use amem_query::embed::Embedder;
 use amem_query::graph::BeliefMarks;
 use amem_query::planner::Sight;
+use amem_query::search::Hit;
 use amem_query::{Search, Similar, SimilarityTarget, TextSearch};
 
 use super::event::EventEncoder;
@@ -20,19 +21,23 @@ impl Evaluate for v1::SimilarRequest {
     type Answer = v1::SimilarResponse;
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
-        let found = Similar {
+        let similar = Similar {
             like: like(view, self.like)?,
             selection: selection(self.selection)?,
             limit: count(self.limit, HITS),
             min_similarity: self.min_similarity,
+            min_relevance: self.min_relevance,
             approximate: self.approximate,
-        }
-        .run(view)?;
+        };
+        let found = similar.run(view)?;
+        let relevance = similar.relevance(view, &found)?;
         let mut encoder = EventEncoder::new(view);
-        let hits = found.hits.iter().map(|&(id, similarity)| {
+        let hits = found.hits.iter().zip(relevance);
+        let hits = hits.map(|(&(id, similarity), relevance)| {
             Ok(v1::SimilarHit {
                 event: Some(encoder.whole(id)?),
                 similarity,
+                relevance,
             })
         });
         Ok(v1::SimilarResponse {
@@ -69,13 +74,15 @@ impl Evaluate for v1::TextRequest {
             question: self.text,
             selection: selection(self.selection)?,
             limit: count(self.limit, HITS),
+            min_relevance: self.min_relevance,
         }
         .run(view)?;
         let mut encoder = EventEncoder::new(view);
-        let hits = found.hits.iter().map(|&(id, score)| {
+        let hits = found.hits.iter().map(|hit| {
             Ok(v1::TextHit {
-                event: Some(encoder.whole(id)?),
-                score,
+                event: Some(encoder.whole(hit.id)?),
+                score: hit.score,
+                relevance: hit.relevance,
             })
         });
         Ok(v1::TextResponse {
@@ -109,8 +116,13 @@ impl Evaluate for v1::SearchRequest {
             question_share: self.question_share.unwrap_or(otherwise.question_share),
             speaker_boost: self.speaker_boost.unwrap_or(otherwise.speaker_boost),
             time_boost: self.time_boost.unwrap_or(otherwise.time_boost),
+            recency_half_life: self.recency_half_life_days.unwrap_or_default(),
+            tie_margin: self.tie_margin.unwrap_or(otherwise.tie_margin),
+            min_relevance: self.min_relevance,
+            centred: self.centre_vector.unwrap_or(otherwise.centred),
             clock,
             include_superseded: self.include_superseded,
+            include_duplicates: self.include_duplicates,
         }
         .run(view)?;
         let mut encoder = EventEncoder::new(view);
@@ -128,6 +140,10 @@ impl Evaluate for v1::SearchRequest {
                 session_score: hit.session,
                 speaker_factor: hit.speaker,
                 time_factor: hit.time,
+                recency_factor: hit.recency,
+                relevance: Some(relevance(hit)),
+                equal_texts: hit.equal_texts,
+                newer_value_id: hit.newer_value.map(|id| id.0),
                 found_id: hit.found.0,
             })
         });
@@ -139,6 +155,18 @@ impl Evaluate for v1::SearchRequest {
 
     fn shown(answer: &Self::Answer) -> Vec<NodeId> {
         ids(answer.hits.iter().flat_map(|hit| &hit.event))
+    }
+}
+
+fn relevance(hit: &Hit) -> v1::Relevance {
+    let relevance = &hit.relevance;
+    v1::Relevance {
+        value: relevance.value,
+        covered: relevance.covered,
+        known: relevance.known,
+        named: relevance.is_named,
+        meaning: relevance.meaning,
+        weak: relevance.is_weak,
     }
 }
 

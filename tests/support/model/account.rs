@@ -84,6 +84,7 @@ impl Account {
                 state: State::default(),
                 now: 0,
                 moment: 0,
+                time: 0,
             },
             done: Vec::new(),
             actors: Vec::new(),

@@ -23,6 +23,8 @@ pub struct ViewState {
     pub now: u64,
     /// The moment asked about.
     pub moment: u64,
+    /// The time of its newest commit.
+    pub time: i64,
 }
 
 impl Model {
@@ -70,6 +72,7 @@ impl Model {
                 state: present,
                 now: now.0,
                 moment,
+                time,
             };
         }
         let mut state = replay(all.filter(is_in), base);
@@ -81,6 +84,7 @@ impl Model {
             state: State { rates, ..state },
             now: now.0,
             moment,
+            time,
         }
     }
 }

@@ -23,7 +23,7 @@ pub use graph::{Heads, conflicts, edges, forest, heads, resolve, route, tree};
 pub use history::{Model, ViewState};
 pub use likeness::{commits, likeness};
 pub use listing::{SortKey, list, place, sessions};
-pub use ranking::{ScoreParts, bm25, cosines, fused, shown_as};
+pub use ranking::{ScoreParts, ShownHit, arranged, bm25, cosines, fit, fused, relevance, shown_as};
 pub use requests::Requests;
 pub use state::{Act, Event, NewEvent, Session, SessionSpan, State};
 pub use world::{World, author_of};

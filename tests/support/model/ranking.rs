@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use amem_format::analyzer::{Analyzer, Scratch};
 use amem_format::{EdgeType, Flags};
+use amem_query::search::Hit;
 use amem_query::time_phrase::{ProseTime, times_in};
 use amem_query::{Scope, Search};
 
@@ -72,6 +73,41 @@ pub fn cosines(known: &ViewState, vector: &[f32]) -> BTreeMap<u64, f64> {
     cosines
 }
 
+/// The cosines of the events of a search's scope, and their mean. Worlds are of no embedder's space.
+fn scoped_cosines(known: &ViewState, search: &Search) -> (BTreeMap<u64, f64>, f64) {
+    if search.vector.is_empty() {
+        return (BTreeMap::new(), 0.0);
+    }
+    let is_in = |id: &u64| is_in_scope(&known.state.events[*id as usize], &search.selection.scope);
+    let unit = |vector: &[f32]| -> Option<Vec<f64>> {
+        let length = vector
+            .iter()
+            .map(|&x| f64::from(x).powi(2))
+            .sum::<f64>()
+            .sqrt();
+        (length > 0.0).then(|| vector.iter().map(|&x| f64::from(x) / length).collect())
+    };
+    let mut question = search.vector.clone();
+    let events = known.state.events.iter().filter(|event| is_in(&event.id));
+    let units = events.filter_map(|event| unit(event.made.vector.as_ref()?));
+    // The worlds have fewer events than are sampled at most: means are those of all.
+    let units: Vec<Vec<f64>> = units.collect();
+    if search.centred
+        && !units.is_empty()
+        && let Some(own) = unit(&question)
+    {
+        let mean = |at: usize| units.iter().map(|unit| unit[at]).sum::<f64>() / units.len() as f64;
+        let centred: Vec<f64> = own.iter().enumerate().map(|(at, x)| x - mean(at)).collect();
+        if centred.iter().map(|x| x * x).sum::<f64>().sqrt() > 1e-3 {
+            question = centred.iter().map(|&x| x as f32).collect();
+        }
+    }
+    let cosines = cosines(known, &question);
+    let cosines: BTreeMap<_, _> = cosines.into_iter().filter(|(id, _)| is_in(id)).collect();
+    let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
+    (cosines, mean)
+}
+
 /// The parts of a score.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ScoreParts {
@@ -87,6 +123,8 @@ pub struct ScoreParts {
     pub speaker: f64,
     /// What is added to 1 for the time.
     pub time: f64,
+    /// What is taken from 1 for the age.
+    pub aged: f64,
 }
 
 impl ScoreParts {
@@ -95,6 +133,7 @@ impl ScoreParts {
         (self.text + self.vector + self.neighbours + self.session)
             * (1.0 + self.speaker)
             * (1.0 + self.time)
+            * (1.0 - self.aged)
     }
 }
 
@@ -112,16 +151,9 @@ impl ViewState {
 
     /// What every event has of its own, wanted or not. Worlds are of no embedder's space.
     fn own(&self, search: &Search) -> BTreeMap<u64, ScoreParts> {
-        let cosines = if search.vector.is_empty() {
-            BTreeMap::new()
-        } else {
-            cosines(self, &search.vector)
-        };
         let scope = &search.selection.scope;
         let is_in = |id: &u64| is_in_scope(&self.state.events[*id as usize], scope);
-        let cosines: BTreeMap<_, _> = cosines.into_iter().filter(|(id, _)| is_in(id)).collect();
-        // The worlds have fewer events than are sampled at most: the mean is that of all.
-        let mean = cosines.values().sum::<f64>() / cosines.len().max(1) as f64;
+        let (cosines, mean) = scoped_cosines(self, search);
         let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
         let scaled = |cosine: f64| {
             let part = (cosine - mean) / (greatest - mean);
@@ -135,13 +167,13 @@ impl ViewState {
         let most = scores.values().copied().fold(0.0, f64::max);
         let has_words = !counts(&search.question).is_empty();
         let text = if has_words {
-            f64::from(search.text_weight.unwrap_or(0.4))
+            f64::from(search.text_weight.unwrap_or(0.6))
         } else {
             0.0
         };
         let has_cosines = greatest - mean > ALIKE;
         let vector = if has_cosines {
-            f64::from(search.vector_weight.unwrap_or(0.6))
+            f64::from(search.vector_weight.unwrap_or(0.4))
         } else {
             0.0
         };
@@ -169,25 +201,33 @@ fn is_short_question(event: &Event) -> bool {
     !event.flags.has(Flags::ERASED) && terms <= 12 && text.ends_with(['?', '？', '؟'])
 }
 
+/// Who spoke, in lower case; nothing if that is not said.
+fn spoke(event: &Event) -> Option<String> {
+    let attributes = event.made.attributes.as_ref()?;
+    Some(attributes.get("speaker")?.as_str()?.to_lowercase())
+}
+
+fn has(search: &Search, words: &str) -> bool {
+    let question = format!(" {} ", search.question.to_lowercase());
+    question.replace("?", " ").contains(&format!(" {words} "))
+}
+
+/// True if a question names who spoke.
+fn is_named(search: &Search, event: &Event) -> bool {
+    spoke(event).is_some_and(|name| has(search, &name))
+}
+
 /// What is added for who spoke.
 fn speaker(search: &Search, event: &Event) -> f64 {
-    let attributes = event.made.attributes.as_ref();
-    let name = attributes.and_then(|attributes| attributes.get("speaker"));
-    let Some(name) = name.and_then(|name| name.as_str()) else {
-        return 0.0;
-    };
-    let name = name.to_lowercase();
-    let question = format!(" {} ", search.question.to_lowercase());
-    let has = |words: &str| question.replace("?", " ").contains(&format!(" {words} "));
     let asks_assistant = ["did you", "you said"];
-    let role = if asks_assistant.iter().any(|words| has(words)) {
+    let role = if asks_assistant.iter().any(|words| has(search, words)) {
         "assistant"
-    } else if ["i", "my", "me", "we"].iter().any(|word| has(word)) {
+    } else if ["i", "my", "me", "we"].iter().any(|word| has(search, word)) {
         "user"
     } else {
         ""
     };
-    let is_meant = name == role || has(&name);
+    let is_meant = spoke(event).as_deref() == Some(role) || is_named(search, event);
     f64::from(search.speaker_boost) * f64::from(u8::from(is_meant))
 }
 
@@ -205,6 +245,237 @@ fn time(search: &Search, event: &Event) -> f64 {
     };
     let times = times_in(&search.question, &search.clock.or_utc());
     f64::from(search.time_boost) * times.into_iter().map(near).fold(0.0, f64::max)
+}
+
+/// What is taken for the age: days count from the moment, as no search of these gives a present.
+fn aged(known: &ViewState, search: &Search, event: &Event) -> f64 {
+    if search.recency_half_life == 0.0 {
+        return 0.0;
+    }
+    let age = (known.time as f64 - event.happened() as f64).max(0.0) / 86_400e6;
+    1.0 - 0.5f64.powf(age / f64::from(search.recency_half_life))
+}
+
+/// How well a hit answers a question.
+#[derive(Debug, Default)]
+pub struct Fit {
+    /// All of it.
+    pub value: f64,
+    /// The share of the question's terms that the event has.
+    pub covered: f64,
+    /// The share that the scope has.
+    pub known: f64,
+    /// Whether the question names who spoke.
+    pub is_named: bool,
+    /// Of the vector.
+    pub meaning: f64,
+}
+
+/// How well the words of some events answer a question.
+pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Event]) -> Fit {
+    let asked: Vec<String> = counts(question).into_keys().collect();
+    let in_scope = known.state.events.iter().filter(|e| is_in_scope(e, scope));
+    let in_scope: Vec<_> = in_scope.map(|event| counts(&event.indexed)).collect();
+    let events = events
+        .iter()
+        .filter(|event| !event.flags.has(Flags::ERASED));
+    let own: Vec<_> = events.map(|event| counts(&event.indexed)).collect();
+    let share = |texts: &[BTreeMap<String, u32>]| {
+        let has = |term: &&String| texts.iter().any(|text| text.contains_key(*term));
+        asked.iter().filter(has).count() as f64 / asked.len().max(1) as f64
+    };
+    let (covered, known) = (share(&own), share(&in_scope));
+    let value = if covered > 0.0 {
+        0.6 * covered + 0.4 * known
+    } else {
+        0.0
+    };
+    Fit {
+        value,
+        covered,
+        known,
+        ..Fit::default()
+    }
+}
+
+/// How well a hit of a search answers its question.
+pub fn fit(known: &ViewState, search: &Search, hit: &Hit) -> Fit {
+    let event = |id: u64| &known.state.events[id as usize];
+    let next = known.state.edges.keys();
+    let next = next.filter(|(.., t)| EdgeType(*t) == EdgeType::TEMPORAL_NEXT);
+    let (mut after, mut before) = (Vec::new(), Vec::new());
+    for &(source, target, _) in next {
+        if source == hit.found.0 {
+            after.push(target);
+        }
+        if target == hit.found.0 {
+            before.push(source);
+        }
+    }
+    let mut near = vec![event(hit.found.0), event(hit.id.0)];
+    for mut beside in [after, before] {
+        beside.sort_unstable();
+        let beside = beside.into_iter().take(8).map(event);
+        near.extend(beside.filter(|event| known.finds(event, search)));
+    }
+    let words = relevance(known, &search.question, &search.selection.scope, &near);
+    let (cosines, mean) = scoped_cosines(known, search);
+    let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
+    let meaning = match cosines.get(&hit.found.0) {
+        Some(cosine) if greatest - mean > ALIKE => ((cosine - mean) / (1.0 - mean)).clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let is_named = is_named(search, event(hit.found.0));
+    let named = if is_named && words.value > 0.0 {
+        0.2
+    } else {
+        0.0
+    };
+    Fit {
+        value: (words.value + named).min(1.0).max(meaning),
+        is_named,
+        meaning,
+        ..words
+    }
+}
+
+/// A hit as it is shown.
+#[derive(Debug, PartialEq)]
+pub struct ShownHit {
+    /// The event.
+    pub id: u64,
+    /// The event that has the score.
+    pub found: u64,
+    /// How many have its text.
+    pub equal_texts: u32,
+    /// A newer one of another value.
+    pub newer_value: Option<u64>,
+}
+
+/// The hits that are shown, from all hits (event, what was found, score), the best first.
+pub fn arranged(known: &ViewState, search: &Search, all: &[(u64, u64, f32)]) -> Vec<ShownHit> {
+    let event = |id: u64| &known.state.events[id as usize];
+    let newness = |id: u64| (event(id).happened(), id);
+    let plain = |text: &str| -> Vec<String> {
+        let words = text.split_whitespace();
+        let words = words.map(|w| w.trim_matches(['.', ',', ';', ':', '!', '"', '(', ')']));
+        words
+            .filter(|w| !w.is_empty())
+            .map(str::to_lowercase)
+            .collect()
+    };
+    let form = |id: u64| -> Vec<String> {
+        let words = plain(&event(id).made.text).into_iter();
+        words
+            .filter(|w| !["a", "an", "the"].contains(&&**w))
+            .collect()
+    };
+    let extra = if search.tie_margin > 0.0 { 16 } else { 0 };
+    let mut groups: Vec<Vec<(ShownHit, f32)>> = Vec::new();
+    for &(id, found, score) in all {
+        let count: usize = groups.iter().map(Vec::len).sum();
+        let leader = groups.last().map_or(f32::INFINITY, |group| group[0].1);
+        let is_tied = score >= leader * (1.0 - search.tie_margin) && !groups.is_empty();
+        if count >= search.limit + extra || count >= search.limit && !is_tied {
+            break;
+        }
+        let has_text = !form(id).is_empty();
+        let same = |hit: &&mut (ShownHit, f32)| form(hit.0.id) == form(id);
+        if has_text
+            && !search.include_duplicates
+            && let Some((first, _)) = groups.iter_mut().flatten().find(same)
+        {
+            first.equal_texts += 1;
+            first.id = *[first.id, id]
+                .iter()
+                .max_by_key(|id| newness(**id))
+                .unwrap();
+            continue;
+        }
+        if !is_tied {
+            groups.push(Vec::new());
+        }
+        let hit = ShownHit {
+            id,
+            found,
+            equal_texts: 1,
+            newer_value: None,
+        };
+        groups.last_mut().unwrap().push((hit, score));
+    }
+    let mut hits: Vec<ShownHit> = Vec::new();
+    for mut group in groups {
+        if search.tie_margin > 0.0 {
+            group.sort_by_key(|(hit, _)| std::cmp::Reverse(newness(hit.id)));
+        }
+        hits.extend(group.into_iter().map(|(hit, _)| hit));
+    }
+    if search.tie_margin > 0.0 {
+        let texts: Vec<_> = hits
+            .iter()
+            .map(|hit| event(hit.id).made.text.clone())
+            .collect();
+        values_by_time(&mut hits, &texts, &plain(&search.question), &plain, newness);
+    }
+    hits.truncate(search.limit);
+    hits
+}
+
+/// Hits of texts that differ in one value, in the order of their time.
+fn values_by_time(
+    hits: &mut [ShownHit],
+    texts: &[String],
+    asked: &[String],
+    plain: &dyn Fn(&str) -> Vec<String>,
+    newness: impl Fn(u64) -> (i64, u64),
+) {
+    let values = |text: &String| -> Vec<(usize, Vec<String>)> {
+        let words = plain(text);
+        if !(3..=64).contains(&words.len()) {
+            return Vec::new();
+        }
+        let is_value = |at: &usize| {
+            let is_last = at + 1 == words.len();
+            let word = &words[*at];
+            (is_last || word.contains(|c: char| c.is_ascii_digit())) && !asked.contains(word)
+        };
+        let without = |at: usize| {
+            let mut words = words.clone();
+            words[at].clear();
+            (at, words)
+        };
+        (0..words.len()).filter(is_value).map(without).collect()
+    };
+    let keys: Vec<_> = texts.iter().map(values).collect();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for at in 0..hits.len() {
+        // A key belongs to the group of the first that has it.
+        let first = keys[at]
+            .iter()
+            .find_map(|key| (0..at).find(|&other| keys[other].contains(key)));
+        match first.and_then(|first| groups.iter().position(|group| group.contains(&first))) {
+            Some(group) => groups[group].push(at),
+            None => groups.push(vec![at]),
+        }
+    }
+    for group in groups.iter().filter(|group| group.len() > 1) {
+        let mut moved: Vec<ShownHit> = Vec::new();
+        for &at in group {
+            let gone = ShownHit {
+                id: 0,
+                found: 0,
+                equal_texts: 0,
+                newer_value: None,
+            };
+            moved.push(std::mem::replace(&mut hits[at], gone));
+        }
+        moved.sort_by_key(|hit| std::cmp::Reverse(newness(hit.id)));
+        let newest = moved[0].id;
+        for (&at, hit) in group.iter().zip(moved) {
+            let newer_value = (hit.id != newest).then_some(newest);
+            hits[at] = ShownHit { newer_value, ..hit };
+        }
+    }
 }
 
 /// True if a search has a vector, and an event one that is not of zeros.
@@ -273,6 +544,7 @@ pub fn fused(known: &ViewState, search: &Search) -> BTreeMap<u64, ScoreParts> {
                     session,
                     speaker: speaker(search, event),
                     time: time(search, event),
+                    aged: aged(known, search, event),
                     ..own
                 },
             );

@@ -38,6 +38,7 @@ fn source(world: &mut World, view: &View) -> RowSource {
             question: world.text(),
             selection,
             limit,
+            ..TextSearch::default()
         }),
         2 => RowSource::Search(Search {
             question: format!("stone {}", world.text()),
@@ -129,7 +130,8 @@ fn begin(
                 limit: PAGE_MAX,
                 ..text.clone()
             };
-            (all.run(view)?.hits, text.limit)
+            let hits = all.run(view)?.hits.into_iter();
+            (hits.map(|hit| (hit.id, hit.score)).collect(), text.limit)
         }
         RowSource::Similar(similar) => {
             // Where two scopes have nothing in common, the event that is meant is not looked at.

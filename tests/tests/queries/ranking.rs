@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use amem_format::view::{AsOf, View};
 use amem_format::{EdgeType, Error, EventType, Flags, Lsn, NodeId};
-use amem_query::search::Hit;
+use amem_query::search::{Hit, TextHit};
 use amem_query::time_phrase::{Clock, zone_named};
 use amem_query::{Resolve, Search, Selection, Similar, SimilarityTarget, TextSearch};
 use amem_tests::model::{
-    Act, NewEvent, Requests, ScoreParts, ViewState, World, bm25, cosines, fused, list, shown_as,
+    Act, NewEvent, Requests, ScoreParts, ShownHit, ViewState, World, arranged, bm25, cosines, fit,
+    fused, list, relevance, shown_as,
 };
 
 use crate::{FailureContext, in_worlds};
@@ -65,6 +66,7 @@ fn similar_is_the_exact_cosine_of_every_vector() {
             selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
             min_similarity: (world.random.below(3) == 0).then_some(0.25),
+            min_relevance: None,
             // So few vectors have no clusters: the answer is exact.
             approximate: world.random.below(2) == 0,
         };
@@ -110,8 +112,23 @@ fn text_is_bm25_of_every_text() {
             question: world.text(),
             selection: Requests::of(world).selection(),
             limit: 1 + world.random.below(8) as usize,
+            min_relevance: 0.0,
         };
         let found = request.run(view).unwrap().hits;
+        for hit in &found {
+            let event = &known.state.events[hit.id.0 as usize];
+            let expected = relevance(known, &request.question, &request.selection.scope, &[event]);
+            assert!(
+                (f64::from(hit.relevance) - expected.value).abs() < 1e-5,
+                "{hit:?}"
+            );
+        }
+        let mut request_above = request.clone();
+        request_above.min_relevance = world.random.pick(&[0.5, 0.7, 1.0]);
+        let above = request_above.run(view).unwrap().hits;
+        let is_above = |hit: &&TextHit| hit.relevance >= request_above.min_relevance;
+        assert!(above.iter().eq(found.iter().filter(is_above)));
+        let found: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
         let mut expected = bm25(known, &request.question, &request.selection.scope);
         wanted(known, &request.selection, &mut expected);
         check(&found, &expected, request.limit);
@@ -131,6 +148,8 @@ fn search_is_the_sum_of_its_parts_and_misses_nothing() {
             session_share: world.random.pick(&[0.0, 0.25, 1.0]),
             question_share: world.random.pick(&[0.0, 0.25, 1.0]),
             include_superseded: world.random.below(3) == 0,
+            recency_half_life: world.random.pick(&[0.0, 0.0, 30.0]),
+            centred: world.random.below(3) > 0,
             ..Search::default()
         };
         if world.random.below(5) == 0 {
@@ -162,8 +181,41 @@ fn stressed(world: &mut World, question: String) -> String {
     format!("{who}{question}{when}")
 }
 
+/// The hits of a search in the order in which they are shown, against those of a search that only adds up.
+fn check_arranged(view: &View, known: &ViewState, request: &Search) {
+    let plain = Search {
+        tie_margin: 0.0,
+        include_duplicates: true,
+        limit: 10_000,
+        ..request.clone()
+    };
+    let plain = plain.run(view).unwrap().hits;
+    let found = request.run(view).unwrap().hits;
+    let found: Vec<_> = found
+        .iter()
+        .map(|hit| ShownHit {
+            id: hit.id.0,
+            found: hit.found.0,
+            equal_texts: hit.equal_texts,
+            newer_value: hit.newer_value.map(|id| id.0),
+        })
+        .collect();
+    let plain: Vec<_> = plain
+        .iter()
+        .map(|hit| (hit.id.0, hit.found.0, hit.score))
+        .collect();
+    let shown = arranged(known, request, &plain);
+    assert_eq!(found, shown);
+}
+
 /// The hits of a search against what adding up gives; how many of them are shown as what replaces them.
 fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
+    check_arranged(view, known, request);
+    let request = &Search {
+        tie_margin: 0.0,
+        include_duplicates: true,
+        ..request.clone()
+    };
     let found = request.run(view).unwrap().hits;
     let expected = fused(known, request);
     let mut scores: BTreeMap<u64, f64> = BTreeMap::new();
@@ -184,7 +236,25 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
             assert!(own < f64::from(hit.score) + 1e-4, "{hit:?}: {own}");
         }
         let sum = hit.text + hit.vector + hit.neighbours + hit.session;
-        assert_eq!(sum * hit.speaker * hit.time, hit.score);
+        assert_eq!(sum * hit.speaker * hit.time * hit.recency, hit.score);
+        let fits = fit(known, request, &hit);
+        let found = [
+            hit.relevance.covered,
+            hit.relevance.known,
+            hit.relevance.meaning,
+        ];
+        for (found, expected) in found.iter().zip([fits.covered, fits.known, fits.meaning]) {
+            assert!(
+                (f64::from(*found) - expected).abs() < 1e-3,
+                "{hit:?} {fits:?}"
+            );
+        }
+        assert!(
+            (f64::from(hit.relevance.value) - fits.value).abs() < 1e-3,
+            "{hit:?}"
+        );
+        assert_eq!(hit.relevance.is_named, fits.is_named, "{hit:?}");
+        assert_eq!(hit.relevance.is_weak, hit.text == 0.0);
         assert_eq!(shown_as(known, request, hit.found.0), Some(hit.id.0));
         replaced += usize::from(hit.found != hit.id);
         let parts = &expected[&hit.found.0];
@@ -195,6 +265,7 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
             (hit.session, parts.session),
             (hit.speaker, 1.0 + parts.speaker),
             (hit.time, 1.0 + parts.time),
+            (hit.recency, 1.0 - parts.aged),
         ] {
             assert!(
                 (f64::from(found) - expected).abs() < 1e-4,
@@ -264,6 +335,8 @@ fn supersedes(new: u64, old: u64) -> Act {
 fn found(world: &World, question: &str, change: impl Fn(&mut Search)) -> Vec<(u64, u64)> {
     let mut search = Search {
         question: question.into(),
+        tie_margin: 0.0,
+        include_duplicates: true,
         ..Search::default()
     };
     change(&mut search);

@@ -77,10 +77,12 @@ fn scores(world: &World, ids: &[u64]) -> Vec<(&'static str, usize, Vec<u32>)> {
         question: question.into(),
         selection: selection(),
         limit: 10,
+        ..TextSearch::default()
     };
     let mut all = Vec::new();
-    for (id, score) in text.run(&view).unwrap().hits {
-        all.push(("text", place(id), vec![score.to_bits()]));
+    for hit in text.run(&view).unwrap().hits {
+        let bits = vec![hit.score.to_bits(), hit.relevance.to_bits()];
+        all.push(("text", place(hit.id), bits));
     }
     let vector: Vec<f32> = (0..view.vector_dimension())
         .map(|at| at as f32 - 2.0)

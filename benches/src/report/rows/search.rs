@@ -89,6 +89,8 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         neighbour_share: 0.0,
         session_share: 0.0,
         include_superseded: true,
+        include_duplicates: true,
+        tie_margin: 0.0,
         ..Search::default()
     };
     let text = TextSearch {
@@ -100,7 +102,7 @@ fn check(view: &View, (words, vector): &(String, Vec<f32>)) -> Outcome<()> {
         .run(view)?
         .hits
         .into_iter()
-        .map(|hit| hit.0.0)
+        .map(|hit| hit.id.0)
         .collect();
     let by_words = Search {
         question: words.clone(),

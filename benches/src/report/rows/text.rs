@@ -95,7 +95,7 @@ fn ours(view: &View, question: &str) -> Outcome<Vec<(u64, f64)>> {
         ..TextSearch::default()
     };
     let hits = text.run(view)?.hits.into_iter();
-    Ok(hits.map(|(id, score)| (id.0, score.into())).collect())
+    Ok(hits.map(|hit| (hit.id.0, hit.score.into())).collect())
 }
 
 fn theirs(graph: &MemoryGraph, question: &str) -> Outcome<usize> {

@@ -13,4 +13,4 @@ mod values;
 
 pub use number::{Number, order_floats};
 pub use object::{ORIGIN, REASON, is_only_origin, parse, reason, speaker, to_json, validate};
-pub use values::{ScalarValue, hash, values_of};
+pub use values::{ScalarValue, first_name, hash, speaker_hash, values_of};

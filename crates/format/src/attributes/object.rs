@@ -5,6 +5,10 @@
 //! others; a text whose numbers or keys a value would lose is refused (`lossless`).
 //! Not here: filters (`amem-query`).
 
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::json_path::{JsonPath, kind_of};
@@ -23,7 +27,7 @@ pub const ORIGIN: &str = "amem.origin";
 pub const REASON: &str = "amem.reason";
 
 /// The attribute that says who spoke, in conversations.
-const SPEAKER: &str = "speaker";
+pub(super) const SPEAKER: &str = "speaker";
 
 /// Why an event replaced another, by its attributes as JSON; `None` if they give no reason, or are damaged.
 pub fn reason(json: &str) -> Option<String> {
@@ -35,14 +39,51 @@ pub fn speaker(json: &str) -> Option<String> {
     text_of(json, SPEAKER)
 }
 
+/// Who spoke, by an event's attributes; `None` if they do not say it.
+pub(super) fn speaker_of(attributes: &Attributes) -> Option<&str> {
+    let speaker = attributes.get(SPEAKER)?.as_str()?;
+    Some(speaker).filter(|speaker| !speaker.is_empty())
+}
+
 fn text_of(json: &str, key: &str) -> Option<String> {
     if !json.contains(key) {
         return None;
     }
-    let mut attributes: Attributes = serde_json::from_str(json).ok()?;
-    match attributes.remove(key) {
+    let mut reader = serde_json::Deserializer::from_str(json);
+    match KeyValue(key).deserialize(&mut reader).ok()? {
         Some(Value::String(text)) if !text.is_empty() => Some(text),
         _ => None,
+    }
+}
+
+/// Reads the value of one key of an object, and passes over the others without building them.
+struct KeyValue<'k>(&'k str);
+
+impl<'de> DeserializeSeed<'de> for KeyValue<'_> {
+    type Value = Option<Value>;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
+        reader.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeyValue<'_> {
+    type Value = Option<Value>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(key) = map.next_key::<Cow<'_, str>>()? {
+            if key == self.0 {
+                found = Some(map.next_value()?);
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
     }
 }
 

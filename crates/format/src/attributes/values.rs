@@ -1,10 +1,11 @@
-//! Hashes for the attribute index: one per path and value of an event.
+//! Hashes for the attribute index: one per path and value of an event, and one of its speaker's first name.
 //!
 //! Promises: equal values under one path have the same hash; different ones may collide.
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::number::Number;
+use super::object::{SPEAKER, speaker_of};
 use crate::event::Attributes;
 use crate::limits::INDEXED_VALUES_MAX;
 
@@ -43,6 +44,8 @@ pub fn values_of(json: &str) -> Option<Vec<u64>> {
     let mut values = ValueHashes::default();
     values.object(&attributes).then_some(())?;
     let mut hashes = values.hashes;
+    let speaker = speaker_of(&attributes).and_then(first_name);
+    hashes.extend(speaker.as_deref().map(speaker_hash));
     hashes.sort_unstable();
     hashes.dedup();
     Some(hashes)
@@ -108,4 +111,18 @@ pub fn hash(path: &mut Vec<u8>, value: &ScalarValue<'_>) -> u64 {
     let hash = xxh3_64(path);
     path.truncate(len);
     hash
+}
+
+/// The first name of a speaker, in lower case; `None` if there is no letter or digit.
+pub fn first_name(speaker: &str) -> Option<String> {
+    let mut names = speaker.split(|c: char| !c.is_alphanumeric());
+    names.find(|name| !name.is_empty()).map(str::to_lowercase)
+}
+
+/// The hash under which events are listed by the first name of their speaker (`first_name`), whatever else it says.
+pub fn speaker_hash(first_name: &str) -> u64 {
+    let mut path = SPEAKER.as_bytes().to_vec();
+    path.extend_from_slice(&[SEPARATOR, 4]);
+    path.extend_from_slice(first_name.as_bytes());
+    xxh3_64(&path)
 }

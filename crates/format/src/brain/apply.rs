@@ -7,7 +7,7 @@
 use std::sync::atomic::Ordering;
 
 use super::generation::Brain;
-use crate::attributes::is_only_origin;
+use crate::attributes::{self, is_only_origin};
 use crate::base::identity::DecayRun;
 use crate::delta::entry::{AccessVersion, DeltaEvent, END, Slot, Span, StateVersion, ValueRef};
 use crate::delta::log::{CommitEntry, RequestEntry, SessionVersion};
@@ -219,7 +219,20 @@ impl Brain {
         })
     }
 
+    /// Records who speaks, by an event's attributes.
+    fn add_speaker(&self, json: &str) {
+        let name = attributes::speaker(json).and_then(|speaker| attributes::first_name(&speaker));
+        let Some(hash) = name.map(|name| attributes::speaker_hash(&name)) else {
+            return;
+        };
+        let speakers = &self.delta.speakers;
+        if speakers.get(hash).is_none() {
+            speakers.insert(hash, 0);
+        }
+    }
+
     fn apply_attributes(&self, cx: &Context<'_>, target: NodeId, json: &str) -> Result<()> {
+        self.add_speaker(json);
         let span = cx.span(json.as_bytes());
         self.change(cx, target, |state, _| {
             if state.flags.has(Flags::ERASED) && !is_only_origin(json) {
@@ -335,6 +348,7 @@ impl Brain {
         } else {
             node.attributes
         };
+        self.add_speaker(attributes);
         let has = Flags::default()
             .set(Flags::VECTOR, !node.vector.is_empty())
             .set(Flags::ATTRIBUTES, !attributes.is_empty());

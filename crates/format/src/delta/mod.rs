@@ -46,6 +46,8 @@ pub struct Delta {
     pub stamps: AppendVec<(crate::types::Lsn, StampTarget, crate::types::Micros)>,
     /// Decay runs.
     pub decays: AppendVec<crate::base::identity::DecayRun>,
+    /// The first names of all who spoke in the journal, by hash (`attributes::speaker_hash`).
+    pub speakers: Trie<u64>,
     /// Terms of the texts of new events.
     pub terms: terms::LazyTerms,
 }
@@ -65,6 +67,7 @@ impl Delta {
             settings: AppendVec::new(),
             stamps: AppendVec::new(),
             decays: AppendVec::new(),
+            speakers: Trie::new(),
             terms: Default::default(),
         }
     }

@@ -78,20 +78,8 @@ impl<'v> Cosines<'v> {
                 Ok(())
             })?;
         }
-        let (mut sum, mut count) = (0.0f64, 0u32);
-        let events = scope.map_or(view.nodes(), |ids| ids.len() as u64);
-        for at in (0..events as u32).step_by(events.div_ceil(SAMPLE).max(1) as usize) {
-            let id = scope.map_or(at, |ids| ids[at as usize]);
-            if let Some(cosine) = cosine(id)? {
-                sum += f64::from(cosine);
-                count += 1;
-            }
-        }
-        let mean = match count {
-            // No event of the sample has a vector.
-            0 => -1.0,
-            _ => (sum / f64::from(count)) as f32,
-        };
+        // Without a vector in the sample, every cosine is above the mean.
+        let mean = mean_of_sample(view, scope, &vectors, &direction)?.unwrap_or(-1.0);
         // `None` if no event has a cosine.
         Ok((max - mean > EQUAL_WITHIN).then_some(Self {
             vectors,
@@ -124,6 +112,15 @@ impl<'v> Cosines<'v> {
             mean: 0.0,
             max: 1.0,
         })
+    }
+
+    /// An event's cosine as a relevance; 0 if it has none, or if all count as equal.
+    pub(crate) fn relevance(&self, id: u32) -> Result<f32> {
+        let Some(direction) = &self.direction else {
+            return Ok(0.0);
+        };
+        let cosine = cosine(&self.vectors, direction, id)?;
+        Ok(cosine.map_or(0.0, |cosine| relevance(cosine, self.mean)))
     }
 
     /// Scales a cosine, or a bound of one.
@@ -166,6 +163,79 @@ impl<'v> Cosines<'v> {
         let cosine = cosine(&self.vectors, direction, id)?;
         Ok(cosine.map_or(0.0, |cosine| self.scale(cosine)))
     }
+}
+
+/// A cosine as a relevance: the part of the way from the mean cosine to 1, which an unrelated event does not go.
+pub(crate) fn relevance(cosine: f32, mean: f32) -> f32 {
+    ((cosine - mean) / (1.0 - mean).max(EQUAL_WITHIN)).clamp(0.0, 1.0)
+}
+
+/// The cosine from which on the relevance is at least this.
+pub(crate) fn of_relevance(relevance: f32, mean: f32) -> f32 {
+    mean + relevance * (1.0 - mean)
+}
+
+/// The mean cosine of the sample of a view or a scope; `None` if no event of it has a vector.
+pub(crate) fn mean_of_sample(
+    view: &View,
+    scope: Option<&[u32]>,
+    vectors: &Vectors<'_>,
+    direction: &UnitVector,
+) -> Result<Option<f32>> {
+    let (mut sum, mut count) = (0.0f64, 0u32);
+    for id in sample(view, scope) {
+        if let Some(cosine) = cosine(vectors, direction, id)? {
+            sum += f64::from(cosine);
+            count += 1;
+        }
+    }
+    Ok((count > 0).then(|| (sum / f64::from(count)) as f32))
+}
+
+/// The events of the sample.
+fn sample(view: &View, scope: Option<&[u32]>) -> impl Iterator<Item = u32> {
+    let events = scope.map_or(view.nodes(), |ids| ids.len() as u64);
+    let step = events.div_ceil(SAMPLE).max(1) as usize;
+    (0..events as u32)
+        .step_by(step)
+        .map(move |at| scope.map_or(at, |ids| ids[at as usize]))
+}
+
+/// A question's direction less the mean direction of the sample, which is common to all texts; `None` if that leaves
+/// next to nothing, or there is no vector to compare with.
+pub(crate) fn centred(
+    view: &View,
+    scope: Option<&[u32]>,
+    question: &[f32],
+) -> Result<Option<Vec<f32>>> {
+    vectors::check(view, question)?;
+    let vectors = Vectors::new(view)?;
+    let Some(direction) = UnitVector::of(question) else {
+        return Ok(None);
+    };
+    let (mut sums, mut count) = (vec![0.0f64; question.len()], 0u32);
+    for id in sample(view, scope) {
+        vector(&vectors, id, |vector, inverse| {
+            if inverse != 0.0 {
+                count += 1;
+                for (sum, &x) in sums.iter_mut().zip(vector) {
+                    *sum += f64::from(x) * f64::from(inverse);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    if count == 0 {
+        return Ok(None);
+    }
+    let unit = direction.unit().iter();
+    let centred = unit.zip(&sums).map(|(&x, sum)| {
+        let mean = sum / f64::from(count);
+        (f64::from(x) - mean) as f32
+    });
+    let centred: Vec<f32> = centred.collect();
+    let squares: f32 = centred.iter().map(|x| x * x).sum();
+    Ok((squares.sqrt() > EQUAL_WITHIN).then_some(centred))
 }
 
 /// Fills the bounds of a scope's events and returns the greatest cosine. A small scope is computed exactly; of a large

@@ -4,7 +4,8 @@
 //! An approximate answer may miss some hits, as long as the brain's IVF lists keep their recall. Events without a
 //! vector, or with a zero vector, never match.
 
-use crate::answer::{AnswerStamp, check_limit};
+use super::cosines;
+use crate::answer::{AnswerStamp, check_limit, check_share};
 use crate::planner::scope::Sight;
 use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
@@ -35,6 +36,8 @@ pub struct Similar {
     pub limit: usize,
     /// Minimum similarity, −1 to 1.
     pub min_similarity: Option<f32>,
+    /// Minimum relevance, 0 to 1 (`SimilarHits::relevance`).
+    pub min_relevance: Option<f32>,
     /// Allow a faster answer that misses about one in a hundred of the best hits, as measured when the base was made
     /// with the brain's own vectors as questions. The answer is exact if the index cannot keep that recall or the
     /// selection leaves too few hits.
@@ -48,6 +51,7 @@ impl Default for Similar {
             selection: Selection::default(),
             limit: 10,
             min_similarity: None,
+            min_relevance: None,
             approximate: false,
         }
     }
@@ -109,7 +113,7 @@ impl Similar {
     /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<SimilarHits> {
         check_limit(self.limit)?;
-        let least = self.min_similarity.unwrap_or(-1.0);
+        let mut least = self.min_similarity.unwrap_or(-1.0);
         if !(-1.0..=1.0).contains(&least) {
             let why = format!("{least} is not between -1 and 1");
             return Err(Error::invalid("min_similarity", why));
@@ -118,6 +122,11 @@ impl Similar {
         let selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
         let (driver, shortest) = selected.driver()?;
         let vectors = Vectors::new(view)?;
+        if let Some(relevance) = self.min_relevance {
+            check_share("min_relevance", relevance)?;
+            let mean = self.mean(view, &vectors, &direction)?;
+            least = least.max(cosines::of_relevance(relevance, mean));
+        }
         let mut asked = SimilarityScan {
             vectors: &vectors,
             direction: &direction,
@@ -149,6 +158,25 @@ impl Similar {
                 .map(|(id, score)| (NodeId(id.into()), score))
                 .collect(),
         })
+    }
+
+    /// The mean cosine of a sample of the scope's events.
+    fn mean(&self, view: &View, vectors: &Vectors<'_>, direction: &UnitVector) -> Result<f32> {
+        let scope = self.selection.scope.events(view)?;
+        let ids = scope.as_ref().map(|scope| scope.ids.as_slice());
+        let mean = cosines::mean_of_sample(view, ids, vectors, direction)?;
+        Ok(mean.unwrap_or_default())
+    }
+
+    /// The relevance of hits of this query, in their order: the part of the way from the mean cosine of the scope's
+    /// events (a sample of them) to 1, from 0 to 1.
+    pub fn relevance(&self, view: &View, hits: &SimilarHits) -> Result<Vec<f32>> {
+        let (direction, _) = self.direction(view)?;
+        let mean = self.mean(view, &Vectors::new(view)?, &direction)?;
+        let similarities = hits.hits.iter().map(|hit| hit.1);
+        Ok(similarities
+            .map(|cosine| cosines::relevance(cosine, mean))
+            .collect())
     }
 
     /// Finds the best of the events whose vectors are in the base; true if the result is exact.

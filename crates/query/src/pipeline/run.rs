@@ -152,7 +152,8 @@ impl<'v> PipelineRun<'v> {
                     selection: self.within(&text.selection)?,
                     ..text.clone()
                 };
-                Ok(text.run(view)?.hits)
+                let hits = text.run(view)?.hits.into_iter();
+                Ok(hits.map(|hit| (hit.id, hit.score)).collect())
             }
             RowSource::Similar(similar) => {
                 let similar = Similar {

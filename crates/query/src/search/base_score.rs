@@ -6,9 +6,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::nearest::cosines::Cosines;
-use crate::search::text;
-use crate::text::{Scores, Texts};
+use crate::embed::Embedder;
+use crate::nearest::cosines::{self, Cosines};
+use crate::search::request::Search;
+use crate::text::{FoundTerms, Scores};
 use amem_format::brain::ScopeList;
 use amem_format::error::Result;
 use amem_format::types::Flags;
@@ -27,6 +28,8 @@ pub(super) struct BaseScores<'v> {
     cosines: Option<Cosines<'v>>,
     /// Upper bounds of text plus vector, by id; empty if vectors do not count, as then few events score.
     upper_bounds: Vec<f32>,
+    /// The vectors say more than the words do.
+    has_meaning: bool,
 }
 
 impl<'v> BaseScores<'v> {
@@ -35,29 +38,35 @@ impl<'v> BaseScores<'v> {
     pub(super) fn new(
         view: &'v View,
         scope: Option<&Arc<ScopeList>>,
-        question: &str,
-        vector: &[f32],
+        terms: &mut FoundTerms<'v>,
+        search: &Search,
         weights: (f32, f32),
     ) -> Result<Self> {
-        let words = text::parse(question)?;
-        let scores = if words.is_empty() {
-            Scores::default()
-        } else {
+        let has_words = terms.asked() > 0;
+        let scores = if has_words {
             let erased = erased_in_delta(view);
-            Texts::of(view, scope.cloned())?.scores(&words, |id| erased.contains(&id))?
+            terms.scores(|id| erased.contains(&id))?
+        } else {
+            Scores::default()
         };
+        let is_builtin = view.identity().space == Embedder::builtin().space();
+        let ids = scope.map(|scope| scope.ids.as_slice());
+        let centred = match search.centred && !is_builtin && !search.vector.is_empty() {
+            true => cosines::centred(view, ids, &search.vector)?,
+            false => None,
+        };
+        let vector = centred.as_deref().unwrap_or(&search.vector);
         let mut upper_bounds = Vec::new();
         let cosines = if vector.is_empty() {
             None
         } else {
-            let ids = scope.map(|scope| scope.ids.as_slice());
             match Cosines::new(view, ids, vector, &mut upper_bounds)? {
-                None if words.is_empty() => Some(Cosines::all_equal(view, ids, &mut upper_bounds)?),
+                None if !has_words => Some(Cosines::all_equal(view, ids, &mut upper_bounds)?),
                 cosines => cosines,
             }
         };
         let given = |is_given: bool, weight: f32| if is_given { f64::from(weight) } else { 0.0 };
-        let text = given(!words.is_empty(), weights.0);
+        let text = given(has_words, weights.0);
         let vector = given(cosines.is_some(), weights.1);
         let part = |weight: f64| match text + vector {
             0.0 => 0.0,
@@ -70,6 +79,7 @@ impl<'v> BaseScores<'v> {
             scores,
             cosines,
             upper_bounds,
+            has_meaning: !is_builtin || !has_words,
         };
         base.add_text_bounds();
         Ok(base)
@@ -105,6 +115,14 @@ impl<'v> BaseScores<'v> {
     /// The text part and the vector part.
     pub(super) fn parts(&self, id: u32) -> Result<(f32, f32)> {
         Ok((self.text(self.score(id)), self.vector(id)?))
+    }
+
+    /// The part of an event's vector in its relevance.
+    pub(super) fn meaning(&self, id: u32) -> Result<f32> {
+        match &self.cosines {
+            Some(cosines) if self.has_meaning => cosines.relevance(id),
+            _ => Ok(0.0),
+        }
     }
 
     /// The base score.

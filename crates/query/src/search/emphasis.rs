@@ -6,8 +6,12 @@
 //! - A time: "in June 2023". An event counts whole within it, and less up to a day before and two weeks after, when
 //!   people still talk about it.
 //!
-//! Promises: no factor is below 1, and an event's factor depends on the question and that event alone.
+//! - Recency: with a half-life, older events count less.
+//!
+//! Promises: only that of recency is below 1, and an event's factor depends on the question and that event alone.
 //! Not here: which words of a question are a time (`time_phrase::times_in`).
+
+use std::collections::HashMap;
 
 use crate::search::request::Search;
 use crate::time_phrase::{ProseTime, times_in};
@@ -15,7 +19,7 @@ use amem_format::analyzer;
 use amem_format::attributes;
 use amem_format::error::Result;
 use amem_format::types::Micros;
-use amem_format::view::Node;
+use amem_format::view::{Node, View};
 
 /// How long after a time people still talk about it, and how long before.
 const AFTER: i64 = 14 * DAY;
@@ -67,6 +71,9 @@ pub(super) struct Emphasis {
     times: Vec<ProseTime>,
     speaker_boost: f32,
     time_boost: f32,
+    recency: Option<Recency>,
+    /// Whether the question means a speaker: few speak, and each in many events.
+    meant: HashMap<String, bool>,
 }
 
 /// The factors of an event; 1 for none.
@@ -74,17 +81,19 @@ pub(super) struct Emphasis {
 pub(super) struct EmphasisFactors {
     pub(super) speaker: f32,
     pub(super) time: f32,
+    pub(super) recency: f32,
 }
 
 impl EmphasisFactors {
     pub(super) const NONE: Self = Self {
         speaker: 1.0,
         time: 1.0,
+        recency: 1.0,
     };
 }
 
 impl Emphasis {
-    pub(super) fn new(search: &Search) -> Self {
+    pub(super) fn new(view: &View, search: &Search) -> Result<Self> {
         let is_letter = |c: char| c.is_alphanumeric() || c == '\'' || c == '\u{2019}';
         let words: Vec<(String, String)> = search
             .question
@@ -99,21 +108,29 @@ impl Emphasis {
             0.0 => Vec::new(),
             _ => times_in(&search.question, &search.clock.or_utc()),
         };
-        Self {
-            words: match search.speaker_boost {
-                0.0 => Vec::new(),
-                _ => words,
-            },
+        let words = match may_speak(view, &words, role)? {
+            false => Vec::new(),
+            true => words,
+        };
+        let now = search.clock.present().unwrap_or(view.moment().1);
+        let recency = (search.recency_half_life > 0.0).then_some(Recency {
+            now,
+            half_life: f64::from(search.recency_half_life) * DAY as f64,
+        });
+        Ok(Self {
+            words,
             role,
             times,
             speaker_boost: search.speaker_boost,
             time_boost: search.time_boost,
-        }
+            recency,
+            meant: HashMap::new(),
+        })
     }
 
     /// The greatest factor that an event can have.
     pub(super) fn max(&self) -> f32 {
-        let speaker = match self.words.is_empty() {
+        let speaker = match self.words.is_empty() || self.speaker_boost == 0.0 {
             true => 1.0,
             false => 1.0 + self.speaker_boost,
         };
@@ -125,12 +142,13 @@ impl Emphasis {
     }
 
     /// The factors of an event.
-    pub(super) fn of(&self, node: &Node<'_>) -> Result<EmphasisFactors> {
+    pub(super) fn of(&mut self, node: &Node<'_>) -> Result<EmphasisFactors> {
         let mut factors = EmphasisFactors::NONE;
-        if !self.words.is_empty()
+        if self.speaker_boost > 0.0
+            && !self.words.is_empty()
             && let Some(json) = node.attributes_json()?
             && let Some(speaker) = attributes::speaker(&json)
-            && self.is_meant(&speaker)
+            && self.means(speaker)
         {
             factors.speaker += self.speaker_boost;
         }
@@ -139,15 +157,44 @@ impl Emphasis {
             let nearness = self.times.iter().map(|time| nearness(*time, at));
             factors.time += self.time_boost * nearness.fold(0.0, f32::max);
         }
+        if let Some(recency) = &self.recency {
+            factors.recency = recency.of(node.happened()?);
+        }
         Ok(factors)
+    }
+
+    /// True if the question names who spoke, and not only a role.
+    pub(super) fn names(&self, node: &Node<'_>) -> Result<bool> {
+        let json = match self.words.is_empty() {
+            true => None,
+            false => node.attributes_json()?,
+        };
+        let speaker = json.and_then(|json| attributes::speaker(&json));
+        Ok(speaker.is_some_and(|speaker| self.is_named(&speaker.to_lowercase())))
+    }
+
+    /// True if no event has another factor than 1.
+    pub(super) fn is_none(&self) -> bool {
+        self.max() == 1.0 && self.recency.is_none()
+    }
+
+    fn means(&mut self, speaker: String) -> bool {
+        if let Some(&is_meant) = self.meant.get(&speaker) {
+            return is_meant;
+        }
+        let is_meant = self.is_meant(&speaker);
+        self.meant.insert(speaker, is_meant);
+        is_meant
     }
 
     /// True if the question names a speaker, or means that role.
     fn is_meant(&self, speaker: &str) -> bool {
         let lower = speaker.to_lowercase();
-        if self.role == Some(lower.as_str()) {
-            return true;
-        }
+        self.role == Some(lower.as_str()) || self.is_named(&lower)
+    }
+
+    /// True if the question names a speaker, given in lower case.
+    fn is_named(&self, lower: &str) -> bool {
         let names: Vec<&str> = lower
             .split(|c: char| !c.is_alphanumeric())
             .filter(|name| !name.is_empty())
@@ -169,6 +216,29 @@ impl Emphasis {
                 possessor(word) == *first && (!is_word || written.starts_with(char::is_uppercase))
             })
     }
+}
+
+/// False if the question means none of those who speak in a view. Then no event has a greater factor than 1, and a
+/// search ends sooner. True says nothing: the index does not know what the scope and the moment hide.
+fn may_speak(view: &View, words: &[(String, String)], role: Option<&str>) -> Result<bool> {
+    let (base, delta) = (view.brain().base(), view.brain().delta());
+    let values = base.values()?;
+    let is_unlisted = match values {
+        Some(values) => !values.unlisted().is_empty(),
+        None => !base.attributes()?.ids().is_empty(),
+    };
+    if view.before_base() || is_unlisted {
+        return Ok(true);
+    }
+    let names = words.iter().map(|(_, word)| possessor(word));
+    for name in names.chain(role) {
+        let hash = attributes::speaker_hash(name);
+        let listed = values.map_or(Ok(0), |values| values.count(hash))?;
+        if listed > 0 || delta.speakers.get(hash).is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A word without a possessive ending.
@@ -193,6 +263,22 @@ fn role(words: &[(String, String)]) -> Option<&'static str> {
     }
     let is_user = lower.iter().any(|word| ASKS_USER.contains(word));
     is_user.then_some("user")
+}
+
+/// How age counts.
+#[derive(Debug)]
+struct Recency {
+    now: Micros,
+    /// In microseconds.
+    half_life: f64,
+}
+
+impl Recency {
+    /// A half for every half-life; 1 for the future.
+    fn of(&self, at: Micros) -> f32 {
+        let age = self.now.0.saturating_sub(at.0).max(0) as f64;
+        (-age / self.half_life).exp2() as f32
+    }
 }
 
 /// 1 within a time, falling to 0 over `BEFORE` and `AFTER`.

@@ -2,7 +2,9 @@
 
 use std::collections::{BinaryHeap, HashSet};
 
-use super::request::{Hit, Search};
+use super::arrange::Arrangement;
+use super::relevance;
+use super::request::{Hit, Relevance, Search};
 use crate::planner::scope::Sight;
 use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
@@ -11,6 +13,7 @@ use crate::search::full_scan::{self, SpreadShares};
 use crate::search::remaining::RemainingEvents;
 use crate::search::short_question::{DAMPING, ShortQuestions};
 use crate::search::spread::{NearScores, Spread, compact_id};
+use crate::text::FoundTerms;
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
 use amem_format::types::NodeId;
@@ -98,20 +101,21 @@ impl<'s, 'v> Fusion<'s, 'v> {
             },
             remaining: RemainingEvents::new(base_scores),
             max_base_score: None,
-            emphasis: Emphasis::new(search),
+            emphasis: Emphasis::new(view, search)?,
             queue: BinaryHeap::new(),
             returned: Vec::new(),
             is_full_scan: false,
         })
     }
 
-    /// The best hits, superseded events as their heads. Hits come in order, so heads are looked up only for those at
-    /// the top, however many share the last score.
+    /// The best hits, superseded events as their heads, and those that tie with the last. Hits come in order, so heads
+    /// are looked up only for those at the top, however many share the last score.
     pub(super) fn best(&mut self, limit: usize) -> Result<Vec<Hit>> {
         let mut seen = HashSet::new();
-        let mut best: Vec<Hit> = Vec::new();
-        while best.len() < limit
+        let mut best = Arrangement::new(self.view, self.search, limit);
+        while best.may_take_more()
             && let Some(hit) = self.next()?
+            && best.takes(hit.score)
         {
             let head = if self.search.include_superseded {
                 Some(hit.found)
@@ -123,10 +127,49 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 && !self.is_to_come(id, &hit)?
                 && seen.insert(id)
             {
-                best.push(Hit { id, ..hit });
+                best.push(Hit { id, ..hit })?;
             }
         }
-        Ok(best)
+        Ok(best.into_hits())
+    }
+
+    /// Sets the relevance of hits, for `found` of the question's terms.
+    pub(super) fn add_relevance(
+        &mut self,
+        hits: &mut [Hit],
+        found: &mut FoundTerms<'_>,
+    ) -> Result<()> {
+        let (mut beside, mut erased) = (Vec::new(), HashSet::new());
+        for (at, hit) in hits.iter().enumerate() {
+            beside.push((compact_id(hit.id)?, at));
+            let own = compact_id(hit.found)?;
+            for id in self.spread.beside(own)?.into_iter().chain([own]) {
+                beside.push((id, at));
+            }
+        }
+        // The index keeps the terms of an erased text until the next checkpoint.
+        for (id, _) in &beside {
+            if self.view.node(NodeId((*id).into()))?.is_erased() {
+                erased.insert(*id);
+            }
+        }
+        beside.retain(|(id, _)| !erased.contains(id));
+        beside.sort_unstable();
+        let ids: Vec<u32> = beside.iter().map(|&(id, _)| id).collect();
+        let mut terms = vec![0u128; hits.len()];
+        for ((_, at), contained) in beside.into_iter().zip(found.contained(&ids)?) {
+            terms[at] |= contained;
+        }
+        for (hit, terms) in hits.iter_mut().zip(terms) {
+            let meaning = self.base_scores.meaning(compact_id(hit.found)?)?;
+            let is_named = self.emphasis.names(&self.view.node(hit.found)?)?;
+            let covered = terms.count_ones() as usize;
+            hit.relevance = Relevance {
+                is_weak: hit.text == 0.0,
+                ..relevance::of(found, covered, is_named, meaning)
+            };
+        }
+        Ok(())
     }
 
     /// True if a selected head is itself a hit of the same score that comes later: that hit is returned instead.
@@ -186,8 +229,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
         (own + spread + self.search.session_share * session) * ROUNDING * self.emphasis.max()
     }
 
-    fn factors(&self, id: u32) -> Result<EmphasisFactors> {
-        if self.emphasis.max() == 1.0 {
+    fn factors(&mut self, id: u32) -> Result<EmphasisFactors> {
+        if self.emphasis.is_none() {
             return Ok(EmphasisFactors::NONE);
         }
         self.emphasis.of(&self.view.node(NodeId(id.into()))?)
@@ -297,7 +340,8 @@ impl<'s, 'v> Fusion<'s, 'v> {
             let session = self.spread.session_upper_bound(id, next)?;
             let score = self.bound(self.base_scores.upper_bound(id), near, session);
             let factors = self.factors(id)?;
-            let score = score / self.emphasis.max() * factors.speaker * factors.time * ROUNDING;
+            let factor = factors.speaker * factors.time * factors.recency;
+            let score = score / self.emphasis.max() * factor * ROUNDING;
             self.push(score, id, BoundPrecision::Refined);
         }
         Ok(())
@@ -326,12 +370,17 @@ impl<'s, 'v> Fusion<'s, 'v> {
         };
         let found = NodeId(id.into());
         let factors = self.factors(id)?;
+        let sum = text + vector + neighbours + session;
         Ok(Hit {
             id: found,
             found,
-            score: (text + vector + neighbours + session) * factors.speaker * factors.time,
+            score: sum * factors.speaker * factors.time * factors.recency,
             speaker: factors.speaker,
             time: factors.time,
+            recency: factors.recency,
+            relevance: Relevance::default(),
+            equal_texts: 1,
+            newer_value: None,
             text,
             vector,
             neighbours,
@@ -345,6 +394,8 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::search::text;
+    use crate::text::Texts;
     use amem_format::base::settings::Settings;
     use amem_format::base_builder::build::Build;
     use amem_format::base_builder::new_identity;
@@ -373,13 +424,20 @@ mod tests {
             build.push(&Op::Event(event)).unwrap();
         }
         let view = build.finish().unwrap();
-        let search = Search::default();
-        let own = BaseScores::new(&view, None, "deploy", &[], (1.0, 0.0)).unwrap();
+        let search = Search {
+            include_duplicates: true,
+            tie_margin: 0.0,
+            ..Search::default()
+        };
+        let terms = text::parse("deploy").unwrap();
+        let mut terms = Texts::of(&view, None).unwrap().find(&terms).unwrap();
+        let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0)).unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
         let mut fusion = Fusion::new(&view, &search, &own, &sight).unwrap();
         let found = fusion.best(10).unwrap();
-        let ids: Vec<u64> = found.iter().map(|hit| hit.id.0).collect();
+        let ids: Vec<u64> = found.iter().take(10).map(|hit| hit.id.0).collect();
         assert_eq!(ids, Vec::from_iter((490..500).rev()));
-        assert_eq!(fusion.spread.head_count(), 10);
+        assert_eq!(fusion.spread.head_count(), found.len());
+        assert!(found.len() < 50, "{}", found.len());
     }
 }

@@ -1,6 +1,6 @@
 //! Search: words, vectors, neighbourhood and session in one score.
 //!
-//! The score of an event is the sum of four parts, times two factors:
+//! The score of an event is the sum of four parts, times three factors:
 //! - `text`: its BM25 score divided by the greatest of any event, times the weight of text;
 //! - `vector`: the cosine between its vector and the question's, times the weight of vectors. Cosines are scaled: the
 //!   greatest becomes 1, the mean of 256 evenly spread events 0.1, and lower ones fall towards 0;
@@ -13,7 +13,14 @@
 //! - `speaker`: 1, plus the boost of speakers for an event whose attribute `speaker` the question names, or whose role
 //!   it means (`user`, `assistant`);
 //! - `time`: 1, plus the boost of times for an event within a time that the question names; less of it up to a day
-//!   before and 14 days after.
+//!   before and 14 days after;
+//! - `recency`: 1, or a half for every half-life of age.
+//!
+//! Of events with equal texts one is a hit, the newest, with the greatest of their scores and their number. Hits whose
+//! scores differ by no more than the margin of ties come newest first, and so do hits that differ in one value only;
+//! the older ones name the newest.
+//!
+//! Every hit has a relevance, which compares hits of different questions as scores cannot (`Relevance`).
 //!
 //! Cosines that distinguish no events, such as those of a brain's only vector, do not count beside words; without words
 //! every event with a non-zero vector then has 1.
@@ -29,11 +36,13 @@
 //!
 //! How the defaults were chosen, and what they find: docs/decisions/0013-search-defaults.md.
 
+mod arrange;
 mod base_score;
 mod emphasis;
 mod full_scan;
 mod fusion;
 mod paged_vec;
+mod relevance;
 mod remaining;
 mod request;
 mod run;
@@ -41,6 +50,7 @@ mod short_question;
 mod spread;
 pub(crate) mod text;
 
-pub use request::{Hit, Ranking, Search};
+pub use relevance::LIKELY_RELEVANCE;
+pub use request::{Hit, Ranking, Relevance, Search};
 pub use run::default_weights;
-pub use text::{TextHits, TextSearch};
+pub use text::{TextHit, TextHits, TextSearch};

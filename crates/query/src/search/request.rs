@@ -33,11 +33,24 @@ pub struct Search {
     pub speaker_boost: f32,
     /// What is added to 1 for the events of a time that the question names, 0 or more; default 0.5.
     pub time_boost: f32,
+    /// The days after which an event counts half as much, measured from the present of `clock` or else from the view's
+    /// moment; default 0: age does not count.
+    pub recency_half_life: f32,
+    /// The share of a score by which hits may differ and still count as equal, so that the newest comes first, 0 to 1;
+    /// default 0.03.
+    pub tie_margin: f32,
+    /// Leaves out the hits of less relevance among the best `limit`, 0 to 1; default 0.
+    pub min_relevance: f32,
+    /// In a space of vectors other than the built-in embedder's, compare with the question's vector less the mean of
+    /// the brain's vectors (a sample of them): what all texts have in common says nothing. Default true.
+    pub centred: bool,
     /// The present and the zone of who asks: without a present only times that need none are read in the question,
     /// without a zone in UTC.
     pub clock: Clock,
     /// Return superseded events themselves, beside their heads.
     pub include_superseded: bool,
+    /// Return every event, also where its text equals that of another hit.
+    pub include_duplicates: bool,
 }
 
 impl Default for Search {
@@ -54,8 +67,13 @@ impl Default for Search {
             question_share: 0.25,
             speaker_boost: 0.5,
             time_boost: 0.5,
+            recency_half_life: 0.0,
+            tie_margin: 0.03,
+            min_relevance: 0.0,
+            centred: true,
             clock: Clock::default(),
             include_superseded: false,
+            include_duplicates: false,
         }
     }
 }
@@ -65,7 +83,7 @@ impl Default for Search {
 pub struct Ranking {
     /// The origin of the answer.
     pub answered: AnswerStamp,
-    /// The greatest score first; of equals, the highest id found. Every score is above 0.
+    /// The greatest score first, but of hits within the margin of ties the newest. Every score is above 0.
     pub hits: Vec<Hit>,
 }
 
@@ -76,7 +94,7 @@ pub struct Hit {
     pub id: NodeId,
     /// The event that the parts describe: the hit itself or, with a greater score, an event that it replaces.
     pub found: NodeId,
-    /// `(text + vector + neighbours + session) · speaker · time`, computed in this order.
+    /// `(text + vector + neighbours + session) · speaker · time · recency`, computed in this order.
     pub score: f32,
     /// The part of its words.
     pub text: f32,
@@ -90,4 +108,33 @@ pub struct Hit {
     pub speaker: f32,
     /// The factor of its time: 1, or more if the question names a time that it is near.
     pub time: f32,
+    /// The factor of its age: 1, or less if recency counts.
+    pub recency: f32,
+    /// How well it answers the question.
+    pub relevance: Relevance,
+    /// The number of events with this text among those found, this one included.
+    pub equal_texts: u32,
+    /// A newer hit whose text differs in one value only, such as another port: this one may be outdated.
+    pub newer_value: Option<NodeId>,
+}
+
+/// How well an event answers a question, on a scale that is the same for every question and brain.
+///
+/// Of words, `min(1, 0.6 · covered + 0.4 · known + 0.2 · named)`, or 0 if `covered` is 0. The greater of that and
+/// `meaning` counts. What concerns a question mostly has 0.7 or more, what is noise mostly less than 0.6.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Relevance {
+    /// 0 to 1.
+    pub value: f32,
+    /// The share of the question's terms that the event, or one just before or after it, contains.
+    pub covered: f32,
+    /// The share of the question's terms that any event of the scope contains.
+    pub known: f32,
+    /// Whether the question names who spoke.
+    pub is_named: bool,
+    /// The cosine with the question's vector as a part of the way from the mean cosine to 1; 0 in the space of the
+    /// built-in embedder if the question has words.
+    pub meaning: f32,
+    /// True if only the vector, the neighbours or the session found the event, not its own words.
+    pub is_weak: bool,
 }

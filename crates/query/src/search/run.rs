@@ -2,21 +2,23 @@
 
 use super::fusion::Fusion;
 use super::request::{Ranking, Search};
-use crate::answer::{AnswerStamp, check_limit};
+use crate::answer::{AnswerStamp, check_limit, check_share};
 use crate::embed::Embedder;
 use crate::limits::BOOST_MAX;
 use crate::planner::scope::Sight;
 use crate::search::base_score::BaseScores;
+use crate::search::text;
+use crate::text::Texts;
 use amem_format::error::{Error, Result};
 use amem_format::view::View;
 
 /// The default weights of text and vectors: 0.9 and 0.1 in the space of the built-in embedder, whose vectors capture
-/// little beyond words; 0.4 and 0.6 in that of a model.
+/// little beyond words; 0.6 and 0.4 in that of a model.
 pub fn default_weights(view: &View) -> (f32, f32) {
     if view.identity().space == Embedder::builtin().space() {
         (0.9, 0.1)
     } else {
-        (0.4, 0.6)
+        (0.6, 0.4)
     }
 }
 
@@ -34,10 +36,15 @@ impl Search {
             self.vector_weight.unwrap_or(vector),
         );
         let scope = self.selection.scope.events(view)?;
-        let (question, vector) = (&self.question, &self.vector);
-        let base_scores = BaseScores::new(view, scope.as_ref(), question, vector, weights)?;
+        let words = text::parse(&self.question)?;
+        let mut terms = Texts::of(view, scope.clone())?.find(&words)?;
+        let base_scores = BaseScores::new(view, scope.as_ref(), &mut terms, self, weights)?;
         let sight = Sight::new(&self.selection.scope, self.selection.include_forgotten)?;
-        let hits = Fusion::new(view, self, &base_scores, &sight)?.best(self.limit)?;
+        let mut fusion = Fusion::new(view, self, &base_scores, &sight)?;
+        let mut hits = fusion.best(self.limit)?;
+        hits.truncate(self.limit);
+        fusion.add_relevance(&mut hits, &mut terms)?;
+        hits.retain(|hit| hit.relevance.value >= self.min_relevance);
         Ok(Ranking {
             answered: AnswerStamp::by(view),
             hits,
@@ -55,11 +62,10 @@ impl Search {
             ("neighbour_share", self.neighbour_share),
             ("session_share", self.session_share),
             ("question_share", self.question_share),
+            ("tie_margin", self.tie_margin),
+            ("min_relevance", self.min_relevance),
         ] {
-            if !(0.0..=1.0).contains(&share) {
-                let why = format!("{share} is not between 0 and 1");
-                return Err(Error::invalid(what, why));
-            }
+            check_share(what, share)?;
         }
         for (what, boost) in [
             ("speaker_boost", self.speaker_boost),
@@ -69,6 +75,11 @@ impl Search {
                 let why = format!("{boost} is not between 0 and {BOOST_MAX}");
                 return Err(Error::invalid(what, why));
             }
+        }
+        let half_life = self.recency_half_life;
+        if !half_life.is_finite() || half_life < 0.0 {
+            let why = format!("{half_life} is not a number of days: give 0 or more");
+            return Err(Error::invalid("recency_half_life", why));
         }
         Ok(())
     }

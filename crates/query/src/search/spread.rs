@@ -39,6 +39,9 @@ pub(super) struct NearScores {
 /// Maximum neighbours of an event to prefetch.
 const PREFETCHED_MAX: usize = 8;
 
+/// Events before, and events after a hit whose words count for its relevance.
+const BESIDE_MAX: usize = 8;
+
 /// The state of score propagation.
 pub(super) struct Spread<'s, 'v> {
     view: &'v View,
@@ -487,6 +490,25 @@ impl<'s, 'v> Spread<'s, 'v> {
             near.seconds += second;
         }
         Ok(near)
+    }
+
+    /// The selected events one step before and after an event, `BESIDE_MAX` at most each way.
+    pub(super) fn beside(&mut self, id: u32) -> Result<Vec<u32>> {
+        let mut beside = Vec::new();
+        let at_entry = self.entry(id);
+        for direction in 0..DIRECTIONS.len() {
+            for at in self
+                .adjacency(at_entry, direction)?
+                .neighbours()
+                .take(BESIDE_MAX)
+            {
+                let id = self.neighbours[at];
+                if self.admits(id)? {
+                    beside.push(id);
+                }
+            }
+        }
+        Ok(beside)
     }
 
     /// The greatest base score of a selected short question just before an event.

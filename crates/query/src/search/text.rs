@@ -1,10 +1,11 @@
 //! Text search: the events whose texts answer a question best, by BM25 (`crate::text`).
 
-use crate::answer::{AnswerStamp, check_limit};
+use super::relevance;
+use crate::answer::{AnswerStamp, check_limit, check_share};
 use crate::limits::QUERY_BYTES_MAX;
 use crate::planner::selected::PlannedSelection;
 use crate::planner::selection::Selection;
-use crate::text::{TextQuery, Texts};
+use crate::text::{FoundTerms, TextQuery, Texts};
 use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::View;
@@ -18,6 +19,8 @@ pub struct TextSearch {
     pub selection: Selection,
     /// Maximum hits, 1 to `limits::PAGE_MAX`; default 10.
     pub limit: usize,
+    /// Leaves out the hits of less relevance among the best `limit`, 0 to 1; default 0.
+    pub min_relevance: f32,
 }
 
 impl Default for TextSearch {
@@ -26,6 +29,7 @@ impl Default for TextSearch {
             question: String::new(),
             selection: Selection::default(),
             limit: 10,
+            min_relevance: 0.0,
         }
     }
 }
@@ -35,38 +39,65 @@ impl Default for TextSearch {
 pub struct TextHits {
     /// The origin of the answer.
     pub answered: AnswerStamp,
-    /// Events with their scores, the greatest first; of equals, the highest id.
-    pub hits: Vec<(NodeId, f32)>,
+    /// The greatest score first; of equals, the highest id.
+    pub hits: Vec<TextHit>,
+}
+
+/// An event that contains a term of the question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TextHit {
+    /// The event.
+    pub id: NodeId,
+    /// Its BM25 score.
+    pub score: f32,
+    /// How well its own words answer the question, 0 to 1 (`search::Relevance`).
+    pub relevance: f32,
 }
 
 impl TextSearch {
     /// Runs the query on a view.
     pub fn run(&self, view: &View) -> Result<TextHits> {
         check_limit(self.limit)?;
+        check_share("min_relevance", self.min_relevance)?;
         let question = parse(&self.question)?;
         let scope = self.selection.scope.events(view)?;
         let mut selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
         let mut failed = None;
-        let hits = Texts::of(view, scope)?.search(&question, self.limit, |id| {
-            match admits(view, &mut selected, id) {
-                Ok(is_wanted) => !is_wanted,
-                Err(error) => {
-                    failed.get_or_insert(error);
-                    true
-                }
+        let mut terms = Texts::of(view, scope)?.find(&question)?;
+        let hits = terms.search(self.limit, |id| match admits(view, &mut selected, id) {
+            Ok(is_wanted) => !is_wanted,
+            Err(error) => {
+                failed.get_or_insert(error);
+                true
             }
         })?;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(TextHits {
-                answered: AnswerStamp::by(view),
-                hits: hits
-                    .into_iter()
-                    .map(|(id, score)| (NodeId(id.into()), score))
-                    .collect(),
-            }),
+        if let Some(error) = failed {
+            return Err(error);
         }
+        let mut hits = rated(&mut terms, hits)?;
+        hits.retain(|hit| hit.relevance >= self.min_relevance);
+        Ok(TextHits {
+            answered: AnswerStamp::by(view),
+            hits,
+        })
     }
+}
+
+/// Adds the relevance of hits.
+fn rated(terms: &mut FoundTerms<'_>, hits: Vec<(u32, f32)>) -> Result<Vec<TextHit>> {
+    let mut ids: Vec<u32> = hits.iter().map(|hit| hit.0).collect();
+    ids.sort_unstable();
+    let contained = terms.contained(&ids)?;
+    let rated = hits.into_iter().map(|(id, score)| {
+        let at = ids.partition_point(|&other| other < id);
+        let covered = contained[at].count_ones() as usize;
+        TextHit {
+            id: NodeId(id.into()),
+            score,
+            relevance: relevance::of(terms, covered, false, 0.0).value,
+        }
+    });
+    Ok(rated.collect())
 }
 
 fn admits(view: &View, selected: &mut PlannedSelection<'_>, id: u32) -> Result<bool> {

@@ -103,6 +103,8 @@ fn length_of(base: Option<Terms<'_>>, delta: Option<&DeltaTerms>, id: u32) -> u3
 #[derive(Debug)]
 pub(super) struct TermList<'a> {
     cursor: Option<PostingCursor<'a>>,
+    /// What the cursor reads; `None` if all postings are listed.
+    postings: Option<Postings<'a>>,
     /// Postings of the delta, or all of a scope, ascending.
     listed: Vec<(u32, u32)>,
     next_listed: usize,
@@ -136,9 +138,9 @@ impl<'a> TermList<'a> {
         recent.reverse();
         let old = postings.map_or(Ok(0), |p| p.df_below(bound))?;
         let df = f64::from(old) + recent.len() as f64;
-        let cursor = postings.filter(|_| old > 0).map(PostingCursor::new);
-        let list = Self::weighted(lengths, cursor.transpose()?, recent, times, df, bound);
-        Ok(list.map(|list| list.started(postings)))
+        let postings = postings.filter(|_| old > 0);
+        let list = Self::weighted(lengths, postings, recent, times, df, bound);
+        list.map(Self::started).transpose()
     }
 
     /// The events of a scope that contain `term`; `None` if there are none. Reads at most as many postings as the scope
@@ -174,12 +176,12 @@ impl<'a> TermList<'a> {
         found[start..].reverse();
         let df = found.len() as f64;
         let list = Self::weighted(lengths, None, found, times, df, bound);
-        Ok(list.map(|list| list.started(None)))
+        list.map(Self::started).transpose()
     }
 
     fn weighted(
         lengths: Lengths<'a>,
-        cursor: Option<PostingCursor<'a>>,
+        postings: Option<Postings<'a>>,
         listed: Vec<(u32, u32)>,
         times: u32,
         df: f64,
@@ -194,7 +196,8 @@ impl<'a> TermList<'a> {
         let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
         let weight = (f64::from(times) * idf * (K1 + 1.0)) as f32;
         Some(Self {
-            cursor,
+            cursor: None,
+            postings,
             listed,
             next_listed: 0,
             bound,
@@ -206,10 +209,18 @@ impl<'a> TermList<'a> {
         })
     }
 
-    fn started(mut self, postings: Option<Postings<'_>>) -> Self {
-        self.upper_bound = self.upper_bound_of_all(postings);
+    fn started(mut self) -> Result<Self> {
+        self.upper_bound = self.upper_bound_of_all();
+        self.rewind()?;
+        Ok(self)
+    }
+
+    /// Moves back to the first event.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.cursor = self.postings.map(PostingCursor::new).transpose()?;
+        self.next_listed = 0;
         self.settle();
-        self
+        Ok(())
     }
 
     /// The term's part of the current event's score.
@@ -262,8 +273,8 @@ impl<'a> TermList<'a> {
         };
     }
 
-    fn upper_bound_of_all(&self, postings: Option<Postings<'_>>) -> f32 {
-        let old = postings.into_iter().flat_map(|p| {
+    fn upper_bound_of_all(&self) -> f32 {
+        let old = self.postings.into_iter().flat_map(|p| {
             (0..p.blocks()).map(move |at| {
                 let block = p.block(at);
                 (u32::from(block.max_tf), u32::from(block.min_length))

@@ -7,6 +7,7 @@ mod list;
 mod score;
 mod terms;
 
+pub(crate) use score::FoundTerms;
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::TextQuery;
 

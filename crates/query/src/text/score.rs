@@ -22,7 +22,7 @@ use amem_format::error::Result;
 use amem_format::top::{ScoredEvent, Top};
 use amem_format::view::View;
 
-/// Maximum terms of a question; of more, the heaviest count.
+/// Maximum terms of a question; of more, the heaviest count. One bit of an u128 stands for each.
 pub const QUERY_TERMS_MAX: usize = 128;
 
 /// Events per window in which scores are summed.
@@ -85,9 +85,89 @@ impl<'a> Texts<'a> {
         &self,
         query: &TextQuery,
         limit: usize,
+        skip: impl FnMut(u32) -> bool,
+    ) -> Result<Vec<(u32, f32)>> {
+        self.find(query)?.search(limit, skip)
+    }
+
+    /// The scores of all events that contain a term of `query`, without those for which `skip` is true.
+    pub fn scores(&self, query: &TextQuery, skip: impl FnMut(u32) -> bool) -> Result<Scores> {
+        self.find(query)?.scores(skip)
+    }
+
+    /// The postings of a question's terms.
+    pub(crate) fn find(&self, query: &TextQuery) -> Result<FoundTerms<'a>> {
+        let mut lists = Vec::new();
+        match &self.scope {
+            None => {
+                let lengths = Lengths::new(self.base, self.delta, self.bound);
+                for (term, times) in query.terms() {
+                    lists.extend(TermList::new(lengths, term, times, self.bound)?);
+                }
+            }
+            Some(scope) => {
+                let lengths = Lengths::within(self.base, self.delta, scope);
+                for (term, times) in query.terms() {
+                    lists.extend(TermList::within(lengths, term, times, self.bound, scope)?);
+                }
+            }
+        }
+        if lists.len() > QUERY_TERMS_MAX {
+            let mut order: Vec<usize> = (0..lists.len()).collect();
+            order.sort_by(|&a, &b| lists[b].weight.total_cmp(&lists[a].weight));
+            order.truncate(QUERY_TERMS_MAX);
+            let mut at = 0..;
+            lists.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
+        }
+        Ok(FoundTerms {
+            terms: query.terms().count().min(QUERY_TERMS_MAX),
+            lists,
+        })
+    }
+}
+
+/// The terms of a question that the searched texts contain.
+#[derive(Debug)]
+pub(crate) struct FoundTerms<'a> {
+    /// In the order of the terms.
+    lists: Vec<TermList<'a>>,
+    /// The terms of the question, found or not.
+    terms: usize,
+}
+
+impl FoundTerms<'_> {
+    /// The terms of the question, found or not; at most `QUERY_TERMS_MAX`.
+    pub(crate) fn asked(&self) -> usize {
+        self.terms
+    }
+
+    /// The terms of the question that a text contains.
+    pub(crate) fn known(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// Which terms each of the events contains, one bit per found term. `ids` ascend.
+    pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<u128>> {
+        let mut contained = vec![0; ids.len()];
+        for (at, list) in self.lists.iter_mut().enumerate() {
+            list.rewind()?;
+            for (terms, &id) in contained.iter_mut().zip(ids) {
+                list.seek(id)?;
+                if list.id == id {
+                    *terms |= 1 << at;
+                }
+            }
+        }
+        Ok(contained)
+    }
+
+    /// The best events, the best first, of equals the newest first, without those for which `skip` is true.
+    pub(crate) fn search(
+        &mut self,
+        limit: usize,
         mut skip: impl FnMut(u32) -> bool,
     ) -> Result<Vec<(u32, f32)>> {
-        let mut lists = self.lists(query)?;
+        let lists = &mut self.lists;
         let mut top = Top::new(limit);
         if limit == 0 {
             return Ok(Vec::new());
@@ -95,7 +175,7 @@ impl<'a> Texts<'a> {
         // MaxScore (Turtle and Flood, 1995): skips events whose terms add up to less than the threshold.
         let mut by_bound: Vec<usize> = (0..lists.len()).collect();
         by_bound.sort_by(|&a, &b| lists[a].upper_bound.total_cmp(&lists[b].upper_bound));
-        let bound_below = sums_of_bounds(&lists, &by_bound);
+        let bound_below = sums_of_bounds(lists, &by_bound);
         let mut parts = vec![0.0f32; lists.len()];
         let mut optional = 0;
         loop {
@@ -141,9 +221,9 @@ impl<'a> Texts<'a> {
         Ok(top.into_sorted().collect())
     }
 
-    /// The scores of all events that contain a term of `query`, without those for which `skip` is true.
-    pub fn scores(&self, query: &TextQuery, mut skip: impl FnMut(u32) -> bool) -> Result<Scores> {
-        let mut lists = self.lists(query)?;
+    /// The scores of all events that contain a term, without those for which `skip` is true.
+    pub(crate) fn scores(&mut self, mut skip: impl FnMut(u32) -> bool) -> Result<Scores> {
+        let lists = &mut self.lists;
         let mut out = Scores::default();
         let mut sums = vec![0.0f32; WINDOW];
         let mut said = [0u64; WINDOW / 64];
@@ -152,7 +232,7 @@ impl<'a> Texts<'a> {
             if start == END {
                 return Ok(out);
             }
-            for list in &mut lists {
+            for list in lists.iter_mut() {
                 while list.id != END && ((list.id - start) as usize) < WINDOW {
                     let at = (list.id - start) as usize;
                     sums[at] += list.score();
@@ -172,33 +252,6 @@ impl<'a> Texts<'a> {
                 }
             }
         }
-    }
-
-    /// The postings of the question's terms, in the order of the terms.
-    fn lists(&self, query: &TextQuery) -> Result<Vec<TermList<'a>>> {
-        let mut lists = Vec::new();
-        match &self.scope {
-            None => {
-                let lengths = Lengths::new(self.base, self.delta, self.bound);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::new(lengths, term, times, self.bound)?);
-                }
-            }
-            Some(scope) => {
-                let lengths = Lengths::within(self.base, self.delta, scope);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::within(lengths, term, times, self.bound, scope)?);
-                }
-            }
-        }
-        if lists.len() > QUERY_TERMS_MAX {
-            let mut order: Vec<usize> = (0..lists.len()).collect();
-            order.sort_by(|&a, &b| lists[b].weight.total_cmp(&lists[a].weight));
-            order.truncate(QUERY_TERMS_MAX);
-            let mut at = 0..;
-            lists.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
-        }
-        Ok(lists)
     }
 }
 

@@ -43,6 +43,11 @@ impl Clock {
         Self::new(now, TimeZone::UTC)
     }
 
+    /// The present, if it is known.
+    pub(crate) fn present(&self) -> Option<Micros> {
+        self.now
+    }
+
     pub(super) fn now(&self) -> Result<Micros, Problem> {
         self.now.ok_or(Problem::NoNow)
     }

@@ -24,4 +24,4 @@ pub use list::EventList;
 pub use merge::{IndexEdits, write};
 
 /// The version of layout, hashes and omissions.
-pub const VALUES_VERSION: u32 = 1;
+pub const VALUES_VERSION: u32 = 2;
