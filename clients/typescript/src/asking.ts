@@ -70,6 +70,12 @@ export class Asking extends Writing {
       questionShare?: number;
       speakerBoost?: number;
       timeBoost?: number;
+      recencyHalfLifeDays?: number;
+      tieMargin?: number;
+      /** Leaves out what does not answer the question: see `Hit`. */
+      minRelevance?: number;
+      includeDuplicates?: boolean;
+      centreVector?: boolean;
     } = {},
   ): Promise<Hit[]> {
     const answer = await this.ask('Search', {
@@ -86,6 +92,11 @@ export class Asking extends Writing {
       question_share: how.questionShare,
       speaker_boost: how.speakerBoost,
       time_boost: how.timeBoost,
+      recency_half_life_days: how.recencyHalfLifeDays,
+      tie_margin: how.tieMargin,
+      min_relevance: how.minRelevance,
+      include_duplicates: how.includeDuplicates,
+      centre_vector: how.centreVector,
     });
     return answer.hits.map(convert.searchHit);
   }
@@ -93,15 +104,16 @@ export class Asking extends Writing {
   /** The best answers to a question, by words alone. */
   async text(
     text: string,
-    { where, limit = 10, asOf }: { where?: Where; limit?: number; asOf?: Moment } = {},
+    how: { where?: Where; limit?: number; asOf?: Moment; minRelevance?: number } = {},
   ): Promise<Hit[]> {
     const answer = await this.ask('Text', {
       text,
-      selection: convert.selection(where),
-      limit,
-      as_of: convert.asOf(asOf),
+      selection: convert.selection(how.where),
+      limit: how.limit ?? 10,
+      as_of: convert.asOf(how.asOf),
+      min_relevance: how.minRelevance,
     });
-    return answer.hits.map((one: Reply) => convert.hit(one.event, one.score));
+    return answer.hits.map((one: Reply) => convert.hit(one.event, one.score, one.relevance));
   }
 
   /** The events whose vectors are nearest to an event's, or to a vector; the score is the cosine. */
@@ -111,6 +123,7 @@ export class Asking extends Writing {
     where?: Where;
     limit?: number;
     minSimilarity?: number;
+    minRelevance?: number;
     asOf?: Moment;
     approximate?: boolean;
   }): Promise<Hit[]> {
@@ -122,10 +135,11 @@ export class Asking extends Writing {
       selection: convert.selection(how.where),
       limit: how.limit ?? 10,
       min_similarity: how.minSimilarity,
+      min_relevance: how.minRelevance,
       as_of: convert.asOf(how.asOf),
       approximate: how.approximate,
     });
-    return answer.hits.map((one: Reply) => convert.hit(one.event, one.similarity));
+    return answer.hits.map((one: Reply) => convert.hit(one.event, one.similarity, one.relevance));
   }
 
   /** The events that meet conditions, in an order; all of them with the limit null. */

@@ -271,9 +271,11 @@ export function walk(reply: Reply): Walk {
 }
 
 /** A hit with a single score. */
-export function hit(of: Reply, score: number): Hit {
-  const parts = { textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0, speakerFactor: 1, timeFactor: 1 };
-  return { event: event(of), score, ...parts, foundId: null, contested: false, superseded: false };
+export function hit(of: Reply, score: number, relevance: number): Hit {
+  const parts = { textScore: 0, vectorScore: 0, neighbourScore: 0, sessionScore: 0 };
+  const factors = { speakerFactor: 1, timeFactor: 1, recencyFactor: 1 };
+  const marks = { weak: false, equalTexts: 1, newerValueId: null, foundId: null, contested: false, superseded: false };
+  return { event: event(of), score, relevance, ...parts, ...factors, ...marks };
 }
 
 export function searchHit(reply: Reply): Hit {
@@ -286,6 +288,11 @@ export function searchHit(reply: Reply): Hit {
     sessionScore: reply.session_score,
     speakerFactor: reply.speaker_factor,
     timeFactor: reply.time_factor,
+    recencyFactor: reply.recency_factor,
+    relevance: reply.relevance.value,
+    weak: reply.relevance.weak,
+    equalTexts: reply.equal_texts,
+    newerValueId: reply._newer_value_id === undefined ? null : Number(reply.newer_value_id),
     foundId: Number(reply.found_id),
     contested: reply.contested,
     superseded: reply.superseded,

@@ -110,7 +110,11 @@ export interface Event {
   reason: string;
 }
 
-/** A hit of a query, and its score. The parts of a search's score sum to it, times its factors; for other queries they are 0. */
+/**
+ * A hit of a query, and its score. The parts of a search's score sum to it, times its factors; for other queries they are 0.
+ * Scores compare the hits of one answer, `relevance` those of all questions: about 0.7 and more answers the question, and
+ * where the brain does not know the answer the best has less than 0.6.
+ */
 export interface Hit {
   event: Event;
   score: number;
@@ -122,6 +126,16 @@ export interface Hit {
   speakerFactor: number;
   /** More than 1 if the question names a time near the event. */
   timeFactor: number;
+  /** Less than 1 with a half-life, by age. */
+  recencyFactor: number;
+  /** How well it answers the question, 0 to 1. */
+  relevance: number;
+  /** It has none of the question's words: its vector, its neighbours or its session found it. */
+  weak: boolean;
+  /** How many events with this text were found; this is the newest. */
+  equalTexts: number;
+  /** A newer hit whose text differs in one value only, so that this one may be outdated. */
+  newerValueId: number | null;
   /** The event that matched: `event`, or one that it replaced. */
   foundId: number | null;
   /** The event belongs to a belief with several heads. */

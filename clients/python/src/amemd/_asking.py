@@ -80,9 +80,14 @@ class Asking(Writing):
         question_share: Optional[float] = None,
         speaker_boost: Optional[float] = None,
         time_boost: Optional[float] = None,
+        recency_half_life_days: Optional[float] = None,
+        tie_margin: Optional[float] = None,
+        min_relevance: float = 0.0,
+        include_duplicates: bool = False,
+        centre_vector: Optional[bool] = None,
     ) -> List[Hit]:
         """The best answers to a question, by words, vectors and the graph together. Times that the question names are
-        read with the `now` and `zone` of `where`."""
+        read with the `now` and `zone` of `where`. `min_relevance` leaves out what does not answer it: see `Hit`."""
         answer = self._ask(
             "Search",
             text=text,
@@ -98,17 +103,33 @@ class Asking(Writing):
             question_share=question_share,
             speaker_boost=speaker_boost,
             time_boost=time_boost,
+            recency_half_life_days=recency_half_life_days,
+            tie_margin=tie_margin,
+            min_relevance=min_relevance,
+            include_duplicates=include_duplicates,
+            centre_vector=centre_vector,
         )
         return [_convert.search_hit(one) for one in answer.hits]
 
     def text(
-        self, text: str, *, where: Optional[Where] = None, limit: int = 10, as_of: Optional[Moment] = None
+        self,
+        text: str,
+        *,
+        where: Optional[Where] = None,
+        limit: int = 10,
+        as_of: Optional[Moment] = None,
+        min_relevance: float = 0.0,
     ) -> List[Hit]:
         """The best answers to a question, by words alone."""
         answer = self._ask(
-            "Text", text=text, selection=_convert.selection(where), limit=limit, as_of=_convert.as_of(as_of)
+            "Text",
+            text=text,
+            selection=_convert.selection(where),
+            limit=limit,
+            as_of=_convert.as_of(as_of),
+            min_relevance=min_relevance,
         )
-        return [Hit(_convert.event(one.event), one.score) for one in answer.hits]
+        return [Hit(_convert.event(one.event), one.score, relevance=one.relevance) for one in answer.hits]
 
     def similar(
         self,
@@ -118,6 +139,7 @@ class Asking(Writing):
         where: Optional[Where] = None,
         limit: int = 10,
         min_similarity: Optional[float] = None,
+        min_relevance: Optional[float] = None,
         as_of: Optional[Moment] = None,
         approximate: bool = False,
     ) -> List[Hit]:
@@ -131,10 +153,11 @@ class Asking(Writing):
             selection=_convert.selection(where),
             limit=limit,
             min_similarity=min_similarity,
+            min_relevance=min_relevance,
             as_of=_convert.as_of(as_of),
             approximate=approximate,
         )
-        return [Hit(_convert.event(one.event), one.similarity) for one in answer.hits]
+        return [Hit(_convert.event(one.event), one.similarity, relevance=one.relevance) for one in answer.hits]
 
     def query(
         self,

@@ -203,6 +203,11 @@ def search_hit(message: Any) -> Hit:
         message.superseded,
         message.speaker_factor,
         message.time_factor,
+        message.recency_factor,
+        message.relevance.value,
+        message.relevance.weak,
+        message.equal_texts,
+        message.newer_value_id if message.HasField("newer_value_id") else None,
     )
 
 

@@ -120,8 +120,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Hit:
-    """A hit of a query, and its score. The parts of a search's score sum to it, times its two factors; for other
-    queries the parts are 0."""
+    """A hit of a query, and its score. The parts of a search's score sum to it, times its three factors; for other
+    queries the parts are 0. Scores compare the hits of one answer, `relevance` those of all questions: about 0.7 and
+    more answers the question, and where the brain does not know the answer the best has less than 0.6."""
 
     event: Event
     score: float
@@ -139,6 +140,16 @@ class Hit:
     speaker_factor: float = 1.0
     #: In a search: more than 1 if the question names a time near the event.
     time_factor: float = 1.0
+    #: In a search: less than 1 with a half-life, by age.
+    recency_factor: float = 1.0
+    #: How well it answers the question, 0 to 1.
+    relevance: float = 0.0
+    #: In a search: it has none of the question's words; its vector, its neighbours or its session found it.
+    weak: bool = False
+    #: In a search: how many events with this text were found; this is the newest.
+    equal_texts: int = 1
+    #: In a search: a newer hit whose text differs in one value only, so that this one may be outdated.
+    newer_value_id: Optional[int] = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ use crate::text::FoundTerms;
 
 /// From this relevance of its best hit on, a question is likely one that the events answer: the least of a context by
 /// default.
-pub const LIKELY_RELEVANCE: f32 = 0.66;
+pub const LIKELY_RELEVANCE: f32 = 0.65;
 
 /// The parts of the terms that an event has, of those that the brain has, and of a speaker whom the question names.
 const COVERED: f32 = 0.6;
