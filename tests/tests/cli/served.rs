@@ -130,7 +130,7 @@ fn search_results_show_the_parts_of_their_scores() {
         assert!((part("score") - sum).abs() < 1e-5, "{hit}");
     }
     let text = tool.text("search work which disk is slow");
-    assert!(text.starts_with("score  = words"), "{text}");
+    assert!(text.starts_with("relevance  score  = words"), "{text}");
     assert!(
         text.contains("2024-03-04 09:10  The disk is what is slow"),
         "{text}"
