@@ -3,12 +3,15 @@
 //! The indexes belong to the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
 //! Not here: the query (`TextSearch`).
 
+mod expand;
+mod languages;
 mod list;
 mod score;
 mod terms;
+mod typos;
 
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
-pub use terms::TextQuery;
+pub use terms::{QueryTerm, TextQuery};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! BM25 scores over base and delta.
 //!
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
-//! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / usual length))`,
+//! `weight · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / usual length))`,
 //! where `idf` is `ln(1 + (N − df + ½) / (df + ½))`, the usual length is `min(mean, max(16, quarter))` with the length
 //! that a quarter of the texts do not exceed, and N, df, mean and quarter are those of the events below the bound, or
 //! of the scope among them (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009; the ½ and 1 as in
@@ -13,8 +13,10 @@
 
 use std::sync::Arc;
 
-use super::list::{Lengths, TermList};
+use super::expand;
+use super::list::{Occurrences, TermList};
 use super::terms::TextQuery;
+use amem_format::analyzer::ANALYZER_VERSION;
 use amem_format::base::terms::{END, Terms};
 use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
@@ -36,6 +38,8 @@ pub struct Texts<'a> {
     base: Option<Terms<'a>>,
     delta: Option<&'a DeltaTerms>,
     bound: u32,
+    /// The version of the analyzer that made the indexes.
+    version: u32,
     scope: Option<Arc<ScopeList>>,
 }
 
@@ -76,6 +80,7 @@ impl<'a> Texts<'a> {
             base,
             delta,
             bound,
+            version: base.map_or(ANALYZER_VERSION, |base| base.version()),
             scope: None,
         }
     }
@@ -175,21 +180,16 @@ impl<'a> Texts<'a> {
     }
 
     /// The postings of the question's terms, in the order of the terms.
-    fn lists(&self, query: &TextQuery) -> Result<Vec<TermList<'a>>> {
+    fn lists<'s>(&'s self, query: &TextQuery) -> Result<Vec<TermList<'s>>> {
+        let query = query.for_version(self.version);
+        let texts = Occurrences::new(self.base, self.delta, self.bound, self.scope.as_deref());
         let mut lists = Vec::new();
-        match &self.scope {
-            None => {
-                let lengths = Lengths::new(self.base, self.delta, self.bound);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::new(lengths, term, times, self.bound)?);
-                }
-            }
-            Some(scope) => {
-                let lengths = Lengths::within(self.base, self.delta, scope);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::within(lengths, term, times, self.bound, scope)?);
-                }
-            }
+        for term in query.terms() {
+            let group = match query.is_expanded() {
+                true => expand::group(&texts, term, query.language())?,
+                false => vec![(term.term.clone(), 1.0)],
+            };
+            lists.extend(TermList::new(&texts, &group, term.weight)?);
         }
         if lists.len() > QUERY_TERMS_MAX {
             let mut order: Vec<usize> = (0..lists.len()).collect();
