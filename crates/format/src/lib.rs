@@ -31,6 +31,7 @@ pub mod attributes;
 
 pub mod base;
 pub mod delta;
+pub mod dictionary;
 pub mod journal;
 
 pub mod brain;

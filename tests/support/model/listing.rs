@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use amem_format::analyzer::{Analyzer, Scratch};
+use amem_format::analyzer::{Analyzer, CHARACTER, STOP_WORD, Scratch, WITH_E, is_aside};
 use amem_format::event::Attributes;
 use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
 use amem_query::events::SessionFilter;
@@ -61,6 +61,31 @@ impl Subject for StrengthRow<'_> {
     }
 }
 
+/// True if a text has every word of a keyword, in any spelling.
+fn has_words(text: &str, keyword: &str) -> bool {
+    let (text, wanted) = (words(text), words(keyword));
+    let is_said = |word: &String| {
+        let body = word.trim_start_matches(STOP_WORD);
+        let with_e = format!("{WITH_E}{word}");
+        let character = format!("{CHARACTER}{word}");
+        text.contains(word)
+            || text.contains(&with_e)
+            || text.contains(&character)
+            || word.starts_with(STOP_WORD) && text.contains(body)
+            // ä is a, and ae.
+            || wanted.iter().any(|other| {
+                other.strip_prefix(WITH_E).is_some_and(|e| {
+                    e.replace("oe", "o") == *word && text.contains(e)
+                })
+            })
+    };
+    let counted: Vec<_> = wanted.iter().filter(|word| !is_aside(word)).collect();
+    match counted.is_empty() {
+        true => wanted.iter().all(is_said),
+        false => counted.into_iter().all(is_said),
+    }
+}
+
 /// The words of a text.
 pub(super) fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
@@ -108,7 +133,6 @@ impl ViewState {
         let between = |value: f32, min: Option<f32>, max: Option<f32>| {
             min.is_none_or(|m| value >= m) && max.is_none_or(|m| value <= m)
         };
-        let keyword = s.keyword.as_deref().map(words);
         (s.include_forgotten || !event.flags.has(Flags::FORGOTTEN))
             && (s.include_compressed || !event.flags.has(Flags::COMPRESSED))
             && (s.types.is_empty() || s.types.contains(&event.made.event_type))
@@ -117,7 +141,9 @@ impl ViewState {
             && within(event.happened(), s.happened.from, s.happened.until)
             && between(event.made.confidence, s.confidence.min, s.confidence.max)
             && between(strength, s.strength.min, s.strength.max)
-            && keyword.is_none_or(|keyword| keyword.is_subset(&words(&event.made.text)))
+            && s.keyword
+                .as_deref()
+                .is_none_or(|keyword| has_words(&event.made.text, keyword))
             && is_in_scope(event, &s.scope)
             && is_recorded_by(event, &s.authors)
             && s.filter.as_ref().is_none_or(|filter| holds(filter, &seen))

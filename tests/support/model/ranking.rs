@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use amem_format::analyzer::{Analyzer, Scratch};
+use amem_format::analyzer::{
+    Analyzer, CHARACTER, STOP_WORD, Scratch, WITH_E, is_aside, is_stop_word,
+};
 use amem_format::{EdgeType, Flags};
 use amem_query::search::Hit;
 use amem_query::time_phrase::{ProseTime, times_in};
@@ -21,31 +23,181 @@ fn counts(text: &str) -> BTreeMap<String, u32> {
     counts
 }
 
+/// The terms of a text that are no asides; 1 if there are only asides.
+fn length(text: &str) -> u32 {
+    let all = counts(text);
+    let counted = all.iter().filter(|(term, _)| !is_aside(term));
+    counted
+        .map(|(_, tf)| tf)
+        .sum::<u32>()
+        .max(u32::from(!all.is_empty()))
+}
+
+/// What a question asks about: spellings that are one word, and its weight. Of questions with stop words of English alone.
+fn question_terms(question: &str) -> Vec<(Vec<String>, f64)> {
+    let mut all: Vec<(Vec<String>, f64)> = Vec::new();
+    let mut last = None;
+    Analyzer::new().for_each_term(question, &mut Scratch::default(), |term| {
+        let body = term
+            .trim_start_matches([CHARACTER, STOP_WORD, WITH_E])
+            .to_owned();
+        let (spellings, weight) = match term.chars().next() {
+            Some(WITH_E) => {
+                let at: usize = last.unwrap();
+                return all[at].0.push(body);
+            }
+            Some(CHARACTER) => (vec![term.to_owned()], 0.4),
+            Some(STOP_WORD) => (vec![term.to_owned(), body], 1.0),
+            _ if term.chars().count() == 1 && !term.is_ascii() => {
+                (vec![term.to_owned(), format!("{CHARACTER}{term}")], 1.0)
+            }
+            _ => (vec![term.to_owned()], 1.0),
+        };
+        last = all.iter().position(|(known, _)| known[0] == spellings[0]);
+        match last {
+            Some(at) => all[at].1 += weight,
+            None => {
+                last = Some(all.len());
+                all.push((spellings, weight));
+            }
+        }
+    });
+    let has_words = all.iter().any(|(spellings, _)| !is_aside(&spellings[0]));
+    all.retain(|(spellings, _)| !has_words || !spellings[0].starts_with(STOP_WORD));
+    all
+}
+
+/// True if a fifth of the words are English stop words.
+fn is_english(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    let words: Vec<_> = lower
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
+        .collect();
+    let stop_words = words.iter().filter(|word| is_stop_word(word)).count();
+    !words.is_empty() && stop_words * 5 >= words.len()
+}
+
+/// True if one edit behind the first letter makes `b` of `a`.
+fn is_typo(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let same_end = |a: &[char], b: &[char]| a == b;
+    let (x, y) = (&a[same..], &b[same..]);
+    same > 0
+        && match (x, y) {
+            ([], []) => false,
+            ([], [_]) | ([_], []) => true,
+            ([], _) | (_, []) => false,
+            ([p, xs @ ..], [q, ys @ ..]) => {
+                same_end(xs, ys)
+                    || same_end(xs, y)
+                    || same_end(x, ys)
+                    || xs.first() == Some(q)
+                        && ys.first() == Some(p)
+                        && same_end(&xs[1..], &ys[1..])
+            }
+        }
+}
+
+/// What is added to a term, from how many texts have each term.
+fn additions(
+    term: &str,
+    is_known: bool,
+    known: &BTreeMap<&str, u32>,
+    english: bool,
+) -> Vec<(String, f64)> {
+    let letters: Vec<char> = term.chars().collect();
+    let mut added: Vec<(String, f64)> = Vec::new();
+    if !letters.iter().all(|c| c.is_alphabetic()) {
+        return added;
+    }
+    if !english && letters.len() >= 5 {
+        let start: String = letters[..5].iter().collect();
+        let forms = known.keys().filter(|k| k.starts_with(&start));
+        added.extend(forms.map(|form| ((*form).to_owned(), 0.8)));
+    }
+    if !english && letters.len() >= 6 {
+        let longer = |k: &&&str| k.ends_with(term) && k.chars().count() >= letters.len() + 3;
+        added.extend(known.keys().filter(longer).map(|k| ((*k).to_owned(), 0.5)));
+        let (mut start, mut end) = (None, None);
+        for at in 4..=letters.len() - 4 {
+            let part: String = letters[at..].iter().collect();
+            if end.is_none() && known.contains_key(part.as_str()) {
+                end = Some(part);
+            }
+        }
+        for at in (4..=letters.len() - 4).rev() {
+            let part: String = letters[..at].iter().collect();
+            for link in ["", "s", "es", "n", "en", "e"] {
+                let part = part
+                    .strip_suffix(link)
+                    .filter(|part| part.chars().count() >= 4);
+                if let Some(part) = part.filter(|part| start.is_none() && known.contains_key(part))
+                {
+                    start = Some(part.to_owned());
+                }
+            }
+        }
+        added.extend(start.into_iter().chain(end).map(|part| (part, 0.5)));
+    }
+    if !is_known && letters.len() >= 4 {
+        let mut typos: Vec<_> = known.iter().filter(|(k, _)| is_typo(term, k)).collect();
+        typos.sort_by_key(|&(k, count)| (std::cmp::Reverse(count), k));
+        added.extend(
+            typos
+                .into_iter()
+                .take(3)
+                .map(|(k, _)| ((*k).to_owned(), 0.8)),
+        );
+    }
+    added
+}
+
 /// The BM25 score of every event of a scope that says a word of a question and was not erased.
 pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f64> {
     let events = known.state.events.iter();
     let events: Vec<_> = events.filter(|e| is_in_scope(e, scope)).collect();
     let texts: Vec<_> = events.iter().map(|event| counts(&event.indexed)).collect();
-    let lengths: Vec<u32> = texts.iter().map(|text| text.values().sum()).collect();
+    let lengths: Vec<u32> = events.iter().map(|event| length(&event.indexed)).collect();
     let n = texts.len() as f64;
     let mean = f64::from(lengths.iter().sum::<u32>()) / n;
     let mut sorted = lengths.clone();
     sorted.sort_unstable();
     let quarter = sorted.get(sorted.len().div_ceil(4).wrapping_sub(1));
     let mean = mean.min(f64::from(quarter.copied().unwrap_or(0).max(16)));
+    let mut said: BTreeMap<&str, u32> = BTreeMap::new();
+    for term in texts.iter().flat_map(BTreeMap::keys) {
+        *said.entry(term).or_insert(0) += 1;
+    }
     let mut scores = BTreeMap::new();
-    for (term, times) in counts(question) {
-        let df = texts.iter().filter(|text| text.contains_key(&term)).count() as f64;
+    for (spellings, weight) in question_terms(question) {
+        let is_known = spellings
+            .iter()
+            .any(|term| said.contains_key(term.as_str()));
+        let mut group: BTreeMap<String, f64> = BTreeMap::new();
+        let added = additions(&spellings[0], is_known, &said, is_english(question));
+        let exact = spellings.iter().map(|term| (term.clone(), 1.0));
+        for (term, weight) in exact.chain(added) {
+            group.entry(term).or_insert(weight);
+        }
+        let tf_of = |text: &BTreeMap<String, u32>| {
+            let tf =
+                |(term, weight): (&String, &f64)| text.get(term).map(|tf| weight * f64::from(*tf));
+            let sum: f64 = group.iter().filter_map(tf).sum();
+            let is_exact = spellings.iter().any(|term| text.contains_key(term));
+            if is_exact { sum } else { sum.min(0.9) }
+        };
+        let df = texts.iter().filter(|text| tf_of(text) > 0.0).count() as f64;
         let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
         for ((event, text), &length) in events.iter().zip(&texts).zip(&lengths) {
-            let Some(&tf) = text.get(&term) else { continue };
-            if event.flags.has(Flags::ERASED) {
+            let tf = tf_of(text);
+            if tf == 0.0 || event.flags.has(Flags::ERASED) {
                 continue;
             }
             let length = f64::from(length).max(mean);
-            let tf = f64::from(tf);
             let saturated = tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
-            *scores.entry(event.id).or_insert(0.0) += f64::from(times) * idf * saturated;
+            *scores.entry(event.id).or_insert(0.0) += weight * idf * saturated;
         }
     }
     scores
@@ -196,7 +348,7 @@ impl ViewState {
 
 /// True if an event asks something in few words.
 fn is_short_question(event: &Event) -> bool {
-    let terms: u32 = counts(&event.indexed).values().sum();
+    let terms = length(&event.indexed);
     let text = event.made.text.trim_end();
     !event.flags.has(Flags::ERASED) && terms <= 12 && text.ends_with(['?', '？', '؟'])
 }
@@ -273,15 +425,30 @@ pub struct Fit {
 
 /// How well the words of some events answer a question.
 pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Event]) -> Fit {
-    let asked: Vec<String> = counts(question).into_keys().collect();
     let in_scope = known.state.events.iter().filter(|e| is_in_scope(e, scope));
     let in_scope: Vec<_> = in_scope.map(|event| counts(&event.indexed)).collect();
+    let mut said: BTreeMap<&str, u32> = BTreeMap::new();
+    for term in in_scope.iter().flat_map(BTreeMap::keys) {
+        *said.entry(term).or_insert(0) += 1;
+    }
+    // The words of the question, each with its forms; a word that may have a typo is none.
+    let mut asked: Vec<Vec<String>> = Vec::new();
+    for (mut spellings, _) in question_terms(question) {
+        if !spellings[0].starts_with(CHARACTER) {
+            let forms = additions(&spellings[0], true, &said, is_english(question));
+            spellings.extend(forms.into_iter().map(|(form, _)| form));
+            asked.push(spellings);
+        }
+    }
     let events = events
         .iter()
         .filter(|event| !event.flags.has(Flags::ERASED));
     let own: Vec<_> = events.map(|event| counts(&event.indexed)).collect();
     let share = |texts: &[BTreeMap<String, u32>]| {
-        let has = |term: &&String| texts.iter().any(|text| text.contains_key(*term));
+        let has = |group: &&Vec<String>| {
+            let mut spellings = group.iter();
+            spellings.any(|term| texts.iter().any(|text| text.contains_key(term)))
+        };
         asked.iter().filter(has).count() as f64 / asked.len().max(1) as f64
     };
     let (covered, known) = (share(&own), share(&in_scope));

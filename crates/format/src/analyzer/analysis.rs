@@ -1,21 +1,22 @@
 //! Turns a text into terms.
 //!
-//! A word is a run of letters and digits of any script, in lower case. The Snowball stemmer cuts English endings,
-//! irregular forms become their base form, stop words are dropped, and contractions are dropped ("don't") or expanded
-//! ("Teresa's" is "teresa"). Scripts without spaces between words give bigrams of characters.
+//! The Snowball stemmer cuts English endings, a light one Arabic articles and endings; irregular forms become their base
+//! form, and contractions are dropped ("don't") or expanded ("Teresa's" is "teresa"). English stop words are asides;
+//! version 1 drops them.
 //!
 //! Promises: the same text gives the same terms on every machine; the rules change only together with
 //! `ANALYZER_VERSION`, which every stored index names.
-//! Not here: stemming of other languages, removal of accents, Unicode normalisation.
+//! Not here: word boundaries and spelling (`split`, `fold`; of version 1: `words`), stemming of other languages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-use super::ANALYZER_VERSION;
 use super::english::{is_stop_word, regular_form};
-use super::words::for_each_word;
+use super::split::{Splitting, for_each_word};
+use super::words::for_each_word_of_version_1;
+use super::{ANALYZER_VERSION, ANALYZER_VERSION_MIN, STOP_WORD, WITH_E, arabic};
 
 /// Words in the cache of terms; about a megabyte.
 const KNOWN_WORDS_MAX: usize = 8192;
@@ -23,15 +24,23 @@ const KNOWN_WORDS_MAX: usize = 8192;
 /// Analyzes texts. Stateless: caches are in `Scratch`.
 pub struct Analyzer {
     stemmer: Stemmer,
+    version: u32,
 }
 
 /// Buffers that are reused from text to text.
 #[derive(Debug, Default)]
 pub struct Scratch {
+    buffers: WordBuffers,
+    /// A cache of terms by word, empty for what has none: stemming is most of the work.
+    known: HashMap<Box<str>, Box<str>>,
+}
+
+/// Buffers of word boundaries.
+#[derive(Debug, Default)]
+pub(super) struct WordBuffers {
     word: String,
     term: String,
-    /// A cache of terms by word, empty for stop words: stemming is most of the work.
-    known: HashMap<Box<str>, Box<str>>,
+    splitting: Splitting,
 }
 
 impl Default for Analyzer {
@@ -42,22 +51,56 @@ impl Default for Analyzer {
 
 impl std::fmt::Debug for Analyzer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Analyzer(version {ANALYZER_VERSION})")
+        write!(f, "Analyzer(version {})", self.version)
     }
 }
 
 impl Analyzer {
-    /// The analyzer; every brain uses the same.
+    /// The analyzer of new indexes.
     pub fn new() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
+            version: ANALYZER_VERSION,
         }
     }
 
-    /// Calls `f` with each term of `text`, in order, repetitions included.
+    /// The analyzer of indexes of a version; `None` if the version is not known.
+    pub fn of_version(version: u32) -> Option<Self> {
+        (ANALYZER_VERSION_MIN..=ANALYZER_VERSION)
+            .contains(&version)
+            .then(|| Self {
+                version,
+                ..Self::new()
+            })
+    }
+
+    /// The version of the rules.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Calls `f` with each word, or with `None` and a complete term.
+    pub(super) fn for_each_word(
+        &self,
+        text: &str,
+        buffers: &mut WordBuffers,
+        f: impl FnMut(Option<&str>, &mut String),
+    ) {
+        let WordBuffers {
+            word,
+            term,
+            splitting,
+        } = buffers;
+        match self.version {
+            1 => for_each_word_of_version_1(text, word, term, f),
+            _ => for_each_word(text, splitting, term, f),
+        }
+    }
+
+    /// Calls `f` with each term of `text`, in order, asides and repetitions included.
     pub fn for_each_term(&self, text: &str, scratch: &mut Scratch, mut f: impl FnMut(&str)) {
-        let Scratch { word, term, known } = scratch;
-        for_each_word(text, word, term, |word, term| {
+        let Scratch { buffers, known } = scratch;
+        self.for_each_word(text, buffers, |word, term| {
             let Some(word) = word else {
                 return f(term);
             };
@@ -78,8 +121,15 @@ impl Analyzer {
         });
     }
 
-    /// The term of a word in lower case; empty if it is a stop word.
+    /// The term of a word in lower case; empty if it has none.
     pub(super) fn term_of<'w>(&self, word: &'w str, open: &'w mut String) -> Cow<'w, str> {
+        if let Some(word) = word.strip_prefix(WITH_E) {
+            let term = self.term_of(word, open).into_owned();
+            return match term.strip_prefix(STOP_WORD) {
+                Some(_) => Cow::Borrowed(""),
+                None => Cow::Owned(format!("{WITH_E}{term}")),
+            };
+        }
         let word = if word.contains('\'') {
             expand_contraction(word, open);
             open.as_str()
@@ -87,9 +137,16 @@ impl Analyzer {
             word
         };
         if !word.bytes().all(|b| b.is_ascii_lowercase()) {
-            Cow::Borrowed(word)
+            Cow::Borrowed(match self.version {
+                1 => word,
+                _ if arabic::is_arabic(word) => arabic::stem(word),
+                _ => word,
+            })
         } else if is_stop_word(word) {
-            Cow::Borrowed("")
+            match self.version {
+                1 => Cow::Borrowed(""),
+                _ => Cow::Owned(format!("{STOP_WORD}{word}")),
+            }
         } else {
             self.stemmer.stem(regular_form(word).unwrap_or(word))
         }
@@ -112,7 +169,7 @@ fn expand_contraction(word: &str, open: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyzer::TERM_BYTES_MAX;
+    use crate::analyzer::{TERM_BYTES_MAX, is_aside};
 
     fn terms(text: &str) -> Vec<String> {
         let mut out = Vec::new();
@@ -122,7 +179,14 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(terms(text), expected, "{text:?}");
+        let counted: Vec<_> = terms(text).into_iter().filter(|t| !is_aside(t)).collect();
+        assert_eq!(counted, expected, "{text:?}");
+    }
+
+    #[track_caller]
+    fn check_asides(text: &str, expected: &[&str]) {
+        let asides: Vec<_> = terms(text).into_iter().filter(|t| is_aside(t)).collect();
+        assert_eq!(asides, expected, "{text:?}");
     }
 
     #[test]
@@ -133,9 +197,44 @@ mod tests {
         );
         check("", &[]);
         check("...—!?", &[]);
+    }
+
+    #[test]
+    fn a_unit_is_its_parts_and_one_word() {
+        check("maxRetryCount", &["max", "retri", "count", "maxretrycount"]);
         check(
-            "snake_case foo.bar v1.2 B2B",
-            &["snake", "case", "foo", "bar", "v1", "2", "b2b"],
+            "max_retry_count",
+            &["max", "retri", "count", "maxretrycount"],
+        );
+        check("HTTPServer PDFs", &["http", "server", "httpserver", "pdfs"]);
+        check("B12 B-12", &["b", "12", "b12", "b", "12", "b12"]);
+        check("Node.js nodejs", &["node", "js", "nodej", "nodej"]);
+        check("e-mails", &["e", "mail", "email"]);
+        check("v1.2", &["v", "1.2", "v1.2"]);
+        check("31st 100km", &["31", "st", "31st", "100", "km", "100km"]);
+        check("foo.bar", &["foo", "bar", "foobar"]);
+        let hash = "9f86d081884c7d659a2feaa0c55ad015";
+        check(hash, &[hash]);
+        check("9f86d08", &["9f86d08"]);
+        check("a1b2c3d4e5", &["a1b2c3d4e5"]);
+        check("x1y2z3w4", &["x1y2z3w4"]);
+        check(
+            "550e8400-e29b-41d4-a716-446655440000",
+            &[
+                "550e8400",
+                "e",
+                "29",
+                "b",
+                "e29b",
+                "41",
+                "d",
+                "4",
+                "41d4",
+                "716",
+                "a716",
+                "446655440000",
+                "550e8400e29b41d4a716446655440000",
+            ],
         );
     }
 
@@ -146,11 +245,32 @@ mod tests {
         check("don't won\u{2019}t can't", &[]);
         check("I'll you're we've he'd I'm", &[]);
         check("o'clock 'quoted' James'", &["oclock", "quot", "jame"]);
+        check("L'utilisateur d\u{2019}accord", &["utilisateur", "accord"]);
+        check("dell'acqua l'homme", &["acqua", "homm"]);
     }
 
     #[test]
-    fn stop_words_are_dropped() {
+    fn stop_words_are_asides_unless_they_are_names() {
         check("what did the woman say about it", &["woman", "say"]);
+        check_asides("what did it", &["\u{1}what", "\u{1}did", "\u{1}it"]);
+        check(
+            "I met Will in May.",
+            &["met", "will", "may"].map(|w| if w == "met" { "meet" } else { w }),
+        );
+        check(
+            "Ask the WHO or the IT team of the US.",
+            &["ask", "who", "it", "team", "us"],
+        );
+        check("WHO IS IT", &[]);
+        check(
+            "Will went home. Will you come?",
+            &["will", "go", "home", "come"],
+        );
+        check(
+            "Will's dog. It's here. He said it's I.",
+            &["will", "dog", "say"],
+        );
+        check("U.S. team", &["u", "s", "us", "team"]);
     }
 
     #[test]
@@ -162,18 +282,97 @@ mod tests {
 
     #[test]
     fn other_scripts_are_kept() {
-        check("Ärger über Straße", &["ärger", "über", "straße"]);
+        check("Ärger über Straße", &["arger", "uber", "strass"]);
+        check_asides("Ärger", &["\u{3}aerger"]);
         check("Привет, МИР", &["привет", "мир"]);
         check("हिन्दी", &["हिनदी"]);
-        check("ＡＢＣ１", &["abc1"]);
+        check("ＡＢＣ1", &["abc", "1", "abc1"]);
+        check("القهوة قَهْوَة", &["قهو", "قهو"]);
+        check("İstanbul ISTANBUL ıstanbul", &["istanbul"; 3]);
     }
 
     #[test]
     fn scripts_without_spaces_give_pairs() {
-        check("東京都 猫", &["東京", "京都", "猫"]);
+        check("東京都 猫", &["东京", "京都", "猫"]);
+        check_asides("東京 猫", &["\u{2}东", "\u{2}京"]);
         check("Rustは速い", &["rust", "は速", "速い"]);
-        check("東。京", &["東", "京"]);
+        check("東。京", &["东", "京"]);
         check("한국어", &["한국", "국어"]);
+        check("ﾊﾟｽﾜｰﾄﾞ", &["パス", "スワ", "ワー", "ード"]);
+    }
+
+    #[test]
+    fn pictures_are_words() {
+        check(
+            "we ship 🚀 now ❤\u{fe0f}👍🏽🇩🇪",
+            &["ship", "🚀", "now", "❤", "👍", "🇩🇪"],
+        );
+    }
+
+    #[test]
+    fn numbers_have_one_spelling() {
+        check("1,200 1200 1.200", &["1200", "1200", "1200", "1.200"]);
+        check("3.14 3,14", &["3", "14", "3.14", "3", "14", "3.14"]);
+        check("06:40 6:40 6:40 pm", &["6:40", "6:40", "18:40", "pm"]);
+        check("6 pm", &["18:00", "6", "pm"]);
+        check(
+            "+4930901820 +49 30 901820",
+            &["4930901820", "4930901820", "49", "30", "901820"],
+        );
+        check("31.07.2026", &["2026-07-31", "2026-07", "2026"]);
+        check(
+            "2026-07-31T10:20",
+            &["2026-07-31", "2026-07", "2026", "10:20"],
+        );
+        check(
+            "31 July 2026",
+            &["2026-07-31", "31", "juli", "2026-07", "2026"],
+        );
+        check(
+            "31. Juli 2026",
+            &["2026-07-31", "31", "juli", "2026-07", "2026"],
+        );
+        check(
+            "July 31st, 2026",
+            &["juli", "2026-07-31", "2026-07", "31", "st", "31st", "2026"],
+        );
+        check("March 2026", &["march", "2026-03", "2026"]);
+        check("2026年7月31日", &["2026-07-31", "2026-07", "2026"]);
+        check(
+            "3/4/2026",
+            &["2026-04-03", "2026-04", "2026-03-04", "2026-03", "2026"],
+        );
+        check(
+            "1.2.3 192.168.0.1",
+            &[
+                "1",
+                "2",
+                "3",
+                "1.2.3",
+                "192",
+                "168",
+                "0",
+                "1",
+                "192.168.0.1",
+            ],
+        );
+        check(
+            "30.2.2026 10-15",
+            &["30", "2", "2026", "30.2.2026", "10", "15"],
+        );
+    }
+
+    #[test]
+    fn version_1_is_as_it_was() {
+        let version_1 = Analyzer::of_version(1).unwrap();
+        let mut found = Vec::new();
+        let text = "Ärger in Node.js: don't ask WHO, B2B 東京 1,200";
+        version_1.for_each_term(text, &mut Scratch::default(), |t| found.push(t.to_owned()));
+        assert_eq!(
+            found,
+            ["ärger", "node", "js", "ask", "b2b", "東京", "1", "200"]
+        );
+        assert!(Analyzer::of_version(3).is_none() && Analyzer::of_version(0).is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Term frequencies of one text.
 
-use super::{Analyzer, Scratch};
+use super::{Analyzer, Scratch, is_aside};
 
 /// The terms of one text with their frequencies; reused from text to text.
 #[derive(Debug, Default)]
@@ -17,7 +17,8 @@ impl TermCounts {
         Self::default()
     }
 
-    /// Counts the terms of `text` and returns their number, repetitions included.
+    /// Counts the terms of `text` and returns its length: the terms, repetitions included, without asides; 1 for a text
+    /// of nothing else.
     pub fn count(&mut self, analyzer: &Analyzer, text: &str) -> u32 {
         let Self {
             scratch,
@@ -32,7 +33,10 @@ impl TermCounts {
             spans.push((start, letters.len() as u32));
         });
         spans.sort_unstable_by_key(|&(start, end)| &letters[start as usize..end as usize]);
-        spans.len() as u32
+        let counted = spans
+            .iter()
+            .filter(|&&(start, end)| !is_aside(&letters[start as usize..end as usize]));
+        length(counted.count() as u32, spans.is_empty())
     }
 
     /// The terms of the last counted text, ascending by bytes, each with its frequency.
@@ -42,6 +46,12 @@ impl TermCounts {
             .chunk_by(move |a, b| term(a) == term(b))
             .map(move |chunk| (term(&chunk[0]), chunk.len() as u32))
     }
+}
+
+/// The length of a text with so many terms that are no asides. 0 means that it has no terms at all: nothing of it would
+/// be erased.
+pub(super) fn length(counted: u32, is_empty: bool) -> u32 {
+    counted.max(u32::from(!is_empty))
 }
 
 #[cfg(test)]
@@ -55,7 +65,9 @@ mod tests {
         let all: Vec<_> = counts.iter().collect();
         assert_eq!(all, [("cat", 2), ("dog", 3), ("猫", 1)]);
         assert_eq!(length, 6);
-        assert_eq!(counts.count(&Analyzer::new(), "the"), 0);
+        assert_eq!(counts.count(&Analyzer::new(), "the"), 1);
+        assert!(counts.iter().all(|(term, _)| is_aside(term)));
+        assert_eq!(counts.count(&Analyzer::new(), "..."), 0);
         assert_eq!(counts.iter().count(), 0);
     }
 }

@@ -6,8 +6,8 @@
 pub const TERM_BYTES_MAX: usize = 64;
 
 /// The class of a character for word boundaries.
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Class {
     /// Part of a word.
     Letter,
     /// A character of a script that puts no spaces between words.
@@ -16,12 +16,14 @@ enum Class {
     Apostrophe,
     /// A mark that is ignored inside a word.
     Mark,
+    /// A picture that is a word by itself; only in version 2.
+    Symbol,
     /// Everything else.
     Gap,
 }
 
 /// Calls `f` with each word in lower case, apostrophes included, or with `None` and a complete term.
-pub(super) fn for_each_word(
+pub(super) fn for_each_word_of_version_1(
     text: &str,
     word: &mut String,
     term: &mut String,
@@ -96,7 +98,7 @@ fn for_each_word_of_any_script(
             {
                 word.push('\'');
             }
-            Class::Apostrophe | Class::Gap | Class::Unspaced => {
+            Class::Apostrophe | Class::Symbol | Class::Gap | Class::Unspaced => {
                 if !word.is_empty() {
                     f(Some(word), term);
                     word.clear();
@@ -154,7 +156,7 @@ fn folded(c: char) -> char {
     }
 }
 
-fn class_of(c: char) -> Class {
+pub(super) fn class_of(c: char) -> Class {
     match c {
         'a'..='z' | 'A'..='Z' | '0'..='9' => Class::Letter,
         '\'' => Class::Apostrophe,

@@ -26,6 +26,7 @@ mod tables;
 mod values;
 mod workers;
 
+use crate::analyzer::ANALYZER_VERSION;
 use crate::base::adjacency;
 use crate::base::chunk::Chunk;
 use crate::base::header::Header;
@@ -86,7 +87,12 @@ pub fn write_base_with(
 /// The terms of all texts; those of kept texts are not read again.
 fn plan_terms<'v>(kept: &CopyPlan<'v>) -> Result<terms::IndexMerge<'v>> {
     let (view, base) = (kept.view, kept.view.brain().base());
-    let older = if kept.is_scratch { None } else { base.terms()? };
+    // An index of an earlier version has other terms for the same texts: nothing of it is copied.
+    let is_current = |terms: &terms::Terms<'_>| terms.version() == ANALYZER_VERSION;
+    let older = match kept.is_scratch {
+        true => None,
+        false => base.terms()?.filter(is_current),
+    };
     let first = older.map_or(0, |_| base.nodes());
     let texts = (first..view.nodes()).map(|id| Ok((id as u32, view.node(NodeId(id))?.text()?)));
     let erased = |id: u32| kept.erased.binary_search(&id).is_ok();

@@ -9,9 +9,11 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::skiplist::SkipList;
 use crate::analyzer::{Analyzer, TermCounts};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::{COUNT_MAX, LengthQuarter};
+use crate::dictionary::End;
 use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 
 /// The term index of the events from `first` on.
@@ -21,6 +23,9 @@ pub struct DeltaTerms {
     /// From the hash of a term to its index in `terms`.
     places: Trie<u64>,
     terms: AppendVec<Term>,
+    /// The indexes of the terms, by their starts and by their ends.
+    by_start: SkipList<u32>,
+    by_finish: SkipList<u32>,
     postings: AppendVec<Posting>,
     lengths: AppendVec<Length>,
     /// The lengths of all texts up to the last covered one; only adding locks it.
@@ -62,6 +67,8 @@ impl DeltaTerms {
             first,
             places: Trie::new(),
             terms: AppendVec::new(),
+            by_start: SkipList::default(),
+            by_finish: SkipList::default(),
             postings: AppendVec::new(),
             lengths: AppendVec::new(),
             covered: AtomicU32::new(0),
@@ -98,9 +105,15 @@ impl DeltaTerms {
                 None => {
                     let older = NONE;
                     let newest = AtomicIndex::to(self.postings.push(Posting { id, tf, older }));
-                    let term = term.into();
-                    self.places
-                        .insert(key, self.terms.push(Term { term, newest }));
+                    let place = self.terms.push(Term {
+                        term: term.into(),
+                        newest,
+                    });
+                    self.places.insert(key, place);
+                    for end in [End::Start, End::Finish] {
+                        let is_before = self.is_before(end, term.as_bytes());
+                        self.ordered(end).insert_after(place, is_before);
+                    }
                 }
             }
         }
@@ -116,6 +129,30 @@ impl DeltaTerms {
             quarter,
         });
         self.covered.store(id + 1 - self.first, Ordering::Release);
+    }
+
+    fn ordered(&self, end: End) -> &SkipList<u32> {
+        match end {
+            End::Start => &self.by_start,
+            End::Finish => &self.by_finish,
+        }
+    }
+
+    fn is_before<'s>(&'s self, end: End, key: &'s [u8]) -> impl Fn(&u32) -> bool + 's {
+        move |&place| {
+            let known = self.terms.get(place);
+            known.is_some_and(|known| end.cmp(known.term.as_bytes(), key).is_lt())
+        }
+    }
+
+    /// The terms in the order of an end, from `key` on. Those of events after a reader's bound are among them.
+    pub(crate) fn terms_from<'s>(
+        &'s self,
+        end: End,
+        key: &'s [u8],
+    ) -> impl Iterator<Item = &'s [u8]> {
+        let places = self.ordered(end).range_after(self.is_before(end, key));
+        places.filter_map(|place| Some(self.terms.get(place)?.term.as_bytes()))
     }
 
     /// The index of a term, or the free key for it.
@@ -243,7 +280,7 @@ mod tests {
             }
             let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
             for id in 0..2000 {
-                delta.add(id, &format!("common w{id}"), &analyzer, &mut counts);
+                delta.add(id, &format!("common {id}"), &analyzer, &mut counts);
             }
         });
     }

@@ -28,7 +28,7 @@ impl<K> Default for SkipList<K> {
     }
 }
 
-impl<K: Ord + Copy> SkipList<K> {
+impl<K: Copy> SkipList<K> {
     /// The number of keys.
     pub fn len(&self) -> u32 {
         self.entries.len()
@@ -39,14 +39,14 @@ impl<K: Ord + Copy> SkipList<K> {
         self.len() == 0
     }
 
-    /// Adds a key. Duplicates are not detected.
-    pub fn insert(&self, key: K) {
+    /// Adds a key behind those for which `is_before` is true: a prefix in the caller's order.
+    pub fn insert_after(&self, key: K, is_before: impl Fn(&K) -> bool) {
         let height = height(self.entries.len());
         let mut before = [NONE; LEVELS];
         let mut at = NONE;
         for level in (0..LEVELS).rev() {
             while let Some((next, entry)) = self.follow(at, level)
-                && entry.key < key
+                && is_before(&entry.key)
             {
                 at = next;
             }
@@ -70,18 +70,21 @@ impl<K: Ord + Copy> SkipList<K> {
         }
     }
 
-    /// The keys that are at least `from`, ascending.
-    pub fn range_from(&self, from: K) -> impl Iterator<Item = K> + '_ {
+    /// The keys behind those for which `is_before` is true, in order.
+    pub fn range_after<'s>(
+        &'s self,
+        is_before: impl Fn(&K) -> bool + 's,
+    ) -> impl Iterator<Item = K> + 's {
         let mut at = NONE;
         for level in (0..LEVELS).rev() {
             while let Some((next, entry)) = self.follow(at, level)
-                && entry.key < from
+                && is_before(&entry.key)
             {
                 at = next;
             }
         }
-        // A key inserted meanwhile may follow `at` and still be less than `from`.
-        self.walk(at).skip_while(move |key| *key < from)
+        // A key inserted meanwhile may follow `at` and still be before.
+        self.walk(at).skip_while(is_before)
     }
 
     /// All keys, ascending.
@@ -97,8 +100,27 @@ impl<K: Ord + Copy> SkipList<K> {
         })
     }
 
+    /// Adds a key. Duplicates are not detected.
+    pub fn insert(&self, key: K)
+    where
+        K: Ord,
+    {
+        self.insert_after(key, |other| *other < key);
+    }
+
+    /// The keys that are at least `from`, ascending.
+    pub fn range_from<'s>(&'s self, from: K) -> impl Iterator<Item = K> + 's
+    where
+        K: Ord + 's,
+    {
+        self.range_after(move |key| *key < from)
+    }
+
     /// The largest key less than `bound`: one step of a descending scan.
-    pub fn last_before(&self, bound: K) -> Option<K> {
+    pub fn last_before(&self, bound: K) -> Option<K>
+    where
+        K: Ord,
+    {
         let mut at = NONE;
         for level in (0..LEVELS).rev() {
             while let Some((next, entry)) = self.follow(at, level)

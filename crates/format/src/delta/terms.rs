@@ -19,19 +19,21 @@ pub struct LazyTerms {
 
 impl LazyTerms {
     /// The index of the events from `first` on, covering at least those below `end`. `base` counts the lengths of the
-    /// texts before; `text` returns the text that an event was created with, also if it was erased since: the same
+    /// texts before, whose index has this version; `text` returns the text that an event was created with, also if it was erased since: the same
     /// commits always give the same index.
     pub(crate) fn until<'t>(
         &self,
         first: u32,
         end: u32,
+        version: u32,
         base: impl FnOnce() -> LengthQuarter,
         text: impl Fn(u32) -> Result<Cow<'t, str>>,
     ) -> Result<&DeltaTerms> {
         let index = self.index.get_or_init(|| DeltaTerms::new(first, base()));
         if index.end() < end {
             let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
-            let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+            let analyzer = Analyzer::of_version(version).unwrap_or_default();
+            let mut counts = TermCounts::new();
             for id in index.end()..end {
                 index.add(id, &text(id)?, &analyzer, &mut counts);
             }

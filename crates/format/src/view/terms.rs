@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::snapshot::View;
+use crate::analyzer::ANALYZER_VERSION;
 use crate::base::terms::{LengthQuarter, Terms};
 use crate::delta::DeltaTerms;
 use crate::error::{Error, Result};
@@ -10,16 +11,17 @@ use crate::types::NodeId;
 
 impl View {
     /// The term indexes of base and delta. The delta's covers what the base's does not, at least up to this view's
-    /// last event. The first call after a commit indexes that commit's texts.
+    /// last event, by the analyzer of the base's index. The first call after a commit indexes that commit's texts.
     pub fn terms(&self) -> Result<(Option<Terms<'_>>, &DeltaTerms)> {
         let base = self.brain.base.terms()?;
         let first = base.map_or(0, |terms| terms.events());
         let lengths = || base.map_or_else(LengthQuarter::default, |base| base.quarter_below(first));
-        let delta = self
-            .brain
-            .delta
-            .terms
-            .until(first, self.end(), lengths, |id| {
+        let delta = self.brain.delta.terms.until(
+            first,
+            self.end(),
+            self.analyzer_version()?,
+            lengths,
+            |id| {
                 let id = NodeId(id.into());
                 match id.0.checked_sub(self.brain.base.nodes()) {
                     None => self.brain.base.text(&self.brain.base.record(id)?),
@@ -31,8 +33,15 @@ impl View {
                         }),
                     },
                 }
-            })?;
+            },
+        )?;
         Ok((base, delta))
+    }
+
+    /// The version of the analyzer that made the base's term index, and so that of the view.
+    pub fn analyzer_version(&self) -> Result<u32> {
+        let base = self.brain.base.terms()?;
+        Ok(base.map_or(ANALYZER_VERSION, |terms| terms.version()))
     }
 
     /// The id after the view's last event.

@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::groups::GROUPS;
 use super::vector_space;
-use amem_format::analyzer::{Analyzer, TermCounts};
+use amem_format::analyzer::{ANALYZER_VERSION_MIN, Analyzer, TermCounts};
 use amem_format::event::MemoryGraph;
 use amem_format::types::Flags;
 
@@ -50,6 +50,11 @@ pub struct Embedder {
     groups: HashMap<Box<str>, Vec<u16>>,
 }
 
+/// Vectors are stored, so that the space keeps the terms that it was made with.
+fn analyzer() -> Analyzer {
+    Analyzer::of_version(ANALYZER_VERSION_MIN).unwrap_or_default()
+}
+
 impl Embedder {
     /// The built-in embedder.
     pub fn builtin() -> &'static Self {
@@ -58,7 +63,7 @@ impl Embedder {
     }
 
     fn new() -> Self {
-        let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+        let (analyzer, mut counts) = (analyzer(), TermCounts::new());
         let mut groups: HashMap<Box<str>, Vec<u16>> = HashMap::new();
         for (group, words) in (0..).zip(GROUPS) {
             counts.count(&analyzer, words);

@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn every_subject_ties_at_least_two_terms_and_every_word_is_one() {
-        let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+        let (analyzer, mut counts) = (Analyzer::of_version(1).unwrap(), TermCounts::new());
         let mut seen = BTreeSet::new();
         for words in GROUPS {
             for word in words.split(' ') {

@@ -1,4 +1,4 @@
-//! The events whose text contains one term, as an ascending list that is read in both directions.
+//! The events whose text contains one word in any of its spellings, as an ascending list that is read in both directions.
 //!
 //! Only blocks that are read are decoded, so the newest few of a million events cost little.
 
@@ -6,9 +6,55 @@ use amem_format::base::terms::{DecodedBlock, Postings};
 use amem_format::error::Result;
 use amem_format::view::View;
 
-/// The events of a view whose text contains a term, including those erased since.
+/// The events of a view whose text contains one of some terms, including those erased since.
 #[derive(Debug, Clone)]
 pub(crate) struct TermIds<'v> {
+    spellings: Vec<OneTerm<'v>>,
+}
+
+impl<'v> TermIds<'v> {
+    pub(crate) fn new<'t>(
+        view: &'v View,
+        spellings: impl IntoIterator<Item = &'t Box<str>>,
+    ) -> Result<Self> {
+        let spellings = spellings.into_iter().map(|term| OneTerm::new(view, term));
+        Ok(Self {
+            spellings: spellings.collect::<Result<_>>()?,
+        })
+    }
+
+    /// The number of events, at most: one with two spellings counts twice.
+    pub(crate) fn len(&self) -> u64 {
+        self.spellings.iter().map(OneTerm::len).sum()
+    }
+
+    pub(crate) fn contains(&mut self, id: u32) -> Result<bool> {
+        Ok(self.first_from(id)? == Some(id))
+    }
+
+    /// The first event at or after `id`.
+    pub(crate) fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
+        let mut first = None;
+        for term in &mut self.spellings {
+            let found = term.first_from(id)?;
+            first = first.into_iter().chain(found).min();
+        }
+        Ok(first)
+    }
+
+    /// The last event before `id`.
+    pub(crate) fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
+        let mut last = None;
+        for term in &mut self.spellings {
+            last = last.max(term.last_before(id)?);
+        }
+        Ok(last)
+    }
+}
+
+/// The events of one term.
+#[derive(Debug, Clone)]
+struct OneTerm<'v> {
     postings: Option<Postings<'v>>,
     /// The end of the events that the base's index covers.
     base_end: u32,
@@ -19,8 +65,8 @@ pub(crate) struct TermIds<'v> {
     decoded: DecodedBlock,
 }
 
-impl<'v> TermIds<'v> {
-    pub(crate) fn new(view: &'v View, term: &str) -> Result<Self> {
+impl<'v> OneTerm<'v> {
+    fn new(view: &'v View, term: &str) -> Result<Self> {
         let (base, delta) = view.terms()?;
         let end = view.nodes() as u32;
         let postings = base.map_or(Ok(None), |base| base.find(term))?;
@@ -37,16 +83,12 @@ impl<'v> TermIds<'v> {
         })
     }
 
-    pub(crate) fn len(&self) -> u64 {
+    fn len(&self) -> u64 {
         self.len
     }
 
-    pub(crate) fn contains(&mut self, id: u32) -> Result<bool> {
-        Ok(self.first_from(id)? == Some(id))
-    }
-
     /// The first event at or after `id`.
-    pub(crate) fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
+    fn first_from(&mut self, id: u32) -> Result<Option<u32>> {
         if id < self.base_end && self.load_block_of(id)? {
             let ids = self.decoded.ids();
             if let Some(&found) = ids.get(ids.partition_point(|&at| at < id)) {
@@ -58,7 +100,7 @@ impl<'v> TermIds<'v> {
     }
 
     /// The last event before `id`.
-    pub(crate) fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
+    fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
         let at = self.recent.partition_point(|&at| at < id);
         if let Some(at) = at.checked_sub(1) {
             return Ok(self.recent.get(at).copied());

@@ -67,13 +67,14 @@ impl<'v> PlannedSelection<'v> {
         };
         let mut terms = Vec::new();
         if let Some(keyword) = &selection.keyword {
-            let words = TextQuery::new(keyword);
+            let words = TextQuery::new(keyword).for_version(view.analyzer_version()?);
             if words.is_empty() {
-                let why = "it has only stop words or punctuation: give a word to search for";
+                let why = "it has no word: give one to search for";
                 return Err(Error::invalid("keyword", why));
             }
-            for (term, _) in words.terms() {
-                terms.push(TermIds::new(view, term)?);
+            for term in words.terms().filter(|term| term.is_word()) {
+                let spellings = std::iter::once(&term.term).chain(&term.spellings);
+                terms.push(TermIds::new(view, spellings)?);
             }
             terms.sort_by_key(TermIds::len);
         }

@@ -15,7 +15,7 @@ mod sentences;
 use std::collections::HashMap;
 
 use self::sentences::sentences;
-use amem_format::analyzer::{Analyzer, TermCounts};
+use amem_format::analyzer::{Analyzer, TermCounts, is_aside};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, EventType, NodeId, SessionId};
 use amem_format::view::{Direction, View};
@@ -129,6 +129,7 @@ fn weighted<'s>(events: &'s [SessionText<'_>]) -> Vec<Sentence<'s>> {
             counts.count(&analyzer, text);
             let terms: Vec<_> = counts
                 .iter()
+                .filter(|(term, _)| !is_aside(term))
                 .map(|(term, count)| {
                     let next = numbers.len() as u32;
                     let number = *numbers.entry(term.to_owned()).or_insert(next);

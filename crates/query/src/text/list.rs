@@ -5,6 +5,8 @@ use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
+use super::expand::Member;
+
 /// How fast repeated terms saturate, and how much long texts are discounted: the values that Robertson and Zaragoza
 /// (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than the mean counts as one
 /// of mean length; otherwise a short exclamation would beat the sentence that it belongs to.
@@ -15,6 +17,9 @@ const B: f64 = 0.75;
 /// this many terms: in conversations with an assistant the mean is that of its long answers, and every message of the
 /// user would count as a short one. No constant alone would do: it takes paragraphs of other brains for long.
 const SHORT_TERMS: u32 = 16;
+
+/// The frequency of a text that has only additions of a term, at most: one with the term itself comes first.
+const EXPANDED_TF_MAX: f32 = 0.9;
 
 /// The lengths of the texts that count, and the factors that follow from their mean.
 #[derive(Debug, Clone, Copy)]
@@ -79,8 +84,7 @@ impl<'a> Lengths<'a> {
 
     /// The saturation, 0 to 1, of a term that occurs `tf` times in a text of `length` terms.
     #[inline]
-    fn saturated(&self, tf: u32, length: u32) -> f32 {
-        let tf = tf as f32;
+    fn saturated(&self, tf: f32, length: u32) -> f32 {
         let discount = self.constant + self.per_term * length as f32;
         tf / (tf + discount.max(K1 as f32))
     }
@@ -88,6 +92,119 @@ impl<'a> Lengths<'a> {
     #[inline]
     fn of(&self, id: u32) -> u32 {
         length_of(self.base, self.delta, id)
+    }
+}
+
+/// Where terms occur: below a bound, within a scope if there is one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Occurrences<'s, 'a> {
+    lengths: Lengths<'a>,
+    bound: u32,
+    scope: Option<&'s ScopeList>,
+}
+
+impl<'s, 'a> Occurrences<'s, 'a> {
+    pub(super) fn new(
+        base: Option<Terms<'a>>,
+        delta: Option<&'a DeltaTerms>,
+        bound: u32,
+        scope: Option<&'s ScopeList>,
+    ) -> Self {
+        let lengths = match scope {
+            Some(scope) => Lengths::within(base, delta, scope),
+            None => Lengths::new(base, delta, bound),
+        };
+        Self {
+            lengths,
+            bound,
+            scope,
+        }
+    }
+
+    /// The base's dictionary.
+    pub(super) fn base(&self) -> Option<Terms<'a>> {
+        self.lengths.base
+    }
+
+    /// The delta's dictionary.
+    pub(super) fn delta(&self) -> Option<&'a DeltaTerms> {
+        self.lengths.delta
+    }
+
+    /// The number of events that contain a term.
+    pub(super) fn count(&self, term: &str) -> Result<u32> {
+        if self.scope.is_some() {
+            return Ok(self.all(term)?.len() as u32);
+        }
+        let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        let old = postings.map_or(Ok(0), |postings| postings.df_below(self.bound))?;
+        Ok(old + self.recent(term).count() as u32)
+    }
+
+    /// The events of the delta that contain a term, newest first.
+    fn recent(&self, term: &str) -> impl Iterator<Item = (u32, u32)> + use<'a> {
+        let bound = self.bound;
+        let delta = self.lengths.delta.map(|delta| delta.postings(term, bound));
+        delta.into_iter().flatten()
+    }
+
+    /// The events that contain a term, ascending, each with its frequency. With a scope, reads at most as many postings
+    /// as the scope has events, and those of the delta.
+    fn all(&self, term: &str) -> Result<Vec<(u32, u32)>> {
+        let mut found = Vec::new();
+        if let Some(postings) = self.lengths.base.map_or(Ok(None), |base| base.find(term))? {
+            let mut cursor = PostingCursor::new(postings)?;
+            let mut rest = self.scope.map(|scope| scope.ids.as_slice());
+            while cursor.id() < self.bound {
+                let Some(ids) = &mut rest else {
+                    found.push((cursor.id(), cursor.tf()));
+                    cursor.advance()?;
+                    continue;
+                };
+                *ids = &ids[ids.partition_point(|&id| id < cursor.id())..];
+                match ids.first() {
+                    None => break,
+                    Some(&id) if id == cursor.id() => {
+                        found.push((id, cursor.tf()));
+                        cursor.advance()?;
+                    }
+                    Some(&id) => cursor.seek(id)?,
+                }
+            }
+        }
+        let start = found.len();
+        let is_in = |id: u32| {
+            self.scope
+                .is_none_or(|scope| scope.ids.binary_search(&id).is_ok())
+        };
+        found.extend(self.recent(term).filter(|&(id, _)| is_in(id)));
+        found[start..].reverse();
+        Ok(found)
+    }
+
+    /// The postings of a group as one list: frequencies add up by weight.
+    fn merged(&self, group: &[Member]) -> Result<Vec<(u32, f32)>> {
+        let mut all: Vec<(u32, bool, f32)> = Vec::new();
+        for (term, weight) in group {
+            let is_exact = *weight == 1.0;
+            let postings = self.all(term)?.into_iter();
+            all.extend(postings.map(|(id, tf)| (id, is_exact, weight * tf as f32)));
+        }
+        // Stable: the sum of an event's frequencies is the same wherever its postings are stored.
+        all.sort_by_key(|&(id, ..)| id);
+        let sum = |chunk: &[(u32, bool, f32)]| {
+            let tf = chunk.iter().map(|&(.., tf)| tf).sum::<f32>();
+            let is_exact = chunk.iter().any(|&(_, is_exact, _)| is_exact);
+            (
+                chunk[0].0,
+                if is_exact {
+                    tf
+                } else {
+                    tf.min(EXPANDED_TF_MAX)
+                },
+            )
+        };
+        Ok(all.chunk_by(|a, b| a.0 == b.0).map(sum).collect())
     }
 }
 
@@ -105,8 +222,8 @@ pub(super) struct TermList<'a> {
     cursor: Option<PostingCursor<'a>>,
     /// What the cursor reads; `None` if all postings are listed.
     postings: Option<Postings<'a>>,
-    /// Postings of the delta, or all of a scope, ascending.
-    listed: Vec<(u32, u32)>,
+    /// Postings of the delta, or all of a scope or a group, ascending.
+    listed: Vec<(u32, f32)>,
     next_listed: usize,
     bound: u32,
     lengths: Lengths<'a>,
@@ -116,74 +233,45 @@ pub(super) struct TermList<'a> {
     pub(super) upper_bound: f32,
     /// The current event; `END` after the last.
     pub(super) id: u32,
-    tf: u32,
+    tf: f32,
 }
 
 impl<'a> TermList<'a> {
-    /// The events below `bound` that contain `term`; `None` if there are none. `times` is its count in the question.
+    /// The events that contain a term of a group; `None` if there are none. `weight` is that of the question's term.
     pub(super) fn new(
-        lengths: Lengths<'a>,
-        term: &str,
-        times: u32,
-        bound: u32,
+        texts: &Occurrences<'_, 'a>,
+        group: &[Member],
+        weight: f32,
     ) -> Result<Option<Self>> {
-        let postings = match lengths.base {
-            Some(base) => base.find(term)?,
-            None => None,
+        let (lengths, bound) = (texts.lengths, texts.bound);
+        let [(term, _)] = group else {
+            let listed = texts.merged(group)?;
+            let df = listed.len() as f64;
+            let list = Self::weighted(lengths, None, listed, weight, df, bound);
+            return list.map(Self::started).transpose();
         };
-        let mut recent: Vec<_> = lengths
-            .delta
-            .map(|delta| delta.postings(term, bound).collect())
-            .unwrap_or_default();
+        let frequency = |(id, tf): (u32, u32)| (id, tf as f32);
+        if texts.scope.is_some() {
+            let listed: Vec<_> = texts.all(term)?.into_iter().map(frequency).collect();
+            let df = listed.len() as f64;
+            let list = Self::weighted(lengths, None, listed, weight, df, bound);
+            return list.map(Self::started).transpose();
+        }
+        let postings = lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        let mut recent: Vec<_> = texts.recent(term).map(frequency).collect();
         recent.reverse();
         let old = postings.map_or(Ok(0), |p| p.df_below(bound))?;
         let df = f64::from(old) + recent.len() as f64;
         let postings = postings.filter(|_| old > 0);
-        let list = Self::weighted(lengths, postings, recent, times, df, bound);
-        list.map(Self::started).transpose()
-    }
-
-    /// The events of a scope that contain `term`; `None` if there are none. Reads at most as many postings as the scope
-    /// has events, and those of the delta.
-    pub(super) fn within(
-        lengths: Lengths<'a>,
-        term: &str,
-        times: u32,
-        bound: u32,
-        scope: &ScopeList,
-    ) -> Result<Option<Self>> {
-        let mut found = Vec::new();
-        let postings = lengths.base.map_or(Ok(None), |base| base.find(term))?;
-        if let Some(postings) = postings {
-            let mut cursor = PostingCursor::new(postings)?;
-            let mut rest = scope.ids.as_slice();
-            while cursor.id() < bound {
-                rest = &rest[rest.partition_point(|&id| id < cursor.id())..];
-                match rest.first() {
-                    None => break,
-                    Some(&id) if id == cursor.id() => {
-                        found.push((id, cursor.tf()));
-                        cursor.advance()?;
-                    }
-                    Some(&id) => cursor.seek(id)?,
-                }
-            }
-        }
-        let recent = lengths.delta.map(|delta| delta.postings(term, bound));
-        let recent = recent.into_iter().flatten();
-        let start = found.len();
-        found.extend(recent.filter(|(id, _)| scope.ids.binary_search(id).is_ok()));
-        found[start..].reverse();
-        let df = found.len() as f64;
-        let list = Self::weighted(lengths, None, found, times, df, bound);
+        let list = Self::weighted(lengths, postings, recent, weight, df, bound);
         list.map(Self::started).transpose()
     }
 
     fn weighted(
         lengths: Lengths<'a>,
         postings: Option<Postings<'a>>,
-        listed: Vec<(u32, u32)>,
-        times: u32,
+        listed: Vec<(u32, f32)>,
+        weight: f32,
         df: f64,
         bound: u32,
     ) -> Option<Self> {
@@ -194,7 +282,7 @@ impl<'a> TermList<'a> {
         // A damaged index may report more events than exist; this keeps the logarithm a number.
         let df = df.min(texts);
         let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
-        let weight = (f64::from(times) * idf * (K1 + 1.0)) as f32;
+        let weight = (f64::from(weight) * idf * (K1 + 1.0)) as f32;
         Some(Self {
             cursor: None,
             postings,
@@ -205,7 +293,7 @@ impl<'a> TermList<'a> {
             weight,
             upper_bound: 0.0,
             id: 0,
-            tf: 0,
+            tf: 0.0,
         })
     }
 
@@ -262,14 +350,14 @@ impl<'a> TermList<'a> {
     fn settle(&mut self) {
         if let Some(cursor) = &self.cursor {
             if cursor.id() < self.bound {
-                (self.id, self.tf) = (cursor.id(), cursor.tf());
+                (self.id, self.tf) = (cursor.id(), cursor.tf() as f32);
                 return;
             }
             self.cursor = None;
         }
         (self.id, self.tf) = match self.listed.get(self.next_listed) {
             Some(&posting) => posting,
-            None => (END, 0),
+            None => (END, 0.0),
         };
     }
 
@@ -277,7 +365,7 @@ impl<'a> TermList<'a> {
         let old = self.postings.into_iter().flat_map(|p| {
             (0..p.blocks()).map(move |at| {
                 let block = p.block(at);
-                (u32::from(block.max_tf), u32::from(block.min_length))
+                (f32::from(block.max_tf), u32::from(block.min_length))
             })
         });
         let listed = self

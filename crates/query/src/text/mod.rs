@@ -3,13 +3,16 @@
 //! The indexes belong to the format: `amem_format::base::terms` and `amem_format::delta::DeltaTerms`.
 //! Not here: the query (`TextSearch`).
 
+mod expand;
+mod languages;
 mod list;
 mod score;
 mod terms;
+mod typos;
 
 pub(crate) use score::FoundTerms;
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
-pub use terms::TextQuery;
+pub use terms::{QueryTerm, TextQuery};
 
 #[cfg(test)]
 mod tests;

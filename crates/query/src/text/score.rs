@@ -1,7 +1,7 @@
 //! BM25 scores over base and delta.
 //!
 //! The score of an event is the sum over the question's terms, in the order of their bytes, of
-//! `times · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / usual length))`,
+//! `weight · idf · tf · (k1 + 1) / (tf + k1 · max(1, 1 − b + b · length / usual length))`,
 //! where `idf` is `ln(1 + (N − df + ½) / (df + ½))`, the usual length is `min(mean, max(16, quarter))` with the length
 //! that a quarter of the texts do not exceed, and N, df, mean and quarter are those of the events below the bound, or
 //! of the scope among them (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009; the ½ and 1 as in
@@ -13,8 +13,10 @@
 
 use std::sync::Arc;
 
-use super::list::{Lengths, TermList};
+use super::expand::{self, TermGroup};
+use super::list::{Occurrences, TermList};
 use super::terms::TextQuery;
+use amem_format::analyzer::ANALYZER_VERSION;
 use amem_format::base::terms::{END, Terms};
 use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
@@ -36,6 +38,8 @@ pub struct Texts<'a> {
     base: Option<Terms<'a>>,
     delta: Option<&'a DeltaTerms>,
     bound: u32,
+    /// The version of the analyzer that made the indexes.
+    version: u32,
     scope: Option<Arc<ScopeList>>,
 }
 
@@ -76,6 +80,7 @@ impl<'a> Texts<'a> {
             base,
             delta,
             bound,
+            version: base.map_or(ANALYZER_VERSION, |base| base.version()),
             scope: None,
         }
     }
@@ -97,31 +102,36 @@ impl<'a> Texts<'a> {
 
     /// The postings of a question's terms.
     pub(crate) fn find(&self, query: &TextQuery) -> Result<FoundTerms<'a>> {
+        let query = query.for_version(self.version);
+        let texts = Occurrences::new(self.base, self.delta, self.bound, self.scope.as_deref());
         let mut lists = Vec::new();
-        match &self.scope {
-            None => {
-                let lengths = Lengths::new(self.base, self.delta, self.bound);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::new(lengths, term, times, self.bound)?);
-                }
-            }
-            Some(scope) => {
-                let lengths = Lengths::within(self.base, self.delta, scope);
-                for (term, times) in query.terms() {
-                    lists.extend(TermList::within(lengths, term, times, self.bound, scope)?);
-                }
+        let mut words = 0;
+        for term in query.terms() {
+            let group = match query.is_expanded() {
+                true => expand::group(&texts, term, query.language())?,
+                false => TermGroup::exact(term),
+            };
+            words += usize::from(term.is_word());
+            if let Some(list) = TermList::new(&texts, &group.members, term.weight)? {
+                // Another word of one letter less is no proof that the text has the one that was asked about.
+                lists.push((list, term.is_word() && !group.is_guess));
             }
         }
         if lists.len() > QUERY_TERMS_MAX {
             let mut order: Vec<usize> = (0..lists.len()).collect();
-            order.sort_by(|&a, &b| lists[b].weight.total_cmp(&lists[a].weight));
+            order.sort_by(|&a, &b| lists[b].0.weight.total_cmp(&lists[a].0.weight));
             order.truncate(QUERY_TERMS_MAX);
             let mut at = 0..;
             lists.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
         }
+        let sure = lists
+            .iter()
+            .enumerate()
+            .filter(|(_, (_, is_sure))| *is_sure);
         Ok(FoundTerms {
-            terms: query.terms().count().min(QUERY_TERMS_MAX),
-            lists,
+            words: words.min(QUERY_TERMS_MAX),
+            sure: sure.fold(0, |bits, (at, _)| bits | 1 << at),
+            lists: lists.into_iter().map(|(list, _)| list).collect(),
         })
     }
 }
@@ -131,25 +141,30 @@ impl<'a> Texts<'a> {
 pub(crate) struct FoundTerms<'a> {
     /// In the order of the terms.
     lists: Vec<TermList<'a>>,
-    /// The terms of the question, found or not.
-    terms: usize,
+    /// The words of the question, found or not.
+    words: usize,
+    /// The lists that are of words as they were asked, and no guesses.
+    sure: u128,
 }
 
 impl FoundTerms<'_> {
-    /// The terms of the question, found or not; at most `QUERY_TERMS_MAX`.
+    /// The words of the question, found or not; at most `QUERY_TERMS_MAX`.
     pub(crate) fn asked(&self) -> usize {
-        self.terms
+        self.words
     }
 
-    /// The terms of the question that a text contains.
+    /// The words of the question that a text contains.
     pub(crate) fn known(&self) -> usize {
-        self.lists.len()
+        self.sure.count_ones() as usize
     }
 
-    /// Which terms each of the events contains, one bit per found term. `ids` ascend.
+    /// Which words each of the events contains, one bit per found word. `ids` ascend.
     pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<u128>> {
         let mut contained = vec![0; ids.len()];
         for (at, list) in self.lists.iter_mut().enumerate() {
+            if self.sure >> at & 1 == 0 {
+                continue;
+            }
             list.rewind()?;
             for (terms, &id) in contained.iter_mut().zip(ids) {
                 list.seek(id)?;

@@ -1,20 +1,73 @@
 //! The terms of a question.
 
-use amem_format::analyzer::{Analyzer, TermCounts};
+use std::collections::BTreeMap;
+
+use amem_format::analyzer::{
+    ANALYZER_VERSION, Analyzer, CHARACTER, STOP_WORD, Scratch, TERM_BYTES_MAX, WITH_E, is_aside,
+};
+
+use super::languages::{self, Language};
 
 /// The terms of a query text.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TextQuery {
-    terms: Vec<(Box<str>, u32)>,
+    question: Box<str>,
+    language: Language,
+    version: u32,
+    terms: Vec<QueryTerm>,
 }
 
+/// One term of a question, and how else it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryTerm {
+    /// The term.
+    pub term: Box<str>,
+    /// Terms that are the same word: an event with one of them counts as one with the term.
+    pub spellings: Vec<Box<str>>,
+    /// What it counts: how often the question has it, or less for a single character of a longer run.
+    pub weight: f32,
+}
+
+impl QueryTerm {
+    /// True if a text without the term does not have all words of the question: false for what only supports others.
+    pub fn is_word(&self) -> bool {
+        !self.term.starts_with(CHARACTER)
+    }
+}
+
+/// The weight of a character of a run: its pairs say more. Pairs alone miss words that stand next to others than in the
+/// question (R@5 of Chinese sentences 87.6 without, 89.5 with).
+const CHARACTER_WEIGHT: f32 = 0.4;
+
+/// Characters of questions in Chinese and Japanese that say nothing alone, folded.
+const COMMON_CHARACTERS: &str =
+    "的了是在和与有为什么哪谁多少几何时如被到个一这那吗呢中年上不由因从于の";
+
 impl TextQuery {
-    /// Analyzes `text`; no terms if it has only stop words.
+    /// Analyzes `text`. Stop words are terms only if there is nothing else.
     pub fn new(text: &str) -> Self {
-        let mut counts = TermCounts::new();
-        counts.count(&Analyzer::new(), text);
+        Self::of_version(text, ANALYZER_VERSION)
+    }
+
+    /// The same question by the rules of another version of the analyzer.
+    pub(crate) fn for_version(&self, version: u32) -> Self {
+        if version == self.version {
+            self.clone()
+        } else {
+            Self::of_version(&self.question, version)
+        }
+    }
+
+    fn of_version(text: &str, version: u32) -> Self {
+        let analyzer = Analyzer::of_version(version).unwrap_or_default();
+        let mut reading = Reading::default();
+        analyzer.for_each_term(text, &mut Scratch::default(), |term| reading.take(term));
+        let language = languages::of(text);
         Self {
-            terms: counts.iter().map(|(term, n)| (term.into(), n)).collect(),
+            question: text.into(),
+            language,
+            version,
+            terms: reading.terms(language),
         }
     }
 
@@ -23,8 +76,97 @@ impl TextQuery {
         self.terms.is_empty()
     }
 
-    /// The terms, ascending, each with its count.
-    pub fn terms(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.terms.iter().map(|(term, n)| (&**term, *n))
+    /// The terms, ascending.
+    pub fn terms(&self) -> impl Iterator<Item = &QueryTerm> {
+        self.terms.iter()
+    }
+
+    pub(super) fn language(&self) -> Language {
+        self.language
+    }
+
+    /// True if forms and typos of the terms are searched, too: indexes of version 1 have no order for that.
+    pub(super) fn is_expanded(&self) -> bool {
+        self.version > 1
+    }
+}
+
+/// Collects the terms of a question in the order of its words.
+#[derive(Default)]
+struct Reading {
+    /// Terms with their spellings and counts.
+    words: BTreeMap<Box<str>, (Vec<Box<str>>, u32)>,
+    characters: BTreeMap<Box<str>, u32>,
+    stop_words: BTreeMap<Box<str>, u32>,
+    last: Option<Box<str>>,
+}
+
+impl Reading {
+    fn take(&mut self, term: &str) {
+        if term.starts_with(STOP_WORD) {
+            *self.stop_words.entry(term.into()).or_default() += 1;
+        } else if let Some(spelling) = term.strip_prefix(WITH_E) {
+            if let Some((spellings, _)) =
+                self.last.as_ref().and_then(|last| self.words.get_mut(last))
+            {
+                push_once(spellings, spelling);
+            }
+        } else if let Some(character) = term.strip_prefix(CHARACTER) {
+            if !COMMON_CHARACTERS.contains(character) {
+                *self.characters.entry(term.into()).or_default() += 1;
+            }
+        } else if !is_aside(term) {
+            let (spellings, times) = self.words.entry(term.into()).or_default();
+            *times += 1;
+            for aside in asides_of(term) {
+                push_once(spellings, &aside);
+            }
+            self.last = Some(term.into());
+        }
+    }
+
+    fn terms(self, language: Language) -> Vec<QueryTerm> {
+        let term = |term, spellings, weight| QueryTerm {
+            term,
+            spellings,
+            weight,
+        };
+        if self.words.is_empty() {
+            // A stop word may also stand in the index as a name.
+            let with_name = |(stop_word, times): (Box<str>, u32)| {
+                let name = stop_word.trim_start_matches(STOP_WORD).into();
+                term(stop_word, vec![name], times as f32)
+            };
+            return self.stop_words.into_iter().map(with_name).collect();
+        }
+        let is_left_out = |word: &str| language.leaves_out(word);
+        let is_all = self.words.keys().all(|word| is_left_out(word));
+        let words = self.words.into_iter();
+        let words = words.filter(|(word, _)| is_all || !is_left_out(word));
+        let words = words.map(|(word, (spellings, times))| term(word, spellings, times as f32));
+        let characters = self.characters.into_iter();
+        // The marks of characters are before every letter.
+        let characters =
+            characters.map(|(one, times)| term(one, Vec::new(), times as f32 * CHARACTER_WEIGHT));
+        characters.chain(words).collect()
+    }
+}
+
+/// The asides that are the same word as a term: with ä for its ae, and of a single character the one within a run.
+fn asides_of(term: &str) -> impl Iterator<Item = String> {
+    let is_character = term.chars().count() == 1 && !term.is_ascii();
+    let has_e = ["ae", "oe", "ue", "aa"]
+        .iter()
+        .any(|pair| term.contains(pair))
+        && term.len() < TERM_BYTES_MAX;
+    let character = is_character.then(|| format!("{CHARACTER}{term}"));
+    character
+        .into_iter()
+        .chain(has_e.then(|| format!("{WITH_E}{term}")))
+}
+
+fn push_once(list: &mut Vec<Box<str>>, term: &str) {
+    if !list.iter().any(|known| **known == *term) {
+        list.push(term.into());
     }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use super::expand::{COMPOUND, FORM, TYPO};
 use super::*;
-use amem_format::analyzer::{Analyzer, TermCounts};
+use amem_format::analyzer::{Analyzer, TermCounts, is_aside, is_stop_word};
 use amem_format::base::terms::{IndexMerge, LengthQuarter, Terms};
 use amem_format::delta::DeltaTerms;
 
@@ -15,10 +16,107 @@ fn terms_of(text: &str) -> BTreeMap<String, u32> {
     counts.iter().map(|(t, n)| (t.to_owned(), n)).collect()
 }
 
+/// True if one edit makes `b` of `a`, or an exchange of neighbours, and both start alike.
+fn is_typo(a: &str, b: &str) -> bool {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut edited: Vec<Vec<char>> = Vec::new();
+    for at in 1..=a.len() {
+        for &letter in &b {
+            let mut more = a.clone();
+            more.insert(at, letter);
+            edited.push(more);
+            if at < a.len() {
+                let mut other = a.clone();
+                other[at] = letter;
+                edited.push(other);
+            }
+        }
+        if at < a.len() {
+            let mut less = a.clone();
+            less.remove(at);
+            edited.push(less);
+        }
+        if at + 1 < a.len() {
+            let mut exchanged = a.clone();
+            exchanged.swap(at, at + 1);
+            edited.push(exchanged);
+        }
+    }
+    a != b && edited.contains(&b)
+}
+
+/// The group of a term of ASCII letters, from counts of the texts that have each term.
+fn naive_group(
+    term: &str,
+    known: &BTreeMap<String, u32>,
+    is_english: bool,
+) -> BTreeMap<String, f64> {
+    let mut group = BTreeMap::from([(term.to_owned(), 1.0)]);
+    let is_word = term.bytes().all(|b| b.is_ascii_alphabetic());
+    let mut add = |terms: Vec<String>, weight: f64| {
+        for term in terms {
+            group.entry(term).or_insert(weight);
+        }
+    };
+    let with = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+        known
+            .keys()
+            .filter(|known| wanted(known))
+            .cloned()
+            .collect()
+    };
+    if is_word && !is_english && term.len() >= 5 {
+        add(with(&|known| known.starts_with(&term[..5])), FORM.into());
+        if term.len() >= 6 {
+            add(
+                with(&|known| known.ends_with(term) && known.len() >= term.len() + 3),
+                COMPOUND.into(),
+            );
+            let is_known = |part: &&str| part.len() >= 4 && known.contains_key(*part);
+            let joints = 4..=term.len() - 4;
+            let starts = joints.clone().rev().flat_map(|at| {
+                ["", "s", "es", "n", "en", "e"].map(|link| term[..at].strip_suffix(link))
+            });
+            add(
+                starts
+                    .flatten()
+                    .find(is_known)
+                    .map(str::to_owned)
+                    .into_iter()
+                    .collect(),
+                COMPOUND.into(),
+            );
+            let end = joints.map(|at| &term[at..]).find(is_known);
+            add(
+                end.map(str::to_owned).into_iter().collect(),
+                COMPOUND.into(),
+            );
+        }
+    }
+    if is_word && term.len() >= 4 && !known.contains_key(term) {
+        let mut typos = with(&|known| is_typo(term, known));
+        typos.sort_by_key(|typo| std::cmp::Reverse(known[typo]));
+        typos.truncate(3);
+        add(typos, TYPO.into());
+    }
+    group
+}
+
 /// The formula of `score`, event by event, in double precision.
 fn naive(texts: &[String], question: &str) -> BTreeMap<u32, f64> {
     let texts: Vec<_> = texts.iter().map(|t| terms_of(t)).collect();
-    let lengths: Vec<u32> = texts.iter().map(|t| t.values().sum()).collect();
+    let mut known: BTreeMap<String, u32> = BTreeMap::new();
+    for term in texts.iter().flat_map(BTreeMap::keys) {
+        *known.entry(term.clone()).or_default() += 1;
+    }
+    let length = |text: &BTreeMap<String, u32>| -> u32 {
+        let counted = text.iter().filter(|(term, _)| !is_aside(term));
+        counted
+            .map(|(_, tf)| tf)
+            .sum::<u32>()
+            .max(u32::from(!text.is_empty()))
+    };
+    let lengths: Vec<u32> = texts.iter().map(length).collect();
     let n = texts.len() as f64;
     let mean = lengths.iter().sum::<u32>() as f64 / n;
     let mut sorted = lengths.clone();
@@ -26,12 +124,31 @@ fn naive(texts: &[String], question: &str) -> BTreeMap<u32, f64> {
     let quarter = sorted.get(sorted.len().div_ceil(4).wrapping_sub(1));
     let mean = mean.min(f64::from(quarter.copied().unwrap_or(0).max(16)));
     let mut scores = BTreeMap::new();
-    for (term, times) in terms_of(question) {
-        let df = texts.iter().filter(|t| t.contains_key(&term)).count() as f64;
+    let asked: Vec<_> = question.split_whitespace().collect();
+    let stop_words = asked.iter().filter(|word| is_stop_word(word)).count();
+    let is_english = !asked.is_empty() && stop_words * 5 >= asked.len();
+    let terms: Vec<_> = terms_of(question)
+        .into_iter()
+        .filter(|(term, _)| !is_aside(term))
+        .collect();
+    for (term, times) in terms {
+        let group = naive_group(&term, &known, is_english);
+        let tf_of = |text: &BTreeMap<String, u32>| {
+            let said = group
+                .iter()
+                .filter_map(|(term, weight)| Some(weight * f64::from(*text.get(term)?)));
+            let tf: f64 = said.sum();
+            if text.contains_key(&term) {
+                tf
+            } else {
+                tf.min(0.9)
+            }
+        };
+        let df = texts.iter().filter(|text| tf_of(text) > 0.0).count() as f64;
         let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
         for (id, text) in (0..).zip(&texts) {
-            if let Some(&tf) = text.get(&term) {
-                let tf = f64::from(tf);
+            let tf = tf_of(text);
+            if tf > 0.0 {
                 let length = f64::from(lengths[id as usize]).max(mean);
                 let norm = 1.2 * (0.25 + 0.75 * length / mean);
                 *scores.entry(id).or_default() += f64::from(times) * idf * tf * 2.2 / (tf + norm);
@@ -85,9 +202,22 @@ impl Split {
     }
 }
 
+/// A number in few letters, so that words share starts and ends and differ by typos.
+fn word(number: u32) -> String {
+    let letters = format!("{:06}", number * 37 % 1000);
+    letters
+        .bytes()
+        .map(|digit| char::from(b'a' + (digit - b'0') / 2))
+        .collect::<String>()[number as usize % 3..]
+        .to_owned()
+}
+
 fn words(max: usize) -> impl Strategy<Value = String> {
-    // A skewed choice: some words are in most texts, most in few.
-    let word = (0u32..600, 1u32..30).prop_map(|(a, b)| format!("w{}", a / b / b));
+    // A skewed choice: some words are in most texts, most in few. Of numbers nothing is added.
+    let word = (0u32..600, 1u32..30, 0u32..2).prop_map(|(a, b, kind)| match kind {
+        0 => format!("w{}", a / b / b),
+        _ => word(a / b),
+    });
     let words = prop::collection::vec(word, 0..max).prop_map(|words| words.join(" "));
     // One text in four is long: the mean then lies above what a quarter is.
     (words, 0u32..4).prop_map(|(words, part)| match part {
@@ -105,6 +235,7 @@ proptest! {
         cuts in prop::collection::vec(0.0f64..=1.0, 0..4),
         bound in 0.0f64..=1.0,
         question in words(8),
+        is_english in proptest::bool::ANY,
         hidden in prop::collection::btree_set(0u32..700, 0..100),
         limit in 0usize..30,
     ) {
@@ -112,6 +243,7 @@ proptest! {
         let mut cuts: Vec<_> = cuts.into_iter().map(place).collect();
         cuts.sort_unstable();
         let bound = place(bound);
+        let question = if is_english { format!("what is the {question}") } else { question };
         let query = TextQuery::new(&question);
         let split = Split::new(&texts, &cuts);
         let texts_below = split.texts(bound as u32);
@@ -145,19 +277,35 @@ proptest! {
 #[test]
 fn a_question_without_terms_has_no_answer() {
     let split = Split::new(&["who are you".into(), "a dog".into()], &[1]);
-    for question in ["", "who are you?", "elephant"] {
+    for question in ["", "...", "elephant"] {
         let query = TextQuery::new(question);
         let texts = split.texts(2);
         assert_eq!(texts.search(&query, 10, |_| false).unwrap(), []);
         assert_eq!(texts.scores(&query, |_| false).unwrap(), Scores::default());
     }
-    assert!(TextQuery::new("who are you?").is_empty());
+    assert!(TextQuery::new("...").is_empty());
     assert_eq!(
         Texts::new(None, None, 0)
             .search(&TextQuery::new("dog"), 5, |_| false)
             .unwrap(),
         []
     );
+}
+
+#[test]
+fn a_question_of_stop_words_alone_finds_them() {
+    let texts = ["he is who he is", "to be or not to be", "a dog", "the WHO"].map(str::to_owned);
+    let split = Split::new(&texts, &[2]);
+    let found = |question: &str| -> Vec<u32> {
+        let hits = split
+            .texts(4)
+            .search(&TextQuery::new(question), 10, |_| false)
+            .unwrap();
+        hits.into_iter().map(|hit| hit.0).collect()
+    };
+    assert_eq!(found("to be or not to be"), [1]);
+    assert_eq!(found("who"), [3, 0]);
+    assert_eq!(found("where is the dog"), [2]);
 }
 
 #[test]
@@ -178,7 +326,15 @@ fn of_equal_texts_the_newest_comes_first() {
 #[test]
 fn a_long_question_is_cut_to_its_weightiest_terms() {
     let count = 2 * QUERY_TERMS_MAX;
-    let mut texts: Vec<_> = (0..count).map(|i| format!("rare{i}")).collect();
+    // Four letters: neither forms nor typos of one another are added.
+    let letter = |digit: usize| char::from(b"bcdfg"[digit % 5]);
+    let word = |i: usize| {
+        [i, i / 5, i / 25, i / 125]
+            .map(letter)
+            .iter()
+            .collect::<String>()
+    };
+    let mut texts: Vec<_> = (0..count).map(word).collect();
     texts.push("zebra".into());
     let split = Split::new(&texts, &[100]);
     let query = TextQuery::new(&format!("{} zebra", texts.join(" ")));

@@ -5,12 +5,13 @@
 //! Not here: how a checkpoint builds the index (`merge`).
 
 use super::{BLOCK_POSTINGS, COUNT_MAX, DecodedBlock, LengthQuarter, PostingBlock, Postings, WHAT};
-use crate::analyzer::{ANALYZER_VERSION, TERM_BYTES_MAX};
+use crate::analyzer::{ANALYZER_VERSION, ANALYZER_VERSION_MIN, TERM_BYTES_MAX, is_aside};
 use crate::bytes::{align_up, get_u16, get_u32, get_u64};
 use crate::error::{Error, Result};
 
 const HEADER_BYTES: u64 = 64;
 const ENTRY_BYTES: u64 = 24;
+const ENDING_BYTES: u64 = 4;
 /// Alignment of the parts.
 pub(super) const PART_ALIGN: u64 = 64;
 /// Events that share an entry of the running sums.
@@ -19,6 +20,8 @@ pub(super) const SUM_EVENTS: u32 = 128;
 /// Sizes in the header; all offsets follow from them.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Sizes {
+    /// The analyzer's; version 1 has no order by endings.
+    pub(super) version: u32,
     pub(super) events: u32,
     pub(super) total_length: u64,
     pub(super) terms: u32,
@@ -33,6 +36,7 @@ pub(super) struct IndexLayout {
     lengths: u64,
     sums: u64,
     entries: u64,
+    endings: u64,
     blocks: u64,
     blob: u64,
     data: u64,
@@ -46,7 +50,9 @@ impl Sizes {
         let lengths = HEADER_BYTES;
         let sums = align_up(lengths + 2 * events, PART_ALIGN)?;
         let entries = align_up(sums + 8 * (events / u64::from(SUM_EVENTS) + 1), PART_ALIGN)?;
-        let blocks = align_up(entries + ENTRY_BYTES * u64::from(self.terms), PART_ALIGN)?;
+        let endings = align_up(entries + ENTRY_BYTES * u64::from(self.terms), PART_ALIGN)?;
+        let ordered = if self.has_endings() { self.terms } else { 0 };
+        let blocks = align_up(endings + ENDING_BYTES * u64::from(ordered), PART_ALIGN)?;
         let blob = align_up(
             blocks + PostingBlock::BYTES * u64::from(self.blocks),
             PART_ALIGN,
@@ -57,6 +63,7 @@ impl Sizes {
             lengths,
             sums,
             entries,
+            endings,
             blocks,
             blob,
             data,
@@ -64,9 +71,13 @@ impl Sizes {
         })
     }
 
+    fn has_endings(&self) -> bool {
+        self.version > 1
+    }
+
     pub(super) fn to_header(self) -> [u8; HEADER_BYTES as usize] {
         let mut header = [0; HEADER_BYTES as usize];
-        header[0..4].copy_from_slice(&ANALYZER_VERSION.to_le_bytes());
+        header[0..4].copy_from_slice(&self.version.to_le_bytes());
         header[4..8].copy_from_slice(&self.events.to_le_bytes());
         header[8..16].copy_from_slice(&self.total_length.to_le_bytes());
         header[16..20].copy_from_slice(&self.terms.to_le_bytes());
@@ -88,16 +99,18 @@ pub struct Terms<'a> {
 }
 
 impl<'a> Terms<'a> {
-    /// Opens the index in a section at `at` in the file; `None` if another analyzer version made it. Then the caller
-    /// does without, and the next checkpoint rebuilds it.
+    /// Opens the index in a section at `at` in the file; `None` if an analyzer made it that is not known here. Then the
+    /// caller does without. The next checkpoint rebuilds an index of any other version than `ANALYZER_VERSION`.
     pub fn open(bytes: &'a [u8], at: u64) -> Result<Option<Self>> {
         if (bytes.len() as u64) < HEADER_BYTES {
             return Err(Error::corrupt(WHAT, at, "shorter than its header"));
         }
-        if get_u32(bytes, 0) != ANALYZER_VERSION {
+        let version = get_u32(bytes, 0);
+        if !(ANALYZER_VERSION_MIN..=ANALYZER_VERSION).contains(&version) {
             return Ok(None);
         }
         let sizes = Sizes {
+            version,
             events: get_u32(bytes, 4),
             total_length: get_u64(bytes, 8),
             terms: get_u32(bytes, 16),
@@ -118,6 +131,11 @@ impl<'a> Terms<'a> {
                 format!("its parts do not sum to its {} bytes", bytes.len()),
             )),
         }
+    }
+
+    /// The version of the analyzer that made it.
+    pub fn version(&self) -> u32 {
+        self.sizes.version
     }
 
     /// The number of events that it covers, ids from 0 on.
@@ -164,16 +182,39 @@ impl<'a> Terms<'a> {
 
     /// The postings of a term; `None` if no event has it.
     pub fn find(&self, term: &str) -> Result<Option<Postings<'a>>> {
+        let index = self.position(term.as_bytes())?;
+        index.map(|index| self.postings(index)).transpose()
+    }
+
+    fn position(&self, term: &[u8]) -> Result<Option<u32>> {
         let (mut from, mut to) = (0, self.sizes.terms);
         while from < to {
             let middle = from + (to - from) / 2;
-            match self.term(middle)?.cmp(term.as_bytes()) {
+            match self.term(middle)?.cmp(term) {
                 std::cmp::Ordering::Less => from = middle + 1,
                 std::cmp::Ordering::Greater => to = middle,
-                std::cmp::Ordering::Equal => return self.postings(middle).map(Some),
+                std::cmp::Ordering::Equal => return Ok(Some(middle)),
             }
         }
         Ok(None)
+    }
+
+    /// The index in the dictionary of the term at a place in the order of endings. Of an index of version 1: the place
+    /// itself.
+    ///
+    /// # Panics
+    /// At `len()` and beyond.
+    pub fn by_ending(&self, place: u32) -> Result<u32> {
+        assert!(place < self.sizes.terms, "no term {place}");
+        if !self.sizes.has_endings() {
+            return Ok(place);
+        }
+        let at = self.parts.endings + ENDING_BYTES * u64::from(place);
+        let index = get_u32(self.bytes, at as usize);
+        if index >= self.sizes.terms {
+            return Err(self.bad(at, "an ending outside the dictionary"));
+        }
+        Ok(index)
     }
 
     /// The bytes of the term at an index of the dictionary.
@@ -259,17 +300,60 @@ impl<'a> Terms<'a> {
         Ok(())
     }
 
+    /// The first place in the order of endings whose term does not come before a term.
+    pub(super) fn place_of_ending(&self, term: &[u8]) -> Result<u32> {
+        let (mut from, mut to) = (0, self.sizes.terms);
+        while from < to {
+            let middle = from + (to - from) / 2;
+            if self
+                .term(self.by_ending(middle)?)?
+                .iter()
+                .rev()
+                .lt(term.iter().rev())
+            {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        Ok(from)
+    }
+
+    /// Checks that the order of endings is one, of all terms.
+    fn verify_endings(&self) -> Result<()> {
+        let mut previous: Option<&[u8]> = None;
+        for place in 0..self.sizes.terms {
+            let term = self.term(self.by_ending(place)?)?;
+            if previous.is_some_and(|previous| previous.iter().rev().cmp(term.iter().rev()).is_ge())
+            {
+                let at = self.parts.endings + ENDING_BYTES * u64::from(place);
+                return Err(self.bad(at, "endings out of order"));
+            }
+            previous = Some(term);
+        }
+        Ok(())
+    }
+
     /// Checks everything: the order of terms, every posting, lengths and their sums.
     pub fn verify(&self) -> Result<()> {
-        let mut counts = vec![0u64; self.sizes.events as usize];
+        if self.sizes.has_endings() {
+            self.verify_endings()?;
+        }
+        // Terms of each event, and whether it has asides.
+        let mut counts = vec![(0u64, false); self.sizes.events as usize];
         let mut decoded = DecodedBlock::default();
-        self.for_each(|_, postings| {
+        self.for_each(|term, postings| {
+            let is_aside = std::str::from_utf8(term).is_ok_and(is_aside);
             for at in 0..postings.blocks() {
                 postings.decode(at, &mut decoded)?;
                 let block = postings.block(at);
                 let mut bounds = (0, COUNT_MAX);
                 for (id, tf) in decoded.iter() {
-                    counts[id as usize] += u64::from(tf);
+                    let count = &mut counts[id as usize];
+                    match is_aside {
+                        true => count.1 = true,
+                        false => count.0 += u64::from(tf),
+                    }
                     bounds = (bounds.0.max(tf), bounds.1.min(self.length_of(id)));
                 }
                 if bounds != (u32::from(block.max_tf), u32::from(block.min_length)) {
@@ -279,7 +363,8 @@ impl<'a> Terms<'a> {
             Ok(())
         })?;
         let mut total = 0u64;
-        for (id, &counts) in (0u32..).zip(&counts) {
+        for (id, &(counts, has_asides)) in (0u32..).zip(&counts) {
+            let counts = counts.max(u64::from(has_asides));
             if id.is_multiple_of(SUM_EVENTS) && self.total_length_below(id) != total {
                 return Err(self.bad(self.parts.sums, "a wrong running sum of lengths"));
             }

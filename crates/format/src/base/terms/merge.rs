@@ -10,6 +10,7 @@ use super::index::{PART_ALIGN, SUM_EVENTS, Sizes};
 use super::new_terms::{NewTerms, PostingList};
 use super::packer::PostingPacker;
 use super::{BLOCK_POSTINGS, DecodedBlock, PostingBlock, Postings, Terms, WHAT};
+use crate::analyzer::ANALYZER_VERSION;
 use crate::error::{Error, Result};
 
 /// Bytes that the output buffers before it passes them on.
@@ -45,6 +46,8 @@ struct ChangedTerm {
 /// A term in the new index: copied blocks, then re-encoded ones.
 struct PlannedTerm<'p> {
     term: &'p [u8],
+    /// Its index in the base.
+    base_index: Option<u32>,
     df: u32,
     copied_blocks: &'p [u8],
     copied_data: &'p [u8],
@@ -95,6 +98,10 @@ impl<'a> IndexMerge<'a> {
         out.put(&self.sizes.to_header())?;
         self.write_lengths(&mut out)?;
         self.write_dictionary(&mut out)?;
+        for index in self.endings()? {
+            out.put(&index.to_le_bytes())?;
+        }
+        out.align()?;
         let mut record = Vec::new();
         self.for_each_term(|term| {
             out.put(term.copied_blocks)?;
@@ -183,6 +190,7 @@ impl<'a> IndexMerge<'a> {
         };
         narrow("bytes of all terms of a brain", blob)?;
         let sizes = Sizes {
+            version: ANALYZER_VERSION,
             events,
             total_length: (0..events).map(|id| u64::from(self.length_of(id))).sum(),
             terms: narrow("different terms of a brain", terms)?,
@@ -203,14 +211,20 @@ impl<'a> IndexMerge<'a> {
             0 => Ok(()),
             _ => f(&planned),
         };
+        let mut indexes = 0..;
         self.for_each_base_term(|term, old| {
+            let base_index = indexes.next();
             while let Some(new) = changed.next_if(|c| *c.term < *term) {
                 emit(new.planned(None)?)?;
             }
             match changed.next_if(|c| *c.term == *term) {
-                Some(change) => emit(change.planned(Some(old))?),
+                Some(change) => emit(PlannedTerm {
+                    base_index,
+                    ..change.planned(Some(old))?
+                }),
                 None => emit(PlannedTerm {
                     term,
+                    base_index,
                     df: old.df(),
                     copied_blocks: old.directory(old.blocks()),
                     copied_data: old.bytes_before(old.blocks())?,
@@ -220,6 +234,56 @@ impl<'a> IndexMerge<'a> {
             }
         })?;
         changed.try_for_each(|new| emit(new.planned(None)?))
+    }
+
+    /// The indexes of all terms in the order of their endings: the base's order, with the new terms at their places.
+    fn endings(&self) -> Result<Vec<u32>> {
+        let old_count = self.base.map_or(0, |base| base.len());
+        let mut renamed = vec![u32::MAX; old_count as usize];
+        let mut new: Vec<(u64, Box<[u8]>, u32)> = Vec::new();
+        let mut count = 0;
+        self.for_each_term(|term| {
+            match term.base_index {
+                Some(index) => renamed[index as usize] = count,
+                None => new.push((last_bytes(term.term), term.term.into(), count)),
+            }
+            count += 1;
+            Ok(())
+        })?;
+        new.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| a.1.iter().rev().cmp(b.1.iter().rev()))
+        });
+        let mut out = Vec::with_capacity(count as usize);
+        let mut next = 0;
+        let copy = |from: u32, to: u32, out: &mut Vec<u32>| -> Result<()> {
+            let Some(base) = self.base else { return Ok(()) };
+            for place in from..to {
+                let index = renamed[base.by_ending(place)? as usize];
+                if index != u32::MAX {
+                    out.push(index);
+                }
+            }
+            Ok(())
+        };
+        for (_, term, index) in &new {
+            let place = match self.base {
+                Some(base) => base.place_of_ending(term)?,
+                None => 0,
+            };
+            copy(next, place, &mut out)?;
+            next = place;
+            out.push(*index);
+        }
+        copy(next, old_count, &mut out)?;
+        if out.len() != count as usize {
+            return Err(Error::corrupt(
+                WHAT,
+                0,
+                "its order of endings has a term twice",
+            ));
+        }
+        Ok(out)
     }
 
     /// Calls `f` with every term of the base, ascending.
@@ -329,6 +393,7 @@ impl ChangedTerm {
         };
         Ok(PlannedTerm {
             term: &self.term,
+            base_index: None,
             df: self.df,
             copied_blocks,
             copied_data,
@@ -342,6 +407,15 @@ impl PlannedTerm<'_> {
     fn data_bytes(&self) -> u64 {
         (self.copied_data.len() + self.data.len()) as u64
     }
+}
+
+/// The last eight bytes of a term, the last one first: most terms differ in them.
+fn last_bytes(term: &[u8]) -> u64 {
+    term.iter()
+        .rev()
+        .chain(&[0; 8])
+        .take(8)
+        .fold(0, |key, &byte| key << 8 | u64::from(byte))
 }
 
 /// Buffers small writes, and counts the bytes.

@@ -51,8 +51,8 @@ impl NewTerms {
                 continue;
             }
             occurrences.clear();
-            numbers.read(&analyzer, text.as_ref(), &mut occurrences);
-            lengths[at] = occurrences.len().min(COUNT_MAX as usize) as u16;
+            let length = numbers.read(&analyzer, text.as_ref(), &mut occurrences);
+            lengths[at] = length.min(COUNT_MAX) as u16;
             lists.resize_with(numbers.len(), PostingList::default);
             occurrences
                 .iter()

@@ -1,0 +1,465 @@
+//! Words in any script and writing: version 2 of the rules.
+//!
+//! A *run* is a sequence of letters and digits of any script. Runs that `-`, `_`, `.` or `&` join are a *unit*, and so
+//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). A unit gives its parts
+//! and itself as one word, so that it is found however it is written.
+//!
+//! Not here: the term of a word (`analysis`), numbers and dates (`numerals`).
+
+use super::english::is_stop_word;
+use super::fold::{for_each_folded, normalized, written_with_e};
+use super::numerals;
+use super::words::{Class, TERM_BYTES_MAX, class_of};
+use super::{CHARACTER, WITH_E};
+
+/// Parts of a unit that is also one word; longer ones are paths and addresses.
+const PARTS_MAX: usize = 8;
+/// Changes between letters and digits of a run that is taken apart; others are keys and hashes.
+const CHANGES_MAX: usize = 3;
+/// Letters of the shortest run that is taken for a hash if all are hexadecimal digits.
+const HASH_CHARS_MIN: usize = 7;
+/// Stop words that, first in a sentence that is no question, are names of persons.
+const SENTENCE_NAMES: [&str; 2] = ["may", "will"];
+/// What French, Italian and Catalan write before a vowel with an apostrophe.
+#[rustfmt::skip]
+const ELISIONS: [&str; 26] = [
+    "all", "bell", "c", "com", "d", "dall", "dell", "dov", "j", "jusqu", "l", "lorsqu", "m", "n", "nell", "presqu",
+    "puisqu", "qu", "quand", "quell", "quest", "quoiqu", "s", "sull", "t", "un",
+];
+
+/// What a split needs from text to text.
+#[derive(Debug, Default)]
+pub(super) struct Splitting {
+    /// The folded run, then the unit.
+    run: String,
+    letters: Vec<Letter>,
+    parts: Vec<(u32, u32)>,
+    unit: String,
+    /// The word with ä as ae; empty if it is the same.
+    with_e: String,
+}
+
+/// One letter of a folded run.
+#[derive(Debug, Clone, Copy)]
+struct Letter {
+    at: u32,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Upper,
+    /// In lower case, or of a script without.
+    Lower,
+    Digit,
+    Apostrophe,
+}
+
+/// Calls `f` with each word, folded, apostrophes included, or with `None` and a complete term.
+pub(super) fn for_each_word(
+    text: &str,
+    splitting: &mut Splitting,
+    term: &mut String,
+    mut f: impl FnMut(Option<&str>, &mut String),
+) {
+    let text = if text.is_ascii() {
+        text.into()
+    } else {
+        normalized(text)
+    };
+    let mut walk = Walk {
+        text: &text,
+        at: 0,
+        is_first: true,
+        has_lower: text.chars().any(char::is_lowercase),
+        joined_until: 0,
+        splitting,
+        term,
+        f: &mut f,
+    };
+    walk.all();
+}
+
+struct Walk<'w, F> {
+    text: &'w str,
+    at: usize,
+    /// True if nothing stands before in the sentence.
+    is_first: bool,
+    /// False for a text that is all in capitals: they tell nothing.
+    has_lower: bool,
+    /// The end of the last group of numbers that were read as one.
+    joined_until: usize,
+    splitting: &'w mut Splitting,
+    term: &'w mut String,
+    f: &'w mut F,
+}
+
+impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
+    fn all(&mut self) {
+        while let Some(c) = self.peek(self.at) {
+            match class(c) {
+                Class::Letter => {
+                    if c.is_ascii_digit() && self.numeral() {
+                        continue;
+                    }
+                    self.unit();
+                }
+                Class::Unspaced => self.unspaced(),
+                Class::Symbol => self.symbol(c),
+                Class::Gap => self.gap(c),
+                Class::Mark | Class::Apostrophe => self.at += c.len_utf8(),
+            }
+        }
+    }
+
+    fn peek(&self, at: usize) -> Option<char> {
+        self.text.get(at..).and_then(|rest| rest.chars().next())
+    }
+
+    fn is_letter(&self, at: usize) -> bool {
+        self.peek(at).is_some_and(|c| class(c) == Class::Letter)
+    }
+
+    fn gap(&mut self, c: char) {
+        self.at += c.len_utf8();
+        let ends = match c {
+            '.' | '!' | '?' | ':' | ';' => self
+                .peek(self.at)
+                .is_none_or(|next| !next.is_alphanumeric()),
+            '\n' | '"' | '(' | '[' | '{' | '«' | '“' | '„' | '•' | '…' => true,
+            _ => false,
+        };
+        self.is_first |= ends;
+    }
+
+    /// An emoji; of two letters of a flag, one term.
+    fn symbol(&mut self, c: char) {
+        self.at += c.len_utf8();
+        self.term.clear();
+        self.term.push(c);
+        let is_flag = |c: char| ('\u{1f1e6}'..='\u{1f1ff}').contains(&c);
+        if is_flag(c)
+            && let Some(next) = self.peek(self.at).filter(|&next| is_flag(next))
+        {
+            self.term.push(next);
+            self.at += next.len_utf8();
+        }
+        (self.f)(None, self.term);
+    }
+
+    /// A run of characters of a script without spaces: its pairs, and each character as an aside.
+    fn unspaced(&mut self) {
+        let start = self.at;
+        let mut last = None;
+        let mut count = 0;
+        while let Some(c) = self.peek(self.at) {
+            match class(c) {
+                Class::Unspaced => {}
+                Class::Mark => {
+                    self.at += c.len_utf8();
+                    continue;
+                }
+                _ => break,
+            }
+            self.at += c.len_utf8();
+            let mut folded = c;
+            for_each_folded(c, |c| folded = c);
+            if let Some(last) = last.replace(folded) {
+                self.term.clear();
+                self.term.extend([last, folded]);
+                (self.f)(None, self.term);
+            }
+            count += 1;
+        }
+        if count == 1 {
+            self.term.clear();
+            self.term.extend(last);
+            (self.f)(None, self.term);
+        } else {
+            let text = self.text;
+            for c in text[start..self.at].chars() {
+                if class(c) == Class::Unspaced {
+                    self.term.clear();
+                    self.term.push(CHARACTER);
+                    for_each_folded(c, |c| self.term.push(c));
+                    (self.f)(None, self.term);
+                }
+            }
+        }
+        self.is_first = false;
+    }
+
+    /// A number, time or date that is written in several ways; false if there is none, or its words still count.
+    fn numeral(&mut self) -> bool {
+        let read = numerals::read(self.text, self.at, self.joined_until, &mut |term| {
+            self.term.clear();
+            self.term.push_str(term);
+            (self.f)(None, self.term);
+        });
+        self.joined_until = self.joined_until.max(read.joined_until);
+        if let Some(end) = read.end {
+            self.at = end;
+            self.is_first = false;
+        }
+        read.end.is_some()
+    }
+
+    /// A unit: its parts, and itself.
+    fn unit(&mut self) {
+        self.splitting.unit.clear();
+        let (mut runs, mut has_letters) = (0, false);
+        let is_first = self.is_first;
+        loop {
+            let start = self.at;
+            self.read_run();
+            self.split_run();
+            has_letters |= self.splitting.letters.iter().any(|l| l.kind != Kind::Digit);
+            self.tell_run(start, is_first && runs == 0);
+            if runs == 0 && self.joined(self.at).is_none() {
+                break;
+            }
+            runs += 1;
+            let Splitting { unit, run, .. } = &mut *self.splitting;
+            if unit.len() <= TERM_BYTES_MAX {
+                unit.push_str(run);
+            }
+            match self.joined(self.at) {
+                Some(next) => self.at = next,
+                None => break,
+            }
+        }
+        let unit = &self.splitting.unit;
+        let is_word = (2..=PARTS_MAX).contains(&runs) && has_letters;
+        if is_word && unit.len() <= TERM_BYTES_MAX && !unit.contains('\'') {
+            if is_stop_word(unit) {
+                // "U.S." is no pronoun.
+                self.term.clear();
+                self.term.push_str(unit);
+                (self.f)(None, self.term);
+            } else {
+                (self.f)(Some(unit), self.term);
+            }
+        }
+        self.is_first = false;
+        if numerals::may_be_month(self.text, self.at) {
+            let term = &mut *self.term;
+            let f = &mut *self.f;
+            numerals::read_month(self.text, self.at, &self.splitting.run, &mut |date| {
+                term.clear();
+                term.push_str(date);
+                f(None, term);
+            });
+        }
+    }
+
+    /// The start of the run that a sign at `at` joins to the one before.
+    fn joined(&self, at: usize) -> Option<usize> {
+        let sign = self.text.as_bytes().get(at)?;
+        (matches!(sign, b'-' | b'_' | b'.' | b'&') && self.is_letter(at + 1)).then_some(at + 1)
+    }
+
+    /// Reads a run into the buffers, folded and without elisions.
+    fn read_run(&mut self) {
+        let Splitting {
+            run,
+            letters,
+            with_e,
+            ..
+        } = &mut *self.splitting;
+        run.clear();
+        letters.clear();
+        with_e.clear();
+        let mut has_e = false;
+        let text = self.text;
+        let mut chars = text[self.at..].char_indices().peekable();
+        let mut end = text.len() - self.at;
+        while let Some((at, c)) = chars.next() {
+            let next = chars.peek().map(|&(_, next)| next);
+            let goes_on = next.is_some_and(|next| class(next) == Class::Letter);
+            let is_point = c == '.'
+                && letters.last().is_some_and(|last| last.kind == Kind::Digit)
+                && next.is_some_and(|next| next.is_ascii_digit());
+            match class(c) {
+                Class::Letter => {
+                    let kind = match c {
+                        c if c.is_ascii_digit() => Kind::Digit,
+                        c if c.is_uppercase() => Kind::Upper,
+                        _ => Kind::Lower,
+                    };
+                    for_each_folded(c, |c| {
+                        if run.len() + c.len_utf8() <= TERM_BYTES_MAX && class(c) == Class::Letter {
+                            letters.push(Letter {
+                                at: run.len() as u32,
+                                kind,
+                            });
+                            run.push(c);
+                            with_e.push(c);
+                        }
+                    });
+                    if let Some(e) = written_with_e(c) {
+                        with_e.push(e);
+                        has_e = true;
+                    }
+                }
+                Class::Mark => {}
+                Class::Apostrophe if goes_on && run.len() < TERM_BYTES_MAX => {
+                    let opens =
+                        next.is_some_and(is_vowel) && ELISIONS.binary_search(&run.as_str()).is_ok();
+                    if opens {
+                        run.clear();
+                        letters.clear();
+                        with_e.clear();
+                        has_e = false;
+                    } else {
+                        letters.push(Letter {
+                            at: run.len() as u32,
+                            kind: Kind::Apostrophe,
+                        });
+                        run.push('\'');
+                        with_e.push('\'');
+                    }
+                }
+                Class::Gap if is_point && run.len() < TERM_BYTES_MAX => {
+                    letters.push(Letter {
+                        at: run.len() as u32,
+                        kind: Kind::Digit,
+                    });
+                    run.push('.');
+                    with_e.push('.');
+                }
+                _ => {
+                    end = at;
+                    break;
+                }
+            }
+        }
+        match has_e {
+            true => with_e.insert(0, WITH_E),
+            false => with_e.clear(),
+        }
+        self.at += end;
+    }
+
+    /// Finds the parts of the run.
+    fn split_run(&mut self) {
+        let Splitting {
+            run,
+            letters,
+            parts,
+            ..
+        } = &mut *self.splitting;
+        parts.clear();
+        let is_digit = |letter: &Letter| letter.kind == Kind::Digit;
+        let pairs = || letters.windows(2);
+        let changes = pairs()
+            .filter(|p| is_digit(&p[0]) != is_digit(&p[1]))
+            .count();
+        let is_hash = changes > 0
+            && letters.len() >= HASH_CHARS_MIN
+            && run.bytes().all(|b| b.is_ascii_hexdigit());
+        let by_digits = changes <= CHANGES_MAX && !is_hash;
+        let mut start = 0;
+        for at in 1..letters.len() {
+            let (before, this) = (letters[at - 1].kind, letters[at].kind);
+            let next = letters.get(at + 1).map(|letter| letter.kind);
+            // "PDFs" is one word, "HTTPServer" are two.
+            let is_plural = || at + 2 == letters.len() && run.ends_with('s');
+            let is_joint = match (before, this) {
+                (Kind::Apostrophe, _) | (_, Kind::Apostrophe) => false,
+                (Kind::Digit, Kind::Digit) => false,
+                (Kind::Digit, _) | (_, Kind::Digit) => by_digits,
+                (Kind::Lower, Kind::Upper) => !is_hash && changes <= CHANGES_MAX,
+                (Kind::Upper, Kind::Upper) => {
+                    next == Some(Kind::Lower) && !is_plural() && changes <= CHANGES_MAX
+                }
+                _ => false,
+            };
+            if is_joint {
+                parts.push((start, letters[at].at));
+                start = letters[at].at;
+            }
+        }
+        parts.push((start, run.len() as u32));
+    }
+
+    /// Tells of the parts of a run and of itself.
+    fn tell_run(&mut self, start: usize, is_first: bool) {
+        let Splitting {
+            run,
+            letters,
+            parts,
+            with_e,
+            ..
+        } = &*self.splitting;
+        if run.is_empty() {
+            return;
+        }
+        if let [_] = parts[..] {
+            // A word is a name if capitals say so where they need not stand.
+            let is_upper = |letter: &Letter| letter.kind == Kind::Upper;
+            let is_name = self.has_lower && letters.first().is_some_and(is_upper) && {
+                let word = run.strip_suffix("'s").unwrap_or(run);
+                let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
+                is_stop_word(word)
+                    && word != "i"
+                    && (is_loud
+                        || word.len() == run.len() && !is_first
+                        || SENTENCE_NAMES.contains(&word)
+                            && (!is_first || !is_asked(self.text, start)))
+            };
+            if is_name {
+                let word = run.strip_suffix("'s").unwrap_or(run);
+                self.term.clear();
+                self.term.push_str(word);
+                (self.f)(None, self.term);
+                return;
+            }
+            (self.f)(Some(run), self.term);
+            // The first character makes it an aside of the same stem.
+            if with_e.len() > WITH_E.len_utf8() && with_e.len() <= TERM_BYTES_MAX {
+                (self.f)(Some(with_e), self.term);
+            }
+            return;
+        }
+        for &(from, to) in parts {
+            (self.f)(Some(&run[from as usize..to as usize]), self.term);
+        }
+        (self.f)(Some(run), self.term);
+    }
+}
+
+/// True if the sentence from `at` on ends with a question mark.
+fn is_asked(text: &str, at: usize) -> bool {
+    let rest = &text[at..];
+    rest.find(['.', '!', '?', '\n'])
+        .is_some_and(|end| rest[end..].starts_with('?'))
+}
+
+fn is_vowel(c: char) -> bool {
+    let mut is_vowel = false;
+    for_each_folded(c, |c| {
+        is_vowel |= matches!(c, 'a' | 'e' | 'i' | 'o' | 'u' | 'y' | 'h')
+    });
+    is_vowel
+}
+
+fn class(c: char) -> Class {
+    match c {
+        '`' => Class::Apostrophe,
+        // Emoji and pictures; the selectors of their look, their skins and joiners are marks.
+        '\u{fe00}'..='\u{fe0f}'
+        | '\u{1f3fb}'..='\u{1f3ff}'
+        | '\u{640}'
+        | '\u{64b}'..='\u{65f}'
+        | '\u{670}' => Class::Mark,
+        '\u{2600}'..='\u{27bf}'
+        | '\u{2b05}'..='\u{2b07}'
+        | '\u{2b1b}'..='\u{2b1c}'
+        | '\u{2b50}'
+        | '\u{2b55}'
+        | '\u{231a}'..='\u{231b}'
+        | '\u{23e9}'..='\u{23fa}'
+        | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
+        c => class_of(c),
+    }
+}

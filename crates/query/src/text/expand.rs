@@ -1,0 +1,239 @@
+//! The group of terms that one term of a question means: itself, its other spellings, and what the dictionaries have
+//! that is likely the same word.
+//!
+//! | added | to a term | weight |
+//! |---|---|---|
+//! | forms: the same first letters | of five letters and more, in a question that is not English | `FORM` |
+//! | compounds: the term is their start or end, or they are its start or end | likewise, of six letters and more | `COMPOUND` |
+//! | hashes that it begins | of seven and more hexadecimal digits | `HASH` |
+//! | typos: one edit away, the three commonest | of four letters and more that no text has | `TYPO` |
+//!
+//! Promises: a group depends on the texts below the bound, of the scope if there is one, and on nothing else; a
+//! dictionary is searched, never read through.
+//! Not here: the score of a group (`list`).
+
+use amem_format::analyzer::is_aside;
+use amem_format::dictionary::{Dictionary, End};
+use amem_format::error::Result;
+
+use super::languages::Language;
+use super::list::Occurrences;
+use super::terms::QueryTerm;
+use super::typos;
+
+/// Terms that are read of a dictionary for one kind of addition.
+pub(super) const ADDED_MAX: usize = 256;
+
+pub(super) const FORM: f32 = 0.8;
+pub(super) const COMPOUND: f32 = 0.5;
+const HASH: f32 = 0.9;
+pub(super) const TYPO: f32 = 0.8;
+
+/// Letters of a term that has forms, and of the start that they share.
+const FORM_LETTERS_MIN: usize = 5;
+/// Letters of a part of a compound, and those that the compound has beside it.
+const PART_LETTERS_MIN: usize = 4;
+const COMPOUND_LETTERS_MIN: usize = 6;
+const REST_LETTERS_MIN: usize = 3;
+/// What German and its neighbours put between the parts of a compound.
+const LINKS: [&str; 6] = ["", "s", "es", "n", "en", "e"];
+/// Digits of a hash that is cut short, and of a whole one.
+const HASH_START_MIN: usize = 7;
+const HASH_DIGITS_MIN: usize = 16;
+/// Letters of a term that may be a typo.
+const TYPO_LETTERS_MIN: usize = 4;
+const TYPOS_MAX: usize = 3;
+
+/// A term of a group with its weight; 1 for the term itself.
+pub(super) type Member = (Box<str>, f32);
+
+/// A term and what is searched with it.
+pub(super) struct TermGroup {
+    pub(super) members: Vec<Member>,
+    /// No text has the term or a form of it: other words are searched, in case it has a typo.
+    pub(super) is_guess: bool,
+}
+
+impl TermGroup {
+    /// The term alone.
+    pub(super) fn exact(term: &QueryTerm) -> Self {
+        Self {
+            members: vec![(term.term.clone(), 1.0)],
+            is_guess: false,
+        }
+    }
+}
+
+/// The group of a term.
+pub(super) fn group(
+    texts: &Occurrences<'_, '_>,
+    term: &QueryTerm,
+    language: Language,
+) -> Result<TermGroup> {
+    let exact = std::iter::once(&term.term).chain(&term.spellings);
+    let mut group = Group {
+        texts,
+        members: exact.map(|term| (term.clone(), 1.0)).collect(),
+    };
+    let mut is_known = false;
+    for (term, _) in &group.members {
+        is_known |= texts.count(term)? > 0;
+    }
+    group.add_forms(&term.term, language)?;
+    group.add_hashes(&term.term)?;
+    let exact = 1 + term.spellings.len();
+    let is_guess = !is_known && group.members.len() == exact;
+    if !is_known {
+        group.add_typos(&term.term)?;
+    }
+    Ok(TermGroup {
+        members: group.members,
+        is_guess,
+    })
+}
+
+struct Group<'g> {
+    texts: &'g Occurrences<'g, 'g>,
+    members: Vec<Member>,
+}
+
+impl Group<'_> {
+    /// Adds a term unless the group has it or no text does.
+    fn add(&mut self, term: Box<str>, weight: f32) -> Result<()> {
+        let is_new = self.members.iter().all(|(known, _)| *known != term);
+        if is_new && self.texts.count(&term)? > 0 {
+            self.members.push((term, weight));
+        }
+        Ok(())
+    }
+
+    /// Inflected forms and compounds.
+    fn add_forms(&mut self, term: &str, language: Language) -> Result<()> {
+        let letters = term.chars().count();
+        let is_word = term.chars().all(char::is_alphabetic) && !is_aside(term);
+        if language == Language::English || !is_word || letters < FORM_LETTERS_MIN {
+            return Ok(());
+        }
+        let start = first_letters(term, FORM_LETTERS_MIN);
+        for form in self.with(End::Start, start)? {
+            self.add(form, FORM)?;
+        }
+        if letters >= COMPOUND_LETTERS_MIN {
+            for compound in self.with(End::Finish, term)? {
+                if compound.chars().count() >= letters + REST_LETTERS_MIN {
+                    self.add(compound, COMPOUND)?;
+                }
+            }
+            self.add_parts(term)?;
+        }
+        Ok(())
+    }
+
+    /// The longest known start of a compound, and its longest known end.
+    fn add_parts(&mut self, term: &str) -> Result<()> {
+        let starts: Vec<usize> = term.char_indices().map(|(at, _)| at).collect();
+        let Some(last) = starts.len().checked_sub(PART_LETTERS_MIN) else {
+            return Ok(());
+        };
+        let joints = || starts[..=last].iter().skip(PART_LETTERS_MIN);
+        for &at in joints().rev() {
+            let start = &term[..at];
+            let unlinked = LINKS.iter().filter_map(|link| start.strip_suffix(link));
+            for part in unlinked.filter(|part| part.chars().count() >= PART_LETTERS_MIN) {
+                if self.texts.count(part)? > 0 {
+                    return self
+                        .add(part.into(), COMPOUND)
+                        .and_then(|()| self.add_end(term, joints()));
+                }
+            }
+        }
+        self.add_end(term, joints())
+    }
+
+    fn add_end<'j>(&mut self, term: &str, joints: impl Iterator<Item = &'j usize>) -> Result<()> {
+        for &at in joints {
+            if self.texts.count(&term[at..])? > 0 {
+                return self.add(term[at..].into(), COMPOUND);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_hashes(&mut self, term: &str) -> Result<()> {
+        let is_hash = |term: &str| {
+            term.bytes().all(|b| b.is_ascii_hexdigit()) && term.bytes().any(|b| b.is_ascii_digit())
+        };
+        if term.len() < HASH_START_MIN || !is_hash(term) {
+            return Ok(());
+        }
+        for hash in self.with(End::Start, term)? {
+            if hash.len() >= HASH_DIGITS_MIN && is_hash(&hash) {
+                self.add(hash, HASH)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_typos(&mut self, term: &str) -> Result<()> {
+        let is_word = term.chars().all(char::is_alphabetic) && !is_aside(term);
+        if !is_word || term.chars().count() < TYPO_LETTERS_MIN {
+            return Ok(());
+        }
+        let mut found = Vec::new();
+        if let Some(base) = self.texts.base() {
+            typos::collect(&base, term, &mut found)?;
+        }
+        if let Some(delta) = self.texts.delta() {
+            typos::collect(delta, term, &mut found)?;
+        }
+        found.sort_unstable();
+        found.dedup();
+        let mut counted = Vec::with_capacity(found.len());
+        for term in found {
+            counted.push((self.texts.count(&term)?, term));
+        }
+        counted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        for (_, term) in counted.into_iter().take(TYPOS_MAX) {
+            self.add(term, TYPO)?;
+        }
+        Ok(())
+    }
+
+    /// The terms of both dictionaries with `part` at an end.
+    fn with(&self, end: End, part: &str) -> Result<Vec<Box<str>>> {
+        let mut found = Vec::new();
+        if let Some(base) = self.texts.base() {
+            collect(&base, end, part, &mut found)?;
+        }
+        if let Some(delta) = self.texts.delta() {
+            collect(delta, end, part, &mut found)?;
+        }
+        Ok(found)
+    }
+}
+
+fn collect<D: Dictionary>(
+    dictionary: &D,
+    end: End,
+    part: &str,
+    found: &mut Vec<Box<str>>,
+) -> Result<()> {
+    let mut room = ADDED_MAX;
+    dictionary.for_each(dictionary.all(), end, part.as_bytes(), &mut |term| {
+        room -= 1;
+        if let Ok(term) = std::str::from_utf8(term)
+            && !found.iter().any(|known| **known == *term)
+        {
+            found.push(term.into());
+        }
+        room > 0
+    })
+}
+
+fn first_letters(term: &str, count: usize) -> &str {
+    let end = term
+        .char_indices()
+        .nth(count)
+        .map_or(term.len(), |(at, _)| at);
+    &term[..end]
+}
