@@ -15,8 +15,10 @@ mod postings;
 pub mod skiplist;
 pub mod sparse;
 pub mod terms;
+mod values;
 
 pub use postings::DeltaTerms;
+pub use values::DeltaValues;
 
 use crate::append::{AppendVec, Trie};
 use crate::stamp::StampTarget;
@@ -48,6 +50,8 @@ pub struct Delta {
     pub decays: AppendVec<crate::base::identity::DecayRun>,
     /// The first names of all who spoke in the journal, by hash (`attributes::speaker_hash`).
     pub speakers: Trie<u64>,
+    /// Values of the attributes of new events.
+    pub values: DeltaValues,
     /// Terms of the texts of new events.
     pub terms: terms::LazyTerms,
 }
@@ -68,6 +72,7 @@ impl Delta {
             stamps: AppendVec::new(),
             decays: AppendVec::new(),
             speakers: Trie::new(),
+            values: DeltaValues::default(),
             terms: Default::default(),
         }
     }

@@ -1,11 +1,11 @@
-//! The term indexes of a view's base and delta.
+//! The indexes of a view's base and delta that the first query that needs them fills: of terms, and of values.
 
 use std::borrow::Cow;
 
 use super::snapshot::View;
 use crate::analyzer::ANALYZER_VERSION;
 use crate::base::terms::{LengthQuarter, Terms};
-use crate::delta::DeltaTerms;
+use crate::delta::{DeltaTerms, DeltaValues};
 use crate::error::{Error, Result};
 use crate::types::NodeId;
 
@@ -36,6 +36,19 @@ impl View {
             },
         )?;
         Ok((base, delta))
+    }
+
+    /// The index of the attribute values of the delta's events, at least up to this view's last event. The first call
+    /// after a commit indexes that commit's attributes.
+    pub fn recent_values(&self) -> Result<&DeltaValues> {
+        let count = u64::from(self.end()).saturating_sub(self.brain.base.nodes());
+        // The delta has no more events than the brain, whose number is bounded.
+        self.brain.delta.values.until(count as u32, |at| {
+            let node = self.brain.delta.events.nodes.get(at);
+            let span = node.map(|node| node.attributes).filter(|span| span.len > 0);
+            let json = span.map(|span| self.brain.span_str(span).map(Cow::Borrowed));
+            json.transpose()
+        })
     }
 
     /// The version of the analyzer that made the base's term index, and so that of the view.

@@ -1,7 +1,7 @@
 //! The events whose attributes may match a filter, as an ascending list that is read in both directions.
 //!
-//! They are the events that the base's index proposes, those of the base whose attributes the journal changed, and all
-//! that the journal added. The list misses no match but may contain events that do not match: the filter decides.
+//! They are the events that the indexes of base and journal propose, and those whose attributes the journal changed. The
+//! list misses no match but may contain events that do not match: the filter decides.
 
 use crate::filter::Filter;
 use amem_format::base::values::{EventList, ValueIndex};
@@ -19,11 +19,11 @@ const GATHERED_MIN: u64 = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct ValueIds<'v> {
     base: ProposedIds<'v>,
-    /// Events of the base that its index does not cover: they have too many values, or the journal changed them.
-    /// Ascending.
+    /// Events that the indexes do not cover: they have too many values, or the journal changed them. And those of the
+    /// journal that its index proposes. Ascending.
     always: Vec<u32>,
-    /// The end of the base's events; every event from here on is in the list.
-    base_end: u32,
+    /// Every event from here on is in the list: from the end of the base if most events of the journal have a value.
+    all_from: u32,
     end: u32,
     len: u64,
 }
@@ -49,7 +49,9 @@ impl<'v> ValueIds<'v> {
         if view.before_base() || (values.is_none() && !base.attributes()?.ids().is_empty()) {
             return Ok(None);
         }
-        let count = |hash| values.map_or(Ok(0), |values| values.count(hash));
+        let recent = view.recent_values()?;
+        let of_base = |hash| values.map_or(Ok(0), |values| values.count(hash));
+        let count = |hash| Ok(of_base(hash)? + recent.count(hash));
         let Some(need) = filter.needs(&count)? else {
             return Ok(None);
         };
@@ -62,20 +64,36 @@ impl<'v> ValueIds<'v> {
         }
         // Ids fit 32 bits (`NODES_MAX`).
         let (base_end, end) = (base.nodes() as u32, view.nodes() as u32);
-        let changed = changes.iter().copied().filter(|&id| id < base_end);
+        let changed = changes.iter().copied().filter(|&id| id < end);
         let mut always: Vec<u32> = changed.chain(untold.iter().copied()).collect();
+        let added = end.saturating_sub(base_end);
+        let listed: u64 = need.hashes.iter().map(|&hash| recent.count(hash)).sum();
+        let is_gathered = listed <= GATHERED_MIN.max(u64::from(added) / GATHERED_SHARE);
+        if is_gathered {
+            let listed = need
+                .hashes
+                .iter()
+                .flat_map(|&hash| recent.events(hash, added));
+            let unlisted = recent.unlisted().filter(|&at| at < added);
+            always.extend(listed.chain(unlisted).map(|at| base_end + at));
+        }
         sort(&mut always);
         let proposed = match (values, is_one) {
             (Some(values), true) => ProposedIds::one(values, need.hashes[0])?,
             (Some(values), false) => ProposedIds::gathered(values, &need.hashes)?,
             (None, _) => ProposedIds::Gathered(Vec::new()),
         };
-        let recent = u64::from(end.saturating_sub(base_end));
+        let all_from = if is_gathered { end } else { base_end };
+        let in_base: u64 = need
+            .hashes
+            .iter()
+            .map(|&hash| of_base(hash))
+            .sum::<Result<_>>()?;
         Ok(Some(Self {
-            len: need.count + always.len() as u64 + recent,
+            len: in_base + always.len() as u64 + u64::from(end.saturating_sub(all_from)),
             base: proposed,
             always,
-            base_end,
+            all_from,
             end,
         }))
     }
@@ -87,7 +105,7 @@ impl<'v> ValueIds<'v> {
 
     pub(crate) fn contains(&mut self, id: NodeId) -> Result<bool> {
         let id = id.0 as u32;
-        Ok(id >= self.base_end
+        Ok(id >= self.all_from
             || self.always.binary_search(&id).is_ok()
             || self.base.first_from(id)? == Some(id))
     }
@@ -100,14 +118,14 @@ impl<'v> ValueIds<'v> {
         if let Some(found) = found.into_iter().flatten().min() {
             return Ok(Some(found));
         }
-        let recent = id.max(self.base_end);
+        let recent = id.max(self.all_from);
         Ok((recent < self.end).then_some(recent))
     }
 
     /// The last event before `id`.
     pub(crate) fn last_before(&mut self, id: u32) -> Result<Option<u32>> {
         let id = id.min(self.end);
-        if id > self.base_end {
+        if id > self.all_from {
             return Ok(Some(id - 1));
         }
         let always = self.always.partition_point(|&at| at < id);
