@@ -12,7 +12,7 @@
 //! dictionary is searched, never read through.
 //! Not here: the score of a group (`list`).
 
-use amem_format::analyzer::{Analyzer, Scratch, is_aside};
+use amem_format::analyzer::{Analyzer, Scratch, UNIT, is_aside};
 use amem_format::dictionary::{Dictionary, End};
 use amem_format::error::Result;
 
@@ -24,7 +24,7 @@ use super::typos;
 /// Terms that are read of a dictionary for one kind of addition.
 pub(super) const ADDED_MAX: usize = 256;
 
-pub(super) const FORM: f32 = 0.7;
+const FORM: f32 = 0.7;
 /// Of a question without stop words, which may be English.
 pub(super) const OPEN_FORM: f32 = 0.5;
 pub(super) const COMPOUND: f32 = 0.5;
@@ -162,9 +162,11 @@ impl Group<'_> {
         if term.len() < HASH_START_MIN || !is_hash(term) {
             return Ok(());
         }
-        for hash in self.with(End::Start, term)? {
-            if hash.len() >= HASH_DIGITS_MIN && is_hash(&hash) {
-                self.add(hash, HASH)?;
+        for start in [term, &format!("{UNIT}{term}")] {
+            for hash in self.with(End::Start, start)? {
+                if hash.len() >= HASH_DIGITS_MIN && is_hash(hash.trim_start_matches(UNIT)) {
+                    self.add(hash, HASH)?;
+                }
             }
         }
         Ok(())
