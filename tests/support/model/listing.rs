@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use amem_format::analyzer::{Analyzer, CHARACTER, STOP_WORD, Scratch, WITH_E, is_aside};
+use amem_format::analyzer::{Analyzer, CHARACTER, STOP_WORD, Scratch, UNIT, WITH_E, is_aside};
 use amem_format::event::Attributes;
 use amem_format::{EventType, Flags, Micros, NodeId, Result, SessionId};
 use amem_query::events::SessionFilter;
@@ -68,7 +68,9 @@ fn has_words(text: &str, keyword: &str) -> bool {
         let body = word.trim_start_matches(STOP_WORD);
         let with_e = format!("{WITH_E}{word}");
         let character = format!("{CHARACTER}{word}");
+        let unit = format!("{UNIT}{word}");
         text.contains(word)
+            || text.contains(&unit)
             || text.contains(&with_e)
             || text.contains(&character)
             || word.starts_with(STOP_WORD) && text.contains(body)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use amem_format::analyzer::{
-    Analyzer, CHARACTER, STOP_WORD, Scratch, WITH_E, is_aside, is_stop_word,
+    Analyzer, CHARACTER, STOP_WORD, Scratch, UNIT, WITH_E, is_aside, is_stop_word,
 };
 use amem_format::{EdgeType, Flags};
 use amem_query::search::Hit;
@@ -48,10 +48,15 @@ fn question_terms(question: &str) -> Vec<(Vec<String>, f64)> {
             }
             Some(CHARACTER) => (vec![term.to_owned()], 0.4),
             Some(STOP_WORD) => (vec![term.to_owned(), body], 1.0),
+            Some(UNIT) => (vec![body.clone(), format!("{UNIT}{body}")], 0.5),
             _ if term.chars().count() == 1 && !term.is_ascii() => {
-                (vec![term.to_owned(), format!("{CHARACTER}{term}")], 1.0)
+                let marked = [UNIT, CHARACTER].map(|mark| format!("{mark}{term}"));
+                (
+                    vec![term.to_owned(), marked[0].clone(), marked[1].clone()],
+                    1.0,
+                )
             }
-            _ => (vec![term.to_owned()], 1.0),
+            _ => (vec![term.to_owned(), format!("{UNIT}{term}")], 1.0),
         };
         last = all.iter().position(|(known, _)| known[0] == spellings[0]);
         match last {
@@ -112,10 +117,17 @@ fn additions(
     if !letters.iter().all(|c| c.is_alphabetic()) {
         return added;
     }
-    if !english && letters.len() >= 5 {
-        let start: String = letters[..5].iter().collect();
-        let forms = known.keys().filter(|k| k.starts_with(&start));
-        added.extend(forms.map(|form| ((*form).to_owned(), 0.8)));
+    // A letter that English lacks tells another language; the questions of worlds have no other sign of one.
+    let (letters_min, weight) = if open { (5, 0.5) } else { (4, 0.7) };
+    if !english && letters.len() >= letters_min {
+        let start: String = letters[..(letters.len() - 1).clamp(4, 5)].iter().collect();
+        for form in known.keys().filter(|k| k.starts_with(&start)) {
+            if form.chars().count().abs_diff(letters.len()) <= 5 {
+                added.push(((*form).to_owned(), weight));
+            } else if form.starts_with(term) {
+                added.push(((*form).to_owned(), 0.5));
+            }
+        }
     }
     if !english && letters.len() >= 6 {
         let longer = |k: &&&str| k.ends_with(term) && k.chars().count() >= letters.len() + 3;
@@ -170,13 +182,20 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
     for term in texts.iter().flat_map(BTreeMap::keys) {
         *said.entry(term).or_insert(0) += 1;
     }
+    let is_open = question.chars().all(|c| c.is_ascii() || !c.is_alphabetic());
     let mut scores = BTreeMap::new();
     for (spellings, weight) in question_terms(question) {
         let is_known = spellings
             .iter()
             .any(|term| said.contains_key(term.as_str()));
         let mut group: BTreeMap<String, f64> = BTreeMap::new();
-        let added = additions(&spellings[0], is_known, &said, is_english(question));
+        let added = additions(
+            &spellings[0],
+            is_known,
+            &said,
+            is_english(question),
+            is_open,
+        );
         let exact = spellings.iter().map(|term| (term.clone(), 1.0));
         for (term, weight) in exact.chain(added) {
             group.entry(term).or_insert(weight);

@@ -4,8 +4,8 @@
 //! together with [`ANALYZER_VERSION`], which every stored index names. An index of an earlier version is searched by
 //! the rules of that version until a checkpoint makes it again.
 //!
-//! A term whose first character is one of [`STOP_WORD`], [`CHARACTER`] and [`WITH_E`] is an *aside*: it is found, but
-//! adds nothing to the length of its text.
+//! A term whose first character is one of [`STOP_WORD`], [`CHARACTER`], [`WITH_E`] and [`UNIT`] is an *aside*: it is
+//! found, but adds nothing to the length of its text.
 //! Not here: the indexes (`base::terms`, `delta::DeltaTerms`) and ranking (`amem-query`).
 
 mod analysis;
@@ -37,10 +37,13 @@ pub const STOP_WORD: char = '\u{1}';
 pub const CHARACTER: char = '\u{2}';
 /// Before a word with ä as ae; the word itself stands without accents.
 pub const WITH_E: char = '\u{3}';
+/// Before what a text says only as part of a word (`max` of `maxRetryCount`), as several words in one (`nodejs` of
+/// `Node.js`), or in other digits (the month of a date).
+pub const UNIT: char = '\u{4}';
 
 /// True for a term that adds nothing to the length of its text.
 pub fn is_aside(term: &str) -> bool {
-    term.starts_with([STOP_WORD, CHARACTER, WITH_E])
+    term.starts_with([STOP_WORD, CHARACTER, WITH_E, UNIT])
 }
 
 /// The word for a folded spelling: what two texts must have in common for one to be found by the other's word.

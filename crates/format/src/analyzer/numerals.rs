@@ -1,13 +1,13 @@
 //! Numbers, times and dates: one term for every way of writing one.
 //!
-//! | written | terms |
-//! |---|---|
-//! | 1,200 · 1.200 · 1'200 · 1 200 | 1200 |
-//! | 3.14 · 3,14 · 1.2.3 | 3.14 · 3.14 · 1.2.3, and the parts |
-//! | 6:40 · 06:40 · 6:40 pm | 6:40 · 6:40 · 18:40 |
-//! | 2026-07-31 · 31.07.2026 · 7/31/2026 · 2026年7月31日 | 2026-07-31, 2026-07, 2026 |
-//! | 31 July 2026 · July 31st, 2026 · 31. Juli 2026 | the words, and 2026-07-31, 2026-07 |
-//! | +49 30 901820 · (030) 901-820 | the groups, and all digits together, 7 to 20 |
+//! | written | terms | asides |
+//! |---|---|---|
+//! | 1,200 · 1.200 · 1'200 | 1200 | for 1.200 also 1.200 |
+//! | 3.14 · 3,14 · 1.2.3 | 3.14 · 3.14 · 1.2.3 | the parts |
+//! | 6:40 · 06:40 · 6:40 pm | 6:40 · 6:40 · 18:40 | |
+//! | 2026-07-31 · 31.07.2026 · 7/31/2026 · 2026年7月31日 | 2026-07-31 | 2026-07, 2026 |
+//! | 31 July 2026 · July 31st, 2026 · 31. Juli 2026 | the words | 2026-07-31, 2026-07 |
+//! | +49 30 901820 · (030) 901-820 · 1 200 | the groups | all digits together, of 7 to 20, or of thousands |
 //!
 //! Where the order of day and month is open (3/4/2026), both dates are terms. Covered by `ANALYZER_VERSION`.
 //! Not here: what a date means to a question (`amem_query::time_phrase`).
@@ -24,6 +24,15 @@ const BETWEEN_BYTES_MAX: usize = 6;
 /// Bytes of a month's name.
 const MONTH_BYTES_MAX: usize = 24;
 
+/// How a term stands in its text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    /// It is what the text says.
+    Word,
+    /// It is an aside.
+    Aside,
+}
+
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Numeral {
@@ -38,7 +47,7 @@ pub(super) fn read(
     text: &str,
     at: usize,
     joined_until: usize,
-    f: &mut impl FnMut(&str),
+    f: &mut impl FnMut(Role, &str),
 ) -> Numeral {
     let done = |end| Numeral {
         end: Some(end),
@@ -129,7 +138,7 @@ fn is_year(year: u32) -> bool {
 }
 
 /// A date of numbers.
-fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let one = first.value()?;
     if first.len() == 4 && text[first.end..].starts_with('年') {
         return date_of_han(text, one, first.end, f);
@@ -147,8 +156,8 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize
         let is_month =
             first.len() == 4 && sign == b'-' && second.len() == 2 && !goes_on(text, second.end);
         if is_month && is_year(one) && (1..=12).contains(&two) {
-            f(&format!("{one}-{two:02}"));
-            f(first.text);
+            f(Role::Word, &format!("{one}-{two:02}"));
+            f(Role::Aside, first.text);
             return Some(second.end);
         }
         return None;
@@ -163,8 +172,8 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize
     let mut tell = |year: u32, month: u32, day: u32| {
         let is_date = is_date(year, month, day);
         if is_date {
-            f(&format!("{year}-{month:02}-{day:02}"));
-            f(&format!("{year}-{month:02}"));
+            f(Role::Word, &format!("{year}-{month:02}-{day:02}"));
+            f(Role::Aside, &format!("{year}-{month:02}"));
         }
         is_date
     };
@@ -189,12 +198,12 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize
     if !is_told {
         return None;
     }
-    f(&year.to_string());
+    f(Role::Aside, &year.to_string());
     Some(third.end + usize::from(byte(text, third.end) == b'T'))
 }
 
 /// 2026年7月31日, 2026年7月.
-fn date_of_han(text: &str, year: u32, at: usize, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn date_of_han(text: &str, year: u32, at: usize, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let month = Digits::at(text, at + '年'.len_utf8());
     let number = month.value()?;
     let rest = text[month.end..].strip_prefix('月')?;
@@ -209,18 +218,21 @@ fn date_of_han(text: &str, year: u32, at: usize, f: &mut impl FnMut(&str)) -> Op
         .filter(|&day| has_day && is_date(year, number, day))
     {
         Some(value) => {
-            f(&format!("{year}-{number:02}-{value:02}"));
+            f(Role::Word, &format!("{year}-{number:02}-{value:02}"));
+            f(Role::Aside, &format!("{year}-{number:02}"));
             day.end + '日'.len_utf8()
         }
-        None => after,
+        None => {
+            f(Role::Word, &format!("{year}-{number:02}"));
+            after
+        }
     };
-    f(&format!("{year}-{number:02}"));
-    f(&year.to_string());
+    f(Role::Aside, &year.to_string());
     Some(end)
 }
 
 /// A time of day.
-fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let hour = hours
         .value()
         .filter(|&hour| hours.len() <= 2 && hour < 24)?;
@@ -237,7 +249,7 @@ fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize
     };
     if byte(text, hours.end) != b':' {
         if let Some(hour) = half(hours.end) {
-            f(&format!("{hour}:00"));
+            f(Role::Aside, &format!("{hour}:00"));
         }
         return None;
     }
@@ -254,12 +266,12 @@ fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize
         return None;
     }
     let hour = half(end).unwrap_or(hour);
-    f(&format!("{hour}:{minute:02}"));
+    f(Role::Word, &format!("{hour}:{minute:02}"));
     Some(end)
 }
 
 /// A number with signs between its thousands.
-fn thousands(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn thousands(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let sign = byte(text, first.end);
     if !(1..=3).contains(&first.len())
         || first.text.starts_with('0')
@@ -281,30 +293,33 @@ fn thousands(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<
     if number.len() == first.len() || !is_alone {
         return None;
     }
-    f(&number);
     if sign == b' ' {
         // It may also be two numbers.
+        f(Role::Aside, &number);
         return None;
-    }
-    if sign == b'.' && end == first.end + 4 {
-        f(&text[end - 4 - first.len()..end]);
     }
     let fraction = Digits::at(text, end + 1);
     if matches!(byte(text, end), b'.' | b',') && fraction.len() > 0 && !goes_on(text, fraction.end)
     {
-        f(&format!("{number}.{}", fraction.text));
-        end = fraction.end;
+        f(Role::Word, &format!("{number}.{}", fraction.text));
+        f(Role::Aside, &number);
+        return Some(fraction.end);
+    }
+    f(Role::Word, &number);
+    if sign == b'.' && end == first.end + 4 {
+        // It may also be a fraction.
+        f(Role::Aside, &text[end - 4 - first.len()..end]);
     }
     Some(end)
 }
 
 /// A number with a fraction, or a version.
-fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let sign = byte(text, first.end);
     if !matches!(sign, b'.' | b',') || !byte(text, first.end + 1).is_ascii_digit() {
         return None;
     }
-    f(first.text);
+    f(Role::Aside, first.text);
     let mut whole = first.text.to_owned();
     let mut end = first.end;
     while byte(text, end) == sign {
@@ -314,18 +329,18 @@ fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) -> Option<u
         }
         whole.push('.');
         whole.push_str(part.text);
-        f(part.text);
+        f(Role::Aside, part.text);
         end = part.end;
         if sign == b',' {
             break;
         }
     }
-    f(&whole);
+    f(Role::Word, &whole);
     Some(end)
 }
 
 /// Groups of digits that are one number, of a telephone for instance; where they end.
-fn groups(text: &str, at: usize, f: &mut impl FnMut(&str)) -> Option<usize> {
+fn groups(text: &str, at: usize, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
     let mut digits = String::new();
     let (mut end, mut count) = (at, 0);
     loop {
@@ -351,7 +366,7 @@ fn groups(text: &str, at: usize, f: &mut impl FnMut(&str)) -> Option<usize> {
     if count < 2 || !GROUPED_DIGITS.contains(&digits.len()) {
         return None;
     }
-    f(&digits);
+    f(Role::Aside, &digits);
     Some(end)
 }
 
@@ -397,7 +412,7 @@ fn year_behind(text: &str, at: usize) -> Option<u32> {
 }
 
 /// "31 July 2026", "31st of July, 2026", "31. Juli 2026".
-fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) {
+fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) {
     let Some(day) = first.value().filter(|_| first.len() <= 2) else {
         return;
     };
@@ -417,7 +432,7 @@ fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(&str)) {
         return;
     };
     if let Some(year) = year_behind(text, end).filter(|&year| is_date(year, month, day)) {
-        f(&format!("{year}-{month:02}-{day:02}"));
+        f(Role::Aside, &format!("{year}-{month:02}-{day:02}"));
     }
 }
 
@@ -436,12 +451,12 @@ fn skip_spaces(text: &str, at: usize) -> usize {
 }
 
 /// "July 2026", "July 31, 2026", "julio de 2026": `word` is folded and ends at `at`.
-pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(&str)) {
+pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(Role, &str)) {
     let Some(month) = month(word) else {
         return;
     };
     if let Some(year) = year_behind(text, at) {
-        return f(&format!("{year}-{month:02}"));
+        return f(Role::Aside, &format!("{year}-{month:02}"));
     }
     let start = skip_spaces(text, at);
     let day = Digits::at(text, start);
@@ -456,7 +471,7 @@ pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(&
         }
     }
     if let Some(year) = year_behind(text, end).filter(|&year| is_date(year, month, value)) {
-        f(&format!("{year}-{month:02}-{value:02}"));
-        f(&format!("{year}-{month:02}"));
+        f(Role::Aside, &format!("{year}-{month:02}-{value:02}"));
+        f(Role::Aside, &format!("{year}-{month:02}"));
     }
 }

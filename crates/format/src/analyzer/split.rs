@@ -1,16 +1,16 @@
 //! Words in any script and writing: version 2 of the rules.
 //!
 //! A *run* is a sequence of letters and digits of any script. Runs that `-`, `_`, `.` or `&` join are a *unit*, and so
-//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). A unit gives its parts
-//! and itself as one word, so that it is found however it is written.
+//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). Runs are the words of a text; the parts of a run and
+//! the unit as one word are asides, so that a unit is found however it is written.
 //!
 //! Not here: the term of a word (`analysis`), numbers and dates (`numerals`).
 
 use super::english::is_stop_word;
 use super::fold::{for_each_folded, normalized, written_with_e};
-use super::numerals;
+use super::numerals::{self, Role};
 use super::words::{Class, TERM_BYTES_MAX, class_of};
-use super::{CHARACTER, WITH_E};
+use super::{CHARACTER, UNIT, WITH_E};
 
 /// Parts of a unit that is also one word; longer ones are paths and addresses.
 const PARTS_MAX: usize = 8;
@@ -191,8 +191,9 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// A number, time or date that is written in several ways; false if there is none, or its words still count.
     fn numeral(&mut self) -> bool {
-        let read = numerals::read(self.text, self.at, self.joined_until, &mut |term| {
+        let read = numerals::read(self.text, self.at, self.joined_until, &mut |role, term| {
             self.term.clear();
+            self.term.extend((role == Role::Aside).then_some(UNIT));
             self.term.push_str(term);
             (self.f)(None, self.term);
         });
@@ -207,6 +208,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
     /// A unit: its parts, and itself.
     fn unit(&mut self) {
         self.splitting.unit.clear();
+        self.splitting.unit.push(UNIT);
         let (mut runs, mut has_letters) = (0, false);
         let is_first = self.is_first;
         loop {
@@ -231,21 +233,15 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
         let unit = &self.splitting.unit;
         let is_word = (2..=PARTS_MAX).contains(&runs) && has_letters;
         if is_word && unit.len() <= TERM_BYTES_MAX && !unit.contains('\'') {
-            if is_stop_word(unit) {
-                // "U.S." is no pronoun.
-                self.term.clear();
-                self.term.push_str(unit);
-                (self.f)(None, self.term);
-            } else {
-                (self.f)(Some(unit), self.term);
-            }
+            (self.f)(Some(unit), self.term);
         }
         self.is_first = false;
         if numerals::may_be_month(self.text, self.at) {
             let term = &mut *self.term;
             let f = &mut *self.f;
-            numerals::read_month(self.text, self.at, &self.splitting.run, &mut |date| {
+            numerals::read_month(self.text, self.at, &self.splitting.run, &mut |_, date| {
                 term.clear();
+                term.push(UNIT);
                 term.push_str(date);
                 f(None, term);
             });
@@ -421,10 +417,18 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             }
             return;
         }
-        for &(from, to) in parts {
-            (self.f)(Some(&run[from as usize..to as usize]), self.term);
-        }
         (self.f)(Some(run), self.term);
+        let Splitting {
+            run, parts, unit, ..
+        } = &mut *self.splitting;
+        for &(from, to) in &*parts {
+            // The unit's buffer has room for a part with its mark behind what it is needed for.
+            let len = unit.len();
+            unit.push(UNIT);
+            unit.push_str(&run[from as usize..to as usize]);
+            (self.f)(Some(&unit[len..]), self.term);
+            unit.truncate(len);
+        }
     }
 }
 

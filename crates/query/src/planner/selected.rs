@@ -72,7 +72,7 @@ impl<'v> PlannedSelection<'v> {
                 let why = "it has no word: give one to search for";
                 return Err(Error::invalid("keyword", why));
             }
-            for term in words.terms().filter(|term| term.is_word()) {
+            for term in words.terms().filter(|term| !term.is_support) {
                 let spellings = std::iter::once(&term.term).chain(&term.spellings);
                 terms.push(TermIds::new(view, spellings)?);
             }

@@ -3,8 +3,8 @@
 //!
 //! | added | to a term | weight |
 //! |---|---|---|
-//! | forms: the same first letters | of five letters and more, in a question that is not English | `FORM` |
-//! | compounds: the term is their start or end, or they are its start or end | likewise, of six letters and more | `COMPOUND` |
+//! | forms: the same first letters, and about as long | of four letters and more, in a question that is not English | `FORM` |
+//! | compounds: the term is their start or end, or they are its start or end | likewise | `COMPOUND` |
 //! | hashes that it begins | of seven and more hexadecimal digits | `HASH` |
 //! | typos: one edit away, the three commonest | of four letters and more that no text has | `TYPO` |
 //!
@@ -12,7 +12,7 @@
 //! dictionary is searched, never read through.
 //! Not here: the score of a group (`list`).
 
-use amem_format::analyzer::is_aside;
+use amem_format::analyzer::{Analyzer, Scratch, UNIT, is_aside};
 use amem_format::dictionary::{Dictionary, End};
 use amem_format::error::Result;
 
@@ -24,13 +24,21 @@ use super::typos;
 /// Terms that are read of a dictionary for one kind of addition.
 pub(super) const ADDED_MAX: usize = 256;
 
-pub(super) const FORM: f32 = 0.8;
+const FORM: f32 = 0.7;
+/// Of a question without stop words, which may be English.
+pub(super) const OPEN_FORM: f32 = 0.5;
 pub(super) const COMPOUND: f32 = 0.5;
 const HASH: f32 = 0.9;
 pub(super) const TYPO: f32 = 0.8;
 
-/// Letters of a term that has forms, and of the start that they share.
-const FORM_LETTERS_MIN: usize = 5;
+/// Letters of a term that has forms, and of a question that may be English.
+const FORM_LETTERS_MIN: usize = 4;
+const OPEN_LETTERS_MIN: usize = 5;
+/// Letters that forms share, at most and at least: all but the last of a short term.
+const SHARED_LETTERS_MAX: usize = 5;
+const SHARED_LETTERS_MIN: usize = 4;
+/// Letters by which a form is longer or shorter.
+const FORM_DISTANCE_MAX: usize = 5;
 /// Letters of a part of a compound, and those that the compound has beside it.
 const PART_LETTERS_MIN: usize = 4;
 const COMPOUND_LETTERS_MIN: usize = 6;
@@ -111,16 +119,26 @@ impl Group<'_> {
     fn add_forms(&mut self, term: &str, language: Language) -> Result<()> {
         let letters = term.chars().count();
         let is_word = term.chars().all(char::is_alphabetic) && !is_aside(term);
-        if language == Language::English || !is_word || letters < FORM_LETTERS_MIN {
+        let (letters_min, weight) = match language {
+            Language::English => return Ok(()),
+            Language::Open => (OPEN_LETTERS_MIN, OPEN_FORM),
+            Language::Listed(_) | Language::Other => (FORM_LETTERS_MIN, FORM),
+        };
+        if !is_word || letters < letters_min {
             return Ok(());
         }
-        let start = first_letters(term, FORM_LETTERS_MIN);
-        for form in self.with(End::Start, start)? {
-            self.add(form, FORM)?;
+        let shared = (letters - 1).clamp(SHARED_LETTERS_MIN, SHARED_LETTERS_MAX);
+        for form in self.with(End::Start, first_letters(term, shared))? {
+            if form.chars().count().abs_diff(letters) <= FORM_DISTANCE_MAX {
+                self.add(form, weight)?;
+            } else if form.starts_with(term) {
+                self.add(form, COMPOUND)?;
+            }
         }
         if letters >= COMPOUND_LETTERS_MIN {
-            for compound in self.with(End::Finish, term)? {
-                if compound.chars().count() >= letters + REST_LETTERS_MIN {
+            let ending = ending_of(term);
+            for compound in self.with(End::Finish, &ending)? {
+                if compound.chars().count() >= ending.chars().count() + REST_LETTERS_MIN {
                     self.add(compound, COMPOUND)?;
                 }
             }
@@ -166,9 +184,11 @@ impl Group<'_> {
         if term.len() < HASH_START_MIN || !is_hash(term) {
             return Ok(());
         }
-        for hash in self.with(End::Start, term)? {
-            if hash.len() >= HASH_DIGITS_MIN && is_hash(&hash) {
-                self.add(hash, HASH)?;
+        for start in [term, &format!("{UNIT}{term}")] {
+            for hash in self.with(End::Start, start)? {
+                if hash.len() >= HASH_DIGITS_MIN && is_hash(hash.trim_start_matches(UNIT)) {
+                    self.add(hash, HASH)?;
+                }
             }
         }
         Ok(())
@@ -228,6 +248,20 @@ fn collect<D: Dictionary>(
         }
         room > 0
     })
+}
+
+/// A term as the end of a longer word: English endings are cut of long words that are kept of short ones ("Zimmer",
+/// "Kinderzimm").
+fn ending_of(term: &str) -> String {
+    const START: &str = "kakaka";
+    if !term.bytes().all(|b| b.is_ascii_lowercase()) {
+        return term.into();
+    }
+    let mut ending = String::new();
+    Analyzer::new().for_each_term(&format!("{START}{term}"), &mut Scratch::default(), |long| {
+        ending = long.strip_prefix(START).unwrap_or(term).into();
+    });
+    ending
 }
 
 fn first_letters(term: &str, count: usize) -> &str {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use amem_format::analyzer::{
-    ANALYZER_VERSION, Analyzer, CHARACTER, STOP_WORD, Scratch, TERM_BYTES_MAX, WITH_E, is_aside,
+    ANALYZER_VERSION, Analyzer, CHARACTER, STOP_WORD, Scratch, TERM_BYTES_MAX, UNIT, WITH_E,
 };
 
 use super::languages::{self, Language};
@@ -24,20 +24,18 @@ pub struct QueryTerm {
     pub term: Box<str>,
     /// Terms that are the same word: an event with one of them counts as one with the term.
     pub spellings: Vec<Box<str>>,
-    /// What it counts: how often the question has it, or less for a single character of a longer run.
+    /// What it counts: how often the question has it, and less for what only supports other terms.
     pub weight: f32,
-}
-
-impl QueryTerm {
-    /// True if a text without the term does not have all words of the question: false for what only supports others.
-    pub fn is_word(&self) -> bool {
-        !self.term.starts_with(CHARACTER)
-    }
+    /// True if it only supports others: a character of a longer run, a part of a unit.
+    pub is_support: bool,
 }
 
 /// The weight of a character of a run: its pairs say more. Pairs alone miss words that stand next to others than in the
 /// question (R@5 of Chinese sentences 87.6 without, 89.5 with).
 const CHARACTER_WEIGHT: f32 = 0.4;
+
+/// The weight of a part of a unit, and of a unit beside its words.
+const UNIT_WEIGHT: f32 = 0.5;
 
 /// Characters of questions in Chinese and Japanese that say nothing alone, folded.
 const COMMON_CHARACTERS: &str =
@@ -94,48 +92,58 @@ impl TextQuery {
 /// Collects the terms of a question in the order of its words.
 #[derive(Default)]
 struct Reading {
-    /// Terms with their spellings and counts.
-    words: BTreeMap<Box<str>, (Vec<Box<str>>, u32)>,
+    words: BTreeMap<Box<str>, Word>,
     characters: BTreeMap<Box<str>, u32>,
     stop_words: BTreeMap<Box<str>, u32>,
     last: Option<Box<str>>,
 }
 
+#[derive(Default)]
+struct Word {
+    spellings: Vec<Box<str>>,
+    weight: f32,
+    is_said: bool,
+}
+
 impl Reading {
+    fn word(&mut self, term: &str) -> &mut Word {
+        let word = self.words.entry(term.into()).or_default();
+        for aside in asides_of(term) {
+            push_once(&mut word.spellings, &aside);
+        }
+        word
+    }
+
     fn take(&mut self, term: &str) {
         if term.starts_with(STOP_WORD) {
             *self.stop_words.entry(term.into()).or_default() += 1;
         } else if let Some(spelling) = term.strip_prefix(WITH_E) {
-            if let Some((spellings, _)) =
-                self.last.as_ref().and_then(|last| self.words.get_mut(last))
-            {
-                push_once(spellings, spelling);
+            let last = self.last.as_ref().and_then(|last| self.words.get_mut(last));
+            if let Some(last) = last {
+                push_once(&mut last.spellings, spelling);
             }
         } else if let Some(character) = term.strip_prefix(CHARACTER) {
             if !COMMON_CHARACTERS.contains(character) {
                 *self.characters.entry(term.into()).or_default() += 1;
             }
-        } else if !is_aside(term) {
-            let (spellings, times) = self.words.entry(term.into()).or_default();
-            *times += 1;
-            for aside in asides_of(term) {
-                push_once(spellings, &aside);
-            }
+        } else if let Some(unit) = term.strip_prefix(UNIT) {
+            self.word(unit).weight += UNIT_WEIGHT;
+        } else {
+            let word = self.word(term);
+            word.weight += 1.0;
+            word.is_said = true;
             self.last = Some(term.into());
         }
     }
 
     fn terms(self, language: Language) -> Vec<QueryTerm> {
-        let term = |term, spellings, weight| QueryTerm {
-            term,
-            spellings,
-            weight,
-        };
         if self.words.is_empty() {
             // A stop word may also stand in the index as a name.
-            let with_name = |(stop_word, times): (Box<str>, u32)| {
-                let name = stop_word.trim_start_matches(STOP_WORD).into();
-                term(stop_word, vec![name], times as f32)
+            let with_name = |(stop_word, times): (Box<str>, u32)| QueryTerm {
+                spellings: vec![stop_word.trim_start_matches(STOP_WORD).into()],
+                term: stop_word,
+                weight: times as f32,
+                is_support: false,
             };
             return self.stop_words.into_iter().map(with_name).collect();
         }
@@ -143,26 +151,37 @@ impl Reading {
         let is_all = self.words.keys().all(|word| is_left_out(word));
         let words = self.words.into_iter();
         let words = words.filter(|(word, _)| is_all || !is_left_out(word));
-        let words = words.map(|(word, (spellings, times))| term(word, spellings, times as f32));
+        let words = words.map(|(term, word)| QueryTerm {
+            term,
+            spellings: word.spellings,
+            weight: word.weight,
+            is_support: !word.is_said,
+        });
         let characters = self.characters.into_iter();
         // The marks of characters are before every letter.
-        let characters =
-            characters.map(|(one, times)| term(one, Vec::new(), times as f32 * CHARACTER_WEIGHT));
+        let characters = characters.map(|(term, times)| QueryTerm {
+            term,
+            spellings: Vec::new(),
+            weight: times as f32 * CHARACTER_WEIGHT,
+            is_support: true,
+        });
         characters.chain(words).collect()
     }
 }
 
-/// The asides that are the same word as a term: with ä for its ae, and of a single character the one within a run.
+/// The asides that are the same word as a term: as part of a unit, with ä for its ae, and of a single character the one
+/// within a run.
 fn asides_of(term: &str) -> impl Iterator<Item = String> {
     let is_character = term.chars().count() == 1 && !term.is_ascii();
     let has_e = ["ae", "oe", "ue", "aa"]
         .iter()
-        .any(|pair| term.contains(pair))
-        && term.len() < TERM_BYTES_MAX;
-    let character = is_character.then(|| format!("{CHARACTER}{term}"));
-    character
+        .any(|pair| term.contains(pair));
+    let marks = [(UNIT, true), (CHARACTER, is_character), (WITH_E, has_e)];
+    let fits = term.len() < TERM_BYTES_MAX;
+    let marks = marks
         .into_iter()
-        .chain(has_e.then(|| format!("{WITH_E}{term}")))
+        .filter(move |&(_, is_same)| is_same && fits);
+    marks.map(move |(mark, _)| format!("{mark}{term}"))
 }
 
 fn push_once(list: &mut Vec<Box<str>>, term: &str) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::expand::{COMPOUND, FORM, TYPO};
+use super::expand::{COMPOUND, OPEN_FORM, TYPO};
 use super::*;
 use amem_format::analyzer::{Analyzer, TermCounts, is_aside, is_stop_word};
 use amem_format::base::terms::{IndexMerge, LengthQuarter, Terms};
@@ -65,8 +65,18 @@ fn naive_group(
             .cloned()
             .collect()
     };
+    // The words of this test are of no language but English.
     if is_word && !is_english && term.len() >= 5 {
-        add(with(&|known| known.starts_with(&term[..5])), FORM.into());
+        let start = &term[..(term.len() - 1).min(5)];
+        let is_near = |known: &str| known.len().abs_diff(term.len()) <= 5;
+        add(
+            with(&|known| known.starts_with(start) && is_near(known)),
+            OPEN_FORM.into(),
+        );
+        add(
+            with(&|known| known.starts_with(term) && !is_near(known)),
+            COMPOUND.into(),
+        );
         if term.len() >= 6 {
             add(
                 with(&|known| known.ends_with(term) && known.len() >= term.len() + 3),
@@ -212,10 +222,15 @@ fn word(number: u32) -> String {
         .to_owned()
 }
 
+fn short_word(number: u32) -> String {
+    let letter = |number: u32| char::from(b'a' + (number % 25) as u8);
+    ['z', letter(number / 25), letter(number)].iter().collect()
+}
+
 fn words(max: usize) -> impl Strategy<Value = String> {
-    // A skewed choice: some words are in most texts, most in few. Of numbers nothing is added.
+    // A skewed choice: some words are in most texts, most in few. To short ones nothing is added.
     let word = (0u32..600, 1u32..30, 0u32..2).prop_map(|(a, b, kind)| match kind {
-        0 => format!("w{}", a / b / b),
+        0 => short_word(a / b / b),
         _ => word(a / b),
     });
     let words = prop::collection::vec(word, 0..max).prop_map(|words| words.join(" "));
