@@ -442,6 +442,14 @@ pub struct Fit {
     pub meaning: f64,
 }
 
+/// True if a question says a term itself, and not as a part of another.
+fn said_by(question: &str, wanted: &str) -> bool {
+    let is_said = |term: &str| !is_aside(term) || term.starts_with(STOP_WORD);
+    counts(question)
+        .keys()
+        .any(|term| term == wanted && is_said(term))
+}
+
 /// How well the words of some events answer a question.
 pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Event]) -> Fit {
     let in_scope = known.state.events.iter().filter(|e| is_in_scope(e, scope));
@@ -453,7 +461,7 @@ pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Ev
     // The words of the question, each with its forms; a word that may have a typo is none.
     let mut asked: Vec<Vec<String>> = Vec::new();
     for (mut spellings, _) in question_terms(question) {
-        if !spellings[0].starts_with(CHARACTER) {
+        if said_by(question, &spellings[0]) {
             let forms = additions(&spellings[0], true, &said, is_english(question));
             spellings.extend(forms.into_iter().map(|(form, _)| form));
             asked.push(spellings);

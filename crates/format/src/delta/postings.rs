@@ -13,7 +13,8 @@ use super::skiplist::SkipList;
 use crate::analyzer::{Analyzer, TermCounts};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::{COUNT_MAX, LengthQuarter};
-use crate::dictionary::End;
+use crate::dictionary::{Dictionary, End};
+use crate::error::Result;
 use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 
 /// The term index of the events from `first` on.
@@ -146,11 +147,7 @@ impl DeltaTerms {
     }
 
     /// The terms in the order of an end, from `key` on. Those of events after a reader's bound are among them.
-    pub(crate) fn terms_from<'s>(
-        &'s self,
-        end: End,
-        key: &'s [u8],
-    ) -> impl Iterator<Item = &'s [u8]> {
+    fn terms_from<'s>(&'s self, end: End, key: &'s [u8]) -> impl Iterator<Item = &'s [u8]> {
         let places = self.ordered(end).range_after(self.is_before(end, key));
         places.filter_map(|place| Some(self.terms.get(place)?.term.as_bytes()))
     }
@@ -210,6 +207,36 @@ impl DeltaTerms {
         let count = bound.checked_sub(self.first)?.min(self.lengths.len());
         let last = count.checked_sub(1).and_then(|i| self.lengths.get(i));
         Some(last.map_or(self.base_quarter, |last| last.quarter))
+    }
+}
+
+impl Dictionary for DeltaTerms {
+    type Range = ();
+
+    fn all(&self) -> Self::Range {}
+
+    fn narrowed(&self, (): (), end: End, part: &[u8]) -> Result<Option<()>> {
+        let first = self.first_from((), end, part)?;
+        Ok(first.filter(|term| end.has(term, part)).map(|_| ()))
+    }
+
+    fn first_from<'s>(&'s self, (): (), end: End, key: &'s [u8]) -> Result<Option<&'s [u8]>> {
+        Ok(self.terms_from(end, key).next())
+    }
+
+    fn for_each(
+        &self,
+        (): (),
+        end: End,
+        part: &[u8],
+        f: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<()> {
+        for term in self.terms_from(end, part) {
+            if !end.has(term, part) || !f(term) {
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

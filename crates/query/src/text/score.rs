@@ -111,10 +111,10 @@ impl<'a> Texts<'a> {
                 true => expand::group(&texts, term, query.language())?,
                 false => TermGroup::exact(term),
             };
-            words += usize::from(term.is_word());
+            words += usize::from(!term.is_support);
             if let Some(list) = TermList::new(&texts, &group.members, term.weight)? {
                 // Another word of one letter less is no proof that the text has the one that was asked about.
-                lists.push((list, term.is_word() && !group.is_guess));
+                lists.push((list, !term.is_support && !group.is_guess));
             }
         }
         if lists.len() > QUERY_TERMS_MAX {

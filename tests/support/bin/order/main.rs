@@ -22,6 +22,9 @@ mod append;
 #[path = "../../../../crates/format/src/publish.rs"]
 mod publish;
 
+#[path = "../../../../crates/format/src/dictionary.rs"]
+mod dictionary;
+
 #[path = "../../../../crates/format/src/delta"]
 mod delta {
     pub mod entry;
