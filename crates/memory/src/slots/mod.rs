@@ -1,0 +1,9 @@
+//! Slots: what a fact says, as subject, attribute and value, so that a rule can decide between two facts.
+//!
+//! "User lives in Porto" fills the slot (user, home) with one value; "User likes jazz" adds jazz to (user, like), which
+//! has many. `parse` reads the slots of a fact's text; `table` says which verbs fill which.
+
+pub(crate) mod parse;
+pub(crate) mod slot;
+pub(crate) mod table;
+pub(crate) mod values;
