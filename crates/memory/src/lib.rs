@@ -26,6 +26,8 @@ mod slots;
 
 mod check;
 mod decide;
+mod filter;
+mod replies;
 
 pub use error::{Error, Result};
 pub use hash::text_hash;
@@ -39,4 +41,6 @@ pub use turns::{
 pub use validity::{DatePrecision, Validity};
 
 pub use check::TurnLanguage;
+pub use filter::{FactFilter, FilterCondition, FilterOp};
 pub use patterns::facts_in_turn;
+pub use replies::read_values;
