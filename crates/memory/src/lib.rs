@@ -14,6 +14,7 @@ pub mod limits;
 mod error;
 mod hash;
 mod kind;
+mod pending;
 mod scope;
 mod score;
 mod validity;
@@ -21,26 +22,35 @@ mod validity;
 mod text;
 mod turns;
 
+mod check;
 mod patterns;
 mod slots;
 
-mod check;
 mod decide;
-mod filter;
+pub mod filter;
 mod replies;
 
+pub mod model;
+pub mod store;
+
+pub mod add;
+
+pub use add::{AddAnswer, AddPorts, AddRequest, add};
+pub use check::TurnLanguage;
 pub use error::{Error, Result};
+pub use filter::FactFilter;
 pub use hash::text_hash;
 pub use kind::{FactKind, FactSource};
+pub use model::Model;
+pub use patterns::facts_in_turn;
+pub use pending::{PendingReason, PendingWork, retry_pause};
+pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
+pub use slots::slot_keys;
+pub use store::{Embedder, FactStore, Ids};
 pub use turns::{
     CONTEXT_MARKERS, ContentPart, ExtractedFact, Message, Role, SkippedPart, Turn, TurnUse,
     messages_from_json, time_from_json,
 };
 pub use validity::{DatePrecision, Validity};
-
-pub use check::TurnLanguage;
-pub use filter::{FactFilter, FilterCondition, FilterOp};
-pub use patterns::facts_in_turn;
-pub use replies::read_values;

@@ -88,7 +88,7 @@ const BEGINNINGS: [&str; 16] = [
 const PAST_WORDS: [&str; 5] = [" last ", " ago", " yesterday", " past ", " previous "];
 
 /// When the fact of a clause is so; `clock` is the time of the turn.
-pub fn validity_in(clause: &str, kind: FactKind, clock: &Clock) -> Validity {
+pub(crate) fn validity_in(clause: &str, kind: FactKind, clock: &Clock) -> Validity {
     let text = format!(" {} ", clause.to_lowercase());
     // Months need their capitals, so that the clause as it is written is searched.
     let split = ENDS

@@ -3,10 +3,12 @@
 //! A model adds what it knows, or repeats the examples of its prompt. A fact must have three quarters of its content
 //! words, and every name, number and quotation, from the turns that it cites.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
-use crate::text::forms::stems;
+use amem_format::analyzer::is_stop_word;
+
 use crate::text::tokens::{Token, tokens};
+use crate::text::verbs::base_form;
 
 /// The share of content words that the turns must have.
 const SHARE_MIN: f32 = 0.75;
@@ -14,7 +16,8 @@ const SHARE_MIN: f32 = 0.75;
 /// What the cited turns say.
 #[derive(Debug)]
 pub(crate) struct Grounds {
-    stems: BTreeSet<String>,
+    /// Words in their base forms.
+    bases: HashSet<String>,
     /// Words in lower case.
     words: HashSet<String>,
     text: String,
@@ -42,10 +45,8 @@ impl Grounds {
         speakers: impl Iterator<Item = &'t str>,
     ) -> Self {
         let text = texts.collect::<Vec<_>>().join("\n");
-        let words = tokens(&text)
-            .into_iter()
-            .map(|token| bare(&token))
-            .collect();
+        let words: HashSet<String> = tokens(&text).iter().map(bare).collect();
+        let bases = words.iter().map(|word| base_form(word).0).collect();
         let speakers = speakers.flat_map(|name| {
             name.split_whitespace()
                 .map(str::to_lowercase)
@@ -53,7 +54,7 @@ impl Grounds {
         });
         let speakers = speakers.chain(FREE.map(str::to_owned)).collect();
         Self {
-            stems: stems(&text),
+            bases,
             words,
             text: text.to_lowercase(),
             speakers,
@@ -75,32 +76,37 @@ impl Grounds {
                 return Some(format!("the turns do not say {quotation:?}"));
             }
         }
-        let kept: Vec<Token> = tokens
-            .into_iter()
-            .filter(|token| !self.speakers.contains(&bare(token)))
-            .collect();
-        let wanted = stems(
-            &kept
-                .iter()
-                .map(|token| token.lower.as_str())
-                .collect::<Vec<_>>()
-                .join(" "),
-        );
-        let found = wanted.intersection(&self.stems).count();
-        let share = if wanted.is_empty() {
+        let mut missing: Vec<&str> = Vec::new();
+        let mut wanted = 0;
+        for token in tokens.iter().filter(|token| self.is_wanted(token)) {
+            wanted += 1;
+            if !self.says(&bare(token)) {
+                missing.push(&token.text);
+            }
+        }
+        let share = if wanted == 0 {
             1.0
         } else {
-            found as f32 / wanted.len() as f32
+            (wanted - missing.len()) as f32 / wanted as f32
         };
-        if share >= SHARE_MIN {
-            return None;
-        }
-        let missing: Vec<&str> = wanted.difference(&self.stems).map(String::as_str).collect();
-        Some(format!(
-            "{found} of {} words are from the turns; missing: {}",
-            wanted.len(),
-            missing.join(", ")
-        ))
+        let found = wanted - missing.len();
+        (share < SHARE_MIN).then(|| {
+            format!(
+                "{found} of {wanted} words are from the turns; missing: {}",
+                missing.join(", ")
+            )
+        })
+    }
+
+    /// True if the turns must say the word.
+    fn is_wanted(&self, token: &Token) -> bool {
+        let word = bare(token);
+        !word.is_empty() && !is_stop_word(&word) && !self.speakers.contains(&word)
+    }
+
+    /// True if the turns have the word, in any of its forms.
+    fn says(&self, word: &str) -> bool {
+        self.words.contains(word) || self.bases.contains(&base_form(word).0) || self.has(word)
     }
 
     fn has(&self, word: &str) -> bool {

@@ -8,6 +8,5 @@ mod verdict;
 pub use language::TurnLanguage;
 
 pub(crate) use grounding::Grounds;
-pub(crate) use instructions::is_instruction;
 pub(crate) use language::language_of;
 pub(crate) use verdict::{CheckFailure, check};

@@ -1,7 +1,10 @@
 //! Decisions: what a new fact does to the memories that are there.
 
-pub(crate) mod pair;
-pub(crate) mod rule;
+mod pair;
+mod rule;
+
+pub(crate) use pair::Reading;
+pub(crate) use rule::{Decision, decide};
 
 #[cfg(test)]
 mod pairs_test;

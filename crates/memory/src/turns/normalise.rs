@@ -46,14 +46,14 @@ pub struct Turn {
 }
 
 /// A part of a request that is not remembered.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct SkippedPart {
     /// The number of its message.
     pub message: usize,
     /// What it is, such as `image_url`.
     pub what: String,
     /// Why it is skipped.
-    pub why: &'static str,
+    pub why: String,
 }
 
 /// The turns of a request, and what is not among them.
@@ -100,7 +100,7 @@ pub(crate) fn turns_of(messages: &[Message], rules: TurnRules) -> Result<TurnLis
             out.skipped.push(SkippedPart {
                 message: at,
                 what: "system".into(),
-                why: "instructions of the program are not remembered",
+                why: "instructions of the program are not remembered".into(),
             });
             continue;
         }
@@ -142,7 +142,7 @@ fn text_of(message: &Message, at: usize, skipped: &mut Vec<SkippedPart>) -> Stri
             ContentPart::Other(what) => skipped.push(SkippedPart {
                 message: at,
                 what: what.clone(),
-                why: "it is no text",
+                why: "it is no text".into(),
             }),
         }
     }
@@ -166,7 +166,7 @@ fn cleaned(text: &str, at: usize, skipped: &mut Vec<SkippedPart>) -> String {
         skipped.push(SkippedPart {
             message: at,
             what: "context".into(),
-            why: "it was served from this memory",
+            why: "it was served from this memory".into(),
         });
     }
     for note in ["[image:", "[audio:", "[video:", "[file:"] {
@@ -178,7 +178,7 @@ fn cleaned(text: &str, at: usize, skipped: &mut Vec<SkippedPart>) -> String {
             skipped.push(SkippedPart {
                 message: at,
                 what: note[1..note.len() - 1].into(),
-                why: "it is no text",
+                why: "it is no text".into(),
             });
         }
     }
