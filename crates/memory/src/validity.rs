@@ -1,7 +1,8 @@
 //! When a fact is so: dates in prose, resolved against the time of its turn.
 //!
 //! A relative date means nothing without its turn, so that code resolves it when the fact is stored; a model's date
-//! counts only if the turn names it. The precision says how exact the text is: "in March" is a month, not its first day.
+//! counts only if the turn names it. The precision says how exact the text is: "in March" is a month, not its first
+//! day.
 
 use serde::{Deserialize, Serialize};
 

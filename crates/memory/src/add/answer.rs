@@ -102,7 +102,7 @@ pub struct AddAnswer {
     /// Facts that were not stored.
     pub rejected: Vec<RejectedFact>,
     /// Parts of the request that are not remembered.
-    pub skipped: Vec<crate::turns::SkippedPart>,
+    pub skipped: Vec<crate::conversation::SkippedPart>,
     /// What models did.
     pub usage: AddUsage,
     /// How it ended.

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::answer::{AddEvent, DecisionReason, FactResult, RejectedFact};
 use super::extraction::CheckedFact;
 use super::request::AddRequest;
-use crate::decide::{Decision, Reading, decide};
+use crate::decide::{Decision, FactReading, decide};
 use crate::hash::text_hash;
 use crate::kind::FactSource;
 use crate::replies::{DecisionOp, ModelDecision};
@@ -98,11 +98,11 @@ impl<'a> Plan<'a> {
             self.add(at, fact, Vec::new(), "caller");
             return None;
         }
-        let readings: Vec<Reading> = candidates
+        let readings: Vec<FactReading> = candidates
             .iter()
-            .map(|candidate| Reading::of(&candidate.text))
+            .map(|candidate| FactReading::of(&candidate.text))
             .collect();
-        match decide(&Reading::of(text), fact.checked.fact.kind, &readings) {
+        match decide(&FactReading::of(text), fact.checked.fact.kind, &readings) {
             Decision::Add => self.add(at, fact, Vec::new(), "rule:new"),
             Decision::Known { target, why } => self.known(at, fact, candidates[target].id, &why),
             Decision::Update { target, also, why } => {

@@ -6,15 +6,17 @@ use amem_query::time_phrase::Clock;
 
 use super::answer::RejectedFact;
 use super::request::{AddRequest, ModelFallback};
-use crate::check::{CheckFailure, Grounds, TurnLanguage, check, language_of};
+use crate::check::{CheckFailure, Grounds, check};
+use crate::conversation::{Role, Turn, TurnUse};
+use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
+use crate::language::{TurnLanguage, language_of};
 use crate::limits::FACTS_MAX;
 use crate::model::{CallCount, CallFailure, FormTable, Model, extract_by_model};
 use crate::patterns::{DEFAULT_SPEAKER, facts_in_turn};
 use crate::pending::PendingReason;
 use crate::replies::ModelFact;
 use crate::text::forms::{normal_form, overlap, stems};
-use crate::turns::{ExtractedFact, Role, Turn, TurnUse};
 use crate::validity::validity_in;
 
 /// The confidence of a fact that a model found; the paper's 0.85 to 0.95.

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use amem_format::types::Micros;
 
+use crate::conversation::Message;
 use crate::error::{Error, Result};
 use crate::filter::FactFilter;
 use crate::hash::text_hash;
 use crate::limits::{IDEMPOTENCY_KEY_BYTES_MAX, METADATA_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::scope::FactScope;
-use crate::turns::Message;
 
 /// Whether the agent's own turns are facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

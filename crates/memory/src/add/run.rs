@@ -6,7 +6,9 @@ use super::answer::{AddAnswer, AddStatus, AddUsage};
 use super::decisions::{OpenQuestion, Plan, PreparedFact};
 use super::extraction::{CheckedFact, Extraction, extract};
 use super::request::{AddRequest, AssistantPolicy};
+use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
+use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
 use crate::limits::{COMMIT_TRIES_MAX, FACT_CHARS_MAX, MEMORY_BYTES_MAX};
 use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, decide_by_model};
@@ -16,7 +18,6 @@ use crate::slots::slot_keys;
 use crate::store::{
     CandidateKey, CandidateSet, Embedder, FactBatch, FactStore, Ids, NewTurn, TurnKey,
 };
-use crate::turns::{ExtractedFact, SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::validity::Validity;
 
 /// What an add works with.
@@ -36,8 +37,8 @@ pub struct AddPorts<'p> {
 
 /// Runs an add: none, one or two calls of a model (retries are counted), one commit.
 ///
-/// Errors: bad requests (nothing is stored), `Error::Changed` if the scope kept changing during the add, and failures of
-/// the store. A failing model or embedder is no error: the answer names what is pending.
+/// Errors: bad requests (nothing is stored), `Error::Changed` if the scope kept changing during the add, and failures
+/// of the store. A failing model or embedder is no error: the answer names what is pending.
 pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
     request.validate()?;
     // 1. Normalise.
@@ -176,7 +177,7 @@ fn as_they_are(turns: &[Turn]) -> Result<Extraction> {
     Ok(out)
 }
 
-struct Embedded {
+struct EmbedResult {
     facts: Vec<PreparedFact>,
     failure: Option<String>,
     /// Indexes of the facts without a vector, because the embedder failed.
@@ -184,14 +185,14 @@ struct Embedded {
 }
 
 /// Step 6: all texts in one batch; a failure costs the one fact its vector.
-fn embed(facts: Vec<CheckedFact>, turn_ids: &[Uuid], embedder: &dyn Embedder) -> Embedded {
+fn embed(facts: Vec<CheckedFact>, turn_ids: &[Uuid], embedder: &dyn Embedder) -> EmbedResult {
     let texts: Vec<&str> = facts.iter().map(|fact| fact.fact.text.as_str()).collect();
     let vectors = if texts.is_empty() {
         Vec::new()
     } else {
         embedder.embed(&texts)
     };
-    let mut out = Embedded {
+    let mut out = EmbedResult {
         facts: Vec::new(),
         failure: None,
         failed: Vec::new(),

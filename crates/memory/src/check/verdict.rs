@@ -2,10 +2,10 @@
 
 use super::grounding::Grounds;
 use super::instructions::is_instruction;
+use crate::fact::ExtractedFact;
 use crate::kind::FactKind;
 use crate::limits::FACT_CHARS_MAX;
 use crate::patterns::has_content_words;
-use crate::turns::ExtractedFact;
 
 /// Why a fact is not stored, or not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 mod pair;
 mod rule;
 
-pub(crate) use pair::Reading;
+pub(crate) use pair::FactReading;
 pub(crate) use rule::{Decision, decide};
 
 #[cfg(test)]

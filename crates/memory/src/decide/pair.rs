@@ -10,7 +10,7 @@ use crate::text::tokens::tokens;
 
 /// A text with what decisions read of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Reading {
+pub(crate) struct FactReading {
     pub(crate) normal: String,
     pub(crate) slots: Vec<Slot>,
     stems: BTreeSet<String>,
@@ -18,7 +18,7 @@ pub(crate) struct Reading {
     is_negated: bool,
 }
 
-impl Reading {
+impl FactReading {
     pub(crate) fn of(text: &str) -> Self {
         let all = tokens(text);
         let is_negated = all
@@ -62,7 +62,7 @@ pub(crate) enum Verdict {
 }
 
 /// What `new` does to the memory `old`.
-pub(crate) fn verdict(new: &Reading, old: &Reading) -> Verdict {
+pub(crate) fn verdict(new: &FactReading, old: &FactReading) -> Verdict {
     if new.normal == old.normal {
         return Verdict::Same("same words".into());
     }
@@ -92,7 +92,7 @@ fn rank(verdict: &Verdict) -> u8 {
     }
 }
 
-fn slot_verdict(new: &Slot, old: &Slot, fresh: &Reading, stored: &Reading) -> Verdict {
+fn slot_verdict(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> Verdict {
     if !same_subject(&new.subject, &old.subject) || !is_related(new, old) {
         return Verdict::Unrelated;
     }
@@ -128,7 +128,7 @@ fn is_related(new: &Slot, old: &Slot) -> bool {
 }
 
 /// The new fact says that something is no longer so.
-fn ends(new: &Slot, old: &Slot, stored: &Reading, why: String) -> Verdict {
+fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
     if old.is_secondary {
         return Verdict::Unrelated;
     }
@@ -154,7 +154,13 @@ fn ends(new: &Slot, old: &Slot, stored: &Reading, why: String) -> Verdict {
 }
 
 /// The new fact says that something is so that was not.
-fn begins(new: &Slot, old: &Slot, fresh: &Reading, stored: &Reading, why: String) -> Verdict {
+fn begins(
+    new: &Slot,
+    old: &Slot,
+    fresh: &FactReading,
+    stored: &FactReading,
+    why: String,
+) -> Verdict {
     if new.is_secondary && old.is_secondary || old.is_secondary {
         return Verdict::Unrelated;
     }
@@ -174,7 +180,13 @@ fn begins(new: &Slot, old: &Slot, fresh: &Reading, stored: &Reading, why: String
 }
 
 /// Both facts say that something is so, or both that it is not.
-fn meets(new: &Slot, old: &Slot, fresh: &Reading, stored: &Reading, why: String) -> Verdict {
+fn meets(
+    new: &Slot,
+    old: &Slot,
+    fresh: &FactReading,
+    stored: &FactReading,
+    why: String,
+) -> Verdict {
     if new.is_secondary && old.is_secondary {
         return Verdict::Unrelated;
     }
@@ -236,7 +248,13 @@ fn union(slot: &Slot) -> BTreeSet<String> {
 }
 
 /// Both have the same value: the one with more detail stays.
-fn same_value(new: &Slot, old: &Slot, fresh: &Reading, stored: &Reading, why: String) -> Verdict {
+fn same_value(
+    new: &Slot,
+    old: &Slot,
+    fresh: &FactReading,
+    stored: &FactReading,
+    why: String,
+) -> Verdict {
     if new.is_secondary || old.is_secondary {
         return Verdict::Unrelated;
     }
@@ -289,12 +307,12 @@ fn is_exclusive(new: &Slot, old: &Slot) -> bool {
 }
 
 fn same_verb_event(new: &Slot, old: &Slot) -> bool {
-    // An event that is told again in more words: both name the same verb and something of it.
+    // The same event in more words: both name the same verb and something of it.
     new.value.intersection(&old.value).count() >= 2
 }
 
 /// Texts that no slot relates: the same stems say the same, unless a number, a name or a negation differs.
-fn same_words(new: &Reading, old: &Reading) -> Verdict {
+fn same_words(new: &FactReading, old: &FactReading) -> Verdict {
     let is_same = new.stems == old.stems && !new.stems.is_empty();
     let agrees = new.anchors == old.anchors && new.is_negated == old.is_negated;
     if is_same && agrees && new.slots.is_empty() && old.slots.is_empty() {

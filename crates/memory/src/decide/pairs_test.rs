@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::pair::Reading;
+use super::pair::FactReading;
 use super::rule::{Decision, decide};
 use crate::kind::FactKind;
 
@@ -14,8 +14,8 @@ fn outcome(new: &str, known: &[&str]) -> &'static str {
         Some(new) => (new, FactKind::Retraction),
         None => (new, FactKind::Fact),
     };
-    let known: Vec<Reading> = known.iter().map(|text| Reading::of(text)).collect();
-    match decide(&Reading::of(new), kind, &known) {
+    let known: Vec<FactReading> = known.iter().map(|text| FactReading::of(text)).collect();
+    match decide(&FactReading::of(new), kind, &known) {
         Decision::Add => "ADD",
         Decision::AddBeside { .. } => "CONFLICT",
         Decision::Update { .. } => "UPDATE",

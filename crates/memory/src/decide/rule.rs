@@ -2,7 +2,7 @@
 
 use crate::kind::FactKind;
 
-use super::pair::{Reading, Verdict, verdict};
+use super::pair::{FactReading, Verdict, verdict};
 
 /// What is to be done with a new fact; indexes are those of the candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(crate) enum Decision {
 }
 
 /// Decides on a fact. `candidates` are readings of memories in the fact's scope, the nearest first.
-pub(crate) fn decide(new: &Reading, kind: FactKind, candidates: &[Reading]) -> Decision {
+pub(crate) fn decide(new: &FactReading, kind: FactKind, candidates: &[FactReading]) -> Decision {
     if kind == FactKind::Retraction {
         return retract(new, candidates);
     }
@@ -86,8 +86,8 @@ pub(crate) fn decide(new: &Reading, kind: FactKind, candidates: &[Reading]) -> D
 }
 
 /// The memories that a retraction names: those that say the same, or more.
-fn retract(new: &Reading, candidates: &[Reading]) -> Decision {
-    let is_named = |old: &&Reading| match verdict(new, old) {
+fn retract(new: &FactReading, candidates: &[FactReading]) -> Decision {
+    let is_named = |old: &&FactReading| match verdict(new, old) {
         Verdict::Same(_) => true,
         // "forget my address": the slot alone is named.
         Verdict::Extends(_) | Verdict::Replaces(_) | Verdict::Unsure(_) | Verdict::Unrelated => {
@@ -109,6 +109,6 @@ fn retract(new: &Reading, candidates: &[Reading]) -> Decision {
 }
 
 /// True if the memory has every content word of the retraction.
-fn covers(new: &Reading, old: &Reading) -> bool {
+fn covers(new: &FactReading, old: &FactReading) -> bool {
     new.is_within(old)
 }

@@ -8,7 +8,7 @@ use super::parse::is_time;
 use crate::scope::SCOPE_FIELDS;
 
 use super::tree::{FactFilter, FilterCondition, FilterOp};
-use crate::turns::time_from_json;
+use crate::conversation::time_from_json;
 
 impl FactFilter {
     /// True if a memory matches; `memory` is its JSON as clients see it, metadata beside and below `metadata`.

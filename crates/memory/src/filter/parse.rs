@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::tree::{FactFilter, FilterCondition, FilterOp};
+use crate::conversation::time_from_json;
 use crate::error::{Error, Result};
 use crate::limits::{FACT_FILTER_DEPTH_MAX, FACT_FILTER_NODES_MAX, FACT_FILTER_VALUES_MAX};
-use crate::turns::time_from_json;
 
 impl FactFilter {
     /// Reads a filter in either spelling; `null` and `{}` match everything. Errors name the path of what is wrong.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::form::{FormTable, ReplyForm};
 use super::port::{Model, ModelFailure, ModelReply, ModelRequest};
 use super::prompts::{decide_request, extract_request};
+use crate::conversation::{Turn, TurnUse};
 use crate::pending::PendingReason;
 use crate::replies::{ModelDecision, ModelFact, decisions_in, facts_in_reply};
-use crate::turns::{Turn, TurnUse};
 
 /// Calls and tokens of an add.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::form::ReplyForm;
 use super::port::{ChatTurn, ModelCall, ModelRequest};
-use crate::turns::{Role, Turn, TurnUse};
+use crate::conversation::{Role, Turn, TurnUse};
 
 const EXTRACT: &str = "You keep the memory of an assistant. Read the numbered turns of a conversation and write down what \
 is worth knowing in later conversations: who people are, where they live and work, what they like, own, use, plan, decided, \

@@ -324,6 +324,10 @@ fn first_person(clause: &[Token], at: usize) -> Option<Family> {
     let p = predicate(clause, at + 1)?;
     let family = family_of(clause, &p)?;
     let rest = &clause[p.at + 1..];
+    // "We need to show support": an appeal, no plan.
+    if clause[at].is("we") && p.base == "need" {
+        return None;
+    }
     let points = p.base != "be" && points_elsewhere(rest);
     if points || refuses_negation(&p, family.name) {
         return None;

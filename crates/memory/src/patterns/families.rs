@@ -1,9 +1,9 @@
 //! The families of triggers: what marks a clause as a fact.
 //!
-//! A row has a verb in its base form and the words that must follow it (one of them among the next few; nothing for any).
-//! The families are those of the paper's third layer (names, places, professions, workplaces, preferences, tools,
-//! possessions, vehicles, education, projects, decisions, corrections, health, activities, favourites, relations, dates)
-//! and of the specification's categories (plans, skills, events).
+//! A row has a verb in its base form and the words that must follow it (one of them among the next few; nothing for
+//! any). The families are those of the paper's third layer (names, places, professions, workplaces, preferences, tools,
+//! possessions, vehicles, education, projects, decisions, corrections, health, activities, favourites, relations,
+//! dates) and of the specification's categories (plans, skills, events).
 
 use crate::text::tokens::Token;
 
@@ -170,7 +170,7 @@ const ROWS: [(&str, &str, Tense, Family); 62] = [
     ("marry divorce date", "", Any, RELATION),
     ("meet", "", Done, EVENT),
     (
-        "visit travel fly tour explore attend celebrate",
+        "visit travel fly tour explore attend celebrate participate compete",
         "",
         Done,
         EVENT,
@@ -197,7 +197,7 @@ const ROWS: [(&str, &str, Tense, Family); 62] = [
         EVENT,
     ),
     ("plan intend aim", "", Any, PLAN),
-    ("want hope wish need", "to a an my some more", Any, PLAN),
+    ("want hope wish need", "to a an my some more", Habit, PLAN),
     ("consider", "", Any, PLAN),
     ("dream", "of about", Any, PLAN),
 ];
@@ -235,6 +235,8 @@ const HAVE_REFUSED: &[&str] = &[
     "adventure",
     "experience",
     "news",
+    "story",
+    "ton",
 ];
 
 /// Complements of "be" that trigger, with their family.
@@ -374,6 +376,12 @@ pub(crate) fn family_of(tokens: &[Token], p: &Predicate) -> Option<Family> {
             ACTIVITY
         });
     }
+    if p.base == "get" && rest.iter().take(5).any(|token| token.is_any(HAVE_REFUSED)) {
+        return None;
+    }
+    if is_vague_wish(p, rest) {
+        return None;
+    }
     if let Some(family) = aspiration(p, rest) {
         return Some(family);
     }
@@ -409,6 +417,22 @@ fn in_tense(p: &Predicate, tense: Tense) -> bool {
         Habit => p.form != VerbForm::Past || p.is_over,
         Done => p.form != VerbForm::Present || p.mood == Mood::Ahead,
     }
+}
+
+/// "I want to feel …", "I hope I …": a wish that says nothing of a plan.
+fn is_vague_wish(p: &Predicate, rest: &[Token]) -> bool {
+    let is_wish = matches!(&*p.base, "want" | "hope" | "wish" | "need") || p.mood == Mood::Ahead;
+    let verb = if p.mood == Mood::Ahead && !matches!(&*p.base, "love" | "like") {
+        p.base.as_str()
+    } else {
+        let named = rest.iter().find(|token| !token.is("to"));
+        named.map_or("", |token| token.lower.as_str())
+    };
+    const VAGUE_VERBS: [&str; 21] = [
+        "feel", "know", "see", "say", "share", "hear", "believe", "check", "thank", "i", "you",
+        "keep", "remember", "tell", "show", "mention", "point", "express", "give", "catch", "let",
+    ];
+    is_wish && VAGUE_VERBS.contains(&verb)
 }
 
 /// Hopes and wishes: "looking forward to", "thinking of", "would love to".

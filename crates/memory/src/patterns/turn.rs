@@ -4,8 +4,8 @@ use amem_query::time_phrase::Clock;
 
 use super::extract::{PATTERN_CONFIDENCE, facts_in};
 use super::person::DEFAULT_SPEAKER;
+use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
-use crate::turns::ExtractedFact;
 use crate::validity::validity_in;
 
 /// The facts that patterns find in a turn; `turn` is its number in the add.

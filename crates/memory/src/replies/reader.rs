@@ -291,7 +291,7 @@ impl<'t> Reader<'t> {
         Some(())
     }
 
-    /// The character of "\uXXXX", or of two of them.
+    /// The character of "\u" and four digits, or of two of them.
     fn unicode(&mut self) -> Option<char> {
         let high = self.hex()?;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {

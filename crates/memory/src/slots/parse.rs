@@ -9,7 +9,7 @@ use crate::text::verbs::{VerbForm, base_form, singular};
 
 use super::slot::Cardinality::{self, Event, Many, One};
 use super::slot::Slot;
-use super::table::{ROWS, Reading, SEVERAL, is_profession};
+use super::table::{ROWS, SEVERAL, ValueRule, is_profession};
 use super::values::{contrast, value_of, value_word};
 
 /// The slots of a fact; none if no row of the table reads it.
@@ -238,10 +238,10 @@ impl Parser {
             return;
         };
         let (mut value, detail) = match row.reading {
-            Reading::Behind(words) => behind(rest, words),
-            Reading::Object | Reading::VerbAndObject => object(rest),
+            ValueRule::Behind(words) => behind(rest, words),
+            ValueRule::Object | ValueRule::VerbAndObject => object(rest),
         };
-        if row.reading == Reading::VerbAndObject {
+        if row.reading == ValueRule::VerbAndObject {
             // "swims in the sea": what stands behind a preposition is detail; the verb alone is a value.
             value.insert(base.to_owned());
         }

@@ -4,7 +4,7 @@ use super::slot::Cardinality::{self, Event, Many, One};
 
 /// How the words behind a verb are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub(crate) enum ValueRule {
     /// All of them up to a preposition are the value.
     Object,
     /// The value stands behind one of the prepositions.
@@ -13,7 +13,7 @@ pub(crate) enum Reading {
     VerbAndObject,
 }
 
-use Reading::{Behind, Object, VerbAndObject};
+use ValueRule::{Behind, Object, VerbAndObject};
 
 /// A row: verbs in their base form, attribute, cardinality, whether it holds, how it is read.
 pub(crate) struct Row {
@@ -21,7 +21,7 @@ pub(crate) struct Row {
     pub(crate) attribute: &'static str,
     pub(crate) cardinality: Cardinality,
     pub(crate) holds: bool,
-    pub(crate) reading: Reading,
+    pub(crate) reading: ValueRule,
 }
 
 const fn row(
@@ -29,7 +29,7 @@ const fn row(
     attribute: &'static str,
     cardinality: Cardinality,
     holds: bool,
-    reading: Reading,
+    reading: ValueRule,
 ) -> Row {
     Row {
         verbs,

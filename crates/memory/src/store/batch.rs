@@ -5,10 +5,10 @@ use uuid::Uuid;
 
 use amem_format::types::Micros;
 
+use crate::conversation::Role;
 use crate::kind::{FactKind, FactSource};
 use crate::pending::PendingWork;
 use crate::scope::FactScope;
-use crate::turns::Role;
 use crate::validity::Validity;
 
 /// A turn that is stored as a source.

@@ -8,4 +8,7 @@ mod port;
 pub use batch::{FactBatch, FactOp, NewFact, NewTurn};
 pub use embedder::{BuiltinEmbedder, Embedder};
 pub use item::{HistoryEvent, HistoryRecord, MemoryItem};
-pub use port::{Candidate, CandidateKey, CandidateSet, FactStore, Ids, StoredAnswer, TurnKey};
+pub use port::{
+    Candidate, CandidateKey, CandidateSet, FactStore, Ids, MemoryPage, StoredAnswer, StoredMemory,
+    TurnKey,
+};

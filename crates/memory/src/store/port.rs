@@ -9,6 +9,7 @@ use uuid::Uuid;
 use amem_format::types::Micros;
 
 use super::batch::FactBatch;
+use super::item::MemoryItem;
 use crate::error::Result;
 use crate::filter::FactFilter;
 use crate::scope::FactScope;
@@ -62,6 +63,26 @@ pub struct CandidateSet {
     pub candidates: Vec<Vec<Candidate>>,
 }
 
+/// A memory, current or deleted, and the version of its scope.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMemory {
+    /// The last version.
+    pub item: MemoryItem,
+    /// True if it was deleted.
+    pub is_deleted: bool,
+    /// As in `CandidateSet`.
+    pub version: u64,
+}
+
+/// Memories of a scope, from one state of the store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryPage {
+    /// Current memories, the oldest first.
+    pub items: Vec<MemoryItem>,
+    /// As in `CandidateSet`.
+    pub version: u64,
+}
+
 /// An answer that is kept for repetitions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredAnswer {
@@ -92,6 +113,19 @@ pub trait FactStore {
         now: Micros,
     ) -> Result<CandidateSet>;
 
-    /// Commits a batch, whole or not at all. `Error::Changed` if the scope has changed since `expected_version`.
+    /// A memory by its id, deleted ones included, whatever its scope.
+    fn get(&self, id: Uuid) -> Result<Option<StoredMemory>>;
+
+    /// At most `limit` current memories of a scope that match a filter, neither deleted nor expired at `now`.
+    fn list(
+        &self,
+        scope: &FactScope,
+        filter: Option<&FactFilter>,
+        limit: usize,
+        now: Micros,
+    ) -> Result<MemoryPage>;
+
+    /// Commits a batch, whole or not at all. `Error::Changed` if the text of a memory is not the `old` one, or the
+    /// scope has changed since `expected_version`.
     fn commit(&self, batch: &FactBatch) -> Result<()>;
 }

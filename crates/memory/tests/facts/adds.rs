@@ -2,21 +2,20 @@
 //!
 //! Names of tests that begin with `case_` are the numbered cases of the specification.
 
-mod support;
-
 use std::time::{Duration, Instant};
 
+use crate::support::{FailingEmbedder, NaiveStore, ScriptedModel, reply};
 use amem_format::types::Micros;
 use amem_memory::add::{AddEvent, AddStatus, AssistantPolicy, ModelFallback};
+use amem_memory::change::{UpdateRequest, delete, delete_all, memory_id, update};
 use amem_memory::limits::COMMIT_TRIES_MAX;
-use amem_memory::model::{FormTable, ModelCall, ModelFailure, ReplyForm};
-use amem_memory::store::{BuiltinEmbedder, HistoryEvent};
+use amem_memory::model::{FormTable, Model, ModelCall, ModelFailure, ReplyForm};
+use amem_memory::store::{BuiltinEmbedder, Embedder, HistoryEvent};
 use amem_memory::{
-    AddAnswer, AddPorts, AddRequest, CONTEXT_MARKERS, Embedder, Error, FactFilter, FactScope,
-    Message, Model, PendingReason, add, messages_from_json, text_hash,
+    AddAnswer, AddPorts, AddRequest, CONTEXT_MARKERS, Error, FactFilter, FactScope, Message,
+    PendingReason, add, messages_from_json, text_hash,
 };
 use serde_json::{Value, json};
-use support::{FailingEmbedder, NaiveStore, ScriptedModel, reply};
 
 const NOW: Micros = Micros(1_700_000_000_000_000);
 
@@ -863,6 +862,63 @@ fn bad_requests_are_refused_by_name_and_store_nothing() {
         assert!(error.contains(part), "{part}: {error}");
     }
     assert_eq!(store.commits.get(), 0);
+}
+
+#[test]
+fn case_9_to_12_memories_change_by_request() {
+    let store = NaiveStore::default();
+    let scope = FactScope::user("a");
+    let id = run(
+        &store,
+        &request(&json!("I live in Rome. I like tea. I have two cats."), "a"),
+    )
+    .results[0]
+        .id;
+    let mut change = UpdateRequest {
+        id,
+        text: Some("User lives in Oslo".into()),
+        metadata: None,
+        expected: Some("User lives in Rome".into()),
+        now: NOW,
+    };
+    let after = update(&change, &scope, &store, &BuiltinEmbedder).unwrap();
+    assert_eq!(
+        (after.memory.as_str(), after.hash),
+        ("User lives in Oslo", text_hash("User lives in Oslo"))
+    );
+    let again = update(&change, &scope, &store, &BuiltinEmbedder);
+    assert_eq!(again, Err(Error::Changed), "the text is another by now");
+    change.expected = None;
+    store.changes.set(1);
+    let raced = update(&change, &scope, &store, &BuiltinEmbedder);
+    assert_eq!(raced, Err(Error::Changed), "two updates at once");
+    let other = FactScope::user("b");
+    assert_eq!(
+        update(&change, &other, &store, &BuiltinEmbedder),
+        Err(Error::NotFound { id: id.to_string() })
+    );
+    delete(id, &scope, NOW, &store).unwrap();
+    assert_eq!(
+        delete(id, &scope, NOW, &store),
+        Err(Error::Deleted { id: id.to_string() })
+    );
+    let unknown = memory_id("00000000-0000-4000-8000-000000000000").unwrap();
+    assert!(matches!(
+        delete(unknown, &scope, NOW, &store),
+        Err(Error::NotFound { .. })
+    ));
+    assert!(matches!(memory_id("fake-id"), Err(Error::Invalid { .. })));
+    assert_eq!(
+        delete_all(&FactScope::default(), None, NOW, &store),
+        Err(Error::NoScope)
+    );
+    assert_eq!(delete_all(&scope, None, NOW, &store), Ok(2));
+    assert!(store.texts(&scope).is_empty());
+    assert_eq!(store.history_of(id).len(), 3);
+    for bad in [None, Some(" ".to_owned()), Some("x".repeat(1 << 20))] {
+        change.text = bad;
+        assert!(update(&change, &scope, &store, &BuiltinEmbedder).is_err());
+    }
 }
 
 /// The budget of the whole add is five milliseconds among 100,000 memories, most of it for the store.

@@ -7,9 +7,9 @@
 use amem_format::types::Micros;
 
 use super::message::{ContentPart, Message, Role};
-use crate::check::{TurnLanguage, language_of};
 use crate::error::{Error, Result};
 use crate::hash::text_hash;
+use crate::language::{TurnLanguage, language_of};
 use crate::limits::{MESSAGE_BYTES_MAX, MESSAGES_BYTES_MAX, MESSAGES_MAX};
 
 /// What begins and ends memories in a prompt, so that they are recognised when they come back.
@@ -221,7 +221,7 @@ fn confirm(turns: &mut [Turn]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turns::messages_from_json;
+    use crate::conversation::messages_from_json;
     use serde_json::{Value, json};
 
     fn turns(messages: &Value, assistant_facts: bool) -> Result<TurnList> {

@@ -1,10 +1,8 @@
-//! Turns of a conversation, and the facts of them.
+//! A conversation: messages as callers send them, and the turns that they become.
 
-mod fact;
 mod message;
 mod normalise;
 
-pub use fact::ExtractedFact;
 pub use message::{ContentPart, Message, Role, messages_from_json, time_from_json};
 pub use normalise::{CONTEXT_MARKERS, SkippedPart, Turn, TurnUse};
 

@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use amem_format::types::Micros;
-use amem_memory::model::{ModelFailure, ModelReply, ModelRequest};
+use amem_memory::model::{Model, ModelFailure, ModelReply, ModelRequest};
 use amem_memory::store::{
-    BuiltinEmbedder, Candidate, CandidateKey, CandidateSet, FactBatch, FactOp, HistoryEvent,
-    HistoryRecord, MemoryItem, NewFact, StoredAnswer, TurnKey,
+    BuiltinEmbedder, Candidate, CandidateKey, CandidateSet, Embedder, FactBatch, FactOp, FactStore,
+    HistoryEvent, HistoryRecord, Ids, MemoryItem, MemoryPage, NewFact, StoredAnswer, StoredMemory,
+    TurnKey,
 };
-use amem_memory::{
-    Calibration, Embedder, Error, FactFilter, FactScope, FactStore, Ids, Model, Result, text_hash,
-};
+use amem_memory::{Calibration, Error, FactFilter, FactScope, Result, text_hash};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -268,6 +267,45 @@ impl FactStore for NaiveStore {
         Ok(CandidateSet {
             version: self.version.get(),
             candidates: keys.iter().map(of).collect(),
+        })
+    }
+
+    fn get(&self, id: Uuid) -> Result<Option<StoredMemory>> {
+        let items = self.items.borrow();
+        let found = items.iter().find(|one| one.item.id == id);
+        let version = self.version.get();
+        Ok(found.map(|one| StoredMemory {
+            item: one.item.clone(),
+            is_deleted: one.is_deleted,
+            version,
+        }))
+    }
+
+    fn list(
+        &self,
+        scope: &FactScope,
+        filter: Option<&FactFilter>,
+        limit: usize,
+        now: Micros,
+    ) -> Result<MemoryPage> {
+        let items = self.items.borrow();
+        let is_shown = |one: &&StoredItem| {
+            let metadata = json!({"metadata": one.item.metadata, "memory": one.item.memory});
+            let is_expired = one.item.expires_at.is_some_and(|at| at <= now);
+            !one.is_deleted
+                && !is_expired
+                && scope.covers(&one.item.scope)
+                && filter.is_none_or(|filter| filter.matches(&metadata))
+        };
+        let items = items
+            .iter()
+            .filter(is_shown)
+            .take(limit)
+            .map(|one| one.item.clone())
+            .collect();
+        Ok(MemoryPage {
+            items,
+            version: self.version.get(),
         })
     }
 
