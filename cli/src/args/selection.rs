@@ -78,6 +78,9 @@ pub(crate) struct ScopeArgs {
     /// Only events of this run.
     #[arg(long, value_name = "RUN", hide_short_help = true)]
     scope_run: Option<String>,
+    /// Only events of this app.
+    #[arg(long, value_name = "APP", hide_short_help = true)]
+    scope_app: Option<String>,
 }
 
 impl ScopeArgs {
@@ -86,6 +89,7 @@ impl ScopeArgs {
             user: self.scope_user.clone(),
             agent: self.scope_agent.clone(),
             run: self.scope_run.clone(),
+            app: self.scope_app.clone(),
         };
         (scope != v1::Scope::default()).then_some(scope)
     }

@@ -77,6 +77,9 @@ pub(crate) struct AddArgs {
     /// Its scope: a run.
     #[arg(long, value_name = "RUN", hide_short_help = true)]
     scope_run: Option<String>,
+    /// Its scope: an app.
+    #[arg(long, value_name = "APP", hide_short_help = true)]
+    scope_app: Option<String>,
     /// Its decay rate per day [default: that of its type]
     #[arg(long, value_name = "RATE", hide_short_help = true)]
     lambda: Option<f32>,
@@ -145,6 +148,7 @@ impl AddArgs {
             ("amem.user", &self.scope_user),
             ("amem.agent", &self.scope_agent),
             ("amem.run", &self.scope_run),
+            ("amem.app", &self.scope_app),
         ];
         for (name, value) in scope {
             if let Some(value) = value {

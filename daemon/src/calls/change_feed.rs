@@ -54,6 +54,7 @@ impl FeedFilter {
             user: scope.user,
             agent: scope.agent,
             run: scope.run,
+            app: scope.app,
         };
         let types = request.types.iter().map(|number| {
             let unsaid = || Refusal::invalid("types", "one of them is not set");

@@ -130,6 +130,7 @@ fn ingest(message: v1::IngestRequest) -> Result<Ingest> {
             k: relate.k as usize,
             min_similarity: relate.min_similarity,
         }),
+        forget: Vec::new(),
     })
 }
 

@@ -37,13 +37,14 @@ pub(super) fn selection(message: Option<v1::Selection>) -> Result<Selection> {
     })
 }
 
-/// User, agent and run.
+/// User, agent, run and app.
 pub(super) fn scope(message: Option<v1::Scope>) -> Scope {
     let message = message.unwrap_or_default();
     Scope {
         user: message.user,
         agent: message.agent,
         run: message.run,
+        app: message.app,
     }
 }
 

@@ -236,6 +236,7 @@ impl Life {
                 links,
                 follow: true,
                 relate: None,
+                forget: Vec::new(),
             }))?;
         }
         Ok(())

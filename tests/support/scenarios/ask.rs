@@ -69,6 +69,7 @@ pub(super) fn tied(first: NewEvent, second: NewEvent, other: u64) -> Mutation {
         ],
         follow: true,
         relate: None,
+        forget: Vec::new(),
     })
 }
 

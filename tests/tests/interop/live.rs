@@ -58,6 +58,7 @@ fn some_events(n: u64) -> Mutation {
         links,
         follow: true,
         relate: None,
+        forget: Vec::new(),
     })
 }
 

@@ -32,6 +32,7 @@ fn commit_cost(store: &mut Store) -> Duration {
                 links,
                 follow: true,
                 relate: None,
+                forget: Vec::new(),
             };
             let started = Instant::now();
             store
@@ -68,6 +69,7 @@ fn a_commit_costs_no_more_on_a_large_delta_and_a_hub() {
             links,
             follow: true,
             relate: None,
+            forget: Vec::new(),
         };
         store
             .execute(Request::new(Mutation::Ingest(ingest)))

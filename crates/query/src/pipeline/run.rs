@@ -180,6 +180,7 @@ impl<'v> PipelineRun<'v> {
             user: ours.user.clone().or_else(|| own.user.clone()),
             agent: ours.agent.clone().or_else(|| own.agent.clone()),
             run: ours.run.clone().or_else(|| own.run.clone()),
+            app: ours.app.clone().or_else(|| own.app.clone()),
         };
         // Both scopes must hold. If they ask for different values, no event matches.
         let own = if scope == *own {

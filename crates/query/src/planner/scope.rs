@@ -1,6 +1,6 @@
 //! Whose memory a query is about, and which events it may show.
 //!
-//! An event's scope is in its attributes `amem.user`, `amem.agent` and `amem.run`. A query neither shows nor walks
+//! An event's scope is in its attributes `amem.user`, `amem.agent`, `amem.run` and `amem.app`. A query neither shows nor walks
 //! through events outside its scope. It does not show forgotten events either, but walks through them: there a
 //! forgotten event appears as a stub, its id only.
 
@@ -17,7 +17,7 @@ use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
 use amem_format::view::{GraphReader, Node, View};
 
-/// User, agent and run. Each one that is given must be equal.
+/// User, agent, run and app. Each one that is given must be equal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scope {
     /// `amem.user`
@@ -26,6 +26,8 @@ pub struct Scope {
     pub agent: Option<String>,
     /// `amem.run`
     pub run: Option<String>,
+    /// `amem.app`
+    pub app: Option<String>,
 }
 
 impl Scope {
@@ -35,6 +37,7 @@ impl Scope {
             ("amem.user", &self.user),
             ("amem.agent", &self.agent),
             ("amem.run", &self.run),
+            ("amem.app", &self.app),
         ];
         let conditions: Vec<Value> = parts
             .into_iter()
@@ -71,9 +74,13 @@ impl Scope {
         view.scope_list(&name, members).map(Some)
     }
 
-    /// The scope for hashing: equal scopes give equal JSON.
-    pub(crate) fn canonical(&self) -> [Option<&str>; 3] {
-        [&self.user, &self.agent, &self.run].map(|part| part.as_deref())
+    /// The scope for hashing: equal scopes give equal JSON. Without an app it is what it was before there were apps, so
+    /// that page tokens outlive an update.
+    pub(crate) fn canonical(&self) -> Vec<Option<&str>> {
+        let all = [&self.user, &self.agent, &self.run].map(|part| part.as_deref());
+        all.into_iter()
+            .chain(self.app.as_deref().map(Some))
+            .collect()
     }
 }
 

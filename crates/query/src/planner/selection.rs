@@ -283,6 +283,23 @@ mod tests {
     }
 
     #[test]
+    fn an_app_is_a_part_of_the_canonical_json() {
+        let of = |app: Option<&str>| {
+            let scope = Scope {
+                app: app.map(str::to_owned),
+                ..Scope::default()
+            };
+            let selection = Selection {
+                scope,
+                ..Selection::default()
+            };
+            serde_json::to_string(&selection.canonical()).unwrap()
+        };
+        assert!(of(None).contains("[null,null,null]"), "{}", of(None));
+        assert!(of(Some("a")).contains("[null,null,null,\"a\"]"));
+    }
+
+    #[test]
     fn the_canonical_json_is_what_it_was() {
         // Golden: a page token must outlive an update of the daemon.
         let selection = Selection {

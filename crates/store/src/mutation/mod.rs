@@ -203,6 +203,11 @@ pub struct Ingest {
     pub follow: bool,
     /// Add related-to edges from each event with a vector to the most similar ones.
     pub relate: Option<Relate>,
+    /// Events to forget in the same commit: existing ones, or those of the batch, which no query shows then. Edges of
+    /// the batch may end at them.
+    // Left out if empty, so that the hashes of requests from before it existed stay what they are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub forget: Vec<End>,
 }
 
 /// The related-to edges from new events to similar ones.

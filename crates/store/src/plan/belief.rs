@@ -4,7 +4,7 @@
 //! several successors the one that leaves least counts; a forgotten one does not count.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use amem_format::base::history::PriorValue;
 use amem_format::journal::frame::Kind;
@@ -21,15 +21,23 @@ pub(crate) struct SupersedesChanges {
     edges: BTreeMap<NodeId, BTreeMap<NodeId, Option<f32>>>,
     /// The targets of those that are not retracted, by source.
     replaced: HashMap<NodeId, Vec<NodeId>>,
-    /// An event that is hidden or shown by the mutation.
-    hidden: Option<(NodeId, bool)>,
+    /// Events that are hidden or shown by the mutation.
+    hidden: BTreeMap<NodeId, bool>,
 }
 
 impl SupersedesChanges {
     /// Only hides or shows an event.
     pub(crate) fn hiding(id: NodeId, on: bool) -> Self {
         Self {
-            hidden: Some((id, on)),
+            hidden: BTreeMap::from([(id, on)]),
+            ..Self::default()
+        }
+    }
+
+    /// Only hides events.
+    pub(crate) fn hiding_all(ids: &BTreeSet<NodeId>) -> Self {
+        Self {
+            hidden: ids.iter().map(|id| (*id, true)).collect(),
             ..Self::default()
         }
     }
@@ -80,9 +88,9 @@ pub(crate) fn effective_confidence(
     let own = own_confidence(view, id)?;
     let mut left = 1.0f32;
     let counts = |source: NodeId| -> Result<bool> {
-        Ok(match pending.hidden {
-            Some((hidden, on)) if hidden == source => !on,
-            _ => !view.node(source)?.is_forgotten(),
+        Ok(match pending.hidden.get(&source) {
+            Some(is_hidden) => !is_hidden,
+            None => !view.node(source)?.is_forgotten(),
         })
     };
     let changed = pending.edges.get(&id);

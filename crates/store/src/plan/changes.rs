@@ -1,5 +1,7 @@
 //! Changes of existing events: touch, pin, forget, attributes, vectors; decay and settings.
 
+use std::collections::BTreeSet;
+
 use amem_format::base::settings::Settings;
 use amem_format::event::Attributes;
 use amem_format::journal::op::{Op, Touches};
@@ -79,6 +81,36 @@ impl PlanBuilder<'_> {
                 self.set_confidence(tie.other, confidence)?;
                 self.answer.related.push(tie.other);
             }
+        }
+        Ok(())
+    }
+
+    /// Hides events together: what they replaced gets its confidence back, unless it is hidden with them.
+    pub(super) fn hide_all(&mut self, ids: &[NodeId]) -> Result<()> {
+        let ids: BTreeSet<NodeId> = ids.iter().copied().collect();
+        let pending = SupersedesChanges::hiding_all(&ids);
+        let mut replaced = BTreeSet::new();
+        for &id in &ids {
+            let node = self.view.node(id)?;
+            if node.is_forgotten() {
+                continue;
+            }
+            self.push(&Op::Belief {
+                target: id,
+                confidence: node.confidence(),
+                flags: node.flags().set(Flags::FORGOTTEN, true),
+                lambda: node.lambda(),
+            });
+            for edge in self.view.edges_of(id, Direction::Outgoing)?.iter() {
+                if edge.edge_type == EdgeType::SUPERSEDES && !ids.contains(&edge.other) {
+                    replaced.insert(edge.other);
+                }
+            }
+        }
+        for id in replaced {
+            let confidence = belief::effective_confidence(self.view, id, &pending)?;
+            self.set_confidence(id, confidence)?;
+            self.answer.related.push(id);
         }
         Ok(())
     }

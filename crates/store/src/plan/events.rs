@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use amem_format::journal::op::{NewNode, Op};
-use amem_format::{EdgeType, NodeId, SessionId, limits};
+use amem_format::{EdgeType, Flags, NodeId, SessionId, limits};
 use amem_query::embed::Embedder;
 use uuid::Uuid;
 
@@ -58,7 +58,33 @@ impl PlanBuilder<'_> {
                 link.weight,
             )?;
         }
-        self.apply_pending()
+        self.apply_pending()?;
+        self.forget_with(first, ingest)
+    }
+
+    /// Hides what an ingest forgets, after its edges.
+    fn forget_with(&mut self, first: u64, ingest: &Ingest) -> Result<()> {
+        let mut existing = Vec::new();
+        for end in &ingest.forget {
+            match *end {
+                End::Event(id) => existing.push(id),
+                End::New(at) => {
+                    let event = ingest.events.get(at).ok_or_else(|| {
+                        let count = ingest.events.len();
+                        let why = format!("it names event {at} of a batch of {count}");
+                        Error::invalid("forget", why)
+                    })?;
+                    // Nothing replaces an event of its own batch (`supersede`), so that its confidence is its own.
+                    self.push(&Op::Belief {
+                        target: NodeId(first + at as u64),
+                        confidence: event.confidence,
+                        flags: Flags::FORGOTTEN,
+                        lambda: event.lambda.unwrap_or(0.0),
+                    });
+                }
+            }
+        }
+        self.hide_all(&existing)
     }
 
     /// Prefetches the ends of an edge: they are anywhere in the brain, and each one costs a cache miss.
