@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use prost::Message;
 use protox::Compiler;
 
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "amem/v1/options.proto",
     "amem/v1/types.proto",
     "amem/v1/selection.proto",
@@ -21,6 +21,7 @@ const FILES: [&str; 9] = [
     "amem/v1/brain.proto",
     "amem/v1/memory.proto",
     "amem/v1/query.proto",
+    "amem/v1/fact.proto",
     "amem/v1/admin.proto",
 ];
 

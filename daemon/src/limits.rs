@@ -43,6 +43,8 @@ pub const LEAVE: Duration = Duration::from_millis(500);
 pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 /// Open streams of batches: each may hold one batch that waits for its brain's queue.
 pub const INGEST_STREAMS_MAX: usize = 32;
+/// Calls about facts at the same time: each holds a thread until its commit is durable.
+pub const FACT_CALLS_MAX: usize = 64;
 /// Whole files that are verified, imported or converted at the same time.
 pub const SCANS_MAX: usize = 2;
 /// Brains that are exported at the same time.

@@ -14,6 +14,9 @@ mod dump_journal;
 mod erase;
 mod events;
 mod export;
+mod fact;
+mod fact_input;
+mod fact_output;
 mod fading;
 mod get;
 mod import;
@@ -95,6 +98,8 @@ pub(crate) enum CliCommand {
     Context(context::ContextArgs),
     /// Shows what is believed now in place of an event.
     Resolve(resolve::ResolveArgs),
+    /// Remembers facts about users and agents, from what they say.
+    Fact(fact::FactArgs),
     /// Shows what an event rests on.
     Why(walk::WhyArgs),
     /// Shows what rests on an event.
@@ -194,6 +199,7 @@ impl CliCommand {
             Self::Similar(command) => command.run(cx),
             Self::Context(command) => command.run(cx),
             Self::Resolve(command) => command.run(cx),
+            Self::Fact(command) => command.run(cx),
             Self::Why(command) => command.run(cx),
             Self::Impact(command) => command.run(cx),
             Self::Traverse(command) => command.run(cx),

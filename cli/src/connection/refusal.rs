@@ -17,6 +17,24 @@ const BY_REASON: &[(&str, &str, Exit, &str)] = &[
         "`amemctl brain ls` lists the brains, `amemctl brain create NAME` creates one",
     ),
     (
+        "UNKNOWN_MEMORY",
+        "unknown_memory",
+        Exit::NotFound,
+        "`amemctl fact ls --user USER` lists memories",
+    ),
+    (
+        "DELETED",
+        "deleted",
+        Exit::NotFound,
+        "`amemctl fact history ID` shows what it was",
+    ),
+    (
+        "SCOPE",
+        "scope",
+        Exit::Refused,
+        "say whose memories are meant: --user, --of-agent, --app or --run",
+    ),
+    (
         "UNKNOWN_EVENT",
         "unknown_event",
         Exit::NotFound,

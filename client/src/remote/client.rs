@@ -7,6 +7,7 @@ use amem_format::reader::Reader;
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::admin_service_client::AdminServiceClient;
 use amem_proto::v1::brain_service_client::BrainServiceClient;
+use amem_proto::v1::fact_service_client::FactServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
 use amem_proto::v1::query_service_client::QueryServiceClient;
 use amem_proto::v1::{OpenBrainRequest, OpenBrainResponse};
@@ -130,6 +131,11 @@ impl Client {
     /// Queries brains.
     pub fn queries(&self) -> QueryServiceClient<AuthorizedChannel> {
         QueryServiceClient::new(self.link.clone())
+    }
+
+    /// Remembers facts.
+    pub fn facts(&self) -> FactServiceClient<AuthorizedChannel> {
+        FactServiceClient::new(self.link.clone())
     }
 
     /// Controls the daemon.

@@ -7,6 +7,7 @@ use amem_proto::answer::{Code, Question};
 use tokio::sync::{Semaphore, watch};
 
 use super::answers::AnswerBudget;
+use super::fact_memory::FactMemory;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -16,7 +17,8 @@ use crate::control::{Control, ReloadOutcome};
 use crate::ingress::latency::Latencies;
 use crate::ingress::quota::Quota;
 use crate::limits::{
-    LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX, SUBSCRIPTION_READS_MAX,
+    FACT_CALLS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
+    SUBSCRIPTION_READS_MAX,
 };
 use crate::refusal::{Refusal, Result};
 
@@ -46,6 +48,10 @@ pub(crate) struct Gateway {
     /// True once the daemon stops: streams end.
     pub(super) stop: watch::Receiver<bool>,
     pub(super) latencies: Latencies,
+    /// What the calls on the memories of each brain share.
+    pub(super) facts: FactMemory,
+    /// Threads on which calls about facts wait for their commits.
+    pub(super) fact_calls: CallPool,
 }
 
 impl Gateway {
@@ -58,7 +64,8 @@ impl Gateway {
     ) -> std::io::Result<Self> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
-        let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX)?);
+        let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX + FACT_CALLS_MAX)?);
+        let fact_calls = CallPool(BlockingPool::new(&threads, FACT_CALLS_MAX));
         let scans = BlockingPool::new(&threads, SCANS_MAX);
         let schedules = Schedules::new(brains.engine().clone(), scans.clone());
         schedules.set_zone(control.live().zone.clone());
@@ -75,6 +82,8 @@ impl Gateway {
             follows: Arc::new(Semaphore::new(SUBSCRIPTION_READS_MAX)),
             stop,
             latencies,
+            facts: FactMemory::default(),
+            fact_calls,
         })
     }
 

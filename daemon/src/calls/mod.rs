@@ -20,6 +20,10 @@ mod brain;
 mod erase;
 mod memory;
 mod quarantined_files;
+
+pub(crate) mod fact_memory;
+mod fact_messages;
+mod facts;
 mod tokens;
 
 mod answers;

@@ -32,6 +32,9 @@ macro_rules! valid_as_they_are {
 
 valid_as_they_are! {
     GetBrainRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest
+    AddFactsRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
+    DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
+    EraseFactSourceRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
 }
 

@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use amem_proto::v1::brain_service_server::BrainService;
+use amem_proto::v1::fact_service_server::FactService;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_proto::v1::query_service_server::QueryService;
 use prost::Message;
@@ -172,7 +173,14 @@ macro_rules! admin {
     };
 }
 
+macro_rules! fact {
+    ($($rows:tt)*) => {
+        service! { FactService by call_as as counted {} $($rows)* }
+    };
+}
+
 amem_proto::for_each_query_call!(query);
 amem_proto::for_each_memory_call!(memory);
 amem_proto::for_each_brain_call!(brain);
 amem_proto::for_each_admin_call!(admin);
+amem_proto::for_each_fact_call!(fact);

@@ -33,7 +33,7 @@ fn length(text: &str) -> u32 {
         .max(u32::from(!all.is_empty()))
 }
 
-/// What a question asks about: spellings that are one word, and its weight. Of questions with stop words of English alone.
+/// What a question asks about: spellings that are one word, and its weight. Of questions whose stop words are English.
 fn question_terms(question: &str) -> Vec<(Vec<String>, f64)> {
     let mut all: Vec<(Vec<String>, f64)> = Vec::new();
     let mut last = None;
@@ -81,6 +81,11 @@ fn is_english(question: &str) -> bool {
         .collect();
     let stop_words = words.iter().filter(|word| is_stop_word(word)).count();
     !words.is_empty() && stop_words * 5 >= words.len()
+}
+
+/// True if a question may be English although it has no stop word of it.
+fn is_open(question: &str) -> bool {
+    question.chars().all(|c| c.is_ascii() || !c.is_alphabetic())
 }
 
 /// True if one edit behind the first letter makes `b` of `a`.
@@ -183,7 +188,6 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
     for term in texts.iter().flat_map(BTreeMap::keys) {
         *said.entry(term).or_insert(0) += 1;
     }
-    let is_open = question.chars().all(|c| c.is_ascii() || !c.is_alphabetic());
     let mut scores = BTreeMap::new();
     for (spellings, weight) in question_terms(question) {
         let is_known = spellings
@@ -195,7 +199,7 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
             is_known,
             &said,
             is_english(question),
-            is_open,
+            is_open(question),
         );
         let exact = spellings.iter().map(|term| (term.clone(), 1.0));
         for (term, weight) in exact.chain(added) {
@@ -463,7 +467,13 @@ pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Ev
     let mut asked: Vec<Vec<String>> = Vec::new();
     for (mut spellings, _) in question_terms(question) {
         if said_by(question, &spellings[0]) {
-            let forms = additions(&spellings[0], true, &said, is_english(question));
+            let forms = additions(
+                &spellings[0],
+                true,
+                &said,
+                is_english(question),
+                is_open(question),
+            );
             spellings.extend(forms.into_iter().map(|(form, _)| form));
             asked.push(spellings);
         }

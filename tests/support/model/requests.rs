@@ -40,6 +40,7 @@ impl<'w> Requests<'w> {
             user: Some(user),
             agent,
             run: None,
+            app: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 13] = [
+const CRATES: [(&str, &str, &[&str]); 14] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -35,6 +35,17 @@ const CRATES: [(&str, &str, &[&str]); 13] = [
         "amem-memory",
         &["amem-format", "amem-query"],
     ),
+    (
+        "crates/facts",
+        "amem-facts",
+        &[
+            "amem-format",
+            "amem-query",
+            "amem-store",
+            "amem-engine",
+            "amem-memory",
+        ],
+    ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -53,6 +64,8 @@ const CRATES: [(&str, &str, &[&str]); 13] = [
             "amem-doctor",
             "amem-store",
             "amem-engine",
+            "amem-memory",
+            "amem-facts",
             "amem-process",
             "amem-proto",
             "amem-traces",

@@ -1,0 +1,458 @@
+//! `amemctl fact`: memories about users and agents, found in what they say.
+
+use amem_client::v1;
+use amem_format::Micros;
+use amem_format::view::AsOf;
+use clap::{Args, Subcommand};
+
+use crate::command::fact_input;
+use crate::command::fact_output::{
+    AddOutput, DeletedOutput, FactList, FactOutput, HistoryOutput, PendingOutput, ResetOutput,
+    ScopesOutput, SearchOutput,
+};
+use crate::connection::remote::all_pages;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::confirm::confirm;
+use crate::output::context::CommandContext;
+use crate::when::{self, parse_moment, parse_time, timestamp};
+
+#[derive(Debug, Args)]
+pub(crate) struct FactArgs {
+    #[command(subcommand)]
+    act: FactCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum FactCommand {
+    /// Finds facts in a text or a conversation, and remembers them.
+    Add(AddFactArgs),
+    /// Finds memories that answer a question.
+    Search(SearchFactArgs),
+    /// Shows a memory.
+    Get(OneFactArgs),
+    /// Lists memories.
+    #[command(visible_alias = "ls")]
+    List(ListFactArgs),
+    /// Gives a memory a new text.
+    Update(UpdateFactArgs),
+    /// Ends a memory, or all of a scope; their history stays.
+    Delete(DeleteFactArgs),
+    /// Shows the versions of a memory, and the sentences that they are from.
+    History(OneFactArgs),
+    /// Erases everything of a scope, history and conversations too.
+    Reset(ResetFactArgs),
+    /// Lists the users, agents, apps and runs that have memories.
+    Users(FactBrainArgs),
+    /// Lists work that is left: facts that are not formed yet.
+    Pending(FactScopeArgs),
+}
+
+#[derive(Debug, Args)]
+struct FactBrainArgs {
+    /// The brain that keeps the memories.
+    #[arg(long, value_name = "NAME", default_value = "memories")]
+    brain: String,
+}
+
+#[derive(Debug, Args)]
+struct FactScopeArgs {
+    #[command(flatten)]
+    of: FactBrainArgs,
+    /// Whose memories: a user.
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
+    /// Whose memories: an agent.
+    #[arg(long, value_name = "AGENT")]
+    of_agent: Option<String>,
+    /// Whose memories: an app.
+    #[arg(long, value_name = "APP")]
+    app: Option<String>,
+    /// Whose memories: a run.
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+}
+
+impl FactScopeArgs {
+    fn scope(&self) -> Option<v1::Scope> {
+        let scope = v1::Scope {
+            user: self.user.clone(),
+            agent: self.of_agent.clone(),
+            run: self.run.clone(),
+            app: self.app.clone(),
+        };
+        (scope != v1::Scope::default()).then_some(scope)
+    }
+
+    fn brain(&self) -> String {
+        self.of.brain.clone()
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact add \"I live in Porto and I'm allergic to nuts\" --user ada
+  amemctl fact add - --user ada < conversation.jsonl
+  amemctl fact add \"Deploys happen on Tuesdays\" --of-agent builder --as-is
+
+With - it reads stdin: JSON lines with role and content (and optionally name and timestamp), or plain text.")]
+struct AddFactArgs {
+    /// What was said; - reads stdin.
+    text: String,
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// Remember each message as it is, without looking for facts.
+    #[arg(long)]
+    as_is: bool,
+    /// Show what would be remembered, and store nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Remember what the agent says as well.
+    #[arg(long)]
+    assistant_facts: bool,
+    /// Keys of each memory, a JSON object.
+    #[arg(long, value_name = "JSON")]
+    metadata_json: Option<String>,
+    /// When it was said.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    said_at: Option<Micros>,
+    /// When the memories end by themselves.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    expires_at: Option<Micros>,
+    /// A repetition under this key gets the same answer and stores nothing.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact search \"where does she live\" --user ada
+  amemctl fact search food --user ada --threshold 0.5 --explain
+  amemctl fact search home --user ada --filter-json '{\"tag\": \"work\"}'")]
+struct SearchFactArgs {
+    /// The question.
+    query: String,
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// What must hold as well, as JSON.
+    #[arg(long, value_name = "JSON")]
+    filter_json: Option<String>,
+    /// At most this many.
+    #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+    /// Only hits of at least this score, 0 to 1.
+    #[arg(long, default_value_t = 0.0, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
+    threshold: f32,
+    /// What was known at this moment: an LSN or a time.
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    as_of: Option<AsOf>,
+    /// What was so at this time, as far as it is known.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    at: Option<Micros>,
+    /// Show the parts of scores.
+    #[arg(long)]
+    explain: bool,
+}
+
+#[derive(Debug, Args)]
+struct OneFactArgs {
+    /// Its id.
+    id: String,
+    #[command(flatten)]
+    of: FactBrainArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact ls --user ada
+  amemctl fact ls --user ada --as-of \"a week ago\"
+  amemctl fact ls --filter-json '{\"OR\": [{\"user_id\": \"ada\"}, {\"user_id\": \"bob\"}]}'")]
+struct ListFactArgs {
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// What must hold as well, as JSON.
+    #[arg(long, value_name = "JSON")]
+    filter_json: Option<String>,
+    /// What was known at this moment: an LSN or a time.
+    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
+    as_of: Option<AsOf>,
+    /// What was so at this time, as far as it is known.
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    at: Option<Micros>,
+}
+
+#[derive(Debug, Args)]
+struct UpdateFactArgs {
+    /// Its id.
+    id: String,
+    /// The new text.
+    text: Option<String>,
+    /// The new keys, all of them, a JSON object.
+    #[arg(long, value_name = "JSON")]
+    metadata_json: Option<String>,
+    /// Fail if the memory has another text than this.
+    #[arg(long, value_name = "TEXT")]
+    expected: Option<String>,
+    #[command(flatten)]
+    of: FactBrainArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact delete 0b51a1b2-…
+  amemctl fact delete --all --user ada --yes")]
+struct DeleteFactArgs {
+    /// Its id.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    id: Option<String>,
+    /// Every memory of the scope.
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// What must hold as well, as JSON, with --all.
+    #[arg(long, value_name = "JSON", requires = "all")]
+    filter_json: Option<String>,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+struct ResetFactArgs {
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// All scopes of the brain.
+    #[arg(long)]
+    everything: bool,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+impl FactArgs {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        match &self.act {
+            FactCommand::Add(add) => add.run(cx),
+            FactCommand::Search(search) => search.run(cx),
+            FactCommand::Get(get) => get.get(cx),
+            FactCommand::List(list) => list.run(cx),
+            FactCommand::Update(update) => update.run(cx),
+            FactCommand::Delete(delete) => delete.run(cx),
+            FactCommand::History(history) => history.history(cx),
+            FactCommand::Reset(reset) => reset.run(cx),
+            FactCommand::Users(of) => of.users(cx),
+            FactCommand::Pending(scope) => scope.pending(cx),
+        }
+    }
+}
+
+fn options(cx: &CommandContext) -> Option<v1::WriteOptions> {
+    Some(v1::WriteOptions {
+        agent: cx.reach().agent.clone(),
+        ..Default::default()
+    })
+}
+
+impl AddFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::AddFactsRequest {
+            brain: self.scope.brain(),
+            messages: fact_input::messages(&self.text)?,
+            scope: self.scope.scope(),
+            infer: Some(!self.as_is),
+            dry_run: self.dry_run,
+            metadata_json: self.metadata_json.clone().unwrap_or_default(),
+            timestamp: self.said_at.map(timestamp),
+            expires_at: self.expires_at.map(timestamp),
+            idempotency_key: self.key.clone().unwrap_or_default(),
+            assistant_facts: self.assistant_facts,
+            options: options(cx),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().add_facts(request))?;
+        let output = AddOutput::of(&answer, self.dry_run)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl SearchFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::SearchFactsRequest {
+            brain: self.scope.brain(),
+            query: self.query.clone(),
+            scope: self.scope.scope(),
+            filter_json: self.filter_json.clone().unwrap_or_default(),
+            limit: self.limit,
+            threshold: self.threshold,
+            as_of: when::as_of(self.as_of),
+            at: self.at.map(timestamp),
+            explain: self.explain,
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().search_facts(request))?;
+        let output = SearchOutput::of(&answer)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl OneFactArgs {
+    fn get(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::GetFactRequest {
+            brain: self.of.brain.clone(),
+            id: self.id.clone(),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().get_fact(request))?;
+        let output = FactOutput::of(answer.fact.as_ref())?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+
+    fn history(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::GetFactHistoryRequest {
+            brain: self.of.brain.clone(),
+            id: self.id.clone(),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().get_fact_history(request))?;
+        let output = HistoryOutput::of(&answer)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl ListFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let remote = cx.daemon()?;
+        let facts = all_pages(|page_token| {
+            let request = v1::ListFactsRequest {
+                brain: self.scope.brain(),
+                scope: self.scope.scope(),
+                filter_json: self.filter_json.clone().unwrap_or_default(),
+                page_size: 1_000,
+                page_token,
+                as_of: when::as_of(self.as_of),
+                at: self.at.map(timestamp),
+            };
+            let answer = remote.call(remote.client.facts().list_facts(request))?;
+            Ok((answer.facts, answer.next_page_token))
+        })?;
+        let output = FactList::of(&facts)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl UpdateFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::UpdateFactRequest {
+            brain: self.of.brain.clone(),
+            id: self.id.clone(),
+            text: self.text.clone(),
+            metadata_json: self.metadata_json.clone(),
+            expected_text: self.expected.clone(),
+            options: options(cx),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().update_fact(request))?;
+        let output = FactOutput::of(answer.fact.as_ref())?;
+        cx.done(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl DeleteFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let Some(id) = &self.id else {
+            return self.all(cx);
+        };
+        let request = v1::DeleteFactRequest {
+            brain: self.scope.brain(),
+            id: id.clone(),
+            scope: self.scope.scope(),
+            options: options(cx),
+        };
+        let remote = cx.daemon()?;
+        remote.call(remote.client.facts().delete_fact(request))?;
+        let output = DeletedOutput { deleted: 1 };
+        cx.done(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+
+    fn all(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        if !self.yes {
+            let question = "End all memories of the scope?";
+            confirm(cx, "", question, "--yes")?;
+        }
+        let request = v1::DeleteFactsRequest {
+            brain: self.scope.brain(),
+            scope: self.scope.scope(),
+            filter_json: self.filter_json.clone().unwrap_or_default(),
+            options: options(cx),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().delete_facts(request))?;
+        let output = DeletedOutput {
+            deleted: answer.deleted,
+        };
+        cx.done(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl ResetFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        if !self.yes {
+            let question =
+                "Erase all memories of the scope, their history and their conversations?";
+            confirm(cx, "", question, "--yes")?;
+        }
+        let request = v1::ResetFactsRequest {
+            brain: self.scope.brain(),
+            scope: self.scope.scope(),
+            everything: self.everything,
+            options: options(cx),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().reset_facts(request))?;
+        let output = ResetOutput {
+            events: answer.events,
+        };
+        cx.done(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl FactBrainArgs {
+    fn users(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::ListFactScopesRequest {
+            brain: self.brain.clone(),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
+        let output = ScopesOutput::of(&answer)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl FactScopeArgs {
+    fn pending(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::ListPendingFactsRequest {
+            brain: self.brain(),
+            scope: self.scope(),
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
+        let output = PendingOutput::of(&answer)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}

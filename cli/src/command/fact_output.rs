@@ -1,0 +1,607 @@
+//! What `amemctl fact` shows.
+
+use amem_client::v1;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::json::event::{Time, number};
+use crate::render::{Align, TextPage, TextTable, plural, printable};
+use crate::when;
+
+#[derive(Serialize)]
+struct ScopeJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run_id: Option<String>,
+}
+
+impl ScopeJson {
+    fn of(scope: Option<&v1::Scope>) -> Self {
+        let scope = scope.cloned().unwrap_or_default();
+        Self {
+            user_id: scope.user,
+            agent_id: scope.agent,
+            app_id: scope.app,
+            run_id: scope.run,
+        }
+    }
+
+    fn text(&self) -> String {
+        let parts = [
+            ("user", &self.user_id),
+            ("agent", &self.agent_id),
+            ("app", &self.app_id),
+            ("run", &self.run_id),
+        ];
+        let named = parts.into_iter().filter_map(|(name, value)| {
+            let value = value.as_ref()?;
+            Some(format!("{name} {value}"))
+        });
+        named.collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[derive(Serialize)]
+struct ValidityJson {
+    from: Option<Time>,
+    to: Option<Time>,
+    precision: String,
+}
+
+impl ValidityJson {
+    fn of(validity: Option<&v1::FactValidity>) -> Result<Option<Self>, Failure> {
+        let read = |validity: &v1::FactValidity| {
+            Ok(Self {
+                from: Time::maybe(validity.from)?,
+                to: Time::maybe(validity.to)?,
+                precision: validity.precision.clone(),
+            })
+        };
+        validity.map(read).transpose()
+    }
+}
+
+/// A memory.
+#[derive(Serialize)]
+pub(super) struct FactOutput {
+    id: String,
+    memory: String,
+    hash: String,
+    #[serde(flatten)]
+    scope: ScopeJson,
+    metadata: Value,
+    kind: String,
+    confidence: Value,
+    created_at: Time,
+    updated_at: Time,
+    expires_at: Option<Time>,
+    validity: Option<ValidityJson>,
+    quarantined: bool,
+    sources: Vec<String>,
+}
+
+impl FactOutput {
+    pub(super) fn of(fact: Option<&v1::Fact>) -> Result<Self, Failure> {
+        let fact = fact.cloned().unwrap_or_default();
+        Ok(Self {
+            scope: ScopeJson::of(fact.scope.as_ref()),
+            metadata: serde_json::from_str(&fact.metadata_json).unwrap_or(Value::Null),
+            confidence: number(fact.confidence),
+            created_at: Time::of(fact.created_at)?,
+            updated_at: Time::of(fact.updated_at)?,
+            expires_at: Time::maybe(fact.expires_at)?,
+            validity: ValidityJson::of(fact.validity.as_ref())?,
+            id: fact.id,
+            memory: fact.memory,
+            hash: fact.hash,
+            kind: fact.kind,
+            quarantined: fact.quarantined,
+            sources: fact.source_ids,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        page.title(printable(&self.memory));
+        page.field("id", &self.id);
+        page.field("of", printable(&self.scope.text()));
+        page.field("kind", &self.kind);
+        page.field("added", when::long(self.created_at.0));
+        if self.updated_at != self.created_at {
+            page.field("updated", when::long(self.updated_at.0));
+        }
+        if let Some(expires) = self.expires_at {
+            page.field("expires", when::long(expires.0));
+        }
+        if self.metadata != Value::Null {
+            page.field("metadata", printable(&self.metadata.to_string()));
+        }
+        if self.quarantined {
+            page.field("quarantined", "it gives orders to a model");
+        }
+    }
+}
+
+/// Memories of a scope.
+#[derive(Serialize)]
+pub(super) struct FactList {
+    facts: Vec<FactOutput>,
+}
+
+impl FactList {
+    pub(super) fn of(facts: &[v1::Fact]) -> Result<Self, Failure> {
+        let facts = facts.iter().map(|fact| FactOutput::of(Some(fact)));
+        Ok(Self {
+            facts: facts.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
+            ("memory", Align::Left),
+            ("kind", Align::Left),
+            ("updated", Align::Left),
+            ("id", Align::Left),
+        ]);
+        for fact in &self.facts {
+            table.row(vec![
+                fact.memory.clone(),
+                fact.kind.clone(),
+                when::short(fact.updated_at.0),
+                fact.id.clone(),
+            ]);
+        }
+        table.write(page);
+        page.aside(match self.facts.len() {
+            0 => "nothing is remembered".to_owned(),
+            n => memories(n as u64),
+        });
+    }
+}
+
+fn memories(n: u64) -> String {
+    match n {
+        1 => "1 memory".to_owned(),
+        n => format!("{n} memories"),
+    }
+}
+
+#[derive(Serialize)]
+struct HitJson {
+    score: Value,
+    #[serde(flatten)]
+    fact: FactOutput,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parts: Option<PartsJson>,
+}
+
+#[derive(Serialize)]
+struct PartsJson {
+    text: Value,
+    vector: Value,
+    neighbours: Value,
+    rank: Value,
+    covered: Value,
+    known: Value,
+    meaning: Option<Value>,
+}
+
+/// Memories that were found.
+#[derive(Serialize)]
+pub(super) struct SearchOutput {
+    hits: Vec<HitJson>,
+}
+
+impl SearchOutput {
+    pub(super) fn of(answer: &v1::SearchFactsResponse) -> Result<Self, Failure> {
+        let hit = |hit: &v1::FactHit| {
+            Ok(HitJson {
+                score: number(hit.score),
+                fact: FactOutput::of(hit.fact.as_ref())?,
+                conflicts: hit.conflict_ids.clone(),
+                parts: hit.parts.map(|parts| PartsJson {
+                    text: number(parts.text),
+                    vector: number(parts.vector),
+                    neighbours: number(parts.neighbours),
+                    rank: number(parts.rank),
+                    covered: number(parts.covered),
+                    known: number(parts.known),
+                    meaning: parts.meaning.map(number),
+                }),
+            })
+        };
+        let hits = answer.hits.iter().map(hit);
+        Ok(Self {
+            hits: hits.collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
+            ("score", Align::Right),
+            ("memory", Align::Left),
+            ("id", Align::Left),
+        ]);
+        for hit in &self.hits {
+            let score = hit.score.as_f64().unwrap_or_default();
+            table.row(vec![
+                format!("{score:.2}"),
+                hit.fact.memory.clone(),
+                hit.fact.id.clone(),
+            ]);
+        }
+        table.write(page);
+        for hit in &self.hits {
+            if let Some(parts) = &hit.parts {
+                page.line(format!(
+                    "{}: words {}, vector {}, neighbours {}, rank {}; covered {} of the question, known {}",
+                    hit.fact.id,
+                    parts.text,
+                    parts.vector,
+                    parts.neighbours,
+                    parts.rank,
+                    parts.covered,
+                    parts.known
+                ));
+            }
+            if !hit.conflicts.is_empty() {
+                let conflicts = hit.conflicts.join(", ");
+                page.line(format!("{} may contradict {conflicts}", hit.fact.id));
+            }
+        }
+        if self.hits.is_empty() {
+            page.aside("nothing was found");
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ResultJson {
+    event: &'static str,
+    id: String,
+    memory: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_memory: Option<String>,
+    kind: String,
+    why: String,
+    confidence: Value,
+    sources: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<String>,
+    quarantined: bool,
+}
+
+#[derive(Serialize)]
+struct RejectedJson {
+    text: String,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct SkippedJson {
+    message: u32,
+    what: String,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct PendingJson {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    id: String,
+    reason: String,
+    detail: String,
+    turns: Vec<String>,
+    facts: Vec<String>,
+    tries: u32,
+    next_try: Option<Time>,
+}
+
+impl PendingJson {
+    fn of(work: &v1::PendingFacts) -> Result<Self, Failure> {
+        Ok(Self {
+            id: work.id.clone(),
+            reason: work.reason.clone(),
+            detail: work.detail.clone(),
+            turns: work.turn_ids.clone(),
+            facts: work.fact_ids.clone(),
+            tries: work.tries,
+            next_try: Time::maybe(work.next_try)?,
+        })
+    }
+
+    fn line(&self) -> String {
+        let next = self.next_try.map_or_else(
+            || "it waits for other settings".to_owned(),
+            |next| format!("it is tried again {}", when::short(next.0)),
+        );
+        format!("pending ({}): {}; {next}", self.reason, self.detail)
+    }
+}
+
+fn event_name(event: v1::FactEvent) -> &'static str {
+    match event {
+        v1::FactEvent::Add => "ADD",
+        v1::FactEvent::Update => "UPDATE",
+        v1::FactEvent::Delete => "DELETE",
+        v1::FactEvent::None => "NONE",
+        v1::FactEvent::Unspecified => "UNKNOWN",
+    }
+}
+
+/// What an add did.
+#[derive(Serialize)]
+pub(super) struct AddOutput {
+    results: Vec<ResultJson>,
+    pending: Vec<PendingJson>,
+    rejected: Vec<RejectedJson>,
+    skipped: Vec<SkippedJson>,
+    turns: Vec<String>,
+    dry_run: bool,
+}
+
+impl AddOutput {
+    pub(super) fn of(answer: &v1::AddFactsResponse, is_dry_run: bool) -> Result<Self, Failure> {
+        let result = |result: &v1::FactResult| {
+            let why = result.why.clone().unwrap_or_default();
+            ResultJson {
+                event: event_name(result.event()),
+                id: result.id.clone(),
+                memory: result.memory.clone(),
+                old_memory: result.old_memory.clone(),
+                kind: result.kind.clone(),
+                why: why.by,
+                confidence: number(why.confidence),
+                sources: why.source_ids,
+                conflicts: result.conflict_ids.clone(),
+                quarantined: result.quarantined,
+            }
+        };
+        let rejected = answer.rejected.iter().map(|fact| RejectedJson {
+            text: fact.text.clone(),
+            why: fact.why.clone(),
+        });
+        let skipped = answer.skipped.iter().map(|part| SkippedJson {
+            message: part.index,
+            what: part.what.clone(),
+            why: part.why.clone(),
+        });
+        let pending = answer.pending.iter().map(PendingJson::of);
+        Ok(Self {
+            results: answer.results.iter().map(result).collect(),
+            pending: pending.collect::<Result<_, _>>()?,
+            rejected: rejected.collect(),
+            skipped: skipped.collect(),
+            turns: answer.turn_ids.clone(),
+            dry_run: is_dry_run,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        for result in &self.results {
+            let memory = printable(&result.memory);
+            let before = result
+                .old_memory
+                .as_ref()
+                .filter(|_| result.event == "UPDATE");
+            let before = before.map(|old| format!(" (was: {})", printable(old)));
+            let before = before.unwrap_or_default();
+            page.line(format!(
+                "{:<6} {memory}{before}  [{}] {}",
+                result.event, result.why, result.id
+            ));
+        }
+        for work in &self.pending {
+            page.line(printable(&work.line()));
+        }
+        for fact in &self.rejected {
+            let (text, why) = (printable(&fact.text), printable(&fact.why));
+            page.line(format!("not stored: {text} ({why})"));
+        }
+        for part in &self.skipped {
+            let (what, why) = (printable(&part.what), printable(&part.why));
+            page.line(format!(
+                "message {}: {what} is skipped ({why})",
+                part.message
+            ));
+        }
+        let stored = if self.dry_run {
+            "; nothing was stored"
+        } else {
+            ""
+        };
+        let facts = plural(self.results.len() as u64, "fact");
+        let turns = plural(self.turns.len() as u64, "turn");
+        page.aside(format!("{facts} in {turns}{stored}"));
+    }
+}
+
+#[derive(Serialize)]
+struct SourceJson {
+    id: String,
+    role: String,
+    text: String,
+    time: Option<Time>,
+}
+
+#[derive(Serialize)]
+struct RecordJson {
+    id: String,
+    event: &'static str,
+    old_memory: Option<String>,
+    new_memory: Option<String>,
+    time: Time,
+    why: String,
+    sources: Vec<SourceJson>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    replaced_by: String,
+}
+
+/// The history of a memory.
+#[derive(Serialize)]
+pub(super) struct HistoryOutput {
+    records: Vec<RecordJson>,
+    is_deleted: bool,
+}
+
+impl HistoryOutput {
+    pub(super) fn of(answer: &v1::GetFactHistoryResponse) -> Result<Self, Failure> {
+        let source = |source: &v1::FactSource| {
+            Ok(SourceJson {
+                id: source.id.clone(),
+                role: source.role.clone(),
+                text: source.text.clone(),
+                time: Time::maybe(source.time)?,
+            })
+        };
+        let record = |record: &v1::FactRecord| {
+            let sources = record.sources.iter().map(source);
+            Ok(RecordJson {
+                id: record.id.clone(),
+                event: event_name(record.event()),
+                old_memory: record.old_memory.clone(),
+                new_memory: record.new_memory.clone(),
+                time: Time::of(record.time)?,
+                why: record.why.clone(),
+                sources: sources.collect::<Result<_, Failure>>()?,
+                replaced_by: record.replaced_by_id.clone(),
+            })
+        };
+        let records = answer.records.iter().map(record);
+        Ok(Self {
+            records: records.collect::<Result<_, Failure>>()?,
+            is_deleted: answer.deleted,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        for record in &self.records {
+            let text = record.new_memory.as_ref().or(record.old_memory.as_ref());
+            let text = text.map_or("", String::as_str);
+            let (text, why) = (printable(text), printable(&record.why));
+            let time = when::short(record.time.0);
+            page.line(format!("{time}  {:<6} {text}  [{why}]", record.event));
+            for source in &record.sources {
+                let said = source.time.map(|time| when::short(time.0));
+                let said = said.unwrap_or_default();
+                let text = match source.text.as_str() {
+                    "" => "(erased)".to_owned(),
+                    text => format!("\"{}\"", printable(text)),
+                };
+                page.line(format!("    {said} {}: {text}", source.role));
+            }
+        }
+        if self.is_deleted {
+            page.aside("it is deleted");
+        }
+    }
+}
+
+/// How many memories ended.
+#[derive(Serialize)]
+pub(super) struct DeletedOutput {
+    pub(super) deleted: u64,
+}
+
+impl DeletedOutput {
+    pub(super) fn write(&self, page: &mut TextPage) {
+        let verb = if self.deleted == 1 { "is" } else { "are" };
+        page.line(format!("{} {verb} deleted", memories(self.deleted)));
+    }
+}
+
+/// How many events were erased.
+#[derive(Serialize)]
+pub(super) struct ResetOutput {
+    pub(super) events: u64,
+}
+
+impl ResetOutput {
+    pub(super) fn write(&self, page: &mut TextPage) {
+        page.line(format!("{} erased", plural(self.events, "event")));
+    }
+}
+
+#[derive(Serialize)]
+struct ScopeCountJson {
+    field: String,
+    value: String,
+    memories: u64,
+    created_at: Time,
+    updated_at: Time,
+}
+
+/// Who has memories.
+#[derive(Serialize)]
+pub(super) struct ScopesOutput {
+    scopes: Vec<ScopeCountJson>,
+}
+
+impl ScopesOutput {
+    pub(super) fn of(answer: &v1::ListFactScopesResponse) -> Result<Self, Failure> {
+        let scope = |scope: &v1::FactScopeCount| {
+            Ok(ScopeCountJson {
+                field: scope.field.clone(),
+                value: scope.value.clone(),
+                memories: scope.memories,
+                created_at: Time::of(scope.created_at)?,
+                updated_at: Time::of(scope.updated_at)?,
+            })
+        };
+        let scopes = answer.scopes.iter().map(scope);
+        Ok(Self {
+            scopes: scopes.collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        let mut table = TextTable::new(&[
+            ("field", Align::Left),
+            ("value", Align::Left),
+            ("memories", Align::Right),
+            ("updated", Align::Left),
+        ]);
+        for scope in &self.scopes {
+            table.row(vec![
+                scope.field.clone(),
+                scope.value.clone(),
+                scope.memories.to_string(),
+                when::short(scope.updated_at.0),
+            ]);
+        }
+        table.write(page);
+        if self.scopes.is_empty() {
+            page.aside("nothing is remembered");
+        }
+    }
+}
+
+/// Work that is left.
+#[derive(Serialize)]
+pub(super) struct PendingOutput {
+    pending: Vec<PendingJson>,
+}
+
+impl PendingOutput {
+    pub(super) fn of(answer: &v1::ListPendingFactsResponse) -> Result<Self, Failure> {
+        let pending = answer.pending.iter().map(PendingJson::of);
+        Ok(Self {
+            pending: pending.collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        for work in &self.pending {
+            page.line(printable(&work.line()));
+        }
+        if self.pending.is_empty() {
+            page.aside("nothing is pending");
+        }
+    }
+}

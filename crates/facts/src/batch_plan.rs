@@ -1,0 +1,458 @@
+//! From a batch of fact memory to one commit of a brain.
+
+use std::collections::HashMap;
+
+use amem_format::NodeId;
+use amem_format::types::{EdgeType, EventType, Micros};
+use amem_format::view::View;
+use amem_memory::add::CONFLICT_WEIGHT;
+use amem_memory::store::{FactBatch, FactOp, NewFact, NewTurn};
+use amem_memory::{Error as MemoryError, FactKind, FactScope, Role};
+use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::limits::KEPT_ANSWER_PART_BYTES;
+use crate::lookup::events_with;
+use crate::memory_chain::MemoryChain;
+use crate::pending_work::PendingEntry;
+use crate::record::{
+    AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
+    TurnRecord, answer_key, path, scoped_keys, turn_key,
+};
+
+/// The text of the end of a memory: it says nothing of what ended.
+const END_TEXT: &str = "a memory ended";
+
+/// A memory as the batch leaves it, change by change.
+struct OpenMemory {
+    head: End,
+    text: String,
+    created: Micros,
+    scope: FactScope,
+    /// Existing events of the memory: they are hidden when it ends.
+    events: Vec<NodeId>,
+    /// Events of this batch.
+    new: Vec<usize>,
+    is_ended: bool,
+}
+
+/// Collects events, edges and what is hidden.
+pub(crate) struct BatchPlan<'v> {
+    view: &'v View,
+    batch: &'v FactBatch,
+    ingest: Ingest,
+    memories: HashMap<Uuid, OpenMemory>,
+    /// Where the turns of the batch are; and ids that stand for turns that another add stored first.
+    turns: HashMap<Uuid, (End, Uuid)>,
+    said: HashMap<Uuid, Micros>,
+}
+
+/// The event of a turn in a brain, and whether it may be an end of an edge.
+pub(crate) fn turn_event(view: &View, id: Uuid) -> Result<Option<(NodeId, TurnRecord, Micros)>> {
+    for node in events_with(view, path::TURN_ID, &id.to_string())? {
+        let node = view.node(node)?;
+        if node.is_forgotten() || node.is_erased() {
+            continue;
+        }
+        let found = EventAttributes::read(&node)?.and_then(|attributes| attributes.turn);
+        if let Some(turn) = found.filter(|turn| turn.id == id) {
+            return Ok(Some((node.id(), turn, node.happened()?)));
+        }
+    }
+    Ok(None)
+}
+
+/// The turn that is stored under a scope with this text and time.
+pub(crate) fn stored_turn(
+    view: &View,
+    scope: &FactScope,
+    hash: &str,
+    time: Micros,
+) -> Result<Option<(NodeId, Uuid)>> {
+    let key = turn_key(scope, hash, time);
+    for node in events_with(view, path::TURN_KEY, &key)? {
+        let node = view.node(node)?;
+        if node.is_forgotten() || node.is_erased() {
+            continue;
+        }
+        let Some(attributes) = EventAttributes::read(&node)? else {
+            continue;
+        };
+        let is_same = attributes.scope() == *scope && node.event_time()? == Some(time);
+        if let Some(turn) = attributes.turn.filter(|turn| is_same && turn.hash == hash) {
+            return Ok(Some((node.id(), turn.id)));
+        }
+    }
+    Ok(None)
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    }
+}
+
+fn event_type(kind: FactKind) -> EventType {
+    match kind {
+        FactKind::Decision | FactKind::Plan => EventType::DECISION,
+        FactKind::Inference => EventType::INFERENCE,
+        FactKind::Skill => EventType::SKILL,
+        FactKind::Correction => EventType::CORRECTION,
+        FactKind::Fact | FactKind::Preference | FactKind::Event | FactKind::Retraction => {
+            EventType::FACT
+        }
+    }
+}
+
+impl<'v> BatchPlan<'v> {
+    /// The commit of a batch. `Changed` if a memory is not what the batch says it was.
+    pub(crate) fn of(view: &'v View, batch: &'v FactBatch) -> Result<Ingest> {
+        let mut plan = Self {
+            view,
+            batch,
+            ingest: Ingest::default(),
+            memories: HashMap::new(),
+            turns: HashMap::new(),
+            said: HashMap::new(),
+        };
+        for turn in &batch.turns {
+            plan.turn(turn)?;
+        }
+        for op in &batch.ops {
+            plan.op(op)?;
+        }
+        for work in &batch.pending {
+            let entry = PendingEntry::new(batch, work);
+            plan.hidden(pending_event(&entry, PendingState::Open)?);
+        }
+        if let Some((key, request, answer)) = &batch.answered {
+            plan.answer(key, request, &answer.to_string())?;
+        }
+        Ok(plan.ingest)
+    }
+
+    fn push(&mut self, event: NewEvent) -> usize {
+        self.ingest.events.push(event);
+        self.ingest.events.len() - 1
+    }
+
+    /// An event that no general query shows.
+    fn hidden(&mut self, event: NewEvent) {
+        let at = self.push(event);
+        self.ingest.forget.push(End::New(at));
+    }
+
+    fn link(&mut self, source: End, target: End, edge_type: EdgeType, weight: f32) {
+        self.ingest.links.push(NewLink {
+            source,
+            target,
+            edge_type,
+            weight,
+        });
+    }
+
+    fn turn(&mut self, turn: &NewTurn) -> Result<()> {
+        self.said.insert(turn.id, turn.time);
+        // Another add may have stored it since this one looked.
+        let scope = &self.batch.scope;
+        if let Some((node, id)) = stored_turn(self.view, scope, &turn.hash, turn.time)? {
+            self.turns.insert(turn.id, (End::Event(node), id));
+            return Ok(());
+        }
+        let mut attributes = EventAttributes::of(scope);
+        attributes.turn = Some(TurnRecord {
+            id: turn.id,
+            key: turn_key(scope, &turn.hash, turn.time),
+            hash: turn.hash.clone(),
+            role: role_name(turn.role).into(),
+            name: turn.name.clone(),
+        });
+        attributes.speaker = Some(match &turn.name {
+            Some(name) => name.clone(),
+            None => role_name(turn.role).into(),
+        });
+        let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
+        event.event_time = Some(turn.time);
+        event.attributes = Some(attributes.to_attributes()?);
+        let at = self.push(event);
+        self.turns.insert(turn.id, (End::New(at), turn.id));
+        Ok(())
+    }
+
+    fn op(&mut self, op: &FactOp) -> Result<()> {
+        match op {
+            FactOp::Add {
+                id,
+                fact,
+                conflicts,
+            } => self.add(*id, fact, conflicts),
+            FactOp::Update { id, old, fact } => self.update(*id, old, fact),
+            FactOp::Delete {
+                id,
+                old,
+                sources,
+                replaced_by,
+                why,
+            } => self.end(*id, old, sources, *replaced_by, why),
+        }
+    }
+
+    /// A memory that the batch changes; `Changed` if it has another text, or is gone.
+    fn open(&mut self, id: Uuid, old: Option<&str>) -> Result<&mut OpenMemory> {
+        if !self.memories.contains_key(&id) {
+            let chain = MemoryChain::of(self.view, id)?;
+            let Some(head) = chain.head() else {
+                return Err(MemoryError::Changed.into());
+            };
+            let memory = OpenMemory {
+                head: End::Event(head.node),
+                text: head.text.clone(),
+                created: head.created(),
+                scope: head.scope.clone(),
+                events: chain.events.iter().map(|event| event.node).collect(),
+                new: Vec::new(),
+                is_ended: false,
+            };
+            self.memories.insert(id, memory);
+        }
+        match self.memories.get_mut(&id) {
+            Some(memory) if !memory.is_ended && old.is_none_or(|old| old == memory.text) => {
+                Ok(memory)
+            }
+            _ => Err(MemoryError::Changed.into()),
+        }
+    }
+
+    fn sources(&self, sources: &[Uuid]) -> Vec<Uuid> {
+        sources
+            .iter()
+            .map(|id| self.turns.get(id).map_or(*id, |(_, stored)| *stored))
+            .collect()
+    }
+
+    fn record(&self, id: Uuid, fact: &NewFact, scope: &FactScope) -> FactRecord {
+        FactRecord {
+            id,
+            state: FactEventState::Version,
+            at: self.batch.at,
+            created: None,
+            hash: fact.hash.clone(),
+            kind: fact.kind,
+            source: fact.source,
+            confidence: fact.confidence,
+            keys: scoped_keys(scope, &fact.hash, &fact.slots),
+            slots: fact.slots.clone(),
+            sources: self.sources(&fact.sources),
+            because: fact.because.clone(),
+            conflicts: Vec::new(),
+            why: fact.why.clone(),
+            valid: fact.validity,
+            expires: fact.expires,
+            quarantined: fact.is_quarantined,
+            replaced_by: None,
+        }
+    }
+
+    /// The event of a version, with the edges to its turns and to what it follows from.
+    fn version(
+        &mut self,
+        fact: &NewFact,
+        record: FactRecord,
+        scope: &FactScope,
+        event_type: EventType,
+    ) -> Result<usize> {
+        let said = fact.sources.iter().filter_map(|id| self.said.get(id)).min();
+        let said = said.copied().unwrap_or(self.batch.at);
+        let mut attributes = EventAttributes::of(scope);
+        attributes.metadata = fact.metadata.clone();
+        attributes.fact = Some(record);
+        let mut event = NewEvent::new(event_type, fact.text.clone());
+        event.confidence = fact.confidence;
+        event.event_time = Some(said);
+        event.vector = fact.vector.clone();
+        event.attributes = Some(attributes.to_attributes()?);
+        let at = self.push(event);
+        for source in &fact.sources {
+            let turn = match self.turns.get(source) {
+                Some((end, _)) => Some(*end),
+                None => turn_event(self.view, *source)?.map(|(node, ..)| End::Event(node)),
+            };
+            if let Some(turn) = turn {
+                self.link(turn, End::New(at), EdgeType::SUPPORTS, 1.0);
+            }
+        }
+        for cause in &fact.because {
+            if let Ok(memory) = self.open(*cause, None) {
+                let head = memory.head;
+                if head != End::New(at) {
+                    self.link(End::New(at), head, EdgeType::CAUSED_BY, 1.0);
+                }
+            }
+        }
+        Ok(at)
+    }
+
+    fn add(&mut self, id: Uuid, fact: &NewFact, conflicts: &[Uuid]) -> Result<()> {
+        let scope = self.batch.scope.clone();
+        let mut record = self.record(id, fact, &scope);
+        record.conflicts = conflicts.to_vec();
+        let at = self.version(fact, record, &scope, event_type(fact.kind))?;
+        for other in conflicts {
+            if let Ok(memory) = self.open(*other, None) {
+                let head = memory.head;
+                self.link(End::New(at), head, EdgeType::CONTRADICTS, CONFLICT_WEIGHT);
+            }
+        }
+        let memory = OpenMemory {
+            head: End::New(at),
+            text: fact.text.clone(),
+            created: self.batch.at,
+            scope,
+            events: Vec::new(),
+            new: vec![at],
+            is_ended: false,
+        };
+        self.memories.insert(id, memory);
+        Ok(())
+    }
+
+    fn update(&mut self, id: Uuid, old: &str, fact: &NewFact) -> Result<()> {
+        let memory = self.open(id, Some(old))?;
+        // A memory keeps its scope, whichever scope found it.
+        let (before, created, scope) = (memory.head, memory.created, memory.scope.clone());
+        let mut record = self.record(id, fact, &scope);
+        record.created = Some(created);
+        let at = self.version(fact, record, &scope, EventType::CORRECTION)?;
+        match before {
+            End::Event(_) => self.link(End::New(at), before, EdgeType::SUPERSEDES, 1.0),
+            // What the same batch replaces is never seen: only history has it.
+            End::New(_) => self.ingest.forget.push(before),
+        }
+        let memory = self.open(id, None)?;
+        memory.head = End::New(at);
+        memory.text = fact.text.clone();
+        memory.new.push(at);
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        id: Uuid,
+        old: &str,
+        sources: &[Uuid],
+        replaced_by: Option<Uuid>,
+        why: &str,
+    ) -> Result<()> {
+        let memory = self.open(id, Some(old))?;
+        memory.is_ended = true;
+        let (created, scope) = (memory.created, memory.scope.clone());
+        let hidden = memory.events.iter().map(|id| End::Event(*id));
+        let hidden: Vec<End> = hidden
+            .chain(memory.new.iter().map(|at| End::New(*at)))
+            .collect();
+        for end in hidden {
+            if !self.ingest.forget.contains(&end) {
+                self.ingest.forget.push(end);
+            }
+        }
+        let mut attributes = EventAttributes::of(&scope);
+        attributes.fact = Some(FactRecord {
+            id,
+            state: FactEventState::End,
+            at: self.batch.at,
+            created: Some(created),
+            hash: String::new(),
+            kind: FactKind::Fact,
+            source: amem_memory::FactSource::Caller,
+            confidence: 1.0,
+            keys: Vec::new(),
+            slots: Vec::new(),
+            sources: self.sources(sources),
+            because: Vec::new(),
+            conflicts: Vec::new(),
+            why: why.to_owned(),
+            valid: Default::default(),
+            expires: None,
+            quarantined: false,
+            replaced_by,
+        });
+        let said = sources.iter().filter_map(|id| self.said.get(id)).min();
+        let mut event = NewEvent::new(EventType::FACT, END_TEXT);
+        event.event_time = Some(said.copied().unwrap_or(self.batch.at));
+        event.attributes = Some(attributes.to_attributes()?);
+        self.hidden(event);
+        Ok(())
+    }
+
+    fn answer(&mut self, key: &str, request: &str, answer: &str) -> Result<()> {
+        let parts = split(answer, KEPT_ANSWER_PART_BYTES);
+        let count = parts.len();
+        for (part, text) in parts.into_iter().enumerate() {
+            let mut attributes = EventAttributes::of(&self.batch.scope);
+            attributes.answer = Some(AnswerRecord {
+                key: answer_key(&self.batch.scope, key),
+                request: request.to_owned(),
+                part,
+                parts: count,
+            });
+            let mut event = NewEvent::new(EventType::FACT, text);
+            event.attributes = Some(attributes.to_attributes()?);
+            event.vector = self.no_vector();
+            self.hidden(event);
+        }
+        Ok(())
+    }
+
+    /// A zero vector, which is like no other: nothing is embedded for what is never searched.
+    fn no_vector(&self) -> Option<Vec<f32>> {
+        let dimension = self.view.vector_dimension() as usize;
+        (dimension > 0).then(|| vec![0.0; dimension])
+    }
+}
+
+/// The event of pending work.
+pub(crate) fn pending_event(entry: &PendingEntry, state: PendingState) -> Result<NewEvent> {
+    let mut attributes = EventAttributes::of(&entry.scope);
+    attributes.pending = Some(PendingRecord {
+        id: entry.id,
+        state,
+    });
+    let mut event = NewEvent::new(EventType::FACT, entry.to_text());
+    event.attributes = Some(attributes.to_attributes()?);
+    Ok(event)
+}
+
+/// A text in parts of at most `bytes`, cut between characters. The text is not empty.
+fn split(text: &str, bytes: usize) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while rest.len() > bytes {
+        let mut at = bytes;
+        while !rest.is_char_boundary(at) {
+            at -= 1;
+        }
+        parts.push(rest[..at].to_owned());
+        rest = &rest[at..];
+    }
+    parts.push(rest.to_owned());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn parts_join_to_the_text() {
+        let text = "aéßé".repeat(9);
+        for bytes in 2..12 {
+            let parts = split(&text, bytes);
+            assert!(parts.iter().all(|part| part.len() <= bytes), "{bytes}");
+            assert_eq!(parts.concat(), text);
+        }
+    }
+}

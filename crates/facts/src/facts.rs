@@ -1,0 +1,241 @@
+//! The calls on the memories of one brain.
+
+use amem_format::NodeId;
+use amem_format::types::Micros;
+use amem_format::view::AsOf;
+use amem_memory::add::{AddAnswer, AddPorts, AddRequest, add};
+use amem_memory::change::{UpdateRequest, delete, delete_all, update};
+use amem_memory::model::{FormTable, Model};
+use amem_memory::store::{Embedder, FactStore, Ids, MemoryItem};
+use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use amem_store::mutation::Answer;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::brain_store::BrainStore;
+use crate::erasure::{events_of_scope, events_of_source};
+use crate::error::Result;
+use crate::fact_brain::FactBrain;
+use crate::fact_state::FactState;
+use crate::history::{self, MemoryHistory};
+use crate::limits::ADD_TRIES_MAX;
+use crate::listing::{self, ListRequest, ListedMemories};
+use crate::memory_chain::MemoryChain;
+use crate::pending_work::{PendingEntry, open_work};
+use crate::scope_plan::FactMoment;
+use crate::search::{FactRanking, FactSearch};
+use crate::users::{self, ScopeCount};
+
+/// Ids of new memories: UUID v4.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RandomIds;
+
+impl Ids for RandomIds {
+    fn next(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+}
+
+/// Under what a change is repeated: the key, and the hash of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptAnswer {
+    /// The idempotency key.
+    pub key: String,
+    /// The hash of the request; another request under the key is refused.
+    pub request_hash: String,
+}
+
+/// The memories of a brain, and what calls on them need.
+#[derive(Clone, Copy)]
+pub struct Facts<'b> {
+    /// Where memories are.
+    pub brain: &'b dyn FactBrain,
+    /// What the calls on the brain share.
+    pub state: &'b FactState,
+    /// Makes vectors of the brain's space.
+    pub embedder: &'b dyn Embedder,
+    /// Makes ids.
+    pub ids: &'b dyn Ids,
+    /// Finds and decides, if one is configured.
+    pub model: Option<&'b dyn Model>,
+    /// The forms that models take.
+    pub forms: &'b FormTable,
+}
+
+impl Facts<'_> {
+    /// A state of the brain. Errors: an LSN in the future.
+    pub fn moment(&self, as_of: Option<AsOf>) -> Result<FactMoment> {
+        FactMoment::new(self.brain.view(), as_of)
+    }
+
+    /// Remembers what messages say; returns the commit too, unless nothing was stored.
+    pub fn add(&self, request: &AddRequest) -> Result<(AddAnswer, Option<Answer>)> {
+        let mut tries = 1;
+        loop {
+            let store = BrainStore::new(self.brain, self.state);
+            let ports = AddPorts {
+                store: &store,
+                embedder: self.embedder,
+                ids: self.ids,
+                model: self.model,
+                forms: self.forms,
+            };
+            match add(request, ports) {
+                Ok(answer) => return Ok((answer, store.committed.take())),
+                // The same request may have come twice at once: the next try finds the answer of the other.
+                Err(MemoryError::Changed)
+                    if request.idempotency_key.is_some() && tries < ADD_TRIES_MAX =>
+                {
+                    tries += 1;
+                }
+                Err(error) => return Err(store.explain(error)),
+            }
+        }
+    }
+
+    /// Finds memories, and notes that they were served: they are not learnt again.
+    pub fn search(&self, request: &FactSearch, moment: &FactMoment) -> Result<FactRanking> {
+        let ranking = request.run(moment, self.embedder)?;
+        if !ranking.hits.is_empty() {
+            let hashes = ranking.hits.iter().map(|hit| hit.item.hash.clone());
+            self.state.served.add(&request.scope, hashes);
+        }
+        Ok(ranking)
+    }
+
+    /// A memory by its id, within a scope; `None` if there is none, or it ended.
+    pub fn get(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<Option<MemoryItem>> {
+        let chain = MemoryChain::of(&moment.view, id)?;
+        let head = chain.head_at(moment)?;
+        let seen = head.filter(|head| scope.covers(&head.scope));
+        Ok(seen.map(|head| head.item()))
+    }
+
+    /// A page of the memories of a scope.
+    pub fn list(&self, request: &ListRequest, moment: &FactMoment) -> Result<ListedMemories> {
+        listing::list(moment, request)
+    }
+
+    /// Gives a memory a new text or new keys.
+    pub fn update(
+        &self,
+        request: &UpdateRequest,
+        scope: &FactScope,
+        kept: Option<&KeptAnswer>,
+    ) -> Result<(MemoryItem, Option<Answer>)> {
+        let run = |store: &BrainStore<'_>| update(request, scope, store, self.embedder);
+        self.change(request.id, scope, kept, run)
+    }
+
+    /// Ends a memory; its history stays. Returns the memory as it was.
+    pub fn delete(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        now: Micros,
+        kept: Option<&KeptAnswer>,
+    ) -> Result<(MemoryItem, Option<Answer>)> {
+        self.change(id, scope, kept, |store| delete(id, scope, now, store))
+    }
+
+    /// A change of one memory, which is done once under its key.
+    fn change(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        kept: Option<&KeptAnswer>,
+        run: impl Fn(&BrainStore<'_>) -> amem_memory::Result<MemoryItem>,
+    ) -> Result<(MemoryItem, Option<Answer>)> {
+        let store = BrainStore::new(self.brain, self.state);
+        if let Some(kept) = kept {
+            let found = store.get(id).map_err(|error| store.explain(error))?;
+            let found = found.filter(|found| scope.covers(&found.item.scope));
+            if let Some(found) = found {
+                let earlier = store.answered(&found.item.scope, &kept.key);
+                let earlier = earlier.map_err(|error| store.explain(error))?;
+                match earlier {
+                    Some(earlier) if earlier.request_hash == kept.request_hash => {
+                        return Ok((found.item, None));
+                    }
+                    Some(_) => {
+                        let key = kept.key.clone();
+                        return Err(MemoryError::KeyReused { key }.into());
+                    }
+                    None => {
+                        let answer = (kept.key.clone(), kept.request_hash.clone(), Value::Null);
+                        *store.kept.borrow_mut() = Some(answer);
+                    }
+                }
+            }
+        }
+        match run(&store) {
+            Ok(item) => Ok((item, store.committed.take())),
+            Err(error) => Err(store.explain(error)),
+        }
+    }
+
+    /// Ends all memories of a scope that match a filter; their history stays. Returns their number.
+    pub fn delete_all(
+        &self,
+        scope: &FactScope,
+        filter: Option<&FactFilter>,
+        now: Micros,
+    ) -> Result<(u64, Option<Answer>)> {
+        let store = BrainStore::new(self.brain, self.state);
+        match delete_all(scope, filter, now, &store) {
+            Ok(count) => Ok((count, store.committed.take())),
+            Err(error) => Err(store.explain(error)),
+        }
+    }
+
+    /// The history of a memory within a scope. Errors: `NotFound`.
+    pub fn history(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<MemoryHistory> {
+        let found = history::history(&moment.view, id)?;
+        let seen = found.filter(|history| scope.covers(&history.scope));
+        seen.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
+    }
+
+    /// The users, agents, apps and runs that have memories; within a scope only what it names.
+    pub fn users(&self, scope: &FactScope, moment: &FactMoment) -> Result<Vec<ScopeCount>> {
+        users::users(&moment.now, self.state, scope)
+    }
+
+    /// Work that is left, the oldest first.
+    pub fn pending(&self, scope: &FactScope, moment: &FactMoment) -> Result<Vec<PendingEntry>> {
+        open_work(&moment.now, scope)
+    }
+
+    /// The events that a reset of a scope erases: memories, history, turns, kept answers and pending work; those of
+    /// every scope for an empty one. The caller erases them, and calls `erased`.
+    pub fn events_of_scope(&self, scope: &FactScope) -> Result<Vec<NodeId>> {
+        events_of_scope(&self.brain.view(), scope)
+    }
+
+    /// The events that go with a turn, and the ids of the memories that only it supported. Errors: `NotFound`.
+    pub fn events_of_source(
+        &self,
+        turn: Uuid,
+        scope: &FactScope,
+    ) -> Result<(Vec<NodeId>, Vec<Uuid>)> {
+        let found = events_of_source(&self.brain.view(), scope, turn)?;
+        found.ok_or_else(|| {
+            let id = turn.to_string();
+            MemoryError::NotFound { id }.into()
+        })
+    }
+
+    /// Events of the brain were erased: what was counted is counted again.
+    pub fn erased(&self) {
+        users::reset_counts(self.state);
+    }
+}

@@ -1,0 +1,53 @@
+//! Fact memory in brains: a store of memories for `amem_memory`, and the calls that its clients make.
+//!
+//! A version of a memory is an event with the attribute `amem.fact`; a newer version supersedes it, and the end of a
+//! memory is an event of its own, which says when and why. Turns are events with `amem.turn`. Every version names its
+//! memory, so that the state of a memory at any moment is that of its newest event: flags only hide from general
+//! queries what facts no longer say.
+//!
+//! Promises: one add is one commit; a lookup by id, hash, slot or turn costs in proportion to what it finds, by the
+//! index of attribute values; decisions from an outdated scope are refused, not committed; a memory of another scope is
+//! neither shown nor changed.
+//! Not here: what a fact is, and what it does to others (`amem_memory`); who may call, protocols and the network.
+
+#![forbid(unsafe_code)]
+
+pub mod limits;
+
+mod error;
+mod fact_brain;
+mod record;
+mod space_embedder;
+
+mod lookup;
+mod memory_chain;
+mod scope_plan;
+
+mod fact_state;
+mod scope_locks;
+mod served_ring;
+
+mod batch_plan;
+mod brain_store;
+
+mod history;
+mod listing;
+mod pending_work;
+mod search;
+mod users;
+
+mod erasure;
+mod facts;
+
+pub use error::{Error, Result};
+pub use fact_brain::{EngineBrain, FactBrain};
+pub use fact_state::FactState;
+pub use facts::{Facts, KeptAnswer, RandomIds};
+pub use history::{HistoryEntry, MemoryHistory, SourceTurn};
+pub use listing::{ListRequest, ListedMemories};
+pub use pending_work::PendingEntry;
+pub use record::item_json;
+pub use scope_plan::FactMoment;
+pub use search::{FactHit, FactRanking, FactSearch};
+pub use space_embedder::SpaceEmbedder;
+pub use users::ScopeCount;

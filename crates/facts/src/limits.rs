@@ -1,0 +1,24 @@
+//! Limits of fact memory in brains: each has a name, a default, and an error or an effect that names it.
+
+/// Hits of one search.
+pub const FACT_HITS_MAX: usize = 1_000;
+/// Memories of one page of a list.
+pub const FACT_PAGE_MAX: usize = 1_000;
+/// Memories of a page if the request names no number.
+pub const FACT_PAGE_DEFAULT: usize = 100;
+/// Scopes that the branches of one filter name.
+pub const FILTER_SCOPES_MAX: usize = 64;
+/// Memories that were served lately, for each scope.
+pub const SERVED_MAX: usize = 256;
+/// Scopes whose served memories are remembered; the one that was used longest ago is dropped.
+pub const SERVED_SCOPES_MAX: usize = 4_096;
+/// Bytes of one part of an answer that is kept for repetitions.
+pub const KEPT_ANSWER_PART_BYTES: usize = 512 << 10;
+/// Locks of the scopes of a brain: scopes share them by hash.
+pub const SCOPE_LOCKS: usize = 256;
+/// Times that a whole add begins again because another one under the same idempotency key came first.
+pub const ADD_TRIES_MAX: usize = 3;
+/// Events since a decision that are read one by one; with more, the index of the scope is read.
+pub const RECENT_EVENTS_READ: u64 = 1_024;
+/// Pending work of one page.
+pub const PENDING_PAGE_MAX: usize = 1_000;

@@ -1,0 +1,119 @@
+//! Lists of memories, page by page: the newest first.
+
+use amem_format::types::Micros;
+use amem_memory::store::MemoryItem;
+use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+
+use crate::error::Result;
+use crate::limits::{FACT_PAGE_DEFAULT, FACT_PAGE_MAX};
+use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
+use crate::record::item_json;
+use crate::scope_plan::{FactMoment, events_of, scopes_of};
+
+/// Asks for the memories of a scope.
+#[derive(Debug, Clone, Default)]
+pub struct ListRequest {
+    /// Whose; a filter may name it instead.
+    pub scope: FactScope,
+    /// What must hold as well.
+    pub filter: Option<FactFilter>,
+    /// Memories of the page; 0 for the default.
+    pub limit: usize,
+    /// The cursor of the page before; `None` for the first.
+    pub before: Option<u64>,
+    /// What was so then; `None` for what is current.
+    pub at: Option<Micros>,
+    /// The present: what has expired by then is left out.
+    pub now: Micros,
+}
+
+/// A page of memories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ListedMemories {
+    /// The newest version first.
+    pub items: Vec<MemoryItem>,
+    /// The cursor of the next page; `None` for the last.
+    pub next: Option<u64>,
+}
+
+/// The version that a request is about, if `event` is the one to list it at: so that each memory is listed once.
+pub(crate) fn version_shown(
+    event: ChainEvent,
+    moment: &FactMoment,
+    at: Option<Micros>,
+    now: Micros,
+) -> Result<Option<ChainEvent>> {
+    if !event.is_version() {
+        return Ok(None);
+    }
+    if let Some(time) = at {
+        let chain = MemoryChain::of(&moment.view, event.record.id)?;
+        let shown = chain
+            .valid_at(time)
+            .filter(|shown| shown.node == event.node);
+        return Ok(shown.cloned());
+    }
+    let node = moment.view.node(event.node)?;
+    let is_current = if moment.is_past() {
+        let chain = MemoryChain::of(&moment.view, event.record.id)?;
+        let head = chain.head_at(moment)?;
+        head.is_some_and(|head| head.node == event.node)
+    } else {
+        is_head(&moment.view, &node)?
+    };
+    Ok((is_current && !event.is_expired(now)).then_some(event))
+}
+
+/// A page of the memories of a scope.
+pub(crate) fn list(moment: &FactMoment, request: &ListRequest) -> Result<ListedMemories> {
+    let limit = match request.limit {
+        0 => FACT_PAGE_DEFAULT,
+        limit if limit <= FACT_PAGE_MAX => limit,
+        limit => {
+            return Err(MemoryError::TooLarge {
+                what: "the page size",
+                found: limit as u64,
+                limit: FACT_PAGE_MAX as u64,
+            }
+            .into());
+        }
+    };
+    let scopes = scopes_of(&request.scope, request.filter.as_ref())?;
+    let mut ids = Vec::new();
+    for scope in &scopes {
+        ids.extend(events_of(&moment.view, scope)?);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let end = request
+        .before
+        .map_or(ids.len(), |before| ids.partition_point(|id| id.0 < before));
+    let mut items = Vec::new();
+    let mut next = None;
+    for id in ids[..end].iter().rev() {
+        let Some(event) = ChainEvent::read(&moment.view.node(*id)?)? else {
+            continue;
+        };
+        if !scopes.iter().any(|scope| scope.covers(&event.scope)) {
+            continue;
+        }
+        let Some(shown) = version_shown(event, moment, request.at, request.now)? else {
+            continue;
+        };
+        let item = shown.item();
+        let is_wanted = request
+            .filter
+            .as_ref()
+            .is_none_or(|filter| filter.matches(&item_json(&item)));
+        if !is_wanted {
+            continue;
+        }
+        if items.len() == limit {
+            // There is one more: the next page begins with it.
+            next = Some(id.0 + 1);
+            break;
+        }
+        items.push(item);
+    }
+    Ok(ListedMemories { items, next })
+}

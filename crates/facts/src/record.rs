@@ -1,0 +1,320 @@
+//! The attributes of the events of fact memory.
+//!
+//! Scope fields stand beside `amem.fact` and `amem.turn`, so that general queries of a brain select by them too.
+
+use amem_format::event::Attributes;
+use amem_format::types::Micros;
+use amem_format::view::Node;
+use amem_memory::store::MemoryItem;
+use amem_memory::{FactKind, FactScope, FactSource, Validity};
+use amem_query::time;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::Result;
+
+/// Paths of attributes that lookups use.
+pub(crate) mod path {
+    /// The memory of a version.
+    pub(crate) const FACT_ID: &str = "amem.fact.id";
+    /// Whether an event is a version or an end.
+    pub(crate) const FACT_STATE: &str = "amem.fact.state";
+    /// Hashes of scope and text, and of scope and slot.
+    pub(crate) const FACT_KEYS: &str = "amem.fact.keys";
+    /// Turns that a version is from.
+    pub(crate) const FACT_SOURCES: &str = "amem.fact.sources";
+    /// The id of a turn.
+    pub(crate) const TURN_ID: &str = "amem.turn.id";
+    /// Scope, text and time of a turn in one hash.
+    pub(crate) const TURN_KEY: &str = "amem.turn.key";
+    /// Scope and idempotency key in one hash.
+    pub(crate) const ANSWER_KEY: &str = "amem.answer.key";
+    /// Whether pending work is open.
+    pub(crate) const PENDING_STATE: &str = "amem.pending.state";
+    /// The id of pending work.
+    pub(crate) const PENDING_ID: &str = "amem.pending.id";
+}
+
+/// What an event says of its memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FactEventState {
+    /// It has this text from now on.
+    Version,
+    /// It ended.
+    End,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+/// `amem.fact`: one version of a memory, or its end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FactRecord {
+    pub(crate) id: Uuid,
+    pub(crate) state: FactEventState,
+    /// The present of the request that stored it.
+    pub(crate) at: Micros,
+    /// That of the first version, if this is a later one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) created: Option<Micros>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) hash: String,
+    pub(crate) kind: FactKind,
+    pub(crate) source: FactSource,
+    /// 0 to 1; the event's own confidence falls when it is replaced.
+    pub(crate) confidence: f32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) keys: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) slots: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<Uuid>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) because: Vec<Uuid>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) conflicts: Vec<Uuid>,
+    pub(crate) why: String,
+    #[serde(default, skip_serializing_if = "is_unstated")]
+    pub(crate) valid: Validity,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<Micros>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) quarantined: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) replaced_by: Option<Uuid>,
+}
+
+fn is_unstated(validity: &Validity) -> bool {
+    *validity == Validity::default()
+}
+
+/// `amem.turn`: a turn of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnRecord {
+    pub(crate) id: Uuid,
+    pub(crate) key: String,
+    pub(crate) hash: String,
+    pub(crate) role: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+}
+
+/// `amem.answer`: a part of an answer that is kept for repetitions; the text of the event is the part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AnswerRecord {
+    pub(crate) key: String,
+    pub(crate) request: String,
+    pub(crate) part: usize,
+    pub(crate) parts: usize,
+}
+
+/// Whether pending work is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PendingState {
+    /// It is.
+    Open,
+    /// It is done, or given up.
+    Done,
+}
+
+/// `amem.pending`: work that is left; the text of the event is the work as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PendingRecord {
+    pub(crate) id: Uuid,
+    pub(crate) state: PendingState,
+}
+
+/// The attributes of an event of fact memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EventAttributes {
+    #[serde(rename = "amem.user", default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(
+        rename = "amem.agent",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    agent: Option<String>,
+    #[serde(rename = "amem.run", default, skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+    #[serde(rename = "amem.app", default, skip_serializing_if = "Option::is_none")]
+    app: Option<String>,
+    #[serde(rename = "amem.fact", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fact: Option<FactRecord>,
+    #[serde(rename = "amem.turn", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<TurnRecord>,
+    #[serde(
+        rename = "amem.answer",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) answer: Option<AnswerRecord>,
+    #[serde(
+        rename = "amem.pending",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) pending: Option<PendingRecord>,
+    /// Who spoke: general queries rank by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) speaker: Option<String>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(crate) metadata: Map<String, Value>,
+}
+
+impl EventAttributes {
+    /// Attributes of a scope, and nothing else yet.
+    pub(crate) fn of(scope: &FactScope) -> Self {
+        Self {
+            user: scope.user.clone(),
+            agent: scope.agent.clone(),
+            run: scope.run.clone(),
+            app: scope.app.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Those of an event; `None` if it is not of fact memory: it has none, or others.
+    pub(crate) fn read(node: &Node<'_>) -> Result<Option<Self>> {
+        let json = node.attributes_json()?;
+        // What others wrote under these names is theirs.
+        Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
+    }
+
+    pub(crate) fn scope(&self) -> FactScope {
+        FactScope {
+            user: self.user.clone(),
+            agent: self.agent.clone(),
+            app: self.app.clone(),
+            run: self.run.clone(),
+        }
+    }
+
+    /// As the attributes of an event.
+    pub(crate) fn to_attributes(&self) -> Result<Attributes> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(object)) => Ok(object),
+            Ok(_) | Err(_) => {
+                let why = "they are no object".to_owned();
+                Err(amem_format::Error::invalid("attributes", why).into())
+            }
+        }
+    }
+}
+
+fn digest(parts: &[&str]) -> String {
+    let mut bytes = Vec::new();
+    for part in parts {
+        bytes.extend_from_slice(part.as_bytes());
+        // UTF-8 never has this byte.
+        bytes.push(0xFF);
+    }
+    format!("{:016x}", xxh3_64(&bytes))
+}
+
+/// The key of a text or a slot within a field of a scope. Keys propose: what they find is compared.
+pub(crate) fn scoped_key(field: &str, value: &str, what: &str) -> String {
+    digest(&["key", field, value, what])
+}
+
+/// All keys of a hash and of slots, for each field of a scope.
+pub(crate) fn scoped_keys(scope: &FactScope, hash: &str, slots: &[String]) -> Vec<String> {
+    let mut keys = Vec::new();
+    for (field, value) in scope.fields() {
+        let Some(value) = value else { continue };
+        keys.push(scoped_key(field, value, hash));
+        keys.extend(slots.iter().map(|slot| scoped_key(field, value, slot)));
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn scope_parts(scope: &FactScope) -> String {
+    scope
+        .fields()
+        .filter_map(|(field, value)| Some(format!("{field}={}\u{1}", value?)))
+        .collect()
+}
+
+/// The key of a turn.
+pub(crate) fn turn_key(scope: &FactScope, hash: &str, time: Micros) -> String {
+    digest(&["turn", &scope_parts(scope), hash, &time.0.to_string()])
+}
+
+/// The key of a kept answer.
+pub(crate) fn answer_key(scope: &FactScope, key: &str) -> String {
+    digest(&["answer", &scope_parts(scope), key])
+}
+
+/// A memory as clients and filters see it: times as texts, metadata under its name.
+pub fn item_json(item: &MemoryItem) -> Value {
+    let mut out = Map::new();
+    out.insert("id".into(), json!(item.id.to_string()));
+    out.insert("memory".into(), json!(item.memory));
+    out.insert("hash".into(), json!(item.hash));
+    for (field, value) in item.scope.fields() {
+        if let Some(value) = value {
+            out.insert(field.into(), json!(value));
+        }
+    }
+    out.insert("metadata".into(), Value::Object(item.metadata.clone()));
+    out.insert("kind".into(), json!(item.kind));
+    out.insert("confidence".into(), json!(item.confidence));
+    let mut time_of = |name: &str, at: Option<Micros>| {
+        if let Some(at) = at {
+            out.insert(name.into(), json!(time::display(at).to_string()));
+        }
+    };
+    time_of("created_at", Some(item.created_at));
+    time_of("updated_at", Some(item.updated_at));
+    time_of("expiration_date", item.expires_at);
+    time_of("valid_from_at", item.validity.from);
+    time_of("valid_to_at", item.validity.to);
+    if item.is_quarantined {
+        out.insert("quarantined".into(), json!(true));
+    }
+    Value::Object(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_different_scopes_differ() {
+        let alice = FactScope::user("alice");
+        let both = FactScope {
+            agent: Some("alice".into()),
+            ..FactScope::user("alice")
+        };
+        assert_eq!(scoped_keys(&alice, "h", &[]).len(), 1);
+        assert_eq!(scoped_keys(&both, "h", &["s".into()]).len(), 4);
+        let shifted = (FactScope::user("a"), FactScope::user("ab"));
+        assert_ne!(answer_key(&shifted.0, "bc"), answer_key(&shifted.1, "c"));
+        assert_ne!(
+            turn_key(&alice, "h", Micros(1)),
+            turn_key(&alice, "h", Micros(2))
+        );
+    }
+
+    #[test]
+    fn attributes_are_read_as_they_were_written() {
+        let mut written = EventAttributes::of(&FactScope::user("alice"));
+        written.pending = Some(PendingRecord {
+            id: Uuid::from_u128(7),
+            state: PendingState::Open,
+        });
+        let json = Value::Object(written.to_attributes().unwrap()).to_string();
+        assert_eq!(
+            serde_json::from_str::<EventAttributes>(&json).unwrap(),
+            written
+        );
+        assert!(json.contains("\"amem.user\":\"alice\""), "{json}");
+    }
+}

@@ -1,0 +1,245 @@
+//! Search: memories of a scope by a question, with scores that mean the same for every question.
+//!
+//! The order is that of the brain's search. A score is the relevance of the hit, or the calibrated cosine in the space
+//! of a model, whichever is greater; a hit scores no less than those that the search ranks below it.
+
+use std::collections::HashSet;
+
+use amem_format::types::Micros;
+use amem_format::view::View;
+use amem_memory::store::{Embedder, MemoryItem};
+use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
+use amem_query::search::Hit;
+use amem_query::{Search, Selection, embed};
+use uuid::Uuid;
+
+use crate::brain_store::versions_filter;
+use crate::error::Result;
+use crate::limits::FACT_HITS_MAX;
+use crate::listing::version_shown;
+use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::record::item_json;
+use crate::scope_plan::{FactMoment, query_scope, scopes_of};
+
+/// A question about memories.
+#[derive(Debug, Clone)]
+pub struct FactSearch {
+    /// The question; not empty.
+    pub question: String,
+    /// Whose memories; a filter may name it instead.
+    pub scope: FactScope,
+    /// What must hold as well.
+    pub filter: Option<FactFilter>,
+    /// Hits, 1 to `limits::FACT_HITS_MAX`.
+    pub limit: usize,
+    /// The least score, 0 to 1.
+    pub threshold: f32,
+    /// What was so then; `None` for what is current.
+    pub at: Option<Micros>,
+    /// Whether memories that give orders to a model are shown.
+    pub with_quarantined: bool,
+    /// The present.
+    pub now: Micros,
+}
+
+/// A memory that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactHit {
+    /// The memory.
+    pub item: MemoryItem,
+    /// 0 to 1.
+    pub score: f32,
+    /// The parts of the brain's score; its event is `found`.
+    pub parts: Hit,
+    /// The calibrated cosine, if the brain's vectors are a model's.
+    pub meaning: Option<f32>,
+    /// Memories that it may contradict.
+    pub conflicts: Vec<Uuid>,
+}
+
+/// Memories that were found, the best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactRanking {
+    /// The best first.
+    pub hits: Vec<FactHit>,
+}
+
+impl FactSearch {
+    fn validate(&self) -> Result<()> {
+        let invalid = |field: &str, why: String| MemoryError::Invalid {
+            field: field.into(),
+            why,
+        };
+        if self.question.trim().is_empty() {
+            return Err(invalid("query", "it is empty: say what to look for".into()).into());
+        }
+        if self.question.len() > QUERY_BYTES_MAX {
+            return Err(MemoryError::TooLarge {
+                what: "the query in bytes",
+                found: self.question.len() as u64,
+                limit: QUERY_BYTES_MAX as u64,
+            }
+            .into());
+        }
+        if self.limit == 0 || self.limit > FACT_HITS_MAX {
+            let why = format!("{} is not 1 to {FACT_HITS_MAX}", self.limit);
+            return Err(invalid("limit", why).into());
+        }
+        if !(0.0..=1.0).contains(&self.threshold) {
+            let why = format!("{} is not 0 to 1", self.threshold);
+            return Err(invalid("threshold", why).into());
+        }
+        Ok(())
+    }
+
+    /// Runs the search on a state of a brain.
+    pub(crate) fn run(&self, moment: &FactMoment, embedder: &dyn Embedder) -> Result<FactRanking> {
+        self.validate()?;
+        let scopes = scopes_of(&self.scope, self.filter.as_ref())?;
+        let vector = self.question_vector(&moment.view, embedder);
+        let mut hits = Vec::new();
+        for scope in &scopes {
+            hits.extend(self.of_scope(scope, &scopes, moment, embedder, &vector)?);
+        }
+        if scopes.len() > 1 {
+            hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            let mut seen = HashSet::new();
+            hits.retain(|hit| seen.insert(hit.item.id));
+            hits.truncate(self.limit);
+        }
+        Ok(FactRanking { hits })
+    }
+
+    /// The question in the space of the brain; empty if the embedder is of another one, or fails: words remain.
+    fn question_vector(&self, view: &View, embedder: &dyn Embedder) -> Vec<f32> {
+        if view.identity().space != embedder.space() {
+            return Vec::new();
+        }
+        let vector = embedder.embed(&[&self.question]).pop();
+        vector.and_then(Result::ok).flatten().unwrap_or_default()
+    }
+
+    fn of_scope(
+        &self,
+        scope: &FactScope,
+        scopes: &[FactScope],
+        moment: &FactMoment,
+        embedder: &dyn Embedder,
+        vector: &[f32],
+    ) -> Result<Vec<FactHit>> {
+        let is_past = moment.is_past() || self.at.is_some();
+        let selection = Selection {
+            scope: query_scope(scope),
+            filter: Some(versions_filter()?),
+            // What ended since was there then.
+            include_forgotten: is_past,
+            ..Selection::default()
+        };
+        let mut limit = (2 * self.limit).clamp(20, PAGE_MAX);
+        loop {
+            let search = Search {
+                question: self.question.clone(),
+                vector: vector.to_vec(),
+                selection: selection.clone(),
+                limit,
+                include_superseded: is_past,
+                include_duplicates: true,
+                ..Search::default()
+            };
+            let found = search.run(&moment.view)?.hits;
+            let is_all = found.len() < limit;
+            let mut hits = self.shown(&found, scopes, moment)?;
+            self.score(&mut hits, moment, embedder, vector)?;
+            hits.retain(|hit| hit.score >= self.threshold && hit.score > 0.0);
+            if is_all || hits.len() >= self.limit || limit == PAGE_MAX {
+                hits.truncate(self.limit);
+                return Ok(hits);
+            }
+            limit = (limit * 8).min(PAGE_MAX);
+        }
+    }
+
+    fn shown(
+        &self,
+        found: &[Hit],
+        scopes: &[FactScope],
+        moment: &FactMoment,
+    ) -> Result<Vec<FactHit>> {
+        let mut hits = Vec::new();
+        let mut seen = HashSet::new();
+        for hit in found {
+            let Some(event) = ChainEvent::read(&moment.view.node(hit.id)?)? else {
+                continue;
+            };
+            let id = event.record.id;
+            if seen.contains(&id) || !scopes.iter().any(|scope| scope.covers(&event.scope)) {
+                continue;
+            }
+            let Some(shown) = version_shown(event, moment, self.at, self.now)? else {
+                continue;
+            };
+            let item = shown.item();
+            let is_wanted = (self.with_quarantined || !item.is_quarantined)
+                && self
+                    .filter
+                    .as_ref()
+                    .is_none_or(|filter| filter.matches(&item_json(&item)));
+            if is_wanted {
+                seen.insert(id);
+                hits.push(FactHit {
+                    conflicts: self.open_conflicts(&shown, moment)?,
+                    item,
+                    score: hit.relevance.value,
+                    parts: *hit,
+                    meaning: None,
+                });
+            }
+        }
+        Ok(hits)
+    }
+
+    /// The memories that a memory was stored beside and that are still there.
+    fn open_conflicts(&self, event: &ChainEvent, moment: &FactMoment) -> Result<Vec<Uuid>> {
+        let mut open = Vec::new();
+        for other in &event.record.conflicts {
+            if MemoryChain::of(&moment.view, *other)?.head().is_some() {
+                open.push(*other);
+            }
+        }
+        Ok(open)
+    }
+
+    fn score(
+        &self,
+        hits: &mut [FactHit],
+        moment: &FactMoment,
+        embedder: &dyn Embedder,
+        vector: &[f32],
+    ) -> Result<()> {
+        let space = moment.view.identity().space;
+        // The built-in embedder's vectors say little more than the words, which relevance counts already.
+        let is_model = !vector.is_empty() && space != embed::Embedder::builtin().space();
+        for hit in hits.iter_mut().filter(|_| is_model) {
+            let node = moment.view.node(hit.parts.found)?;
+            if let Some(own) = node.vector()? {
+                let meaning = embedder.calibration().score(cosine(vector, own));
+                hit.meaning = Some(meaning);
+                hit.score = hit.score.max(meaning);
+            }
+        }
+        let mut least: f32 = 0.0;
+        for hit in hits.iter_mut().rev() {
+            least = least.max(hit.score);
+            hit.score = least;
+        }
+        Ok(())
+    }
+}
+
+/// The cosine of two vectors; no number if one of them is zero.
+fn cosine(a: &[f32], b: &[f32]) -> f32 {
+    let dot: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+    let norm = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
+    dot / (norm(a) * norm(b))
+}

@@ -1,0 +1,110 @@
+//! The users, agents, apps and runs that have memories, and how many.
+//!
+//! Counted once over all events of fact memory, and from then on over the new ones.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::PoisonError;
+
+use amem_format::types::Micros;
+use amem_format::view::View;
+use amem_memory::FactScope;
+use uuid::Uuid;
+
+use crate::error::Result;
+use crate::fact_state::FactState;
+use crate::lookup::events_with;
+use crate::memory_chain::ChainEvent;
+use crate::record::path;
+
+/// A value of a field of scopes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScopeCount {
+    /// The field, such as `user_id`.
+    pub field: &'static str,
+    /// Its value.
+    pub value: String,
+    /// Current memories.
+    pub memories: u64,
+    /// When the first memory was stored.
+    pub created_at: Micros,
+    /// When the newest change was.
+    pub updated_at: Micros,
+}
+
+/// The counts up to an event of an instance.
+#[derive(Debug, Default)]
+pub(crate) struct ScopeTally {
+    instance: Uuid,
+    until: u64,
+    counts: BTreeMap<(&'static str, String), (i64, Micros, Micros)>,
+    live: HashMap<Uuid, bool>,
+}
+
+impl ScopeTally {
+    fn advance(&mut self, view: &View) -> Result<()> {
+        if self.instance != view.instance() || self.until > view.nodes() {
+            *self = Self {
+                instance: view.instance(),
+                ..Self::default()
+            };
+        }
+        let mut ids = events_with(view, path::FACT_STATE, "version")?;
+        ids.extend(events_with(view, path::FACT_STATE, "end")?);
+        ids.sort_unstable();
+        ids.dedup();
+        let from = ids.partition_point(|id| id.0 < self.until);
+        for id in &ids[from..] {
+            if let Some(event) = ChainEvent::read(&view.node(*id)?)? {
+                self.take(&event);
+            }
+        }
+        self.until = view.nodes();
+        Ok(())
+    }
+
+    fn take(&mut self, event: &ChainEvent) {
+        let was_live = self.live.insert(event.record.id, event.is_version());
+        let change = i64::from(event.is_version()) - i64::from(was_live.unwrap_or(false));
+        let scope: &FactScope = &event.scope;
+        for (field, value) in scope.fields() {
+            let Some(value) = value else { continue };
+            let at = event.record.at;
+            let (count, _, updated) = self
+                .counts
+                .entry((field, value.to_owned()))
+                .or_insert((0, at, at));
+            *count += change;
+            *updated = (*updated).max(at);
+        }
+    }
+}
+
+/// All users, agents, apps and runs that a caller may see, by field and value.
+pub(crate) fn users(view: &View, state: &FactState, within: &FactScope) -> Result<Vec<ScopeCount>> {
+    let mut tally = state.tally.lock().unwrap_or_else(PoisonError::into_inner);
+    tally.advance(view)?;
+    let is_seen = |field: &str, value: &str| {
+        let mut named = within.fields().filter_map(|(name, own)| Some((name, own?)));
+        let is_open = within.fields().all(|(_, own)| own.is_none());
+        is_open || named.any(|(name, own)| name == field && own == value)
+    };
+    let counts = tally
+        .counts
+        .iter()
+        .filter(|((field, value), (count, ..))| *count > 0 && is_seen(field, value));
+    let shown = counts.map(|((field, value), (count, created, updated))| ScopeCount {
+        field,
+        value: value.clone(),
+        memories: u64::try_from(*count).unwrap_or_default(),
+        created_at: *created,
+        updated_at: *updated,
+    });
+    Ok(shown.collect())
+}
+
+/// Forgets the counts: the next question counts all again.
+pub(crate) fn reset_counts(state: &FactState) {
+    let mut tally = state.tally.lock().unwrap_or_else(PoisonError::into_inner);
+    *tally = ScopeTally::default();
+}

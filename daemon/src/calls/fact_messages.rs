@@ -1,0 +1,266 @@
+//! Messages of FactService from and to the types of fact memory.
+
+use amem_facts::{FactHit, HistoryEntry, PendingEntry, ScopeCount};
+use amem_format::attributes::validate;
+use amem_format::{Micros, attributes};
+use amem_memory::add::{AddAnswer, AddEvent, FactResult};
+use amem_memory::store::{HistoryEvent, MemoryItem};
+use amem_memory::{
+    ContentPart, FactFilter, FactKind, FactScope, Message, PendingReason, PendingWork, Role,
+    Validity,
+};
+use amem_proto::Timestamp;
+use amem_proto::answer::{micros, timestamp};
+use amem_proto::v1;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::refusal::{Refusal, Result};
+
+/// Whose memories; a field that is set and empty is refused later.
+pub(super) fn scope(message: Option<v1::Scope>) -> FactScope {
+    let message = message.unwrap_or_default();
+    FactScope {
+        user: message.user,
+        agent: message.agent,
+        app: message.app,
+        run: message.run,
+    }
+}
+
+pub(super) fn filter(json: &str) -> Result<Option<FactFilter>> {
+    if json.is_empty() {
+        return Ok(None);
+    }
+    let value: Value = serde_json::from_str(json)
+        .map_err(|e| Refusal::invalid("filter_json", format!("not JSON: {e}")))?;
+    Ok(Some(FactFilter::parse(&value)?))
+}
+
+/// The caller's keys, within the limits of attributes, among which they are stored.
+pub(super) fn metadata(json: &str) -> Result<Map<String, Value>> {
+    if json.is_empty() {
+        return Ok(Map::new());
+    }
+    let parsed = attributes::parse(json);
+    let metadata = parsed.map_err(|e| Refusal::invalid("metadata_json", e))?;
+    let stored: Map<String, Value> = [("metadata".to_owned(), json!(metadata))]
+        .into_iter()
+        .collect();
+    validate(&stored).map_err(|e| Refusal::invalid("metadata_json", e))?;
+    Ok(metadata)
+}
+
+pub(super) fn time(what: &str, time: Option<Timestamp>) -> Result<Option<Micros>> {
+    Ok(time.map(|time| micros(what, time)).transpose()?)
+}
+
+/// The id of a memory or of a turn.
+pub(super) fn id(text: &str) -> Result<Uuid> {
+    Ok(amem_memory::change::memory_id(text)?)
+}
+
+pub(super) fn messages(messages: Vec<v1::FactMessage>) -> Result<Vec<Message>> {
+    let one = |message: v1::FactMessage| {
+        let role = match message.role() {
+            v1::FactRole::Unspecified | v1::FactRole::User => Role::User,
+            v1::FactRole::System => Role::System,
+            v1::FactRole::Assistant => Role::Assistant,
+            v1::FactRole::Tool => Role::Tool,
+        };
+        Ok(Message {
+            role,
+            name: Some(message.name).filter(|name| !name.trim().is_empty()),
+            content: vec![ContentPart::Text(message.text)],
+            time: time("messages.time", message.time)?,
+        })
+    };
+    messages.into_iter().map(one).collect()
+}
+
+fn texts(ids: &[Uuid]) -> Vec<String> {
+    ids.iter().map(Uuid::to_string).collect()
+}
+
+fn kind(kind: FactKind) -> String {
+    match json!(kind) {
+        Value::String(name) => name,
+        _ => String::new(),
+    }
+}
+
+fn validity(validity: Validity) -> Option<v1::FactValidity> {
+    if validity == Validity::default() {
+        return None;
+    }
+    Some(v1::FactValidity {
+        from: validity.from.map(timestamp),
+        to: validity.to.map(timestamp),
+        precision: match json!(validity.precision) {
+            Value::String(name) => name,
+            _ => String::new(),
+        },
+    })
+}
+
+fn scope_message(scope: &FactScope) -> v1::Scope {
+    v1::Scope {
+        user: scope.user.clone(),
+        agent: scope.agent.clone(),
+        run: scope.run.clone(),
+        app: scope.app.clone(),
+    }
+}
+
+pub(super) fn fact(item: MemoryItem) -> v1::Fact {
+    v1::Fact {
+        id: item.id.to_string(),
+        scope: Some(scope_message(&item.scope)),
+        metadata_json: if item.metadata.is_empty() {
+            String::new()
+        } else {
+            Value::Object(item.metadata).to_string()
+        },
+        memory: item.memory,
+        hash: item.hash,
+        kind: kind(item.kind),
+        confidence: item.confidence,
+        created_at: Some(timestamp(item.created_at)),
+        updated_at: Some(timestamp(item.updated_at)),
+        expires_at: item.expires_at.map(timestamp),
+        validity: validity(item.validity),
+        quarantined: item.is_quarantined,
+        source_ids: texts(&item.sources),
+    }
+}
+
+fn result(result: FactResult) -> v1::FactResult {
+    let event = match result.event {
+        AddEvent::Add => v1::FactEvent::Add,
+        AddEvent::Update => v1::FactEvent::Update,
+        AddEvent::Delete => v1::FactEvent::Delete,
+        AddEvent::None => v1::FactEvent::None,
+    };
+    v1::FactResult {
+        event: event.into(),
+        id: result.id.to_string(),
+        memory: result.memory,
+        old_memory: result.old_memory,
+        kind: kind(result.kind),
+        validity: validity(result.validity),
+        why: Some(v1::FactReason {
+            by: result.why.by,
+            confidence: result.why.confidence,
+            source_ids: texts(&result.why.source_turns),
+        }),
+        conflict_ids: texts(&result.conflicts),
+        quarantined: result.is_quarantined,
+    }
+}
+
+fn pending_work(work: &PendingWork) -> v1::PendingFacts {
+    let reason = match work.reason {
+        PendingReason::Unreachable => "unreachable",
+        PendingReason::RateLimit => "rate_limit",
+        PendingReason::Refused => "refused",
+        PendingReason::Budget => "budget",
+        PendingReason::Embed => "embed",
+    };
+    v1::PendingFacts {
+        id: String::new(),
+        scope: None,
+        reason: reason.into(),
+        detail: work.detail.clone(),
+        turn_ids: texts(&work.turns),
+        fact_ids: texts(&work.facts),
+        tries: work.tries,
+        next_try: work.next_try.map(timestamp),
+    }
+}
+
+pub(super) fn pending(entry: &PendingEntry) -> v1::PendingFacts {
+    v1::PendingFacts {
+        id: entry.id.to_string(),
+        scope: Some(scope_message(&entry.scope)),
+        ..pending_work(&entry.work)
+    }
+}
+
+pub(super) fn added(answer: AddAnswer, moment: v1::Moment) -> v1::AddFactsResponse {
+    let skipped = answer.skipped.into_iter().map(|part| v1::SkippedMessage {
+        index: u32::try_from(part.message).unwrap_or(u32::MAX),
+        what: part.what,
+        why: part.why,
+    });
+    let rejected = answer.rejected.into_iter().map(|fact| v1::RejectedFact {
+        text: fact.text,
+        why: fact.why,
+    });
+    v1::AddFactsResponse {
+        moment: Some(moment),
+        results: answer.results.into_iter().map(result).collect(),
+        pending: answer.pending.iter().map(pending_work).collect(),
+        rejected: rejected.collect(),
+        skipped: skipped.collect(),
+        usage: Some(v1::FactUsage {
+            calls: answer.usage.calls,
+            retries: answer.usage.retries,
+            tokens_in: answer.usage.tokens_in,
+            tokens_out: answer.usage.tokens_out,
+            model_millis: answer.usage.model_millis,
+        }),
+        turn_ids: texts(&answer.turns),
+    }
+}
+
+pub(super) fn hit(hit: FactHit, explain: bool) -> v1::FactHit {
+    let parts = hit.parts;
+    v1::FactHit {
+        score: hit.score,
+        parts: explain.then_some(v1::FactScoreParts {
+            text: parts.text,
+            vector: parts.vector,
+            neighbours: parts.neighbours + parts.session,
+            rank: parts.score,
+            covered: parts.relevance.covered,
+            known: parts.relevance.known,
+            meaning: hit.meaning,
+        }),
+        conflict_ids: texts(&hit.conflicts),
+        fact: Some(fact(hit.item)),
+    }
+}
+
+pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
+    let event = match entry.record.event {
+        HistoryEvent::Add => v1::FactEvent::Add,
+        HistoryEvent::Update => v1::FactEvent::Update,
+        HistoryEvent::Delete => v1::FactEvent::Delete,
+    };
+    let sources = entry.turns.into_iter().map(|turn| v1::FactSource {
+        id: turn.id.to_string(),
+        role: turn.role,
+        text: turn.text,
+        time: turn.time.map(timestamp),
+    });
+    v1::FactRecord {
+        id: entry.record.id.to_string(),
+        event: event.into(),
+        old_memory: entry.record.old_memory,
+        new_memory: entry.record.new_memory,
+        time: Some(timestamp(entry.record.at)),
+        why: entry.record.why,
+        sources: sources.collect(),
+        replaced_by_id: entry.replaced_by.map_or(String::new(), |id| id.to_string()),
+    }
+}
+
+pub(super) fn scope_count(count: ScopeCount) -> v1::FactScopeCount {
+    v1::FactScopeCount {
+        field: count.field.into(),
+        value: count.value,
+        memories: count.memories,
+        created_at: Some(timestamp(count.created_at)),
+        updated_at: Some(timestamp(count.updated_at)),
+    }
+}

@@ -1,0 +1,404 @@
+//! The calls of FactService.
+
+use std::sync::Arc;
+
+use amem_facts::{FactSearch, KeptAnswer, ListRequest};
+use amem_memory::add::{AddRequest, AssistantPolicy};
+use amem_memory::change::UpdateRequest;
+use amem_memory::text_hash;
+use amem_proto::answer::{as_of, moment};
+use amem_proto::v1;
+use prost::Message;
+
+use super::fact_memory::{DEFAULT_BRAIN, now};
+use super::fact_messages::{self as convert, filter, id, metadata, scope, time};
+use super::gateway::{Gateway, Handle};
+use super::validate::unknown_page_token;
+use crate::auth::{Caller, Role};
+use crate::refusal::{Refusal, Result};
+
+/// Agent and request id; other options are refused, so that none is ignored in silence.
+fn options(options: Option<v1::WriteOptions>) -> Result<(String, Option<String>)> {
+    let options = options.unwrap_or_default();
+    if options.expected_lsn.is_some() || options.expected_head.is_some() {
+        let why = "facts have no preconditions but expected_text: leave it out";
+        return Err(Refusal::invalid("options", why));
+    }
+    let id = Some(options.request_id).filter(|id| !id.is_empty());
+    if let Some(id) = &id {
+        uuid::Uuid::try_parse(id)
+            .map_err(|e| Refusal::invalid("request_id", format!("{id:?} is not a UUID: {e}")))?;
+    }
+    Ok((options.agent, id.map(|id| format!("request:{id}"))))
+}
+
+/// The key of a change, and the hash of what it asks for.
+fn kept(key: Option<String>, request: &impl Message) -> Option<KeptAnswer> {
+    let body = request.encode_to_vec();
+    let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
+    key.map(|key| KeptAnswer {
+        key,
+        request_hash: text_hash(&hex),
+    })
+}
+
+impl Handle for v1::AddFactsRequest {
+    type Response = v1::AddFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, key) = options(request.options)?;
+        let now = now();
+        let messages = convert::messages(request.messages)?;
+        let mut add = AddRequest::new(messages, scope(request.scope), now);
+        add.infer = request.infer.unwrap_or(true);
+        add.dry_run = request.dry_run;
+        add.prompt = Some(request.prompt).filter(|prompt| !prompt.is_empty());
+        add.filters = filter(&request.filter_json)?;
+        add.metadata = metadata(&request.metadata_json)?;
+        add.timestamp = time("timestamp", request.timestamp)?;
+        add.expires = time("expires_at", request.expires_at)?;
+        add.idempotency_key = Some(request.idempotency_key)
+            .filter(|key| !key.is_empty())
+            .or(key);
+        if request.assistant_facts {
+            add.assistant = AssistantPolicy::Facts;
+        }
+        add.validate()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| facts.add(&add);
+        let (answer, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        Ok(convert::added(answer, moment(&brain.view())))
+    }
+}
+
+impl Handle for v1::SearchFactsRequest {
+    type Response = v1::SearchFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let search = FactSearch {
+            question: request.query,
+            scope: scope(request.scope),
+            filter: filter(&request.filter_json)?,
+            limit: match request.limit {
+                0 => 10,
+                limit => limit as usize,
+            },
+            threshold: request.threshold,
+            at: time("at", request.at)?,
+            with_quarantined: false,
+            now: now(),
+        };
+        let (as_of, explain) = (as_of(request.as_of)?, request.explain);
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(as_of)?;
+            let ranking = facts.search(&search, &at)?;
+            Ok((moment(at.view()), ranking))
+        };
+        let (moment, ranking) = gateway.with_facts(caller, &brain, "", work).await?;
+        let hits = ranking.hits.into_iter();
+        Ok(v1::SearchFactsResponse {
+            moment: Some(moment),
+            hits: hits.map(|hit| convert::hit(hit, explain)).collect(),
+        })
+    }
+}
+
+impl Handle for v1::GetFactRequest {
+    type Response = v1::GetFactResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (id, scope, as_of) = (
+            id(&request.id)?,
+            scope(request.scope),
+            as_of(request.as_of)?,
+        );
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(as_of)?;
+            let item = facts.get(id, &scope, &at)?;
+            let not_found = || amem_memory::Error::NotFound { id: id.to_string() };
+            Ok((moment(at.view()), item.ok_or_else(not_found)?))
+        };
+        let (moment, item) = gateway.with_facts(caller, &brain, "", work).await?;
+        Ok(v1::GetFactResponse {
+            moment: Some(moment),
+            fact: Some(convert::fact(item)),
+        })
+    }
+}
+
+impl Handle for v1::ListFactsRequest {
+    type Response = v1::ListFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let before = match request.page_token.as_str() {
+            "" => None,
+            token => Some(token.parse().map_err(|_| unknown_page_token(token))?),
+        };
+        let list = ListRequest {
+            scope: scope(request.scope),
+            filter: filter(&request.filter_json)?,
+            limit: request.page_size as usize,
+            before,
+            at: time("at", request.at)?,
+            now: now(),
+        };
+        let as_of = as_of(request.as_of)?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(as_of)?;
+            Ok((moment(at.view()), facts.list(&list, &at)?))
+        };
+        let (moment, page) = gateway.with_facts(caller, &brain, "", work).await?;
+        Ok(v1::ListFactsResponse {
+            moment: Some(moment),
+            facts: page.items.into_iter().map(convert::fact).collect(),
+            next_page_token: page.next.map_or(String::new(), |next| next.to_string()),
+        })
+    }
+}
+
+impl Handle for v1::UpdateFactRequest {
+    type Response = v1::UpdateFactResponse;
+
+    async fn handle(
+        mut request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, key) = options(request.options.take())?;
+        let kept = kept(key, &request);
+        let metadata = request.metadata_json.as_deref().map(metadata).transpose()?;
+        let update = UpdateRequest {
+            id: id(&request.id)?,
+            text: request.text,
+            metadata,
+            expected: request.expected_text,
+            now: now(),
+        };
+        update.validate()?;
+        let scope = scope(request.scope);
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work =
+            move |facts: &amem_facts::Facts<'_>| facts.update(&update, &scope, kept.as_ref());
+        let (item, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        Ok(v1::UpdateFactResponse {
+            moment: Some(moment(&brain.view())),
+            fact: Some(convert::fact(item)),
+        })
+    }
+}
+
+impl Handle for v1::DeleteFactRequest {
+    type Response = v1::DeleteFactResponse;
+
+    async fn handle(
+        mut request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, key) = options(request.options.take())?;
+        let kept = kept(key, &request);
+        let (id, scope, now) = (id(&request.id)?, scope(request.scope), now());
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work =
+            move |facts: &amem_facts::Facts<'_>| facts.delete(id, &scope, now, kept.as_ref());
+        let (item, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        Ok(v1::DeleteFactResponse {
+            moment: Some(moment(&brain.view())),
+            fact: Some(convert::fact(item)),
+        })
+    }
+}
+
+impl Handle for v1::DeleteFactsRequest {
+    type Response = v1::DeleteFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, _) = options(request.options)?;
+        let (scope, filter) = (scope(request.scope), filter(&request.filter_json)?);
+        scope.validate()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work =
+            move |facts: &amem_facts::Facts<'_>| facts.delete_all(&scope, filter.as_ref(), now());
+        let (deleted, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        Ok(v1::DeleteFactsResponse {
+            moment: Some(moment(&brain.view())),
+            deleted,
+        })
+    }
+}
+
+impl Handle for v1::GetFactHistoryRequest {
+    type Response = v1::GetFactHistoryResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (id, scope) = (id(&request.id)?, scope(request.scope));
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(None)?;
+            Ok((moment(at.view()), facts.history(id, &scope, &at)?))
+        };
+        let (moment, history) = gateway.with_facts(caller, &brain, "", work).await?;
+        Ok(v1::GetFactHistoryResponse {
+            moment: Some(moment),
+            records: history.entries.into_iter().map(convert::record).collect(),
+            deleted: history.is_deleted,
+        })
+    }
+}
+
+impl Handle for v1::ListFactScopesRequest {
+    type Response = v1::ListFactScopesResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(None)?;
+            Ok((moment(at.view()), facts.users(&scope(None), &at)?))
+        };
+        let (moment, scopes) = gateway.with_facts(caller, &brain, "", work).await?;
+        Ok(v1::ListFactScopesResponse {
+            moment: Some(moment),
+            scopes: scopes.into_iter().map(convert::scope_count).collect(),
+        })
+    }
+}
+
+impl Handle for v1::ListPendingFactsRequest {
+    type Response = v1::ListPendingFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let scope = scope(request.scope);
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(None)?;
+            Ok((moment(at.view()), facts.pending(&scope, &at)?))
+        };
+        let (moment, entries) = gateway.with_facts(caller, &brain, "", work).await?;
+        Ok(v1::ListPendingFactsResponse {
+            moment: Some(moment),
+            pending: entries.iter().map(convert::pending).collect(),
+        })
+    }
+}
+
+/// The erasure of events of a brain, as MemoryService does it.
+fn erase(brain: &str, ids: &[amem_format::NodeId], agent: String) -> v1::EraseRequest {
+    v1::EraseRequest {
+        brain: if brain.is_empty() {
+            DEFAULT_BRAIN
+        } else {
+            brain
+        }
+        .to_owned(),
+        event_ids: ids.iter().map(|id| id.0).collect(),
+        options: Some(v1::WriteOptions {
+            agent,
+            ..v1::WriteOptions::default()
+        }),
+        reader_wait: None,
+    }
+}
+
+impl Handle for v1::ResetFactsRequest {
+    type Response = v1::ResetFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, _) = options(request.options)?;
+        let scope = scope(request.scope);
+        if request.everything && scope != Default::default() {
+            let why = "it is set beside a scope: set one of them";
+            return Err(Refusal::invalid("everything", why));
+        }
+        if !request.everything {
+            scope.validate()?;
+        }
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        if request.everything {
+            caller.check(&brain.name, Role::Admin)?;
+        }
+        let work = move |facts: &amem_facts::Facts<'_>| facts.events_of_scope(&scope);
+        let ids = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let mut response = v1::ResetFactsResponse {
+            events: ids.len() as u64,
+            ..v1::ResetFactsResponse::default()
+        };
+        if !ids.is_empty() {
+            let change = erase(&brain.name, &ids, agent.clone());
+            response.erase = Some(gateway.write_as(caller, change).await?);
+            let forget = move |facts: &amem_facts::Facts<'_>| {
+                facts.erased();
+                Ok(())
+            };
+            gateway.with_facts(caller, &brain, &agent, forget).await?;
+        }
+        response.moment = Some(moment(&brain.view()));
+        Ok(response)
+    }
+}
+
+impl Handle for v1::EraseFactSourceRequest {
+    type Response = v1::EraseFactSourceResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, _) = options(request.options)?;
+        let (turn, scope) = (id(&request.turn_id)?, scope(request.scope));
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| facts.events_of_source(turn, &scope);
+        let (ids, memories) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let change = erase(&brain.name, &ids, agent.clone());
+        let erased = gateway.write_as(caller, change).await?;
+        let forget = move |facts: &amem_facts::Facts<'_>| {
+            facts.erased();
+            Ok(())
+        };
+        gateway.with_facts(caller, &brain, &agent, forget).await?;
+        Ok(v1::EraseFactSourceResponse {
+            moment: Some(moment(&brain.view())),
+            fact_ids: memories.iter().map(ToString::to_string).collect(),
+            erase: Some(erased),
+        })
+    }
+}

@@ -1,0 +1,28 @@
+//! Fact memory on real brains: the 42 cases of the specification by number, bad input, random histories, lookups, and
+//! the daemon.
+//!
+//! Case 4 has a scripted semantic embedder, 36, 39 and 40 scripted models, 37 a scripted embedder. Not here: cases 33
+//! to 35, which need a graph of entities, 41, which needs other stores, and the default model of 42, whose default
+//! embedder is here.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+#[expect(dead_code, reason = "the tests of the daemon need more")]
+#[path = "../daemon/process.rs"]
+mod process;
+
+mod ports;
+mod support;
+
+mod bad_input;
+mod cases;
+mod lookups;
+mod random;
+mod repeated;
+mod service;
+mod sources;
+mod times;

@@ -1,0 +1,68 @@
+//! Sources: turns are searchable and tied to facts; an erased one takes what only it supported.
+
+use amem_facts::FactBrain;
+use amem_query::{Search, Selection};
+
+use crate::support::{Bench, alice};
+
+#[test]
+fn turns_are_searchable_events_and_no_memories() {
+    let bench = Bench::new();
+    let answer = bench.add("I live in Porto", &alice());
+    let view = bench.brain.view();
+    let search = Search {
+        question: "Porto".into(),
+        selection: Selection::default(),
+        ..Search::default()
+    };
+    let hits = search.run(&view).unwrap().hits;
+    let texts: Vec<String> = hits
+        .iter()
+        .map(|hit| view.node(hit.id).unwrap().text().unwrap().into_owned())
+        .collect();
+    assert!(texts.contains(&"I live in Porto".to_owned()), "{texts:?}");
+    assert_eq!(bench.all(&alice()).len(), answer.results.len());
+}
+
+#[test]
+fn an_erased_source_takes_the_facts_that_only_it_supported() {
+    let bench = Bench::new();
+    let first = bench.add("I live in Porto. I have a dog.", &alice());
+    bench.add("I moved to Rome", &alice());
+    let turn = first.turns[0];
+    let facts = bench.facts();
+    let (events, memories) = facts.events_of_source(turn, &alice()).unwrap();
+    bench.erase(events);
+    facts.erased();
+    assert_eq!(memories.len(), 1, "the dog: {memories:?}");
+    let texts = bench.texts(&alice());
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert!(texts[0].contains("Rome"), "{texts:?}");
+    let home = bench.all(&alice())[0].id;
+    let history = bench.history(home);
+    assert_eq!(
+        history.entries.len(),
+        1,
+        "the version of the erased turn is gone: {history:?}"
+    );
+    assert!(facts.events_of_source(turn, &alice()).is_err());
+}
+
+#[test]
+fn ended_memories_are_in_no_general_query() {
+    let bench = Bench::new();
+    let id = bench.keep("User likes tea", &alice());
+    bench.update(id, "User likes green tea");
+    bench.delete(id);
+    let view = bench.brain.view();
+    let shown = amem_query::Pattern {
+        limit: 100,
+        ..amem_query::Pattern::default()
+    };
+    let shown = shown.run(&view).unwrap().ids;
+    let texts: Vec<String> = shown
+        .iter()
+        .map(|id| view.node(*id).unwrap().text().unwrap().into_owned())
+        .collect();
+    assert_eq!(texts, ["User likes tea"], "the turn alone: {texts:?}");
+}
