@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::limits::KEPT_ANSWER_PART_BYTES;
 use crate::lookup::events_with;
 use crate::memory_chain::MemoryChain;
-use crate::pending_work::PendingEntry;
+use crate::pending_work::{PendingEntry, WorkContext};
 use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
     TurnRecord, answer_key, path, scoped_keys, turn_key,
@@ -110,7 +110,7 @@ fn event_type(kind: FactKind) -> EventType {
 
 impl<'v> BatchPlan<'v> {
     /// The commit of a batch. `Changed` if a memory is not what the batch says it was.
-    pub(crate) fn of(view: &'v View, batch: &'v FactBatch) -> Result<Ingest> {
+    pub(crate) fn of(view: &'v View, batch: &'v FactBatch, work: &WorkContext) -> Result<Ingest> {
         let mut plan = Self {
             view,
             batch,
@@ -125,9 +125,12 @@ impl<'v> BatchPlan<'v> {
         for op in &batch.ops {
             plan.op(op)?;
         }
-        for work in &batch.pending {
-            let entry = PendingEntry::new(batch, work);
+        for left in &batch.pending {
+            let entry = work.entry(batch, left);
             plan.hidden(pending_event(&entry, PendingState::Open)?);
+        }
+        if let Some(done) = work.retry_of.as_ref().filter(|_| batch.pending.is_empty()) {
+            plan.hidden(pending_event(done, PendingState::Done)?);
         }
         if let Some((key, request, answer)) = &batch.answered {
             plan.answer(key, request, &answer.to_string())?;
@@ -424,6 +427,11 @@ pub(crate) fn pending_event(entry: &PendingEntry, state: PendingState) -> Result
     let mut event = NewEvent::new(EventType::FACT, entry.to_text());
     event.attributes = Some(attributes.to_attributes()?);
     Ok(event)
+}
+
+/// Hides all events of an ingest.
+pub(crate) fn hide_all(ingest: &mut Ingest) {
+    ingest.forget = (0..ingest.events.len()).map(End::New).collect();
 }
 
 /// A text in parts of at most `bytes`, cut between characters. The text is not empty.

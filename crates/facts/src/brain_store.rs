@@ -18,6 +18,7 @@ use amem_memory::store::{
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
 use amem_query::filter::Filter;
 use amem_query::{Selection, Similar, SimilarityTarget};
+use amem_store::mutation::{Answer, Mutation};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -28,6 +29,7 @@ use crate::fact_state::FactState;
 use crate::limits::RECENT_EVENTS_READ;
 use crate::lookup::{count_with, events_with};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
+use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope};
 
@@ -39,10 +41,12 @@ pub(crate) struct BrainStore<'b> {
     state: &'b FactState,
     /// The key, the hash of the request and the answer that a repetition gets, of a request that brings none itself.
     pub(crate) kept: RefCell<Option<(String, String, Value)>>,
+    /// What is kept with work that is left.
+    pub(crate) work: RefCell<WorkContext>,
     /// What the brain said, whose own words alone the port can pass on.
     failure: RefCell<Option<EngineError>>,
     /// The LSN of the last commit.
-    pub(crate) committed: RefCell<Option<amem_store::mutation::Answer>>,
+    pub(crate) committed: RefCell<Option<Answer>>,
 }
 
 impl<'b> BrainStore<'b> {
@@ -51,6 +55,7 @@ impl<'b> BrainStore<'b> {
             brain,
             state,
             kept: RefCell::default(),
+            work: RefCell::default(),
             failure: RefCell::default(),
             committed: RefCell::default(),
         }
@@ -408,11 +413,11 @@ impl BrainStore<'_> {
             // The same request came twice at once, and the other was first: it is answered like that one.
             return Err(MemoryError::Changed.into());
         }
-        let ingest = BatchPlan::of(&view, batch)?;
+        let ingest = BatchPlan::of(&view, batch, &self.work.borrow())?;
         if ingest.events.is_empty() {
             return Ok(());
         }
-        let answer = self.brain.commit(ingest)?;
+        let answer = self.brain.commit(Mutation::Ingest(ingest))?;
         *self.committed.borrow_mut() = Some(answer);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use amem_engine::{OpenBrain, Result};
 use amem_format::view::View;
-use amem_store::mutation::{Answer, Ingest, Mutation, Request};
+use amem_store::mutation::{Answer, Mutation, NewEvent, Request};
 use tokio::runtime::Handle;
 
 /// A brain that memories are kept in. Calls may wait: they are made on a thread that may.
@@ -12,8 +12,8 @@ pub trait FactBrain: Send + Sync {
     /// A view of every commit that was answered.
     fn view(&self) -> View;
 
-    /// Commits events, with what they replace and hide; returns once that is durable and every later view has it.
-    fn commit(&self, ingest: Ingest) -> Result<Answer>;
+    /// Commits a change, whole or not at all; returns once it is durable and every later view has it.
+    fn commit(&self, mutation: Mutation) -> Result<Answer>;
 }
 
 /// A brain of the engine, on behalf of a caller.
@@ -42,15 +42,21 @@ impl FactBrain for EngineBrain {
         self.brain.view()
     }
 
-    fn commit(&self, ingest: Ingest) -> Result<Answer> {
-        let bytes = ingest.events.iter().map(|event| {
-            let vector = event.vector.as_ref().map_or(0, |vector| 4 * vector.len());
-            // Attributes are about as long as a short text.
-            event.text.len() + vector + 512
-        });
-        let bytes = bytes.sum();
-        let request = Request::new(Mutation::Ingest(ingest)).by(&self.principal, &self.agent);
+    fn commit(&self, mutation: Mutation) -> Result<Answer> {
+        let bytes = match &mutation {
+            Mutation::Ingest(ingest) => ingest.events.iter().map(event_bytes).sum(),
+            _ => EVENT_BYTES,
+        };
+        let request = Request::new(mutation).by(&self.principal, &self.agent);
         let written = self.handle.block_on(self.brain.commit(request, bytes))?;
         Ok(written.answer)
     }
+}
+
+/// About the bytes of the attributes and the head of an event.
+const EVENT_BYTES: usize = 512;
+
+fn event_bytes(event: &NewEvent) -> usize {
+    let vector = event.vector.as_ref().map_or(0, |vector| 4 * vector.len());
+    event.text.len() + vector + EVENT_BYTES
 }

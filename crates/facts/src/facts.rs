@@ -18,10 +18,11 @@ use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::history::{self, MemoryHistory};
-use crate::limits::ADD_TRIES_MAX;
+use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::MemoryChain;
-use crate::pending_work::{PendingEntry, open_work};
+use crate::pending_work::{AddOptions, PendingEntry, open_work};
+use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
 use crate::users::{self, ScopeCount};
@@ -73,6 +74,7 @@ impl Facts<'_> {
         let mut tries = 1;
         loop {
             let store = BrainStore::new(self.brain, self.state);
+            store.work.borrow_mut().options = AddOptions::of(request);
             let ports = AddPorts {
                 store: &store,
                 embedder: self.embedder,
@@ -208,6 +210,16 @@ impl Facts<'_> {
     /// The users, agents, apps and runs that have memories; within a scope only what it names.
     pub fn users(&self, scope: &FactScope, moment: &FactMoment) -> Result<Vec<ScopeCount>> {
         users::users(&moment.now, self.state, scope)
+    }
+
+    /// Memories of a scope that may contradict others, the newest first, at most `limits::FACT_PAGE_MAX`.
+    pub fn review(
+        &self,
+        scope: &FactScope,
+        now: Micros,
+        moment: &FactMoment,
+    ) -> Result<Vec<OpenConflict>> {
+        open_conflicts(moment, scope, now, FACT_PAGE_MAX)
     }
 
     /// Work that is left, the oldest first.

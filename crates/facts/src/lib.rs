@@ -33,11 +33,13 @@ mod brain_store;
 mod history;
 mod listing;
 mod pending_work;
+mod review;
 mod search;
 mod users;
 
 mod erasure;
 mod facts;
+mod retry;
 
 pub use error::{Error, Result};
 pub use fact_brain::{EngineBrain, FactBrain};
@@ -45,8 +47,10 @@ pub use fact_state::FactState;
 pub use facts::{Facts, KeptAnswer, RandomIds};
 pub use history::{HistoryEntry, MemoryHistory, SourceTurn};
 pub use listing::{ListRequest, ListedMemories};
-pub use pending_work::PendingEntry;
+pub use pending_work::{AddOptions, PendingEntry};
 pub use record::item_json;
+pub use retry::RetryOutcome;
+pub use review::OpenConflict;
 pub use scope_plan::FactMoment;
 pub use search::{FactHit, FactRanking, FactSearch};
 pub use space_embedder::SpaceEmbedder;

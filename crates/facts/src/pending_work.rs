@@ -1,37 +1,105 @@
 //! Pending work, kept in the brain: it survives restarts, and is listed and tried again.
 
+use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
+use amem_memory::add::{AddRequest, AssistantPolicy};
 use amem_memory::store::FactBatch;
 use amem_memory::{FactScope, PendingWork};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::lookup::events_with;
 use crate::record::{EventAttributes, path};
 
+/// What an add asked for besides its messages: another try asks for the same.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AddOptions {
+    /// The caller's own instructions for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// Which memories may be changed, in the specification's spelling.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub filter: Value,
+    /// Keys of each memory.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// When the memories end by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Micros>,
+    /// True if the agent's turns are facts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assistant_facts: bool,
+}
+
+impl AddOptions {
+    pub(crate) fn of(request: &AddRequest) -> Self {
+        Self {
+            prompt: request.prompt.clone(),
+            filter: request
+                .filters
+                .as_ref()
+                .map_or(Value::Null, |filter| filter.to_json()),
+            metadata: request.metadata.clone(),
+            expires: request.expires,
+            assistant_facts: request.assistant == AssistantPolicy::Facts,
+        }
+    }
+}
+
 /// Work that is left, and what is needed to do it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PendingEntry {
-    /// Its id; UUID v4.
+    /// Its id; UUID v4, the same over all tries.
     pub id: Uuid,
     /// Whose memories it is about.
     pub scope: FactScope,
     /// What is left, and why.
     pub work: PendingWork,
-    /// When it was stored.
+    /// When it was stored first.
     pub since: Micros,
+    /// What the add asked for.
+    #[serde(default)]
+    pub options: AddOptions,
+}
+
+/// The work that a request is about: what an add leaves is kept with its options, and a try goes on with its entry.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WorkContext {
+    pub(crate) options: AddOptions,
+    pub(crate) retry_of: Option<PendingEntry>,
+}
+
+impl WorkContext {
+    /// The entry of work that a batch leaves.
+    pub(crate) fn entry(&self, batch: &FactBatch, work: &PendingWork) -> PendingEntry {
+        match &self.retry_of {
+            Some(before) => before.failed_again(&work.detail, batch.at),
+            None => PendingEntry {
+                id: Uuid::new_v4(),
+                scope: batch.scope.clone(),
+                work: work.clone(),
+                since: batch.at,
+                options: self.options.clone(),
+            },
+        }
+    }
 }
 
 impl PendingEntry {
-    pub(crate) fn new(batch: &FactBatch, work: &PendingWork) -> Self {
-        Self {
-            id: Uuid::new_v4(),
-            scope: batch.scope.clone(),
-            work: work.clone(),
-            since: batch.at,
-        }
+    /// The same work after one more try.
+    pub(crate) fn failed_again(&self, detail: &str, now: Micros) -> Self {
+        let mut next = self.clone();
+        next.work.detail = detail.to_owned();
+        next.work.failed(now);
+        next
+    }
+
+    /// True if it is time for the next try.
+    pub fn is_due(&self, now: Micros) -> bool {
+        self.work.next_try.is_some_and(|at| at <= now)
     }
 
     /// As the text of its event.
@@ -43,7 +111,7 @@ impl PendingEntry {
 
 /// Open work of a scope, the oldest first; that of every scope for an empty one.
 pub(crate) fn open_work(view: &View, scope: &FactScope) -> Result<Vec<PendingEntry>> {
-    let mut open = Vec::new();
+    let mut open: Vec<PendingEntry> = Vec::new();
     for node in events_with(view, path::PENDING_STATE, "open")? {
         let node = view.node(node)?;
         let attributes = EventAttributes::read(&node)?;
@@ -63,11 +131,12 @@ pub(crate) fn open_work(view: &View, scope: &FactScope) -> Result<Vec<PendingEnt
         })?;
         open.push(entry);
     }
+    open.sort_by_key(|entry| entry.since);
     Ok(open)
 }
 
 /// True if no later event speaks of the same work.
-fn is_newest(view: &View, id: Uuid, node: amem_format::NodeId) -> Result<bool> {
+fn is_newest(view: &View, id: Uuid, node: NodeId) -> Result<bool> {
     let mut events = events_with(view, path::PENDING_ID, &id.to_string())?;
     while let Some(last) = events.pop() {
         let attributes = EventAttributes::read(&view.node(last)?)?;

@@ -1,0 +1,57 @@
+//! Review: memories that may contradict each other, as long as both are there.
+
+use amem_memory::FactScope;
+use amem_memory::store::MemoryItem;
+
+use crate::error::Result;
+use crate::listing::version_shown;
+use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::scope_plan::{FactMoment, events_of};
+use amem_format::types::Micros;
+
+/// A memory, and those that it was stored beside although they may contradict it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenConflict {
+    /// The newer memory.
+    pub item: MemoryItem,
+    /// The older ones that are still there.
+    pub others: Vec<MemoryItem>,
+}
+
+/// The open conflicts of a scope, the newest first, at most `limit`.
+pub(crate) fn open_conflicts(
+    moment: &FactMoment,
+    scope: &FactScope,
+    now: Micros,
+    limit: usize,
+) -> Result<Vec<OpenConflict>> {
+    scope.validate()?;
+    let mut out = Vec::new();
+    for id in events_of(&moment.view, scope)?.into_iter().rev() {
+        if out.len() == limit {
+            break;
+        }
+        let Some(event) = ChainEvent::read(&moment.view.node(id)?)? else {
+            continue;
+        };
+        if event.record.conflicts.is_empty() || !scope.covers(&event.scope) {
+            continue;
+        }
+        let Some(shown) = version_shown(event, moment, None, now)? else {
+            continue;
+        };
+        let mut others = Vec::new();
+        for other in &shown.record.conflicts {
+            let chain = MemoryChain::of(&moment.view, *other)?;
+            let head = chain.head_at(moment)?.filter(|head| !head.is_expired(now));
+            others.extend(head.map(ChainEvent::item));
+        }
+        if !others.is_empty() {
+            out.push(OpenConflict {
+                item: shown.item(),
+                others,
+            });
+        }
+    }
+    Ok(out)
+}
