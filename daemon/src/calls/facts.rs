@@ -316,6 +316,59 @@ impl Handle for v1::ListPendingFactsRequest {
     }
 }
 
+impl Handle for v1::ListFactConflictsRequest {
+    type Response = v1::ListFactConflictsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let scope = scope(request.scope);
+        scope.validate()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let at = facts.moment(None)?;
+            Ok((moment(at.view()), facts.review(&scope, now(), &at)?))
+        };
+        let (moment, conflicts) = gateway.with_facts(caller, &brain, "", work).await?;
+        let conflicts = conflicts.into_iter().map(|conflict| v1::FactConflict {
+            fact: Some(convert::fact(conflict.item)),
+            others: conflict.others.into_iter().map(convert::fact).collect(),
+        });
+        Ok(v1::ListFactConflictsResponse {
+            moment: Some(moment),
+            conflicts: conflicts.collect(),
+        })
+    }
+}
+
+impl Handle for v1::RetryPendingFactsRequest {
+    type Response = v1::RetryPendingFactsResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let (agent, _) = options(request.options)?;
+        let scope = scope(request.scope);
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            let outcomes = facts.retry(&scope, now(), false)?;
+            let done = outcomes.iter().filter(|outcome| outcome.is_done).count();
+            let left = facts.pending(&scope, &facts.moment(None)?)?;
+            Ok((done as u64, left))
+        };
+        let (done, left) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        Ok(v1::RetryPendingFactsResponse {
+            moment: Some(moment(&brain.view())),
+            done,
+            pending: left.iter().map(convert::pending).collect(),
+        })
+    }
+}
+
 /// The erasure of events of a brain, as MemoryService does it.
 fn erase(brain: &str, ids: &[amem_format::NodeId], agent: String) -> v1::EraseRequest {
     v1::EraseRequest {

@@ -34,7 +34,7 @@ valid_as_they_are! {
     GetBrainRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest
     AddFactsRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
-    EraseFactSourceRequest
+    EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
 }
 
