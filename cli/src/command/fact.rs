@@ -7,8 +7,8 @@ use clap::{Args, Subcommand};
 
 use crate::command::fact_input;
 use crate::command::fact_output::{
-    AddOutput, DeletedOutput, FactList, FactOutput, HistoryOutput, PendingOutput, ResetOutput,
-    ScopesOutput, SearchOutput,
+    AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
+    ResetOutput, ReviewOutput, ScopesOutput, SearchOutput,
 };
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
@@ -45,7 +45,11 @@ enum FactCommand {
     /// Lists the users, agents, apps and runs that have memories.
     Users(FactBrainArgs),
     /// Lists work that is left: facts that are not formed yet.
-    Pending(FactScopeArgs),
+    Pending(PendingFactArgs),
+    /// Lists memories that may contradict others.
+    Review(FactScopeArgs),
+    /// Erases a turn, and the memories that only it supported.
+    EraseSource(EraseSourceArgs),
 }
 
 #[derive(Debug, Args)]
@@ -219,6 +223,26 @@ struct DeleteFactArgs {
 }
 
 #[derive(Debug, Args)]
+struct PendingFactArgs {
+    #[command(flatten)]
+    scope: FactScopeArgs,
+    /// Try it again now.
+    #[arg(long)]
+    retry: bool,
+}
+
+#[derive(Debug, Args)]
+struct EraseSourceArgs {
+    /// The turn, as `amemctl fact history --json` shows it.
+    turn: String,
+    #[command(flatten)]
+    of: FactBrainArgs,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
 struct ResetFactArgs {
     #[command(flatten)]
     scope: FactScopeArgs,
@@ -242,7 +266,9 @@ impl FactArgs {
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
             FactCommand::Users(of) => of.users(cx),
-            FactCommand::Pending(scope) => scope.pending(cx),
+            FactCommand::Pending(pending) => pending.run(cx),
+            FactCommand::Review(scope) => scope.review(cx),
+            FactCommand::EraseSource(erase) => erase.run(cx),
         }
     }
 }
@@ -443,16 +469,61 @@ impl FactBrainArgs {
     }
 }
 
+impl PendingFactArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let (brain, scope) = (self.scope.brain(), self.scope.scope());
+        let options = options(cx);
+        let remote = cx.daemon()?;
+        let output = if self.retry {
+            let request = v1::RetryPendingFactsRequest {
+                brain,
+                scope,
+                options,
+            };
+            let answer = remote.call(remote.client.facts().retry_pending_facts(request))?;
+            PendingOutput::of(&answer.pending, Some(answer.done))?
+        } else {
+            let request = v1::ListPendingFactsRequest { brain, scope };
+            let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
+            PendingOutput::of(&answer.pending, None)?
+        };
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
 impl FactScopeArgs {
-    fn pending(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let request = v1::ListPendingFactsRequest {
+    fn review(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let request = v1::ListFactConflictsRequest {
             brain: self.brain(),
             scope: self.scope(),
         };
         let remote = cx.daemon()?;
-        let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
-        let output = PendingOutput::of(&answer)?;
+        let answer = remote.call(remote.client.facts().list_fact_conflicts(request))?;
+        let output = ReviewOutput::of(&answer)?;
         cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl EraseSourceArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        if !self.yes {
+            let question = "Erase this turn, and the memories that only it supported?";
+            confirm(cx, "", question, "--yes")?;
+        }
+        let request = v1::EraseFactSourceRequest {
+            brain: self.of.brain.clone(),
+            turn_id: self.turn.clone(),
+            options: options(cx),
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        let answer = remote.call(remote.client.facts().erase_fact_source(request))?;
+        let output = ErasedOutput {
+            memories: answer.fact_ids,
+        };
+        cx.done(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
 }

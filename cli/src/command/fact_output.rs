@@ -582,17 +582,20 @@ impl ScopesOutput {
     }
 }
 
-/// Work that is left.
+/// Work that is left, and how many pieces another try has done.
 #[derive(Serialize)]
 pub(super) struct PendingOutput {
     pending: Vec<PendingJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<u64>,
 }
 
 impl PendingOutput {
-    pub(super) fn of(answer: &v1::ListPendingFactsResponse) -> Result<Self, Failure> {
-        let pending = answer.pending.iter().map(PendingJson::of);
+    pub(super) fn of(pending: &[v1::PendingFacts], done: Option<u64>) -> Result<Self, Failure> {
+        let pending = pending.iter().map(PendingJson::of);
         Ok(Self {
             pending: pending.collect::<Result<_, _>>()?,
+            done,
         })
     }
 
@@ -600,8 +603,68 @@ impl PendingOutput {
         for work in &self.pending {
             page.line(printable(&work.line()));
         }
+        if let Some(done) = self.done {
+            page.line(format!("{done} done"));
+        }
         if self.pending.is_empty() {
             page.aside("nothing is pending");
         }
+    }
+}
+
+#[derive(Serialize)]
+struct ConflictJson {
+    fact: FactOutput,
+    others: Vec<FactOutput>,
+}
+
+/// Memories that may contradict others.
+#[derive(Serialize)]
+pub(super) struct ReviewOutput {
+    conflicts: Vec<ConflictJson>,
+}
+
+impl ReviewOutput {
+    pub(super) fn of(answer: &v1::ListFactConflictsResponse) -> Result<Self, Failure> {
+        let conflict = |conflict: &v1::FactConflict| {
+            let others = conflict.others.iter();
+            Ok(ConflictJson {
+                fact: FactOutput::of(conflict.fact.as_ref())?,
+                others: others
+                    .map(|other| FactOutput::of(Some(other)))
+                    .collect::<Result<_, Failure>>()?,
+            })
+        };
+        let conflicts = answer.conflicts.iter().map(conflict);
+        Ok(Self {
+            conflicts: conflicts.collect::<Result<_, Failure>>()?,
+        })
+    }
+
+    pub(super) fn write(&self, page: &mut TextPage) {
+        for conflict in &self.conflicts {
+            let (memory, id) = (printable(&conflict.fact.memory), &conflict.fact.id);
+            page.line(format!("{memory}  {id}"));
+            for other in &conflict.others {
+                let (memory, id) = (printable(&other.memory), &other.id);
+                page.line(format!("    may contradict: {memory}  {id}"));
+            }
+        }
+        if self.conflicts.is_empty() {
+            page.aside("nothing is in conflict");
+        }
+    }
+}
+
+/// The memories that were erased with a turn.
+#[derive(Serialize)]
+pub(super) struct ErasedOutput {
+    pub(super) memories: Vec<String>,
+}
+
+impl ErasedOutput {
+    pub(super) fn write(&self, page: &mut TextPage) {
+        let count = memories(self.memories.len() as u64);
+        page.line(format!("the turn is erased, and {count} with it"));
     }
 }
