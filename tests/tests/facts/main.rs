@@ -21,6 +21,7 @@ mod support;
 mod bad_input;
 mod cases;
 mod lookups;
+mod pending;
 mod random;
 mod repeated;
 mod service;

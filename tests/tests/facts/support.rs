@@ -14,7 +14,7 @@ use amem_memory::model::{FormTable, Model};
 use amem_memory::store::{BuiltinEmbedder, Embedder, MemoryItem};
 use amem_memory::{FactFilter, FactScope, Message};
 use amem_store::disk::Disk;
-use amem_store::mutation::{Answer, Ingest, Mutation, Request};
+use amem_store::mutation::{Answer, Mutation, Request};
 use amem_store::{Folder, NewBrain, Store, create};
 use amem_tests::disk::SimDisk;
 use uuid::Uuid;
@@ -34,14 +34,14 @@ impl FactBrain for StoreBrain {
         self.store.lock().unwrap().view()
     }
 
-    fn commit(&self, ingest: Ingest) -> amem_engine::Result<Answer> {
+    fn commit(&self, mutation: Mutation) -> amem_engine::Result<Answer> {
         let mut refuse = self.refuse.lock().unwrap();
         if *refuse > 0 {
             *refuse -= 1;
             return Err(amem_engine::Error::Closed { name: "b".into() });
         }
         drop(refuse);
-        let request = Request::new(Mutation::Ingest(ingest)).by("uid:1", "test");
+        let request = Request::new(mutation).by("uid:1", "test");
         Ok(self.store.lock().unwrap().execute(request)?)
     }
 }
