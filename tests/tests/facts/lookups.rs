@@ -47,7 +47,7 @@ fn another_scope_is_no_candidate_however_large() {
 #[test]
 fn a_batch_is_one_commit() {
     let bench = Bench::new();
-    let before = bench.brain_lsn();
+    let before = bench.commits();
     let mut request = bench.request("", &alice());
     request.infer = false;
     request.messages = (0..1000)
@@ -55,7 +55,7 @@ fn a_batch_is_one_commit() {
         .collect();
     let answer = bench.run(&request);
     assert_eq!(answer.results.len(), 1000);
-    assert_eq!(bench.brain_lsn(), before + 1);
+    assert_eq!(bench.commits(), before + 1);
     assert_eq!(bench.all(&alice()).len(), 1000);
 }
 

@@ -1,6 +1,7 @@
 //! A brain in a simulated folder as a store of memories, and short words for its calls.
 
 use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use amem_facts::{
@@ -27,6 +28,8 @@ pub(crate) struct StoreBrain {
     store: Mutex<Store>,
     /// Commits that are lost: the next ones fail as if the disk did.
     pub(crate) refuse: Mutex<u32>,
+    /// Commits that were made.
+    pub(crate) commits: AtomicU32,
 }
 
 impl FactBrain for StoreBrain {
@@ -41,6 +44,7 @@ impl FactBrain for StoreBrain {
             return Err(amem_engine::Error::Closed { name: "b".into() });
         }
         drop(refuse);
+        self.commits.fetch_add(1, Ordering::Relaxed);
         let request = Request::new(mutation).by("uid:1", "test");
         Ok(self.store.lock().unwrap().execute(request)?)
     }
@@ -70,6 +74,7 @@ impl Bench {
             brain: StoreBrain {
                 store: Mutex::new(store),
                 refuse: Mutex::new(0),
+                commits: AtomicU32::new(0),
             },
             state: FactState::default(),
             forms: FormTable::default(),
@@ -91,6 +96,7 @@ impl Bench {
             brain: StoreBrain {
                 store: Mutex::new(store),
                 refuse: Mutex::new(0),
+                commits: AtomicU32::new(0),
             },
             state: FactState::default(),
             forms: FormTable::default(),
@@ -293,7 +299,12 @@ pub(crate) fn events(answer: &AddAnswer) -> Vec<(AddEvent, &str)> {
 }
 
 impl Bench {
-    /// The newest commit.
+    /// Commits since the brain was opened.
+    pub(crate) fn commits(&self) -> u32 {
+        self.brain.commits.load(Ordering::Relaxed)
+    }
+
+    /// The newest frame.
     pub(crate) fn brain_lsn(&self) -> u64 {
         self.brain.view().lsn().0
     }
