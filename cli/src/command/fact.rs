@@ -458,12 +458,17 @@ impl ResetFactArgs {
 
 impl FactBrainArgs {
     fn users(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let request = v1::ListFactScopesRequest {
-            brain: self.brain.clone(),
-        };
         let remote = cx.daemon()?;
-        let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
-        let output = ScopesOutput::of(&answer)?;
+        let scopes = all_pages(|page_token| {
+            let request = v1::ListFactScopesRequest {
+                brain: self.brain.clone(),
+                page_token,
+                ..Default::default()
+            };
+            let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
+            Ok((answer.scopes, answer.next_page_token))
+        })?;
+        let output = ScopesOutput::of(&scopes)?;
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
@@ -483,9 +488,17 @@ impl PendingFactArgs {
             let answer = remote.call(remote.client.facts().retry_pending_facts(request))?;
             PendingOutput::of(&answer.pending, Some(answer.done))?
         } else {
-            let request = v1::ListPendingFactsRequest { brain, scope };
-            let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
-            PendingOutput::of(&answer.pending, None)?
+            let pending = all_pages(|page_token| {
+                let request = v1::ListPendingFactsRequest {
+                    brain: brain.clone(),
+                    scope: scope.clone(),
+                    page_token,
+                    ..Default::default()
+                };
+                let answer = remote.call(remote.client.facts().list_pending_facts(request))?;
+                Ok((answer.pending, answer.next_page_token))
+            })?;
+            PendingOutput::of(&pending, None)?
         };
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
@@ -494,13 +507,18 @@ impl PendingFactArgs {
 
 impl FactScopeArgs {
     fn review(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let request = v1::ListFactConflictsRequest {
-            brain: self.brain(),
-            scope: self.scope(),
-        };
         let remote = cx.daemon()?;
-        let answer = remote.call(remote.client.facts().list_fact_conflicts(request))?;
-        let output = ReviewOutput::of(&answer)?;
+        let conflicts = all_pages(|page_token| {
+            let request = v1::ListFactConflictsRequest {
+                brain: self.brain(),
+                scope: self.scope(),
+                page_token,
+                ..Default::default()
+            };
+            let answer = remote.call(remote.client.facts().list_fact_conflicts(request))?;
+            Ok((answer.conflicts, answer.next_page_token))
+        })?;
+        let output = ReviewOutput::of(&conflicts)?;
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }

@@ -544,7 +544,7 @@ pub(super) struct ScopesOutput {
 }
 
 impl ScopesOutput {
-    pub(super) fn of(answer: &v1::ListFactScopesResponse) -> Result<Self, Failure> {
+    pub(super) fn of(scopes: &[v1::FactScopeCount]) -> Result<Self, Failure> {
         let scope = |scope: &v1::FactScopeCount| {
             Ok(ScopeCountJson {
                 field: scope.field.clone(),
@@ -554,7 +554,7 @@ impl ScopesOutput {
                 updated_at: Time::of(scope.updated_at)?,
             })
         };
-        let scopes = answer.scopes.iter().map(scope);
+        let scopes = scopes.iter().map(scope);
         Ok(Self {
             scopes: scopes.collect::<Result<_, Failure>>()?,
         })
@@ -625,7 +625,7 @@ pub(super) struct ReviewOutput {
 }
 
 impl ReviewOutput {
-    pub(super) fn of(answer: &v1::ListFactConflictsResponse) -> Result<Self, Failure> {
+    pub(super) fn of(conflicts: &[v1::FactConflict]) -> Result<Self, Failure> {
         let conflict = |conflict: &v1::FactConflict| {
             let others = conflict.others.iter();
             Ok(ConflictJson {
@@ -635,7 +635,7 @@ impl ReviewOutput {
                     .collect::<Result<_, Failure>>()?,
             })
         };
-        let conflicts = answer.conflicts.iter().map(conflict);
+        let conflicts = conflicts.iter().map(conflict);
         Ok(Self {
             conflicts: conflicts.collect::<Result<_, Failure>>()?,
         })

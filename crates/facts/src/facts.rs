@@ -209,17 +209,19 @@ impl Facts<'_> {
 
     /// The users, agents, apps and runs that have memories; within a scope only what it names.
     pub fn users(&self, scope: &FactScope, moment: &FactMoment) -> Result<Vec<ScopeCount>> {
-        users::users(&moment.now, self.state, scope)
+        users::users(&moment.now, &self.state.tally, scope)
     }
 
-    /// Memories of a scope that may contradict others, the newest first, at most `limits::FACT_PAGE_MAX`.
+    /// A page of the memories of a scope that may contradict others, the newest first: at most `limit`, from the cursor
+    /// of the page before on. Returns the cursor of the next page too.
     pub fn review(
         &self,
         scope: &FactScope,
+        (limit, before): (usize, Option<u64>),
         now: Micros,
         moment: &FactMoment,
-    ) -> Result<Vec<OpenConflict>> {
-        open_conflicts(moment, scope, now, FACT_PAGE_MAX)
+    ) -> Result<(Vec<OpenConflict>, Option<u64>)> {
+        open_conflicts(moment, scope, (limit.clamp(1, FACT_PAGE_MAX), before), now)
     }
 
     /// Work that is left, the oldest first.
@@ -248,6 +250,6 @@ impl Facts<'_> {
 
     /// Events of the brain were erased: what was counted is counted again.
     pub fn erased(&self) {
-        users::reset_counts(self.state);
+        users::reset_counts(&self.state.tally);
     }
 }

@@ -20,5 +20,3 @@ pub const SCOPE_LOCKS: usize = 256;
 pub const ADD_TRIES_MAX: usize = 3;
 /// Events since a decision that are read one by one; with more, the index of the scope is read.
 pub const RECENT_EVENTS_READ: u64 = 1_024;
-/// Pending work of one page.
-pub const PENDING_PAGE_MAX: usize = 1_000;

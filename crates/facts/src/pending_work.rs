@@ -131,7 +131,7 @@ pub(crate) fn open_work(view: &View, scope: &FactScope) -> Result<Vec<PendingEnt
         })?;
         open.push(entry);
     }
-    open.sort_by_key(|entry| entry.since);
+    open.sort_by_key(|entry| (entry.since, entry.id));
     Ok(open)
 }
 

@@ -18,19 +18,18 @@ pub struct OpenConflict {
     pub others: Vec<MemoryItem>,
 }
 
-/// The open conflicts of a scope, the newest first, at most `limit`.
+/// The open conflicts of a scope, the newest first: at most `limit`, before an event; and the cursor of the next page.
 pub(crate) fn open_conflicts(
     moment: &FactMoment,
     scope: &FactScope,
+    (limit, before): (usize, Option<u64>),
     now: Micros,
-    limit: usize,
-) -> Result<Vec<OpenConflict>> {
+) -> Result<(Vec<OpenConflict>, Option<u64>)> {
     scope.validate()?;
     let mut out = Vec::new();
-    for id in events_of(&moment.view, scope)?.into_iter().rev() {
-        if out.len() == limit {
-            break;
-        }
+    let mut ids = events_of(&moment.view, scope)?;
+    ids.retain(|id| before.is_none_or(|before| id.0 < before));
+    for id in ids.into_iter().rev() {
         let Some(event) = ChainEvent::read(&moment.view.node(id)?)? else {
             continue;
         };
@@ -46,6 +45,10 @@ pub(crate) fn open_conflicts(
             let head = chain.head_at(moment)?.filter(|head| !head.is_expired(now));
             others.extend(head.map(ChainEvent::item));
         }
+        if !others.is_empty() && out.len() == limit {
+            // There is one more: the next page begins with it.
+            return Ok((out, Some(id.0 + 1)));
+        }
         if !others.is_empty() {
             out.push(OpenConflict {
                 item: shown.item(),
@@ -53,5 +56,5 @@ pub(crate) fn open_conflicts(
             });
         }
     }
-    Ok(out)
+    Ok((out, None))
 }

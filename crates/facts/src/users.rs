@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 
 use amem_format::types::Micros;
 use amem_format::view::View;
@@ -12,7 +12,6 @@ use amem_memory::FactScope;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::fact_state::FactState;
 use crate::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::path;
@@ -81,8 +80,12 @@ impl ScopeTally {
 }
 
 /// All users, agents, apps and runs that a caller may see, by field and value.
-pub(crate) fn users(view: &View, state: &FactState, within: &FactScope) -> Result<Vec<ScopeCount>> {
-    let mut tally = state.tally.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn users(
+    view: &View,
+    tally: &Mutex<ScopeTally>,
+    within: &FactScope,
+) -> Result<Vec<ScopeCount>> {
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     tally.advance(view)?;
     let is_seen = |field: &str, value: &str| {
         let mut named = within.fields().filter_map(|(name, own)| Some((name, own?)));
@@ -104,7 +107,7 @@ pub(crate) fn users(view: &View, state: &FactState, within: &FactScope) -> Resul
 }
 
 /// Forgets the counts: the next question counts all again.
-pub(crate) fn reset_counts(state: &FactState) {
-    let mut tally = state.tally.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn reset_counts(tally: &Mutex<ScopeTally>) {
+    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     *tally = ScopeTally::default();
 }

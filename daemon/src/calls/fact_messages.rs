@@ -1,5 +1,7 @@
 //! Messages of FactService from and to the types of fact memory.
 
+use std::time::Duration;
+
 use amem_facts::{FactHit, HistoryEntry, PendingEntry, ScopeCount};
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};
@@ -207,7 +209,9 @@ pub(super) fn added(answer: AddAnswer, moment: v1::Moment) -> v1::AddFactsRespon
             retries: answer.usage.retries,
             tokens_in: answer.usage.tokens_in,
             tokens_out: answer.usage.tokens_out,
-            model_millis: answer.usage.model_millis,
+            model_time: Duration::from_millis(answer.usage.model_millis)
+                .try_into()
+                .ok(),
         }),
         turn_ids: texts(&answer.turns),
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use amem_facts::{FactSearch, KeptAnswer, ListRequest};
+use amem_facts::limits::FACT_PAGE_MAX;
+use amem_facts::{FactSearch, KeptAnswer, ListRequest, PendingEntry};
 use amem_memory::add::{AddRequest, AssistantPolicy};
 use amem_memory::change::UpdateRequest;
 use amem_memory::text_hash;
@@ -40,6 +41,25 @@ fn kept(key: Option<String>, request: &impl Message) -> Option<KeptAnswer> {
         key,
         request_hash: text_hash(&hex),
     })
+}
+
+/// The rows of a page for which a request asks; 0 asks for the maximum.
+fn page_size(asked: u32) -> usize {
+    match asked as usize {
+        0 => FACT_PAGE_MAX,
+        asked => asked.min(FACT_PAGE_MAX),
+    }
+}
+
+/// The event before which a page begins.
+fn cursor(token: &str) -> Result<Option<u64>> {
+    match token {
+        "" => Ok(None),
+        token => token
+            .parse()
+            .map(Some)
+            .map_err(|_| unknown_page_token(token)),
+    }
 }
 
 impl Handle for v1::AddFactsRequest {
@@ -148,15 +168,11 @@ impl Handle for v1::ListFactsRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let before = match request.page_token.as_str() {
-            "" => None,
-            token => Some(token.parse().map_err(|_| unknown_page_token(token))?),
-        };
         let list = ListRequest {
             scope: scope(request.scope),
             filter: filter(&request.filter_json)?,
             limit: request.page_size as usize,
-            before,
+            before: cursor(&request.page_token)?,
             at: time("at", request.at)?,
             now: now(),
         };
@@ -281,15 +297,29 @@ impl Handle for v1::ListFactScopesRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
+        let size = page_size(request.page_size);
         let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &amem_facts::Facts<'_>| {
             let at = facts.moment(None)?;
             Ok((moment(at.view()), facts.users(&scope(None), &at)?))
         };
         let (moment, scopes) = gateway.with_facts(caller, &brain, "", work).await?;
+        // They are in order: a token is the last of its page.
+        let token = |scope: &v1::FactScopeCount| format!("{}={}", scope.field, scope.value);
+        let scopes = scopes.into_iter().map(convert::scope_count);
+        let after = |scope: &v1::FactScopeCount| {
+            request.page_token.is_empty() || token(scope) > request.page_token
+        };
+        let mut scopes: Vec<_> = scopes.filter(after).collect();
+        let is_more = scopes.len() > size;
+        scopes.truncate(size);
         Ok(v1::ListFactScopesResponse {
             moment: Some(moment),
-            scopes: scopes.into_iter().map(convert::scope_count).collect(),
+            next_page_token: scopes
+                .last()
+                .filter(|_| is_more)
+                .map_or(String::new(), token),
+            scopes,
         })
     }
 }
@@ -302,15 +332,22 @@ impl Handle for v1::ListPendingFactsRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let scope = scope(request.scope);
+        let (scope, size) = (scope(request.scope), page_size(request.page_size));
         let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &amem_facts::Facts<'_>| {
             let at = facts.moment(None)?;
             Ok((moment(at.view()), facts.pending(&scope, &at)?))
         };
-        let (moment, entries) = gateway.with_facts(caller, &brain, "", work).await?;
+        let (moment, mut entries) = gateway.with_facts(caller, &brain, "", work).await?;
+        // They are in order of time and id: a token is the last of its page.
+        let token = |entry: &PendingEntry| format!("{:020}.{}", entry.since.0, entry.id);
+        entries.retain(|entry| request.page_token.is_empty() || token(entry) > request.page_token);
+        let is_more = entries.len() > size;
+        entries.truncate(size);
+        let last = entries.last().filter(|_| is_more);
         Ok(v1::ListPendingFactsResponse {
             moment: Some(moment),
+            next_page_token: last.map_or(String::new(), token),
             pending: entries.iter().map(convert::pending).collect(),
         })
     }
@@ -326,12 +363,14 @@ impl Handle for v1::ListFactConflictsRequest {
     ) -> Result<Self::Response> {
         let scope = scope(request.scope);
         scope.validate()?;
+        let (size, before) = (page_size(request.page_size), cursor(&request.page_token)?);
         let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &amem_facts::Facts<'_>| {
             let at = facts.moment(None)?;
-            Ok((moment(at.view()), facts.review(&scope, now(), &at)?))
+            let page = facts.review(&scope, (size, before), now(), &at)?;
+            Ok((moment(at.view()), page))
         };
-        let (moment, conflicts) = gateway.with_facts(caller, &brain, "", work).await?;
+        let (moment, (conflicts, next)) = gateway.with_facts(caller, &brain, "", work).await?;
         let conflicts = conflicts.into_iter().map(|conflict| v1::FactConflict {
             fact: Some(convert::fact(conflict.item)),
             others: conflict.others.into_iter().map(convert::fact).collect(),
@@ -339,6 +378,7 @@ impl Handle for v1::ListFactConflictsRequest {
         Ok(v1::ListFactConflictsResponse {
             moment: Some(moment),
             conflicts: conflicts.collect(),
+            next_page_token: next.map_or(String::new(), |next| next.to_string()),
         })
     }
 }

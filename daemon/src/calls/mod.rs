@@ -21,6 +21,7 @@ mod erase;
 mod memory;
 mod quarantined_files;
 
+mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;
 mod facts;

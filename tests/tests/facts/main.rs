@@ -11,7 +11,11 @@
     reason = "a helper that fails is a test that fails"
 )]
 
-#[expect(dead_code, reason = "the tests of the daemon need more")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the daemon need more"
+)]
 #[path = "../daemon/process.rs"]
 mod process;
 

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 14] = [
+const FACADES: [(&str, usize); 15] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -55,6 +55,7 @@ const FACADES: [(&str, usize); 14] = [
     ("crates/store", 40),
     ("crates/engine", 40),
     ("crates/memory", 40),
+    ("crates/facts", 40),
     ("crates/mcp", 20),
     ("crates/process", 5),
     ("crates/traces", 5),

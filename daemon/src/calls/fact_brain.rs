@@ -1,0 +1,66 @@
+//! The brain of a request about facts, and work on its memories on a thread that may wait.
+
+use std::sync::Arc;
+
+use amem_engine::OpenBrain;
+use amem_facts::{EngineBrain, Facts, RandomIds, SpaceEmbedder};
+use amem_proto::answer::Code;
+use amem_store::NewBrain;
+use tokio::runtime::Handle;
+
+use super::fact_memory::DEFAULT_BRAIN;
+use super::gateway::Gateway;
+use crate::auth::{Caller, Role};
+use crate::refusal::Result;
+
+impl Gateway {
+    /// The brain of a request about facts; the default one is made for a caller that may write it.
+    pub(super) async fn fact_brain(&self, caller: &Caller, name: &str) -> Result<Arc<OpenBrain>> {
+        let name = if name.is_empty() { DEFAULT_BRAIN } else { name };
+        let missing = match self.brains.get(caller, name).await {
+            Ok(brain) => return Ok(brain),
+            Err(refusal) if refusal.reason == "UNKNOWN_BRAIN" && name == DEFAULT_BRAIN => refusal,
+            Err(refusal) => return Err(refusal),
+        };
+        if caller.check(name, Role::Write).is_err() {
+            return Err(missing);
+        }
+        match self.brains.create(name, NewBrain::default()).await {
+            Ok(brain) => {
+                tracing::info!(brain = name, "created the brain of fact memory");
+                Ok(brain)
+            }
+            // Another caller was first.
+            Err(refusal) if refusal.code == Code::AlreadyExists => {
+                self.brains.get(caller, name).await
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Runs work on the memories of a brain, on a thread that may wait.
+    pub(super) async fn with_facts<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        brain: &Arc<OpenBrain>,
+        agent: &str,
+        work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let state = self.facts.state(brain);
+        let forms = self.facts.forms.clone();
+        let opened = EngineBrain::new(brain.clone(), Handle::current(), &caller.principal, agent);
+        let embedder = SpaceEmbedder::of(&brain.view());
+        let run = move || {
+            let facts = Facts {
+                brain: &opened,
+                state: &state,
+                embedder: &embedder,
+                ids: &RandomIds,
+                model: None,
+                forms: &forms,
+            };
+            Ok(work(&facts)?)
+        };
+        self.fact_calls.of_process(caller).run(run).await
+    }
+}
