@@ -43,11 +43,11 @@ enum FactCommand {
     /// Erases everything of a scope, history and conversations too.
     Reset(ResetFactArgs),
     /// Lists the users, agents, apps and runs that have memories.
-    Users(FactBrainArgs),
+    Users(UsersArgs),
     /// Lists work that is left: facts that are not formed yet.
     Pending(PendingFactArgs),
     /// Lists memories that may contradict others.
-    Review(FactScopeArgs),
+    Review(ReviewArgs),
     /// Erases a turn, and the memories that only it supported.
     EraseSource(EraseSourceArgs),
 }
@@ -159,6 +159,12 @@ struct SearchFactArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact get 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
+  amemctl fact history 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
+  amemctl fact history 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b --json
+
+`amemctl fact ls` and `amemctl fact search` show ids.")]
 struct OneFactArgs {
     /// Its id.
     id: String,
@@ -186,6 +192,11 @@ struct ListFactArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact update 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b \"User lives in Rome\"
+  amemctl fact update 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b --metadata-json '{\"tag\": \"home\"}'
+
+The version before stays in its history.")]
 struct UpdateFactArgs {
     /// Its id.
     id: String,
@@ -203,7 +214,7 @@ struct UpdateFactArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl fact delete 0b51a1b2-…
+  amemctl fact delete 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
   amemctl fact delete --all --user ada --yes")]
 struct DeleteFactArgs {
     /// Its id.
@@ -223,6 +234,28 @@ struct DeleteFactArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact users
+  amemctl fact users --brain work --json")]
+struct UsersArgs {
+    #[command(flatten)]
+    of: FactBrainArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact review --user ada
+
+`amemctl fact delete ID` ends the one that does not hold.")]
+struct ReviewArgs {
+    #[command(flatten)]
+    scope: FactScopeArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact pending
+  amemctl fact pending --user ada --retry")]
 struct PendingFactArgs {
     #[command(flatten)]
     scope: FactScopeArgs,
@@ -232,6 +265,10 @@ struct PendingFactArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact erase-source 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
+
+The turn is gone from every file of the brain; so are the memories that are from it alone.")]
 struct EraseSourceArgs {
     /// The turn, as `amemctl fact history --json` shows it.
     turn: String,
@@ -243,6 +280,11 @@ struct EraseSourceArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact reset --user ada --yes
+  amemctl fact reset --everything
+
+Nothing of it can be restored. `amemctl fact delete --all` ends memories and keeps their history.")]
 struct ResetFactArgs {
     #[command(flatten)]
     scope: FactScopeArgs,
@@ -265,9 +307,9 @@ impl FactArgs {
             FactCommand::Delete(delete) => delete.run(cx),
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
-            FactCommand::Users(of) => of.users(cx),
+            FactCommand::Users(users) => users.of.users(cx),
             FactCommand::Pending(pending) => pending.run(cx),
-            FactCommand::Review(scope) => scope.review(cx),
+            FactCommand::Review(review) => review.scope.review(cx),
             FactCommand::EraseSource(erase) => erase.run(cx),
         }
     }

@@ -1,7 +1,7 @@
 //! Search: memories of a scope by a question, with scores that mean the same for every question.
 //!
-//! The order is that of the brain's search. A score is the relevance of the hit, or the calibrated cosine in the space
-//! of a model, whichever is greater; a hit scores no less than those that the search ranks below it.
+//! The order is that of the brain's search. A score is the relevance of the hit or its calibrated cosine, whichever is
+//! greater; a hit scores no less than those that the search ranks below it.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use amem_memory::store::{Embedder, MemoryItem};
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::Hit;
-use amem_query::{Search, Selection, embed};
+use amem_query::{Search, Selection};
 use uuid::Uuid;
 
 use crate::brain_store::versions_filter;
@@ -52,7 +52,7 @@ pub struct FactHit {
     pub score: f32,
     /// The parts of the brain's score; its event is `found`.
     pub parts: Hit,
-    /// The calibrated cosine, if the brain's vectors are a model's.
+    /// The calibrated cosine of the version that was found; `None` without vectors.
     pub meaning: Option<f32>,
     /// Memories that it may contradict.
     pub conflicts: Vec<Uuid>,
@@ -151,7 +151,7 @@ impl FactSearch {
             let is_all = found.len() < limit;
             let mut hits = self.shown(&found, scopes, moment)?;
             self.score(&mut hits, moment, embedder, vector)?;
-            hits.retain(|hit| hit.score >= self.threshold && hit.score > 0.0);
+            hits.retain(|hit| hit.score >= self.threshold);
             if is_all || hits.len() >= self.limit || limit == PAGE_MAX {
                 hits.truncate(self.limit);
                 return Ok(hits);
@@ -217,12 +217,10 @@ impl FactSearch {
         embedder: &dyn Embedder,
         vector: &[f32],
     ) -> Result<()> {
-        let space = moment.view.identity().space;
-        // The built-in embedder's vectors say little more than the words, which relevance counts already.
-        let is_model = !vector.is_empty() && space != embed::Embedder::builtin().space();
-        for hit in hits.iter_mut().filter(|_| is_model) {
-            let node = moment.view.node(hit.parts.found)?;
-            if let Some(own) = node.vector()? {
+        for hit in hits.iter_mut().filter(|_| !vector.is_empty()) {
+            // The version that was found may be an older one than the one that is shown.
+            let found = moment.view.node(hit.parts.found)?;
+            if let Some(own) = found.vector()? {
                 let meaning = embedder.calibration().score(cosine(vector, own));
                 hit.meaning = Some(meaning);
                 hit.score = hit.score.max(meaning);

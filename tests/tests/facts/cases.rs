@@ -585,3 +585,15 @@ fn case_42_defaults_need_no_model_and_no_other_embedder() {
         .collect();
     assert!(found[0].memory.contains("Porto"), "{found:?}");
 }
+
+#[test]
+fn a_question_that_an_old_version_answers_finds_the_new_one() {
+    let bench = Bench::new();
+    bench.add("I live in Porto. I have a dog named Rex.", &alice());
+    bench.add("I moved to Rome last week", &alice());
+    let found = bench.found(&bench.ask("where does she live", &alice()));
+    assert!(found.hits[0].item.memory.contains("Rome"), "{found:?}");
+    assert!(found.hits[0].score > 0.1, "{found:?}");
+    let scores: Vec<f32> = found.hits.iter().map(|hit| hit.score).collect();
+    assert!(scores.iter().rev().is_sorted(), "{scores:?}");
+}

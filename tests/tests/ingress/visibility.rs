@@ -71,6 +71,13 @@ pub(crate) async fn daemon() -> (Daemon, String) {
     (daemon, token)
 }
 
+fn of_a_user() -> Option<v1::Scope> {
+    Some(v1::Scope {
+        user: Some("ada".into()),
+        ..Default::default()
+    })
+}
+
 /// What some calls must say beside the name, so that the name is looked at.
 fn other(call: &str) -> Vec<u8> {
     match call {
@@ -93,6 +100,31 @@ fn other(call: &str) -> Vec<u8> {
             ..Default::default()
         }
         .encode_to_vec(),
+        "AddFacts brain" => v1::AddFactsRequest {
+            scope: of_a_user(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "GetFact brain" | "GetFactHistory brain" | "DeleteFact brain" | "EraseFactSource brain" => {
+            v1::GetFactRequest {
+                id: uuid::Uuid::nil().to_string(),
+                ..Default::default()
+            }
+            .encode_to_vec()
+        }
+        "UpdateFact brain" => v1::UpdateFactRequest {
+            id: uuid::Uuid::nil().to_string(),
+            text: Some("believed now".into()),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "DeleteFacts brain" | "ListFactConflicts brain" | "ResetFacts brain" => {
+            v1::ResetFactsRequest {
+                scope: of_a_user(),
+                ..Default::default()
+            }
+            .encode_to_vec()
+        }
         "RunJob brain" => v1::RunJobRequest {
             kind: v1::JobKind::Decay.into(),
             ..Default::default()
