@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amem_format::SessionId;
-use amem_proto::answer::timestamp;
+use amem_proto::answer::{Code, timestamp};
 use amem_proto::v1;
 use amem_query::summary::{SUMMARY_BYTES, has_uncovered, summary};
 use amem_store::Mutation;
@@ -149,30 +149,46 @@ impl Write for v1::CompressSessionRequest {
     /// Without a text, the daemon summarises the session by its own sentences.
     async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
         let mut command = PendingChange::prepare(gateway, caller, self).await?;
-        if let Mutation::Compress { session, text, .. } = &mut command.request.mutation
-            && text.trim().is_empty()
-        {
-            *text = summarise(gateway, caller, &command.brain, *session).await?;
-            // The session may grow before a retry, which then has another summary: this identifies the request.
-            command.request.said = Some(format!("a summary of session {session}"));
+        let Mutation::Compress { session, text, .. } = &mut command.request.mutation else {
+            return Ok(Self::answer(&command.execute().await?));
+        };
+        if !text.trim().is_empty() {
+            return Ok(Self::answer(&command.execute().await?));
         }
-        Ok(Self::answer(&command.execute().await?))
+        let session = *session;
+        // The session may grow before a retry, which then has another summary: this identifies the request.
+        command.request.said = Some(format!("a summary of session {session}"));
+        let made = summarise(gateway, caller, &command.brain, session).await?;
+        let nothing = match made {
+            Ok(summary) => {
+                *text = summary;
+                None
+            }
+            // The writer refuses a blank summary, unless the request is a retry of one that left nothing to summarise.
+            Err(nothing) => Some(nothing),
+        };
+        match (command.execute().await, nothing) {
+            (Ok(done), _) => Ok(Self::answer(&done)),
+            (Err(refusal), Some(nothing)) if refusal.code == Code::InvalidArgument => Err(nothing),
+            (Err(refusal), _) => Err(refusal),
+        }
     }
 }
 
+/// The summary of a session, or why it has none.
 async fn summarise(
     gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     session: SessionId,
-) -> Result<String> {
+) -> Result<Result<String>> {
     let view = brain.view();
     let scans = gateway.scans.of(&caller.principal);
     let made = scans.run(move || {
         let made = summary(&view, session, SUMMARY_BYTES)?;
         Ok((made, has_uncovered(&view, session)?))
     });
-    match made.await? {
+    Ok(match made.await? {
         (Some(text), _) => Ok(text),
         (None, true) => {
             let why = format!("session {session} has no sentence for a summary: set the text");
@@ -182,5 +198,5 @@ async fn summarise(
             let why = format!("session {session} has no event that is not compressed or forgotten");
             Err(Refusal::invalid("session", why))
         }
-    }
+    })
 }

@@ -307,6 +307,25 @@ async fn an_ended_session_is_summarised_on_schedule_or_on_request() {
         .unwrap()
         .into_inner();
     assert_eq!(made.edges, 5);
+    // Nothing is left to summarise: a retry is answered, another request is refused.
+    let retried = client
+        .memory()
+        .compress_session(compress(first, &id))
+        .await
+        .unwrap()
+        .into_inner();
+    assert!(retried.commit.unwrap().replayed && retried.event_id == made.event_id);
+    let other = uuid::Uuid::now_v7().to_string();
+    check_refused(
+        "nothing is left",
+        client
+            .memory()
+            .compress_session(compress(first, &other))
+            .await,
+        Code::InvalidArgument,
+        "INVALID",
+        &["session 1 has no event that is not compressed"],
+    );
     // The session goes on, and its summary would be another.
     let later = v1::IngestRequest {
         brain: "b".into(),
