@@ -47,6 +47,9 @@ pub trait Dictionary {
     /// All terms.
     fn all(&self) -> Self::Range;
 
+    /// The number of terms in a range; `None` if counting would mean reading them.
+    fn count(&self, range: Self::Range) -> Option<u32>;
+
     /// Of a range, the places of the terms with `part` at an end; `None` if there are none.
     fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>>;
 
@@ -73,6 +76,10 @@ impl Dictionary for Terms<'_> {
 
     fn all(&self) -> Self::Range {
         (0, self.len())
+    }
+
+    fn count(&self, (from, to): Self::Range) -> Option<u32> {
+        Some(to - from)
     }
 
     fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>> {
@@ -141,6 +148,10 @@ impl Dictionary for DeltaTerms {
     type Range = ();
 
     fn all(&self) -> Self::Range {}
+
+    fn count(&self, (): ()) -> Option<u32> {
+        None
+    }
 
     fn narrowed(&self, (): (), end: End, part: &[u8]) -> Result<Option<()>> {
         let first = self.first_from((), end, part)?;
