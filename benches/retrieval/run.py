@@ -1,11 +1,13 @@
 """Sends every question of the retrieval data, scores the hits, and checks the goals.
 
-    run.py [--shared FOLDER] [--data FILE] [--bin FOLDER] [--keep FOLDER] [eval options, --ci for instance]
+    run.py [--shared FOLDER] [--data FILE] [--bin FOLDER] [--keep FOLDER] [--languages] [--typos]
+           [eval options, --ci for instance]
 
 It builds `amemd`, `amemctl` and `amem-benches` unless --bin names their folder, imports each conversation into a brain of a
 private daemon with `amemctl import`, and sends the questions with `amem-benches ask`: to the daemon's search, to words alone
 and to vectors alone. The scorer, `retrieval_eval.py`, and the data are not part of the project: they are in the folder `data`
-of FOLDER; without --shared, AMEM_SHARED names it. With eval options, the scorer also prints its own tables.
+of FOLDER; without --shared, AMEM_SHARED names it. With eval options, the scorer also prints its own tables. --languages asks
+about sentences of six languages, each one event, and --typos the same questions with a typo in the rarest word of each.
 
 Exit codes: 0 if every goal is met, or there is no data ("SKIPPED: …"); 1 if one is missed, or something fails. Goals are
 those of the default data; for other data only the numbers are printed.
@@ -21,6 +23,7 @@ import tempfile
 import time
 
 import to_jsonl
+import variants
 
 MODES = ("search", "text", "similar")
 PATIENCE_SECS = 10
@@ -31,6 +34,11 @@ GOALS = {
     "text": {"overall": 60.6},
     "similar": {},
 }
+LANGUAGES = "search/xquad-sentences.json"
+# Minimum R@5 in per cent of a search for sentences.
+LANGUAGE_GOALS = {"ru": 86.0, "de": 85.0, "zh": 89.0, "es": 87.0, "ar": 80.0}
+# Points of R@10 that typos may cost.
+TYPOS_LOST_MAX = 4.0
 ROWS = {"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop", "overall": "overall"}
 
 
@@ -40,6 +48,8 @@ def arguments():
     parser.add_argument("--shared", type=pathlib.Path, default=os.environ.get("AMEM_SHARED", ours.parent / "shared"))
     parser.add_argument("--data", help="a file of conversations in the folder data", default=DATA)
     parser.add_argument("--bin", type=pathlib.Path, help="where the programs are; otherwise they are built")
+    parser.add_argument("--languages", action="store_true", help="also ask about sentences of six languages")
+    parser.add_argument("--typos", action="store_true", help="also ask every question with a typo")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the run files")
     return parser.parse_known_args()
 
@@ -118,6 +128,46 @@ def judge(scorer, data, runs, goals):
     return missed
 
 
+def scores(scorer, data, runs):
+    """The score of every run."""
+    scored = subprocess.run([sys.executable, scorer, data, *runs, "--json"], check=True, stdout=subprocess.PIPE)
+    return [json.loads(line) for line in scored.stdout.splitlines()]
+
+
+def judge_languages(programs, socket, folder, scorer, sentences):
+    """Asks about the sentences of every language, and prints R@5; returns the number of missed goals."""
+    conversations = {language: variants.of_sentences(language, data) for language, data in sentences.items()}
+    data = folder / "languages.json"
+    data.write_text(json.dumps(conversations), encoding="utf-8")
+    modes = ("search", "text")
+    runs = [folder / f"languages-{mode}.jsonl" for mode in modes]
+    for name, conversation in conversations.items():
+        import_conversation(programs, socket, folder, name, conversation)
+        for mode, run in zip(modes, runs):
+            ask(programs, socket, folder, name, conversation, mode, run)
+    missed = 0
+    print(f"\n{'R@5 in per cent':<24}{'questions':>10}{'found':>8}{'goal':>8}")
+    for mode, score in zip(modes, scores(scorer, data, runs)):
+        for name, row in score["categories"].items():
+            found, goal = 100 * row["R@5"], LANGUAGE_GOALS.get(name) if mode == "search" else None
+            verdict = "" if goal is None else "met" if found >= goal else "MISSED"
+            missed += verdict == "MISSED"
+            goal = "-" if goal is None else f"{goal:.1f}"
+            print(f"{mode:<10}{name:<14}{row['n']:>10}{found:>8.1f}{goal:>8}  {verdict}".rstrip())
+    return missed
+
+
+def judge_typos(programs, socket, folder, scorer, data, conversations, run):
+    """Asks every question with a typo, and prints what it costs a search; returns the number of missed goals."""
+    with_typos = folder / "typos.jsonl"
+    for name, conversation in conversations.items():
+        ask(programs, socket, folder, name, variants.with_typos(conversation), "search", with_typos)
+    clean, typos = (100 * score["overall"]["R@10"] for score in scores(scorer, data, [run, with_typos]))
+    verdict = "met" if clean - typos <= TYPOS_LOST_MAX else "MISSED"
+    print(f"\nsearch with a typo in the rarest word: R@10 {clean:.1f} -> {typos:.1f}, at most {TYPOS_LOST_MAX} lost: {verdict}")
+    return int(verdict == "MISSED")
+
+
 def main():
     wanted, options = arguments()
     data = wanted.shared / "data" / wanted.data
@@ -138,6 +188,11 @@ def main():
                 for mode, run in zip(MODES, runs):
                     ask(programs, socket, folder, name, conversation, mode, run)
             missed = judge(scorer, data, runs, GOALS if wanted.data == DATA else {})
+            if wanted.languages:
+                sentences = json.loads((wanted.shared / "data" / LANGUAGES).read_text(encoding="utf-8"))
+                missed += judge_languages(programs, socket, folder, scorer, sentences)
+            if wanted.typos:
+                missed += judge_typos(programs, socket, folder, scorer, data, conversations, runs[0])
             sys.stdout.flush()
             if options:
                 subprocess.run([sys.executable, scorer, data, *runs, *options], check=True)

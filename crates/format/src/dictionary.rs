@@ -45,6 +45,9 @@ pub trait Dictionary {
     /// All terms.
     fn all(&self) -> Self::Range;
 
+    /// The number of terms in a range; `None` if counting would mean reading them.
+    fn count(&self, range: Self::Range) -> Option<u32>;
+
     /// Of a range, the places of the terms with `part` at an end; `None` if there are none.
     fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>>;
 

@@ -215,6 +215,10 @@ impl Dictionary for DeltaTerms {
 
     fn all(&self) -> Self::Range {}
 
+    fn count(&self, (): ()) -> Option<u32> {
+        None
+    }
+
     fn narrowed(&self, (): (), end: End, part: &[u8]) -> Result<Option<()>> {
         let first = self.first_from((), end, part)?;
         Ok(first.filter(|term| end.has(term, part)).map(|_| ()))

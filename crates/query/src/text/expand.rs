@@ -85,7 +85,7 @@ pub(super) fn group(
     };
     let mut is_known = false;
     for (term, _) in &group.members {
-        is_known |= texts.count(term)? > 0;
+        is_known |= texts.has(term)?;
     }
     group.add_forms(&term.term, language)?;
     group.add_hashes(&term.term)?;
@@ -109,7 +109,7 @@ impl Group<'_> {
     /// Adds a term unless the group has it or no text does.
     fn add(&mut self, term: Box<str>, weight: f32) -> Result<()> {
         let is_new = self.members.iter().all(|(known, _)| *known != term);
-        if is_new && self.texts.count(&term)? > 0 {
+        if is_new && self.texts.has(&term)? {
             self.members.push((term, weight));
         }
         Ok(())
@@ -158,7 +158,7 @@ impl Group<'_> {
             let start = &term[..at];
             let unlinked = LINKS.iter().filter_map(|link| start.strip_suffix(link));
             for part in unlinked.filter(|part| part.chars().count() >= PART_LETTERS_MIN) {
-                if self.texts.count(part)? > 0 {
+                if self.texts.has(part)? {
                     return self
                         .add(part.into(), COMPOUND)
                         .and_then(|()| self.add_end(term, joints()));
@@ -170,7 +170,7 @@ impl Group<'_> {
 
     fn add_end<'j>(&mut self, term: &str, joints: impl Iterator<Item = &'j usize>) -> Result<()> {
         for &at in joints {
-            if self.texts.count(&term[at..])? > 0 {
+            if self.texts.has(&term[at..])? {
                 return self.add(term[at..].into(), COMPOUND);
             }
         }

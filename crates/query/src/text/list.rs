@@ -141,6 +141,19 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         Ok(old + self.recent(term).count() as u32)
     }
 
+    /// True if an event contains a term.
+    pub(super) fn has(&self, term: &str) -> Result<bool> {
+        match self.scope {
+            Some(_) => Ok(self.count(term)? > 0),
+            None => Ok(self.recent(term).next().is_some() || self.is_in_base(term)?),
+        }
+    }
+
+    fn is_in_base(&self, term: &str) -> Result<bool> {
+        let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        Ok(postings.map_or(Ok(0), |postings| postings.df_below(self.bound))? > 0)
+    }
+
     /// The events of the delta that contain a term, newest first.
     fn recent(&self, term: &str) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let bound = self.bound;

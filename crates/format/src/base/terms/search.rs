@@ -11,6 +11,10 @@ impl Dictionary for Terms<'_> {
         (0, self.len())
     }
 
+    fn count(&self, (from, to): Self::Range) -> Option<u32> {
+        Some(to - from)
+    }
+
     fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>> {
         let from = self.place(range, end, |term| end.cmp(term, part).is_lt())?;
         let is_before = |term: &[u8]| end.has(term, part);
