@@ -101,6 +101,9 @@ enum Command {
         /// The query that answers.
         #[arg(long, value_enum, default_value_t = ask::Mode::Search)]
         mode: ask::Mode,
+        /// The token budgets of contexts.
+        #[arg(long, value_delimiter = ',', default_value = "1000")]
+        budgets: Vec<u32>,
         /// The questions, one JSON object a line.
         questions: PathBuf,
     },
@@ -148,8 +151,9 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             socket,
             brain,
             mode,
+            budgets,
             questions,
-        } => ask::run(&socket, &brain, &questions, mode),
+        } => ask::run(&socket, &brain, &questions, mode, &budgets),
     }?;
     Ok(ExitCode::SUCCESS)
 }

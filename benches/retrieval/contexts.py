@@ -1,0 +1,61 @@
+"""Evidence inside contexts: the share of a question's evidence whose events are in the text, by budget and category.
+
+A greater budget must never give less, for any question.
+"""
+import json
+import sys
+from collections import defaultdict
+
+import rows
+
+BUDGETS = (500, 1000, 2000, 4000)
+# The scorer's own choice: questions without an answer have no evidence to find.
+ADVERSARIAL = 5
+# Minimum evidence in per cent, by budget.
+GOALS = {
+    "locomo-dev.json": {1000: {"overall": 82.0}},
+    "beam-dev.json": {1000: {"overall": 64.0}},
+}
+
+
+def measure(bench, data, _options):
+    for file, conversations in data:
+        run = bench.ask(
+            conversations, "context", f"{file.stem}.context.run.jsonl", "--budgets", ",".join(map(str, BUDGETS)))
+        questions = {
+            (name, question["qid"]): question
+            for name, conversation in conversations.items()
+            for question in conversation["questions"]
+            if question["category"] != ADVERSARIAL and question["evidence"]
+        }
+        yield from score(file, questions, run)
+
+
+def score(file, questions, run):
+    found = defaultdict(dict)
+    tokens, millis = defaultdict(list), defaultdict(list)
+    with open(run, encoding="utf-8") as lines:
+        for answer in map(json.loads, lines):
+            question = questions.get((answer["conv"], answer["qid"]))
+            if question is None:
+                continue
+            budget = answer["budget"]
+            if answer["tokens"] > budget:
+                sys.exit(f"{answer['qid']}: {answer['tokens']} tokens in a budget of {budget}")
+            evidence = set(question["evidence"])
+            found[budget][answer["conv"], answer["qid"]] = len(evidence & set(answer["ranked"])) / len(evidence)
+            tokens[budget].append(answer["tokens"])
+            millis[budget].append(answer["ms"])
+    for budget in BUDGETS:
+        if found[budget].keys() != questions.keys():
+            sys.exit(f"{file.name}: questions unanswered at {budget} tokens")
+        scored = [(str(question["category"]), found[budget][key]) for key, question in questions.items()]
+        mean = sum(tokens[budget]) / len(tokens[budget])
+        note = f"{mean:.0f} tokens, {sum(millis[budget]) / len(millis[budget]):.2f} ms"
+        goals = GOALS.get(file.name, {}).get(budget, {})
+        yield from rows.by_category(f"{file.stem} {budget}", scored, goals, note)
+    lost = [
+        float(any(found[less][key] > found[more][key] for less, more in zip(BUDGETS, BUDGETS[1:])))
+        for key in questions
+    ]
+    yield rows.Row(f"{file.stem} less for more", lost, 0.0, most=True)
