@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use amem_client::v1;
+use amem_format::types::EventType;
 use clap::Args;
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
+use crate::json::event::{self, Time};
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::{count, plural};
@@ -23,8 +24,8 @@ use crate::when;
   amemctl context work --tokens 2000 \"what do we know about the backup job\"
   amemctl context work - < question.txt
 
-The text never exceeds the budget; a token counts as three bytes of text, rounded up. Only the text goes to
-stdout, for a prompt; a summary goes to stderr.
+The text never exceeds the budget; four ASCII characters count as a token, and so does any other character. Only
+the text goes to stdout, for a prompt; a summary goes to stderr. Of long texts it shows the sentences that match.
 
 {}", when::HELP))]
 pub(crate) struct ContextArgs {
@@ -35,7 +36,7 @@ pub(crate) struct ContextArgs {
     /// The token budget.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tokens: u32,
-    /// Events to consider, at most [default: the daemon's]
+    /// Events to consider, at most [default: 200, and 1,000 for more than 4,000 tokens]
     #[arg(long, value_name = "N", hide_short_help = true)]
     candidates: Option<u32>,
     /// How many levels of reasons to include; 0 for none [default: the daemon's]
@@ -75,6 +76,11 @@ struct ContextItem {
     created_at: Option<Time>,
     contested: bool,
     superseded: bool,
+    /// The text shows only a part of it.
+    excerpt: bool,
+    #[serde(rename = "type")]
+    event_type: EventType,
+    confidence: f32,
 }
 
 impl ContextArgs {
@@ -135,6 +141,9 @@ fn item(item: &v1::ContextItem) -> Result<ContextItem, Failure> {
         created_at: Time::maybe(item.created_at)?,
         contested: item.contested,
         superseded: item.superseded,
+        excerpt: item.excerpt,
+        event_type: event::type_of(item.r#type)?,
+        confidence: item.confidence,
     })
 }
 

@@ -347,6 +347,9 @@ export function context(reply: Reply): Context {
     createdMicros: one.created_at ? micros(one.created_at) : 0n,
     contested: one.contested,
     superseded: one.superseded,
+    excerpt: one.excerpt,
+    type: typeName(EVENT_TYPES, one.type - 1),
+    confidence: one.confidence,
   });
   return { text: reply.text, tokens: reply.tokens, items: reply.items.map(item), leftOut: reply.left_out.map(item) };
 }

@@ -221,6 +221,10 @@ export interface ContextItem {
   contested: boolean;
   /** Another event replaces it. */
   superseded: boolean;
+  /** The text shows only a part of the event's text. */
+  excerpt: boolean;
+  type: EventType;
+  confidence: number;
 }
 
 /** The result of `context`, within its token budget. */

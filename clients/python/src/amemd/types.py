@@ -258,6 +258,10 @@ class ContextItem:
     contested: bool = False
     #: Another event replaces it.
     superseded: bool = False
+    #: The text shows only a part of the event's text.
+    excerpt: bool = False
+    type: str = ""
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True)
