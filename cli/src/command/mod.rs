@@ -16,6 +16,7 @@ mod events;
 mod export;
 mod fading;
 mod get;
+mod hits;
 mod import;
 mod import_file;
 mod import_text;

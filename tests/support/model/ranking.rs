@@ -111,6 +111,7 @@ fn additions(
     is_known: bool,
     known: &BTreeMap<&str, u32>,
     english: bool,
+    open: bool,
 ) -> Vec<(String, f64)> {
     let letters: Vec<char> = term.chars().collect();
     let mut added: Vec<(String, f64)> = Vec::new();
@@ -462,7 +463,7 @@ pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Ev
     let mut asked: Vec<Vec<String>> = Vec::new();
     for (mut spellings, _) in question_terms(question) {
         if said_by(question, &spellings[0]) {
-            let forms = additions(&spellings[0], true, &said, is_english(question));
+            let forms = additions(&spellings[0], true, &said, is_english(question), false);
             spellings.extend(forms.into_iter().map(|(form, _)| form));
             asked.push(spellings);
         }

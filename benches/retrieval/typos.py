@@ -1,26 +1,28 @@
-"""Data made of other data: sentences of six languages as conversations, and questions with a typo in their rarest word."""
+"""What a typo costs: every question with one seeded edit in its rarest word."""
 import random
 import re
 from collections import Counter
+
+import ranks
+import rows
 
 # A question and its typo are the same on every machine.
 SEED = 28
 # Letters of a word that gets a typo.
 WORD_LETTERS_MIN = 4
+# Points of R@10 that typos may cost, by file.
+GOALS = {"locomo-dev.json": 4.0}
 
 
-def of_sentences(language, data):
-    """A conversation of which every sentence is a session of its own: no neighbour helps to find it."""
-    names = [f"{language}:{place}" for place in range(len(data["texts"]))]
-    turns = [
-        {"id": name, "session": place, "speaker": "text", "time": "2024-01-01T00:00:00", "text": text}
-        for place, (name, text) in enumerate(zip(names, data["texts"]))
-    ]
-    questions = [
-        {"qid": f"{language}:q{place}", "category": language, "question": asked["question"], "evidence": [names[asked["evidence"]]]}
-        for place, asked in enumerate(data["questions"])
-    ]
-    return {"turns": turns, "questions": questions}
+def measure(bench, data, _options):
+    for file, conversations in data:
+        wrong = {name: with_typos(conversation) for name, conversation in conversations.items()}
+        clean, typos = (
+            ranks.scores(bench, file, bench.ask(asked, "search", f"{file.stem}.{kind}.run.jsonl"), "R@10")
+            for kind, asked in (("clean", conversations), ("typos", wrong)))
+        yield rows.Row(f"{file.stem} with a typo", [value for _, value in typos])
+        lost = [value - other for (_, value), (_, other) in zip(clean, typos)]
+        yield rows.Row(f"{file.stem} lost by typos", lost, GOALS.get(file.name), most=True)
 
 
 def edited(word, chance):
