@@ -6,38 +6,10 @@
 //! Promises: a search reads a few terms, however many there are.
 //! Not here: which terms a question means (`amem_query::text`).
 
-use std::cmp::Ordering;
-
+pub use crate::analyzer::TermEnd;
 use crate::base::terms::Terms;
 use crate::delta::DeltaTerms;
 use crate::error::Result;
-
-/// From where terms are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// Their first bytes first.
-    Start,
-    /// Their last bytes first.
-    Finish,
-}
-
-impl End {
-    /// Compares two terms.
-    pub fn cmp(self, a: &[u8], b: &[u8]) -> Ordering {
-        match self {
-            Self::Start => a.cmp(b),
-            Self::Finish => a.iter().rev().cmp(b.iter().rev()),
-        }
-    }
-
-    /// True if a term has `part` at this end.
-    pub fn has(self, term: &[u8], part: &[u8]) -> bool {
-        match self {
-            Self::Start => term.starts_with(part),
-            Self::Finish => term.ends_with(part),
-        }
-    }
-}
 
 /// Terms in two orders.
 pub trait Dictionary {
@@ -51,13 +23,18 @@ pub trait Dictionary {
     fn count(&self, range: Self::Range) -> Option<u32>;
 
     /// Of a range, the places of the terms with `part` at an end; `None` if there are none.
-    fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>>;
+    fn narrowed(
+        &self,
+        range: Self::Range,
+        end: TermEnd,
+        part: &[u8],
+    ) -> Result<Option<Self::Range>>;
 
     /// Of a range, the first term in the order of an end that does not come before `key`.
     fn first_from<'s>(
         &'s self,
         range: Self::Range,
-        end: End,
+        end: TermEnd,
         key: &'s [u8],
     ) -> Result<Option<&'s [u8]>>;
 
@@ -65,7 +42,7 @@ pub trait Dictionary {
     fn for_each(
         &self,
         range: Self::Range,
-        end: End,
+        end: TermEnd,
         part: &[u8],
         f: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<()>;
@@ -82,7 +59,12 @@ impl Dictionary for Terms<'_> {
         Some(to - from)
     }
 
-    fn narrowed(&self, range: Self::Range, end: End, part: &[u8]) -> Result<Option<Self::Range>> {
+    fn narrowed(
+        &self,
+        range: Self::Range,
+        end: TermEnd,
+        part: &[u8],
+    ) -> Result<Option<Self::Range>> {
         let from = self.place(range, end, |term| end.cmp(term, part).is_lt())?;
         let is_before = |term: &[u8]| end.has(term, part);
         let to = self.place((from, range.1), end, is_before)?;
@@ -92,7 +74,7 @@ impl Dictionary for Terms<'_> {
     fn first_from<'s>(
         &'s self,
         range: Self::Range,
-        end: End,
+        end: TermEnd,
         key: &'s [u8],
     ) -> Result<Option<&'s [u8]>> {
         let place = self.place(range, end, |term| end.cmp(term, key).is_lt())?;
@@ -102,7 +84,7 @@ impl Dictionary for Terms<'_> {
     fn for_each(
         &self,
         range: Self::Range,
-        end: End,
+        end: TermEnd,
         part: &[u8],
         f: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<()> {
@@ -118,10 +100,10 @@ impl Dictionary for Terms<'_> {
 }
 
 impl<'a> Terms<'a> {
-    fn at(&self, end: End, place: u32) -> Result<&'a [u8]> {
+    fn at(&self, end: TermEnd, place: u32) -> Result<&'a [u8]> {
         match end {
-            End::Start => self.term(place),
-            End::Finish => self.term(self.by_ending(place)?),
+            TermEnd::Start => self.term(place),
+            TermEnd::Finish => self.term(self.by_ending(place)?),
         }
     }
 
@@ -129,7 +111,7 @@ impl<'a> Terms<'a> {
     fn place(
         &self,
         (mut from, mut to): (u32, u32),
-        end: End,
+        end: TermEnd,
         is_before: impl Fn(&[u8]) -> bool,
     ) -> Result<u32> {
         while from < to {
@@ -153,19 +135,19 @@ impl Dictionary for DeltaTerms {
         None
     }
 
-    fn narrowed(&self, (): (), end: End, part: &[u8]) -> Result<Option<()>> {
+    fn narrowed(&self, (): (), end: TermEnd, part: &[u8]) -> Result<Option<()>> {
         let first = self.first_from((), end, part)?;
         Ok(first.filter(|term| end.has(term, part)).map(|_| ()))
     }
 
-    fn first_from<'s>(&'s self, (): (), end: End, key: &'s [u8]) -> Result<Option<&'s [u8]>> {
+    fn first_from<'s>(&'s self, (): (), end: TermEnd, key: &'s [u8]) -> Result<Option<&'s [u8]>> {
         Ok(self.terms_from(end, key).next())
     }
 
     fn for_each(
         &self,
         (): (),
-        end: End,
+        end: TermEnd,
         part: &[u8],
         f: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<()> {

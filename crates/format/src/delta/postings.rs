@@ -10,10 +10,9 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::skiplist::SkipList;
-use crate::analyzer::{Analyzer, TermCounts};
+use crate::analyzer::{Analyzer, TermCounts, TermEnd};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::{COUNT_MAX, LengthQuarter};
-use crate::dictionary::End;
 use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 
 /// The term index of the events from `first` on.
@@ -110,7 +109,7 @@ impl DeltaTerms {
                         newest,
                     });
                     self.places.insert(key, place);
-                    for end in [End::Start, End::Finish] {
+                    for end in [TermEnd::Start, TermEnd::Finish] {
                         let is_before = self.is_before(end, term.as_bytes());
                         self.ordered(end).insert_after(place, is_before);
                     }
@@ -131,14 +130,14 @@ impl DeltaTerms {
         self.covered.store(id + 1 - self.first, Ordering::Release);
     }
 
-    fn ordered(&self, end: End) -> &SkipList<u32> {
+    fn ordered(&self, end: TermEnd) -> &SkipList<u32> {
         match end {
-            End::Start => &self.by_start,
-            End::Finish => &self.by_finish,
+            TermEnd::Start => &self.by_start,
+            TermEnd::Finish => &self.by_finish,
         }
     }
 
-    fn is_before<'s>(&'s self, end: End, key: &'s [u8]) -> impl Fn(&u32) -> bool + 's {
+    fn is_before<'s>(&'s self, end: TermEnd, key: &'s [u8]) -> impl Fn(&u32) -> bool + 's {
         move |&place| {
             let known = self.terms.get(place);
             known.is_some_and(|known| end.cmp(known.term.as_bytes(), key).is_lt())
@@ -148,7 +147,7 @@ impl DeltaTerms {
     /// The terms in the order of an end, from `key` on. Those of events after a reader's bound are among them.
     pub(crate) fn terms_from<'s>(
         &'s self,
-        end: End,
+        end: TermEnd,
         key: &'s [u8],
     ) -> impl Iterator<Item = &'s [u8]> {
         let places = self.ordered(end).range_after(self.is_before(end, key));

@@ -13,12 +13,12 @@
 //! Not here: the score of a group (`list`).
 
 use amem_format::analyzer::{Analyzer, Scratch, UNIT, is_aside};
-use amem_format::dictionary::{Dictionary, End};
+use amem_format::dictionary::{Dictionary, TermEnd};
 use amem_format::error::Result;
 
 use super::languages::Language;
 use super::list::Occurrences;
-use super::terms::QueryTerm;
+use super::terms::{Member, QueryTerm};
 use super::typos;
 
 /// Terms that are read of a dictionary for one kind of addition.
@@ -52,9 +52,6 @@ const HASH_DIGITS_MIN: usize = 16;
 const TYPO_LETTERS_MIN: usize = 4;
 const TYPOS_MAX: usize = 3;
 
-/// A term of a group with its weight; 1 for the term itself.
-pub(super) type Member = (Box<str>, f32);
-
 /// The group of a term.
 pub(super) fn group(
     texts: &Occurrences<'_>,
@@ -62,7 +59,7 @@ pub(super) fn group(
     language: Language,
 ) -> Result<Vec<Member>> {
     let exact = std::iter::once(&term.term).chain(&term.spellings);
-    let mut group = Group {
+    let mut group = TermGroup {
         texts,
         members: exact.map(|term| (term.clone(), 1.0)).collect(),
     };
@@ -78,12 +75,12 @@ pub(super) fn group(
     Ok(group.members)
 }
 
-struct Group<'g> {
+struct TermGroup<'g> {
     texts: &'g Occurrences<'g>,
     members: Vec<Member>,
 }
 
-impl Group<'_> {
+impl TermGroup<'_> {
     /// Adds a term unless the group has it or no text does.
     fn add(&mut self, term: Box<str>, weight: f32) -> Result<()> {
         let is_new = self.members.iter().all(|(known, _)| *known != term);
@@ -106,7 +103,7 @@ impl Group<'_> {
             return Ok(());
         }
         let shared = (letters - 1).clamp(SHARED_LETTERS_MIN, SHARED_LETTERS_MAX);
-        for form in self.with(End::Start, first_letters(term, shared))? {
+        for form in self.with(TermEnd::Start, first_letters(term, shared))? {
             if form.chars().count().abs_diff(letters) <= FORM_DISTANCE_MAX {
                 self.add(form, weight)?;
             } else if form.starts_with(term) {
@@ -115,7 +112,7 @@ impl Group<'_> {
         }
         if letters >= COMPOUND_LETTERS_MIN {
             let ending = ending_of(term);
-            for compound in self.with(End::Finish, &ending)? {
+            for compound in self.with(TermEnd::Finish, &ending)? {
                 if compound.chars().count() >= ending.chars().count() + REST_LETTERS_MIN {
                     self.add(compound, COMPOUND)?;
                 }
@@ -163,7 +160,7 @@ impl Group<'_> {
             return Ok(());
         }
         for start in [term, &format!("{UNIT}{term}")] {
-            for hash in self.with(End::Start, start)? {
+            for hash in self.with(TermEnd::Start, start)? {
                 if hash.len() >= HASH_DIGITS_MIN && is_hash(hash.trim_start_matches(UNIT)) {
                     self.add(hash, HASH)?;
                 }
@@ -198,7 +195,7 @@ impl Group<'_> {
     }
 
     /// The terms of both dictionaries with `part` at an end.
-    fn with(&self, end: End, part: &str) -> Result<Vec<Box<str>>> {
+    fn with(&self, end: TermEnd, part: &str) -> Result<Vec<Box<str>>> {
         let mut found = Vec::new();
         if let Some(base) = self.texts.base() {
             collect(&base, end, part, &mut found)?;
@@ -212,7 +209,7 @@ impl Group<'_> {
 
 fn collect<D: Dictionary>(
     dictionary: &D,
-    end: End,
+    end: TermEnd,
     part: &str,
     found: &mut Vec<Box<str>>,
 ) -> Result<()> {

@@ -41,6 +41,9 @@ const UNIT_WEIGHT: f32 = 0.5;
 const COMMON_CHARACTERS: &str =
     "的了是在和与有为什么哪谁多少几何时如被到个一这那吗呢中年上不由因从于の";
 
+/// A term of a group with its weight; 1 for the term itself.
+pub(super) type Member = (Box<str>, f32);
+
 impl TextQuery {
     /// Analyzes `text`. Stop words are terms only if there is nothing else.
     pub fn new(text: &str) -> Self {
@@ -58,15 +61,15 @@ impl TextQuery {
 
     fn of_version(text: &str, version: u32) -> Self {
         let analyzer = Analyzer::of_version(version).unwrap_or_default();
-        let mut reading = Reading::default();
-        analyzer.for_each_term(text, &mut Scratch::default(), |term| reading.take(term));
+        let mut terms = QuestionTerms::default();
+        analyzer.for_each_term(text, &mut Scratch::default(), |term| terms.take(term));
         let language = languages::of(text);
         let is_loud = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
         Self {
             question: text.into(),
             language,
             version,
-            terms: reading.terms(language, is_loud),
+            terms: terms.terms(language, is_loud),
         }
     }
 
@@ -92,22 +95,22 @@ impl TextQuery {
 
 /// Collects the terms of a question in the order of its words.
 #[derive(Default)]
-struct Reading {
-    words: BTreeMap<Box<str>, Word>,
+struct QuestionTerms {
+    words: BTreeMap<Box<str>, QuestionWord>,
     characters: BTreeMap<Box<str>, u32>,
     stop_words: BTreeMap<Box<str>, u32>,
     last: Option<Box<str>>,
 }
 
 #[derive(Default)]
-struct Word {
+struct QuestionWord {
     spellings: Vec<Box<str>>,
     weight: f32,
     is_said: bool,
 }
 
-impl Reading {
-    fn word(&mut self, term: &str) -> &mut Word {
+impl QuestionTerms {
+    fn word(&mut self, term: &str) -> &mut QuestionWord {
         let word = self.words.entry(term.into()).or_default();
         for aside in asides_of(term) {
             push_once(&mut word.spellings, &aside);

@@ -14,7 +14,7 @@
 
 mod sync;
 
-use amem_format::{analyzer, dictionary, error, event, journal, types};
+use amem_format::{analyzer, error, event, journal, types};
 
 #[path = "../../../../crates/format/src/append.rs"]
 mod append;
