@@ -24,18 +24,18 @@ const PROBES_MIN: usize = 20;
 const PLACES: usize = 3;
 const SHARE_MIN: f64 = 0.95;
 
-struct Kind {
+struct ProbeKind {
     name: &'static str,
     /// Questions and answers.
     probes: Vec<(&'static str, &'static str)>,
 }
 
-fn kinds() -> Vec<Kind> {
+fn kinds() -> Vec<ProbeKind> {
     let parts = PROBES.split("# ").skip(1);
     let kinds = parts.map(|part| {
         let (name, rows) = part.split_once('\n').unwrap();
         let probes = rows.lines().map(|row| row.split_once(" | ").unwrap());
-        Kind {
+        ProbeKind {
             name,
             probes: probes.collect(),
         }
@@ -89,7 +89,7 @@ fn found(view: &View, question: &str, limit: usize) -> Vec<usize> {
 }
 
 /// The answers among the first hits of a kind's brain.
-fn check(kind: &Kind, view: &View, texts: &[&str]) -> Vec<String> {
+fn check(kind: &ProbeKind, view: &View, texts: &[&str]) -> Vec<String> {
     let mut missed = Vec::new();
     for (question, answer) in &kind.probes {
         let hits = found(view, question, PLACES);

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::english::{is_stop_word, regular_form};
-use super::split::{Splitting, for_each_word};
+use super::split::{SplitBuffers, for_each_word};
 use super::words::for_each_word_of_version_1;
 use super::{
     ANALYZER_VERSION, ANALYZER_VERSION_MIN, STOP_WORD, TERM_BYTES_MAX, UNIT, WITH_E, arabic,
@@ -42,7 +42,7 @@ pub struct Scratch {
 pub(super) struct WordBuffers {
     word: String,
     term: String,
-    splitting: Splitting,
+    splitting: SplitBuffers,
 }
 
 impl Default for Analyzer {

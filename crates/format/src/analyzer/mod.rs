@@ -18,12 +18,14 @@ mod months;
 mod numbers;
 mod numerals;
 mod split;
+mod term_end;
 mod words;
 
 pub use analysis::{Analyzer, Scratch};
 pub use counts::TermCounts;
 pub use english::is_stop_word;
 pub(crate) use numbers::Numbers;
+pub use term_end::TermEnd;
 pub use words::TERM_BYTES_MAX;
 
 /// The version of the rules from text to terms.

@@ -8,7 +8,7 @@
 
 use super::english::is_stop_word;
 use super::fold::{for_each_folded, normalized, written_with_e};
-use super::numerals::{self, Role};
+use super::numerals::{self, NumeralRole};
 use super::words::{Class, TERM_BYTES_MAX, class_of};
 use super::{CHARACTER, UNIT, WITH_E};
 
@@ -29,7 +29,7 @@ const ELISIONS: [&str; 26] = [
 
 /// What a split needs from text to text.
 #[derive(Debug, Default)]
-pub(super) struct Splitting {
+pub(super) struct SplitBuffers {
     /// The folded run, then the unit.
     run: String,
     letters: Vec<Letter>,
@@ -43,11 +43,11 @@ pub(super) struct Splitting {
 #[derive(Debug, Clone, Copy)]
 struct Letter {
     at: u32,
-    kind: Kind,
+    kind: LetterKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum LetterKind {
     Upper,
     /// In lower case, or of a script without.
     Lower,
@@ -58,7 +58,7 @@ enum Kind {
 /// Calls `f` with each word, folded, apostrophes included, or with `None` and a complete term.
 pub(super) fn for_each_word(
     text: &str,
-    splitting: &mut Splitting,
+    splitting: &mut SplitBuffers,
     term: &mut String,
     mut f: impl FnMut(Option<&str>, &mut String),
 ) {
@@ -67,7 +67,7 @@ pub(super) fn for_each_word(
     } else {
         normalized(text)
     };
-    let mut walk = Walk {
+    let mut walk = TextWalk {
         text: &text,
         at: 0,
         is_first: true,
@@ -80,7 +80,7 @@ pub(super) fn for_each_word(
     walk.all();
 }
 
-struct Walk<'w, F> {
+struct TextWalk<'w, F> {
     text: &'w str,
     at: usize,
     /// True if nothing stands before in the sentence.
@@ -89,12 +89,12 @@ struct Walk<'w, F> {
     has_lower: bool,
     /// The end of the last group of numbers that were read as one.
     joined_until: usize,
-    splitting: &'w mut Splitting,
+    splitting: &'w mut SplitBuffers,
     term: &'w mut String,
     f: &'w mut F,
 }
 
-impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
+impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
     fn all(&mut self) {
         while let Some(c) = self.peek(self.at) {
             match class(c) {
@@ -193,7 +193,8 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
     fn numeral(&mut self) -> bool {
         let read = numerals::read(self.text, self.at, self.joined_until, &mut |role, term| {
             self.term.clear();
-            self.term.extend((role == Role::Aside).then_some(UNIT));
+            self.term
+                .extend((role == NumeralRole::Aside).then_some(UNIT));
             self.term.push_str(term);
             (self.f)(None, self.term);
         });
@@ -215,13 +216,17 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             let start = self.at;
             self.read_run();
             self.split_run();
-            has_letters |= self.splitting.letters.iter().any(|l| l.kind != Kind::Digit);
+            has_letters |= self
+                .splitting
+                .letters
+                .iter()
+                .any(|l| l.kind != LetterKind::Digit);
             self.tell_run(start, is_first && runs == 0);
             if runs == 0 && self.joined(self.at).is_none() {
                 break;
             }
             runs += 1;
-            let Splitting { unit, run, .. } = &mut *self.splitting;
+            let SplitBuffers { unit, run, .. } = &mut *self.splitting;
             if unit.len() <= TERM_BYTES_MAX {
                 unit.push_str(run);
             }
@@ -256,7 +261,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Reads a run into the buffers, folded and without elisions.
     fn read_run(&mut self) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             with_e,
@@ -273,14 +278,16 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             let next = chars.peek().map(|&(_, next)| next);
             let goes_on = next.is_some_and(|next| class(next) == Class::Letter);
             let is_point = c == '.'
-                && letters.last().is_some_and(|last| last.kind == Kind::Digit)
+                && letters
+                    .last()
+                    .is_some_and(|last| last.kind == LetterKind::Digit)
                 && next.is_some_and(|next| next.is_ascii_digit());
             match class(c) {
                 Class::Letter => {
                     let kind = match c {
-                        c if c.is_ascii_digit() => Kind::Digit,
-                        c if c.is_uppercase() => Kind::Upper,
-                        _ => Kind::Lower,
+                        c if c.is_ascii_digit() => LetterKind::Digit,
+                        c if c.is_uppercase() => LetterKind::Upper,
+                        _ => LetterKind::Lower,
                     };
                     for_each_folded(c, |c| {
                         if run.len() + c.len_utf8() <= TERM_BYTES_MAX && class(c) == Class::Letter {
@@ -309,7 +316,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
                     } else {
                         letters.push(Letter {
                             at: run.len() as u32,
-                            kind: Kind::Apostrophe,
+                            kind: LetterKind::Apostrophe,
                         });
                         run.push('\'');
                         with_e.push('\'');
@@ -318,7 +325,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
                 Class::Gap if is_point && run.len() < TERM_BYTES_MAX => {
                     letters.push(Letter {
                         at: run.len() as u32,
-                        kind: Kind::Digit,
+                        kind: LetterKind::Digit,
                     });
                     run.push('.');
                     with_e.push('.');
@@ -338,14 +345,14 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Finds the parts of the run.
     fn split_run(&mut self) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             parts,
             ..
         } = &mut *self.splitting;
         parts.clear();
-        let is_digit = |letter: &Letter| letter.kind == Kind::Digit;
+        let is_digit = |letter: &Letter| letter.kind == LetterKind::Digit;
         let pairs = || letters.windows(2);
         let changes = pairs()
             .filter(|p| is_digit(&p[0]) != is_digit(&p[1]))
@@ -361,12 +368,12 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             // "PDFs" is one word, "HTTPServer" are two.
             let is_plural = || at + 2 == letters.len() && run.ends_with('s');
             let is_joint = match (before, this) {
-                (Kind::Apostrophe, _) | (_, Kind::Apostrophe) => false,
-                (Kind::Digit, Kind::Digit) => false,
-                (Kind::Digit, _) | (_, Kind::Digit) => by_digits,
-                (Kind::Lower, Kind::Upper) => !is_hash && changes <= CHANGES_MAX,
-                (Kind::Upper, Kind::Upper) => {
-                    next == Some(Kind::Lower) && !is_plural() && changes <= CHANGES_MAX
+                (LetterKind::Apostrophe, _) | (_, LetterKind::Apostrophe) => false,
+                (LetterKind::Digit, LetterKind::Digit) => false,
+                (LetterKind::Digit, _) | (_, LetterKind::Digit) => by_digits,
+                (LetterKind::Lower, LetterKind::Upper) => !is_hash && changes <= CHANGES_MAX,
+                (LetterKind::Upper, LetterKind::Upper) => {
+                    next == Some(LetterKind::Lower) && !is_plural() && changes <= CHANGES_MAX
                 }
                 _ => false,
             };
@@ -380,7 +387,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Tells of the parts of a run and of itself.
     fn tell_run(&mut self, start: usize, is_first: bool) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             parts,
@@ -392,7 +399,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
         }
         if let [_] = parts[..] {
             // A word is a name if capitals say so where they need not stand.
-            let is_upper = |letter: &Letter| letter.kind == Kind::Upper;
+            let is_upper = |letter: &Letter| letter.kind == LetterKind::Upper;
             let is_name = self.has_lower && letters.first().is_some_and(is_upper) && {
                 let word = run.strip_suffix("'s").unwrap_or(run);
                 let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
@@ -418,7 +425,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             return;
         }
         (self.f)(Some(run), self.term);
-        let Splitting {
+        let SplitBuffers {
             run, parts, unit, ..
         } = &mut *self.splitting;
         for &(from, to) in &*parts {

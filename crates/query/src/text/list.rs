@@ -5,7 +5,7 @@ use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
-use super::expand::Member;
+use super::terms::Member;
 
 /// How fast repeated terms saturate, and how much long texts are discounted: the values that Robertson and Zaragoza
 /// (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than the mean counts as one

@@ -321,6 +321,8 @@ fn a_question_of_stop_words_alone_finds_them() {
     };
     assert_eq!(found("to be or not to be"), [1]);
     assert_eq!(found("who"), [3, 0]);
+    assert_eq!(found("WHO"), [3, 0]);
+    assert_eq!(found("TO BE"), [1]);
     assert_eq!(found("where is the dog"), [2]);
 }
 

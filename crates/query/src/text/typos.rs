@@ -6,7 +6,7 @@
 //! sides, it follows the letters that the dictionary has at the place of the typo, and reads no other term.
 //! Not here: which of them a question means (`expand`).
 
-use amem_format::dictionary::{Dictionary, End};
+use amem_format::dictionary::{Dictionary, TermEnd};
 use amem_format::error::Result;
 
 /// Terms that are read rather than searched.
@@ -25,7 +25,7 @@ pub(super) fn collect<D: Dictionary>(
         .chain([term.len()])
         .collect();
     let all = starts.len() - 1;
-    let search = Search {
+    let search = TypoSearch {
         dictionary,
         term,
         starts: &starts,
@@ -34,7 +34,7 @@ pub(super) fn collect<D: Dictionary>(
     let mut from = all + 1;
     let mut ranges = vec![dictionary.all()];
     for at in 1..=all {
-        match search.narrowed(ranges[at - 1], End::Start, at, found)? {
+        match search.narrowed(ranges[at - 1], TermEnd::Start, at, found)? {
             Some(range) => ranges.push(range),
             None => {
                 from = at;
@@ -45,7 +45,7 @@ pub(super) fn collect<D: Dictionary>(
     let mut until = 0;
     let mut range = dictionary.all();
     for at in (1..=all.min(from + 1)).rev() {
-        match search.narrowed(range, End::Finish, at, found)? {
+        match search.narrowed(range, TermEnd::Finish, at, found)? {
             Some(narrowed) => range = narrowed,
             None => {
                 until = at;
@@ -62,13 +62,13 @@ pub(super) fn collect<D: Dictionary>(
     Ok(())
 }
 
-struct Search<'s, D> {
+struct TypoSearch<'s, D> {
     dictionary: &'s D,
     term: &'s str,
     starts: &'s [usize],
 }
 
-impl<D: Dictionary> Search<'_, D> {
+impl<D: Dictionary> TypoSearch<'_, D> {
     /// The part of the term from one letter on, up to another.
     fn part(&self, from: usize, to: usize) -> &str {
         &self.term[self.starts[from]..self.starts[to]]
@@ -83,13 +83,13 @@ impl<D: Dictionary> Search<'_, D> {
     fn narrowed(
         &self,
         range: D::Range,
-        end: End,
+        end: TermEnd,
         at: usize,
         found: &mut Vec<Box<str>>,
     ) -> Result<Option<D::Range>> {
         let part = match end {
-            End::Start => self.part(0, at),
-            End::Finish => self.part(at, self.letters()),
+            TermEnd::Start => self.part(0, at),
+            TermEnd::Finish => self.part(at, self.letters()),
         };
         let Some(narrowed) = self.dictionary.narrowed(range, end, part.as_bytes())? else {
             return Ok(None);
@@ -143,7 +143,7 @@ impl<D: Dictionary> Search<'_, D> {
         loop {
             let Some(term) = self
                 .dictionary
-                .first_from(range, End::Start, key.as_bytes())?
+                .first_from(range, TermEnd::Start, key.as_bytes())?
             else {
                 return Ok(());
             };
@@ -180,7 +180,7 @@ impl<D: Dictionary> Search<'_, D> {
         }
         let first = self
             .dictionary
-            .first_from(range, End::Start, candidate.as_bytes())?;
+            .first_from(range, TermEnd::Start, candidate.as_bytes())?;
         if first == Some(candidate.as_bytes()) {
             found.push(candidate.into());
         }
