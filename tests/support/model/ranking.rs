@@ -110,6 +110,7 @@ fn additions(
     is_known: bool,
     known: &BTreeMap<&str, u32>,
     english: bool,
+    open: bool,
 ) -> Vec<(String, f64)> {
     let letters: Vec<char> = term.chars().collect();
     let mut added: Vec<(String, f64)> = Vec::new();
