@@ -60,6 +60,17 @@ pub(super) fn for_each_word(
     text: &str,
     splitting: &mut SplitBuffers,
     term: &mut String,
+    f: impl FnMut(Option<&str>, &mut String),
+) {
+    for_each_word_by(text, splitting, term, true, f);
+}
+
+/// `for_each_word`, with or without the short way for plain words.
+fn for_each_word_by(
+    text: &str,
+    splitting: &mut SplitBuffers,
+    term: &mut String,
+    has_short_way: bool,
     mut f: impl FnMut(Option<&str>, &mut String),
 ) {
     let text = if text.is_ascii() {
@@ -72,6 +83,7 @@ pub(super) fn for_each_word(
         at: 0,
         is_first: true,
         has_lower: text.chars().any(char::is_lowercase),
+        has_short_way,
         joined_until: 0,
         splitting,
         term,
@@ -87,6 +99,7 @@ struct TextWalk<'w, F> {
     is_first: bool,
     /// False for a text that is all in capitals: they tell nothing.
     has_lower: bool,
+    has_short_way: bool,
     /// The end of the last group of numbers that were read as one.
     joined_until: usize,
     splitting: &'w mut SplitBuffers,
@@ -96,7 +109,15 @@ struct TextWalk<'w, F> {
 
 impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
     fn all(&mut self) {
-        while let Some(c) = self.peek(self.at) {
+        while let Some(&byte) = self.text.as_bytes().get(self.at) {
+            if byte == b' ' {
+                self.at += 1;
+                continue;
+            }
+            if self.has_short_way && byte.is_ascii_alphabetic() && self.plain_word() {
+                continue;
+            }
+            let Some(c) = self.peek(self.at) else { break };
             match class(c) {
                 Class::Letter => {
                     if c.is_ascii_digit() && self.numeral() {
@@ -118,6 +139,84 @@ impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
 
     fn is_letter(&self, at: usize) -> bool {
         self.peek(at).is_some_and(|c| class(c) == Class::Letter)
+    }
+
+    /// A word of ASCII letters in one case behind the first that nothing joins to another: most words of most texts.
+    /// False if what stands here is something else.
+    fn plain_word(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let lower = bytes[start + 1..]
+            .iter()
+            .take_while(|b| b.is_ascii_lowercase());
+        let end = start + 1 + lower.count();
+        let is_end = match bytes.get(end) {
+            None | Some(b' ' | b',' | b'!' | b'?' | b';' | b')' | b'"' | b'\n') => true,
+            Some(b'.' | b'-' | b'_' | b'&') => self.joined(end).is_none(),
+            Some(b':' | b'/' | b'(') => true,
+            _ => false,
+        };
+        if !is_end || end - start > TERM_BYTES_MAX {
+            return false;
+        }
+        let is_capital = bytes[start].is_ascii_uppercase();
+        self.at = end;
+        if is_capital {
+            let SplitBuffers { run, .. } = &mut *self.splitting;
+            run.clear();
+            run.push_str(&self.text[start..end]);
+            run.make_ascii_lowercase();
+            if self.is_name(start, self.is_first, false) {
+                self.term.clear();
+                self.term.push_str(&self.splitting.run);
+                (self.f)(None, self.term);
+            } else {
+                (self.f)(Some(&self.splitting.run), self.term);
+            }
+        } else {
+            (self.f)(Some(&self.text[start..end]), self.term);
+        }
+        self.is_first = false;
+        if numerals::may_be_month(self.text, end) {
+            if !is_capital {
+                self.splitting.run.clear();
+                self.splitting.run.push_str(&self.text[start..end]);
+            }
+            self.month();
+        }
+        true
+    }
+
+    /// True if the run, which starts at `start` with a capital, is a stop word that is a name: capitals say so where
+    /// they need not stand.
+    fn is_name(&self, start: usize, is_first: bool, is_loud: bool) -> bool {
+        let run = &self.splitting.run;
+        let word = run.strip_suffix("'s").unwrap_or(run);
+        let is_plain = word.len() == run.len();
+        self.has_lower
+            && is_stop_word(word)
+            && word != "i"
+            && (is_loud
+                || is_plain && !is_first
+                || SENTENCE_NAMES.contains(&word) && (!is_first || !is_asked(self.text, start)))
+    }
+
+    /// The date that starts with the month that was just read, if it is one.
+    fn month(&mut self) {
+        let Self {
+            text,
+            at,
+            splitting,
+            term,
+            f,
+            ..
+        } = self;
+        numerals::read_month(text, *at, &splitting.run, &mut |_, date| {
+            term.clear();
+            term.push(UNIT);
+            term.push_str(date);
+            f(None, term);
+        });
     }
 
     fn gap(&mut self, c: char) {
@@ -242,14 +341,7 @@ impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
         }
         self.is_first = false;
         if numerals::may_be_month(self.text, self.at) {
-            let term = &mut *self.term;
-            let f = &mut *self.f;
-            numerals::read_month(self.text, self.at, &self.splitting.run, &mut |_, date| {
-                term.clear();
-                term.push(UNIT);
-                term.push_str(date);
-                f(None, term);
-            });
+            self.month();
         }
     }
 
@@ -398,20 +490,12 @@ impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
             return;
         }
         if let [_] = parts[..] {
-            // A word is a name if capitals say so where they need not stand.
             let is_upper = |letter: &Letter| letter.kind == LetterKind::Upper;
-            let is_name = self.has_lower && letters.first().is_some_and(is_upper) && {
-                let word = run.strip_suffix("'s").unwrap_or(run);
-                let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
-                is_stop_word(word)
-                    && word != "i"
-                    && (is_loud
-                        || word.len() == run.len() && !is_first
-                        || SENTENCE_NAMES.contains(&word)
-                            && (!is_first || !is_asked(self.text, start)))
-            };
+            let word = run.strip_suffix("'s").unwrap_or(run);
+            let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
+            let is_name =
+                letters.first().is_some_and(is_upper) && self.is_name(start, is_first, is_loud);
             if is_name {
-                let word = run.strip_suffix("'s").unwrap_or(run);
                 self.term.clear();
                 self.term.push_str(word);
                 (self.f)(None, self.term);
@@ -472,5 +556,29 @@ fn class(c: char) -> Class {
         | '\u{23e9}'..='\u{23fa}'
         | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
         c => class_of(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_words_are_the_same_the_short_way_and_the_long(
+            text in "([a-zA-Z]{1,12}|Will|May|it|IT|who|July|of|[0-9]{1,4}|[ '`.,:;!?_&/\n-]|é|猫|🚀){0,60}",
+            long in "[a-zA-Z]{50,80}",
+        ) {
+            let text = format!("{text} {long}");
+            let words = |has_short_way| {
+                let (mut words, mut term) = (Vec::new(), String::new());
+                for_each_word_by(&text, &mut SplitBuffers::default(), &mut term, has_short_way, |word, term| {
+                    words.push((word.map(str::to_owned), word.is_none().then(|| term.clone())));
+                });
+                words
+            };
+            prop_assert_eq!(words(true), words(false));
+        }
     }
 }
