@@ -83,6 +83,11 @@ fn is_english(question: &str) -> bool {
     !words.is_empty() && stop_words * 5 >= words.len()
 }
 
+/// True if a question may be English although it has no stop word of it.
+fn is_open(question: &str) -> bool {
+    question.chars().all(|c| c.is_ascii() || !c.is_alphabetic())
+}
+
 /// True if one edit behind the first letter makes `b` of `a`.
 fn is_typo(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
@@ -183,7 +188,6 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
     for term in texts.iter().flat_map(BTreeMap::keys) {
         *said.entry(term).or_insert(0) += 1;
     }
-    let is_open = question.chars().all(|c| c.is_ascii() || !c.is_alphabetic());
     let mut scores = BTreeMap::new();
     for (spellings, weight) in question_terms(question) {
         let is_known = spellings
@@ -195,7 +199,7 @@ pub fn bm25(known: &ViewState, question: &str, scope: &Scope) -> BTreeMap<u64, f
             is_known,
             &said,
             is_english(question),
-            is_open,
+            is_open(question),
         );
         let exact = spellings.iter().map(|term| (term.clone(), 1.0));
         for (term, weight) in exact.chain(added) {
@@ -463,7 +467,13 @@ pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Ev
     let mut asked: Vec<Vec<String>> = Vec::new();
     for (mut spellings, _) in question_terms(question) {
         if said_by(question, &spellings[0]) {
-            let forms = additions(&spellings[0], true, &said, is_english(question), false);
+            let forms = additions(
+                &spellings[0],
+                true,
+                &said,
+                is_english(question),
+                is_open(question),
+            );
             spellings.extend(forms.into_iter().map(|(form, _)| form));
             asked.push(spellings);
         }
