@@ -1,20 +1,10 @@
 //! The request and the answer of a context.
 
-use super::packer::{BATCH, ContextPacker};
 use crate::answer::AnswerStamp;
 use crate::graph::marks::BeliefMark;
-use crate::graph::traverse::check_depth;
-use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_TOKENS_MAX};
-use crate::planner::scope::Sight;
 use crate::planner::selection::Selection;
-use crate::search::Search;
 use crate::time_phrase::Clock;
-use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
-use amem_format::view::View;
-
-/// The greatest budget for which `BATCH` hits are enough: twenty tokens for each.
-const SMALL_BUDGET: usize = 20 * BATCH;
 
 /// Builds a text of what a brain knows about a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,8 +53,8 @@ pub struct PackedEvent {
     pub explains: Option<NodeId>,
     /// Its score.
     pub score: f32,
-    /// The tokens that it adds; the first event's include the heading. Of an event that is left out, about what it would
-    /// add.
+    /// The tokens that it adds; the first event's include the heading. Of an event that is left out, about what it
+    /// would add.
     pub tokens: usize,
     /// Whether it is contested or superseded.
     pub mark: BeliefMark,
@@ -85,59 +75,4 @@ pub struct PackedContext {
     pub items: Vec<PackedEvent>,
     /// The events that did not fit, in packing order. Explanations of these are not searched.
     pub left_out: Vec<PackedEvent>,
-}
-
-impl ContextRequest {
-    /// Runs the query on a view.
-    pub fn run(&self, view: &View) -> Result<PackedContext> {
-        self.check()?;
-        let candidates = self.candidates.unwrap_or(match self.budget {
-            ..=SMALL_BUDGET => BATCH,
-            _ => CONTEXT_CANDIDATES_MAX,
-        });
-        let search = Search {
-            question: self.question.clone(),
-            vector: self.vector.clone(),
-            selection: self.selection.clone(),
-            limit: candidates,
-            clock: self.clock.clone(),
-            // The packer takes the heads, whether or not the selection contains them.
-            include_superseded: true,
-            ..Search::default()
-        };
-        let hits = search.run(view)?.hits;
-        let is_all = self.candidates.is_some()
-            || candidates == CONTEXT_CANDIDATES_MAX
-            || hits.len() < candidates;
-        let selection = &self.selection;
-        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
-        let mut packer = ContextPacker::new(view, &sight, self);
-        packer.pack(&hits, is_all)?;
-        let (text, tokens) = packer.block.into_text();
-        Ok(PackedContext {
-            answered: AnswerStamp::by(view),
-            text,
-            tokens,
-            items: packer.items,
-            left_out: packer.left_out,
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        let check = |what, value: usize, max: usize| {
-            if value == 0 {
-                return Err(Error::invalid(what, format!("it is 0: give 1 to {max}")));
-            }
-            Error::check_limit(what, value as u64, max as u64)
-        };
-        check("the budget of tokens", self.budget, CONTEXT_TOKENS_MAX)?;
-        if let Some(candidates) = self.candidates {
-            check(
-                "the number of candidates",
-                candidates,
-                CONTEXT_CANDIDATES_MAX,
-            )?;
-        }
-        check_depth(self.reasons_depth)
-    }
 }
