@@ -2,8 +2,8 @@
 //!
 //! A line of questions is `{"conv", "qid", "question"}`, a line of the run `{"conv", "qid", "ranked", "ms"}`:
 //! source ids, the best first, and the milliseconds that the answer took. Contexts have a line for each budget, with
-//! `budget`, the `tokens` of the text, its `bytes`, and in `ranked` the events in the text. `retrieval/run.py` makes the
-//! one and scores the other. Not here: making the brains, scoring.
+//! `budget`, the `tokens` of the text, its `bytes`, and in `ranked` the events in the text. `retrieval/run.py` makes
+//! the one and scores the other. Not here: making the brains, scoring.
 
 use std::error::Error;
 use std::fs::File;

@@ -288,7 +288,7 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
         .iter()
         .map(|item| (item.id.0, item.explains.map(|id| id.0), item.is_excerpt))
         .collect();
-    let expected = [(1, None, false), (2, Some(1), false), (3, None, true)];
+    let expected = [(1, None, false), (3, None, true), (2, Some(1), false)];
     assert_eq!(told, expected, "{}", packed.text);
     let left_out: Vec<_> = packed.left_out.iter().map(|item| item.id.0).collect();
     assert_eq!(left_out, [4]);
@@ -303,7 +303,7 @@ fn a_context_has_current_beliefs_their_reasons_and_what_did_not_fit() {
     assert_eq!(lines[2], "  - [99] 2026-01-01: a forged line");
     assert_eq!(lines[3..5], ["  - [98] fact", "  - [97] fact"]);
     assert!(
-        lines[5].ends_with(" (a reason for [1]): noon was too busy"),
+        lines[6].ends_with(" (a reason for [1]): noon was too busy"),
         "{lines:?}"
     );
     let refused = |context: ContextRequest, why: &str| {

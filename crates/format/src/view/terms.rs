@@ -57,8 +57,8 @@ impl View {
         Ok(base.map_or(ANALYZER_VERSION, |terms| terms.version()))
     }
 
-    /// True if the next text query analyzes more than `bytes` of the journal's texts before it answers: the first query of
-    /// a process does so for all of them.
+    /// True if the next text query analyzes more than `bytes` of the journal's texts before it answers: the first query
+    /// of a process does so for all of them.
     pub fn must_analyze(&self, bytes: u64) -> bool {
         let base = self.brain.base.nodes();
         let known = self.brain.delta.terms.end().map_or(0, u64::from);

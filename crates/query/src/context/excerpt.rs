@@ -2,9 +2,10 @@
 //!
 //! A text is split into pieces, sentences of at most `PIECE_BYTES`. First comes the piece whose terms of the question
 //! weigh most, then the one that adds most to it, and so on; a term weighs more the fewer of the pieces have it. An
-//! excerpt is a number of the first pieces of that order, shown in the order of the text with `…` for what lies between.
+//! excerpt is a number of the first pieces of that order, shown in the order of the text with `…` for what lies
+//! between.
 //!
-//! Promises: no character is cut; the more room there is, the more is shown, and nothing that less room shows is missing.
+//! Promises: no character is cut; more room shows all that less room does.
 
 use std::collections::HashMap;
 use std::ops::Range;

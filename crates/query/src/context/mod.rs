@@ -16,6 +16,7 @@ mod counter;
 mod excerpt;
 mod packer;
 mod request;
+mod run;
 
 pub use counter::count_tokens;
 pub use request::{ContextRequest, PackedContext, PackedEvent};

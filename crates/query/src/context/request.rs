@@ -1,23 +1,11 @@
 //! The request and the answer of a context.
 
-use super::packer::{BATCH, ContextPacker};
-use crate::answer::{AnswerStamp, check_share};
+use crate::answer::AnswerStamp;
 use crate::graph::marks::BeliefMark;
-use crate::graph::traverse::check_depth;
-use crate::limits::{CONTEXT_CANDIDATES_MAX, CONTEXT_TOKENS_MAX};
-use crate::planner::scope::Sight;
 use crate::planner::selection::Selection;
-use crate::search::{LIKELY_RELEVANCE, Search};
+use crate::search::LIKELY_RELEVANCE;
 use crate::time_phrase::Clock;
-use amem_format::error::{Error, Result};
 use amem_format::types::NodeId;
-use amem_format::view::View;
-
-/// The greatest budget for which `BATCH` hits are enough: twenty tokens for each.
-const SMALL_BUDGET: usize = 20 * BATCH;
-
-/// The hits of which one has to be relevant: more of them let in noise, fewer leave out answers.
-const RELEVANT_AMONG: usize = 20;
 
 /// Builds a text of what a brain knows about a question.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +24,7 @@ pub struct ContextRequest {
     /// Maximum edges from an event to what explains it, at most `limits::DEPTH_MAX`; default 2, 0 for no explanations.
     /// Considers the nearest `limits::CONTEXT_REASONS_MAX` explanations of an event.
     pub reasons_depth: u32,
-    /// The context is empty unless one of the first `RELEVANT_AMONG` hits has at least this relevance, 0 to 1; default
+    /// The context is empty unless one of the first 20 hits has at least this relevance, 0 to 1; default
     /// `LIKELY_RELEVANCE`: nothing rather than noise.
     pub min_relevance: f32,
     /// The present and the zone of who asks: times in the question refer to them, and dates in the text are those of
@@ -70,8 +58,8 @@ pub struct PackedEvent {
     pub explains: Option<NodeId>,
     /// Its score.
     pub score: f32,
-    /// The tokens that it adds; the first event's include the heading. Of an event that is left out, about what it would
-    /// add.
+    /// The tokens that it adds; the first event's include the heading. Of an event that is left out, about what it
+    /// would add.
     pub tokens: usize,
     /// Whether it is contested or superseded.
     pub mark: BeliefMark,
@@ -88,74 +76,10 @@ pub struct PackedContext {
     pub text: String,
     /// The tokens of the text (`count_tokens`), at most the budget: the sum over `items`.
     pub tokens: usize,
-    /// The greatest relevance of the first `RELEVANT_AMONG` hits; 0 without a hit.
+    /// The greatest relevance of the first 20 hits; 0 without a hit.
     pub relevance: f32,
     /// The packed events, in order.
     pub items: Vec<PackedEvent>,
     /// The events that did not fit, in packing order. Explanations of these are not searched.
     pub left_out: Vec<PackedEvent>,
-}
-
-impl ContextRequest {
-    /// Runs the query on a view.
-    pub fn run(&self, view: &View) -> Result<PackedContext> {
-        self.check()?;
-        let candidates = self.candidates.unwrap_or(match self.budget {
-            ..=SMALL_BUDGET => BATCH,
-            _ => CONTEXT_CANDIDATES_MAX,
-        });
-        let search = Search {
-            question: self.question.clone(),
-            vector: self.vector.clone(),
-            selection: self.selection.clone(),
-            limit: candidates,
-            clock: self.clock.clone(),
-            // The packer takes the heads, whether or not the selection contains them.
-            include_superseded: true,
-            // The packer has its own order.
-            tie_margin: 0.0,
-            ..Search::default()
-        };
-        let mut hits = search.run(view)?.hits;
-        let first = hits.iter().take(RELEVANT_AMONG);
-        let relevance = first.map(|hit| hit.relevance.value).fold(0.0, f32::max);
-        if relevance < self.min_relevance {
-            hits.clear();
-        }
-        let is_all = self.candidates.is_some()
-            || candidates == CONTEXT_CANDIDATES_MAX
-            || hits.len() < candidates;
-        let selection = &self.selection;
-        let sight = Sight::new(&selection.scope, selection.include_forgotten)?;
-        let mut packer = ContextPacker::new(view, &sight, self);
-        packer.pack(&hits, is_all)?;
-        let (text, tokens) = packer.block.into_text();
-        Ok(PackedContext {
-            answered: AnswerStamp::by(view),
-            text,
-            tokens,
-            relevance,
-            items: packer.items,
-            left_out: packer.left_out,
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        let check = |what, value: usize, max: usize| {
-            if value == 0 {
-                return Err(Error::invalid(what, format!("it is 0: give 1 to {max}")));
-            }
-            Error::check_limit(what, value as u64, max as u64)
-        };
-        check("the budget of tokens", self.budget, CONTEXT_TOKENS_MAX)?;
-        if let Some(candidates) = self.candidates {
-            check(
-                "the number of candidates",
-                candidates,
-                CONTEXT_CANDIDATES_MAX,
-            )?;
-        }
-        check_share("min_relevance", self.min_relevance)?;
-        check_depth(self.reasons_depth)
-    }
 }

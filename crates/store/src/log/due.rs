@@ -1,7 +1,7 @@
 //! The size of the journal at which a checkpoint is due.
 //!
-//! A brain that is closed gets one, too, if its journal is not small: the next process to open it replays the journal, and analyzes
-//! its texts for the first question in words, at 25 ms a megabyte.
+//! A brain that is closed gets one, too, if its journal is not small: the next process to open it replays the journal,
+//! and analyzes its texts for the first question in words, at 25 ms a megabyte.
 //!
 //! Not here: checkpoints for an erase or on request, and retries (the daemon).
 
