@@ -1,7 +1,7 @@
 //! Dictionaries of terms, searched by the start and by the end of a term.
 //!
-//! Both indexes have one: the base's is sorted (`base::terms`), the delta's is a pair of ordered sets. Searches narrow a
-//! *range*: what they have found of a term's start or end stays known for its longer ones.
+//! Both indexes have one: the base's is sorted (`base::terms`), the delta's is a pair of ordered sets. Searches narrow
+//! a *range*: what they have found of a term's start or end stays known for its longer ones.
 //!
 //! Promises: a search reads a few terms, however many there are.
 //! Not here: which terms a question means (`amem_query::text`).

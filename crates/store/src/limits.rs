@@ -30,8 +30,8 @@ pub const CHECKPOINT_IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
 pub const CHECKPOINT_BASE_SHARE: u64 = 7;
 /// The same share for an idle brain.
 pub const CHECKPOINT_IDLE_BASE_SHARE: u64 = 16;
-/// Bytes of the journal from which on a brain gets a checkpoint when it is closed: the texts of a smaller one are analyzed
-/// within 4 ms.
+/// Bytes of the journal from which on a brain gets a checkpoint when it is closed: the texts of a smaller one are
+/// analyzed within 4 ms.
 pub const CHECKPOINT_CLOSE_JOURNAL_BYTES_MIN: u64 = 128 << 10;
 /// The share of the base from which on the journal of a brain that is closed is too large.
 pub const CHECKPOINT_CLOSE_BASE_SHARE: u64 = 64;

@@ -33,7 +33,7 @@ fn length(text: &str) -> u32 {
         .max(u32::from(!all.is_empty()))
 }
 
-/// What a question asks about: spellings that are one word, and its weight. Of questions with stop words of English alone.
+/// What a question asks about: spellings that are one word, and its weight. Of questions whose stop words are English.
 fn question_terms(question: &str) -> Vec<(Vec<String>, f64)> {
     let mut all: Vec<(Vec<String>, f64)> = Vec::new();
     let mut last = None;

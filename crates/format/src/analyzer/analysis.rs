@@ -1,12 +1,12 @@
 //! Turns a text into terms.
 //!
-//! The Snowball stemmer cuts English endings, a light one Arabic articles and endings; irregular forms become their base
-//! form, and contractions are dropped ("don't") or expanded ("Teresa's" is "teresa"). English stop words are asides;
-//! version 1 drops them.
+//! The Snowball stemmer cuts English endings, a light one Arabic articles and endings; irregular forms become their
+//! base form, and contractions are dropped ("don't") or expanded ("Teresa's" is "teresa"). English stop words are
+//! asides; version 1 drops them.
 //!
 //! Promises: the same text gives the same terms on every machine; the rules change only together with
 //! `ANALYZER_VERSION`, which every stored index names.
-//! Not here: word boundaries and spelling (`split`, `fold`; of version 1: `words`), stemming of other languages.
+//! Not here: word boundaries and spelling (`split`, `letters`; of version 1: `words`), stemming of other languages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

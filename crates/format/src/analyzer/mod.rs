@@ -12,8 +12,8 @@ mod analysis;
 mod arabic;
 mod counts;
 mod english;
-mod fold;
 mod han;
+mod letters;
 mod months;
 mod numbers;
 mod numerals;
@@ -51,8 +51,8 @@ pub fn is_aside(term: &str) -> bool {
 /// The word for a folded spelling: what two texts must have in common for one to be found by the other's word.
 pub fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in fold::normalized(text).chars() {
-        fold::for_each_folded(c, |c| out.push(c));
+    for c in letters::normalized(text).chars() {
+        letters::for_each_folded(c, |c| out.push(c));
     }
     out
 }

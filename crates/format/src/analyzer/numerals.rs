@@ -12,7 +12,7 @@
 //! Where the order of day and month is open (3/4/2026), both dates are terms. Covered by `ANALYZER_VERSION`.
 //! Not here: what a date means to a question (`amem_query::time_phrase`).
 
-use super::fold::for_each_folded;
+use super::letters::for_each_folded;
 use super::months::month;
 
 /// Digits of a number that is written in groups.

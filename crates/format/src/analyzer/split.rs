@@ -1,13 +1,13 @@
 //! Words in any script and writing: version 2 of the rules.
 //!
 //! A *run* is a sequence of letters and digits of any script. Runs that `-`, `_`, `.` or `&` join are a *unit*, and so
-//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). Runs are the words of a text; the parts of a run and
-//! the unit as one word are asides, so that a unit is found however it is written.
+//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). Runs are the words of
+//! a text; the parts of a run and the unit as one word are asides, so that a unit is found however it is written.
 //!
 //! Not here: the term of a word (`analysis`), numbers and dates (`numerals`).
 
 use super::english::is_stop_word;
-use super::fold::{for_each_folded, normalized, written_with_e};
+use super::letters::{for_each_folded, normalized, written_with_e};
 use super::numerals::{self, NumeralRole};
 use super::words::{Class, TERM_BYTES_MAX, class_of};
 use super::{CHARACTER, UNIT, WITH_E};

@@ -3,7 +3,7 @@
 //!
 //! | added | to a term | weight |
 //! |---|---|---|
-//! | forms: the same first letters, and about as long | of four letters and more, in a question that is not English | `FORM` |
+//! | forms: the same first letters, and about as long | of four letters and more, in no English question | `FORM` |
 //! | compounds: the term is their start or end, or they are its start or end | likewise | `COMPOUND` |
 //! | hashes that it begins | of seven and more hexadecimal digits | `HASH` |
 //! | typos: one edit away, the three commonest | of four letters and more that no text has | `TYPO` |

@@ -78,8 +78,8 @@ impl<D: Dictionary> TypoSearch<'_, D> {
         self.starts.len() - 1
     }
 
-    /// Of a range, the terms that have the letters of the term before `at`, or those from `at` on; `None` if they are so
-    /// few that they were read, or none at all.
+    /// Of a range, the terms that have the letters of the term before `at`, or those from `at` on; `None` if they are
+    /// so few that they were read, or none at all.
     fn narrowed(
         &self,
         range: D::Range,

@@ -48,8 +48,8 @@ impl Clock {
         self.now
     }
 
-    /// A time's day and minute in the clock's zone: `2026-03-01 09:30`; without one `2026-03-01 08:30 UTC`. Times outside
-    /// the years of the calendar are shown in UTC, with the sign of their year.
+    /// A time's day and minute in the clock's zone: `2026-03-01 09:30`; without one `2026-03-01 08:30 UTC`. Times
+    /// outside the years of the calendar are shown in UTC, with the sign of their year.
     pub fn minute_of(&self, time: Micros) -> String {
         match (self.of(time), &self.zone) {
             (Some(zoned), Some(_)) => zoned.strftime("%Y-%m-%d %H:%M").to_string(),
