@@ -85,7 +85,7 @@ fn found(view: &View, question: &str, limit: usize) -> Vec<usize> {
         ..TextSearch::default()
     };
     let hits = search.run(view).unwrap().hits;
-    hits.into_iter().map(|(id, _)| id.0 as usize).collect()
+    hits.into_iter().map(|hit| hit.id.0 as usize).collect()
 }
 
 /// The answers among the first hits of a kind's brain.
