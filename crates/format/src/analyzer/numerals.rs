@@ -298,8 +298,8 @@ fn thousands(
         number.push_str(group.text);
         end = group.end;
     }
-    let is_alone = !goes_on(text, end) && !(has_more_points(text, end) && sign == b'.');
-    if number.len() == first.len() || !is_alone {
+    let is_joined = goes_on(text, end) || sign == b'.' && has_more_points(text, end);
+    if number.len() == first.len() || is_joined {
         return None;
     }
     if sign == b' ' {

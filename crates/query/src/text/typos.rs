@@ -53,9 +53,10 @@ pub(super) fn collect<D: Dictionary>(
             }
         }
     }
-    for at in until.saturating_sub(1).max(1)..from.min(all + 1) {
-        search.without(ranges[at], at, found)?;
-        search.with_others(ranges[at], at, found)?;
+    let first = until.saturating_sub(1).max(1);
+    for (at, &range) in ranges.iter().enumerate().skip(first) {
+        search.without(range, at, found)?;
+        search.with_others(range, at, found)?;
     }
     found.sort_unstable();
     found.dedup();

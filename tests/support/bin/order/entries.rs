@@ -7,6 +7,7 @@ use super::graph::{DeltaEdges, EdgeSlot, EdgeVersion};
 use super::log::{CommitEntry, DeltaSessions, Log, SessionVersion};
 use super::structures::beside;
 use super::terms::LazyTerms;
+use crate::analyzer::ANALYZER_VERSION;
 use crate::append::AtomicIndex;
 use crate::base::terms::LengthQuarter;
 use crate::journal::frame::Kind;
@@ -255,7 +256,7 @@ pub(crate) fn terms() {
     let texts = |id: u32| Ok(["common", "common word"][id as usize].into());
     let look = move |terms: &LazyTerms, end: u32| {
         let index = terms
-            .until(0, end, LengthQuarter::default, texts)
+            .until(0, end, ANALYZER_VERSION, LengthQuarter::default, texts)
             .expect("an index");
         let covered = index.end();
         assert!(covered >= end, "wrong: {covered} of {end} events");
