@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::slots::parse::slots_of;
 use crate::slots::slot::{Cardinality, Slot};
-use crate::slots::values::{anchors, contrast};
+use crate::slots::values::{EXCLUSIVE, anchors, contrast};
 use crate::text::forms::{normal_form, stems};
 use crate::text::tokens::tokens;
 
@@ -145,7 +145,12 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
         return Verdict::Unrelated;
     }
     // Only a part of what the memory says ends: "sold the bike" of "has a bike and a car".
-    let says_more = stored.points().count() > 1;
+    // What is used for one purpose may stay where another tool comes into use.
+    let is_bound = new.is_secondary
+        && old.attribute == "use"
+        && new.detail.is_empty()
+        && !old.detail.is_empty();
+    let says_more = stored.points().count() > 1 || is_bound;
     if says_more {
         Verdict::Unsure(why)
     } else {
@@ -296,12 +301,8 @@ fn is_exclusive(new: &Slot, old: &Slot) -> bool {
     }
     match new.attribute.as_str() {
         "prefer" => true,
-        "use" => {
-            new.detail == old.detail
-                && matches!(a.0, "editor" | "shell" | "browser" | "system" | "phone")
-                && !new.detail.is_empty()
-                || new.detail == old.detail && a.0 == "database" && !new.detail.is_empty()
-        }
+        // For one purpose, if both name it.
+        "use" => new.detail == old.detail && !new.detail.is_empty() && EXCLUSIVE.contains(&a.0),
         _ => false,
     }
 }

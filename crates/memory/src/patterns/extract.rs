@@ -392,7 +392,8 @@ fn possessive(clause: &[Token], at: usize) -> Option<Family> {
     }
     let p = predicate(clause, verb)?;
     let rest = &clause[p.at + 1..];
-    if p.mood == Mood::Unreal || !has_content(rest) || points_elsewhere(rest) {
+    let is_possible = p.base == "can" || rest.first().is_some_and(|token| token.is("when"));
+    if p.mood == Mood::Unreal || is_possible || !has_content(rest) || points_elsewhere(rest) {
         return None;
     }
     let has = |words: &[&str]| nouns.iter().any(|token| token.is_any(words));
