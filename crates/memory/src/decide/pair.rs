@@ -1,11 +1,12 @@
 //! What one new fact does to one memory, by the table of slots.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::slots::parse::slots_of;
+use crate::slots::parse::slots_of_tokens;
 use crate::slots::slot::{Cardinality, Slot};
 use crate::slots::values::{EXCLUSIVE, anchors, contrast};
-use crate::text::forms::{normal_form, stems};
+use crate::text::forms::{normal_form_of, stems};
 use crate::text::tokens::tokens;
 
 /// A text with what decisions read of it.
@@ -13,7 +14,9 @@ use crate::text::tokens::tokens;
 pub(crate) struct FactReading {
     pub(crate) normal: String,
     pub(crate) slots: Vec<Slot>,
-    stems: BTreeSet<String>,
+    text: String,
+    /// Computed on demand: most pairs are decided by slots.
+    stems: OnceCell<BTreeSet<String>>,
     anchors: BTreeSet<String>,
     is_negated: bool,
 }
@@ -25,18 +28,23 @@ impl FactReading {
             .iter()
             .any(|token| token.is_any(&["not", "never", "no", "cannot", "without"]));
         Self {
-            normal: normal_form(text),
-            slots: slots_of(text),
-            stems: stems(text),
+            normal: normal_form_of(&all),
+            slots: slots_of_tokens(&all),
+            text: text.to_owned(),
+            stems: OnceCell::new(),
             anchors: anchors(&all),
             is_negated,
         }
     }
 
+    fn stems(&self) -> &BTreeSet<String> {
+        self.stems.get_or_init(|| stems(&self.text))
+    }
+
     /// True if the other text has every content word of this one.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
-        !self.stems.is_empty()
-            && self.stems.is_subset(&other.stems)
+        !self.stems().is_empty()
+            && self.stems().is_subset(other.stems())
             && self.is_negated == other.is_negated
     }
 
@@ -314,23 +322,27 @@ fn same_verb_event(new: &Slot, old: &Slot) -> bool {
 
 /// Texts that no slot relates: the same stems say the same, unless a number, a name or a negation differs.
 fn same_words(new: &FactReading, old: &FactReading) -> Verdict {
-    let is_same = new.stems == old.stems && !new.stems.is_empty();
+    // Facts with slots that do not meet are of different things, whatever words they share.
+    if !new.slots.is_empty() && !old.slots.is_empty() {
+        return Verdict::Unrelated;
+    }
+    let is_same = new.stems() == old.stems() && !new.stems().is_empty();
     let agrees = new.anchors == old.anchors && new.is_negated == old.is_negated;
     if is_same && agrees && new.slots.is_empty() && old.slots.is_empty() {
         return Verdict::Same("same stems".into());
     }
     if new.slots.is_empty() && old.slots.is_empty() && agrees {
-        let both = new.stems.intersection(&old.stems).count();
-        if both >= 3 && new.stems.is_superset(&old.stems) {
+        let both = new.stems().intersection(old.stems()).count();
+        if both >= 3 && new.stems().is_superset(old.stems()) {
             return Verdict::Extends("more words".into());
         }
-        if both >= 3 && old.stems.is_superset(&new.stems) {
+        if both >= 3 && old.stems().is_superset(new.stems()) {
             return Verdict::Same("fewer words".into());
         }
     }
     let is_near = !is_same && new.slots.is_empty() && old.slots.is_empty();
-    let share = crate::text::forms::overlap(&new.stems, &old.stems);
-    let both = new.stems.intersection(&old.stems).count();
+    let share = crate::text::forms::overlap(new.stems(), old.stems());
+    let both = new.stems().intersection(old.stems()).count();
     if is_same && !agrees || is_near && share >= 0.75 && both >= 3 {
         return Verdict::Unsure("near words".into());
     }

@@ -14,7 +14,11 @@ use super::values::{EXCLUSIVE, contrast, others, value_of, value_word};
 
 /// The slots of a fact; none if no row of the table reads it.
 pub(crate) fn slots_of(text: &str) -> Vec<Slot> {
-    let all = tokens(text);
+    slots_of_tokens(&tokens(text))
+}
+
+/// The slots of a fact's tokens.
+pub(crate) fn slots_of_tokens(all: &[Token]) -> Vec<Slot> {
     let mut out = Vec::new();
     let mut start = 0;
     for at in 1..all.len() {
