@@ -107,7 +107,7 @@ fn slot_verdict(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReadin
     let why = format!("rule:{}", old.attribute);
     match (new.holds, old.holds) {
         (false, true) => ends(new, old, stored, why),
-        (true, false) => begins(new, old, fresh, stored, why),
+        (true, false) => begins(new, old, stored, why),
         (true, true) => meets(new, old, fresh, stored, why),
         (false, false) if new.is_secondary || old.is_secondary => Verdict::Unrelated,
         (false, false) => meets(new, old, fresh, stored, why),
@@ -167,14 +167,8 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
 }
 
 /// The new fact says that something is so that was not.
-fn begins(
-    new: &Slot,
-    old: &Slot,
-    fresh: &FactReading,
-    stored: &FactReading,
-    why: String,
-) -> Verdict {
-    if new.is_secondary && old.is_secondary || old.is_secondary {
+fn begins(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
+    if old.is_secondary {
         return Verdict::Unrelated;
     }
     let is_same = !new.value.is_empty()
@@ -184,7 +178,6 @@ fn begins(
     if !is_same || is_event {
         return Verdict::Unrelated;
     }
-    let _ = fresh;
     if stored.points().count() > 1 {
         Verdict::Unsure(why)
     } else {

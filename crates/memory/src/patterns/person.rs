@@ -133,7 +133,7 @@ fn finished(tokens: &mut Vec<Token>) -> String {
                 '%' | ')' | '"' | '+' | '#' | '\'' | '\u{201d}' | '°' | '€'
             )
     });
-    let text = text.trim_start_matches(|c: char| matches!(c, ',' | ';' | ':' | '-' | '.' | ' '));
+    let text = text.trim_start_matches([',', ';', ':', '-', '.', ' ']);
     let opens = text.matches('"').count();
     let text = if opens % 2 == 1 {
         text.replace('"', "")
