@@ -302,6 +302,7 @@ const IDIOMS: [(&str, &[&str]); 18] = [
             "me",
             "off",
             "goosebumps",
+            "a lot",
             "ya",
         ],
     ),
