@@ -649,7 +649,7 @@ pub(crate) fn elided(tokens: &[Token]) -> Option<(usize, Family)> {
     }
     let is_place = |t: &Token| {
         t.is_any(&[
-            "the", "a", "an", "my", "our", "those", "these", "that", "this", "all", "places",
+            "the", "a", "an", "my", "our", "those", "these", "that", "this", "all", "places", "be",
         ])
     };
     let is_ahead = first.is("going")
