@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 12] = [
+const CRATES: [(&str, &str, &[&str]); 13] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -29,6 +29,11 @@ const CRATES: [(&str, &str, &[&str]); 12] = [
             "amem-doctor",
             "amem-store",
         ],
+    ),
+    (
+        "crates/memory",
+        "amem-memory",
+        &["amem-format", "amem-query"],
     ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
@@ -153,6 +158,7 @@ fn bytes_and_durability_know_no_network() {
         "crates/interop/Cargo.toml",
         "crates/doctor/Cargo.toml",
         "crates/store/Cargo.toml",
+        "crates/memory/Cargo.toml",
     ] {
         let found = dependencies(manifest);
         let network = found.iter().filter(|d| NETWORK.contains(&d.as_str()));
@@ -232,6 +238,7 @@ fn nothing_that_owns_a_brain_connects_out() {
             "crates/doctor/src/",
             "crates/store/src/",
             "crates/engine/src/",
+            "crates/memory/src/",
             "daemon/src/",
         ];
         if !file.is_rust() || !owner.iter().any(|o| file.path.starts_with(o)) {

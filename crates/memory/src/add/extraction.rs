@@ -1,0 +1,189 @@
+//! Steps 3 to 5 of an add: facts of turns, checked, with their times.
+
+use std::collections::HashSet;
+
+use amem_query::time_phrase::Clock;
+
+use super::answer::RejectedFact;
+use super::request::{AddRequest, ModelFallback};
+use crate::check::{CheckFailure, Grounds, check};
+use crate::conversation::{Role, Turn, TurnUse};
+use crate::fact::ExtractedFact;
+use crate::kind::{FactKind, FactSource};
+use crate::language::{TurnLanguage, language_of};
+use crate::limits::FACTS_MAX;
+use crate::model::{CallCount, CallFailure, FormTable, Model, extract_by_model};
+use crate::patterns::{DEFAULT_SPEAKER, facts_in_turn};
+use crate::pending::PendingReason;
+use crate::replies::ModelFact;
+use crate::text::forms::{normal_form, overlap, stems};
+use crate::validity::validity_in;
+
+/// The confidence of a fact that a model found; the paper's 0.85 to 0.95.
+const MODEL_CONFIDENCE: f32 = 0.9;
+/// The share of stems from which on a pattern's fact is the one that the model found as well.
+const SAME_SHARE: f32 = 0.6;
+
+/// A fact that passed the checks.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CheckedFact {
+    pub(super) fact: ExtractedFact,
+    pub(super) is_quarantined: bool,
+}
+
+/// The facts of turns.
+#[derive(Debug, Default)]
+pub(super) struct Extraction {
+    pub(super) facts: Vec<CheckedFact>,
+    pub(super) rejected: Vec<RejectedFact>,
+    /// Why the model did not answer, if its work is left.
+    pub(super) pending: Option<(PendingReason, String)>,
+    pub(super) count: CallCount,
+}
+
+/// The facts of the turns; `fresh` says which turns are extracted.
+pub(super) fn extract(
+    request: &AddRequest,
+    turns: &[Turn],
+    fresh: &[bool],
+    model: Option<(&dyn Model, &FormTable)>,
+) -> Extraction {
+    let mut out = Extraction::default();
+    let used = |at: usize| turns[at].used_for == TurnUse::Extract && fresh[at];
+    if !(0..turns.len()).any(used) {
+        return out;
+    }
+    let mut found = Vec::new();
+    let mut has_patterns = true;
+    if let Some((model, forms)) = model {
+        match extract_by_model(
+            model,
+            forms,
+            turns,
+            request.prompt.as_deref(),
+            &mut out.count,
+        ) {
+            Ok(facts) => found.extend(facts.into_iter().map(|fact| of_model(fact, turns, &used))),
+            Err(CallFailure::Malformed(_)) => {}
+            Err(CallFailure::Pending(reason, why)) => {
+                has_patterns =
+                    request.fallback == ModelFallback::Patterns || reason == PendingReason::Budget;
+                if !has_patterns || reason == PendingReason::Budget {
+                    out.pending = Some((reason, why));
+                }
+            }
+        }
+    }
+    if has_patterns {
+        let by_patterns = (0..turns.len())
+            .filter(|at| used(*at))
+            .flat_map(|at| by_patterns(turns, at));
+        let model_stems: Vec<_> = found
+            .iter()
+            .map(|fact: &ExtractedFact| stems(&fact.text))
+            .collect();
+        let known = |fact: &ExtractedFact| {
+            let own = stems(&fact.text);
+            model_stems
+                .iter()
+                .any(|theirs| overlap(&own, theirs) >= SAME_SHARE)
+        };
+        let new: Vec<_> = by_patterns.filter(|fact| !known(fact)).collect();
+        found.extend(new);
+    }
+    checked(found, turns, &mut out);
+    out
+}
+
+fn speaker_of(turn: &Turn) -> Option<&str> {
+    let default = (turn.role == Role::Assistant).then_some("Assistant");
+    turn.name.as_deref().or(default)
+}
+
+fn by_patterns(turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
+    let turn = &turns[at];
+    if !turn.language.is_english() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = turns
+        .iter()
+        .filter_map(|turn| turn.name.as_deref())
+        .collect();
+    facts_in_turn(
+        &turn.text,
+        speaker_of(turn),
+        &names,
+        &Clock::utc(turn.time),
+        at,
+    )
+}
+
+/// A model's fact: cited turns are those that exist and are extracted, all of them if it cites none.
+fn of_model(fact: ModelFact, turns: &[Turn], used: &dyn Fn(usize) -> bool) -> ExtractedFact {
+    let mut cited: Vec<usize> = fact
+        .turns
+        .into_iter()
+        .filter(|at| *at < turns.len() && used(*at))
+        .collect();
+    if cited.is_empty() {
+        cited = (0..turns.len()).filter(|at| used(*at)).collect();
+    }
+    let time = cited
+        .first()
+        .map_or(amem_format::types::Micros(0), |at| turns[*at].time);
+    ExtractedFact {
+        validity: validity_in(&fact.text, fact.kind, &Clock::utc(time)),
+        text: fact.text,
+        kind: fact.kind,
+        source: FactSource::Model,
+        family: "",
+        confidence: MODEL_CONFIDENCE,
+        turns: cited,
+        because: fact.because,
+    }
+}
+
+/// Step 4: what passes, and why the rest does not. A fact that is found twice counts once.
+fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
+    let mut seen = HashSet::new();
+    for fact in found {
+        let reject = |text: &str, why: &str| RejectedFact {
+            text: text.to_owned(),
+            why: why.to_owned(),
+        };
+        if out.facts.len() >= FACTS_MAX {
+            out.rejected
+                .push(reject(&fact.text, "an add has too many facts"));
+            continue;
+        }
+        if !seen.insert((normal_form(&fact.text), fact.kind == FactKind::Retraction)) {
+            continue;
+        }
+        let cited = || fact.turns.iter().map(|at| &turns[*at]);
+        let is_foreign = cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
+            && language_of(&fact.text) == TurnLanguage::English;
+        if is_foreign {
+            out.rejected.push(reject(
+                &fact.text,
+                "it is in another language than its turn",
+            ));
+            continue;
+        }
+        let speakers = turns
+            .iter()
+            .filter_map(|turn| turn.name.as_deref())
+            .chain([DEFAULT_SPEAKER]);
+        let grounds = Grounds::of(cited().map(|turn| turn.text.as_str()), speakers);
+        match check(&fact, &grounds) {
+            Ok(()) => out.facts.push(CheckedFact {
+                fact,
+                is_quarantined: false,
+            }),
+            Err(CheckFailure::Quarantine) => out.facts.push(CheckedFact {
+                fact,
+                is_quarantined: true,
+            }),
+            Err(CheckFailure::Reject(why)) => out.rejected.push(reject(&fact.text, &why)),
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! An add: from messages to one commit, in ten steps.
+
+mod answer;
+mod decisions;
+mod extraction;
+mod request;
+mod run;
+
+pub use answer::{
+    AddAnswer, AddEvent, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,
+};
+pub use decisions::CONFLICT_WEIGHT;
+pub use request::{AddRequest, AssistantPolicy, ModelFallback};
+pub use run::{AddPorts, add};

@@ -1,0 +1,493 @@
+//! The ten steps of an add, in order.
+
+use uuid::Uuid;
+
+use super::answer::{AddAnswer, AddStatus, AddUsage};
+use super::decisions::{OpenQuestion, Plan, PreparedFact};
+use super::extraction::{CheckedFact, Extraction, extract};
+use super::request::{AddRequest, AssistantPolicy};
+use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
+use crate::error::{Error, Result};
+use crate::fact::ExtractedFact;
+use crate::kind::{FactKind, FactSource};
+use crate::limits::{COMMIT_TRIES_MAX, FACT_CHARS_MAX, MEMORY_BYTES_MAX};
+use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, decide_by_model};
+use crate::pending::{PendingReason, PendingWork};
+use crate::replies::ModelDecision;
+use crate::slots::slot_keys;
+use crate::store::{
+    CandidateKey, CandidateSet, Embedder, FactBatch, FactStore, Ids, NewTurn, TurnKey,
+};
+use crate::validity::Validity;
+
+/// What an add works with.
+#[derive(Clone, Copy)]
+pub struct AddPorts<'p> {
+    /// Where memories are.
+    pub store: &'p dyn FactStore,
+    /// Makes vectors.
+    pub embedder: &'p dyn Embedder,
+    /// Makes ids.
+    pub ids: &'p dyn Ids,
+    /// Finds and decides, if one is configured.
+    pub model: Option<&'p dyn Model>,
+    /// The forms that models take.
+    pub forms: &'p FormTable,
+}
+
+/// Runs an add: none, one or two calls of a model (retries are counted), one commit.
+///
+/// Errors: bad requests (nothing is stored), `Error::Changed` if the scope kept changing during the add, and failures
+/// of the store. A failing model or embedder is no error: the answer names what is pending.
+pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
+    request.validate()?;
+    // 1. Normalise.
+    let is_agents = request.scope.agent.is_some() && request.scope.user.is_none();
+    let rules = TurnRules {
+        time: request.timestamp.unwrap_or(request.now),
+        assistant_facts: is_agents || request.assistant == AssistantPolicy::Facts,
+    };
+    let mut list = turns_of(&request.messages, rules)?;
+    if let Some(answer) = earlier_answer(request, ports.store)? {
+        return Ok(answer);
+    }
+    // 2. The turns: which are known, which are our own words.
+    let turns = StoredTurns::of(request, &mut list, ports)?;
+    // 3 to 5. Extract, check, date.
+    let extraction = if request.infer {
+        let model = ports.model.map(|model| (model, ports.forms));
+        extract(request, &list.turns, &turns.is_fresh, model)
+    } else {
+        as_they_are(&list.turns)?
+    };
+    // 6. Embed.
+    let embedded = embed(extraction.facts, &turns.ids, ports.embedder);
+    let run = Run {
+        request,
+        ports,
+        list,
+        turns,
+        facts: embedded.facts,
+        embed_failure: embedded.failure,
+        failed_vectors: embedded.failed,
+        rejected: extraction.rejected,
+        pending: extraction.pending,
+    };
+    run.decide_and_commit(extraction.count)
+}
+
+/// The answer of the first request under the key.
+fn earlier_answer(request: &AddRequest, store: &dyn FactStore) -> Result<Option<AddAnswer>> {
+    let Some(key) = &request.idempotency_key else {
+        return Ok(None);
+    };
+    let Some(stored) = store.answered(&request.scope, key)? else {
+        return Ok(None);
+    };
+    if stored.request_hash != request.request_hash() {
+        return Err(Error::KeyReused { key: key.clone() });
+    }
+    let answer = serde_json::from_value(stored.answer);
+    answer
+        .map(Some)
+        .map_err(|e| Error::Store(format!("the answer kept under {key:?} cannot be read: {e}")))
+}
+
+/// The turns of an add and their ids.
+struct StoredTurns {
+    ids: Vec<Uuid>,
+    /// Which turns are extracted: those that are not stored yet.
+    is_fresh: Vec<bool>,
+    new: Vec<NewTurn>,
+}
+
+impl StoredTurns {
+    fn of(request: &AddRequest, list: &mut TurnList, ports: AddPorts<'_>) -> Result<Self> {
+        let hashes: Vec<String> = list.turns.iter().map(|turn| turn.hash.clone()).collect();
+        let served = ports.store.served_lately(&request.scope, &hashes)?;
+        for (turn, is_served) in list.turns.iter_mut().zip(served) {
+            // With `infer` off the caller says what is a memory.
+            if is_served && request.infer && turn.used_for == TurnUse::Extract {
+                turn.used_for = TurnUse::Context;
+                let why = "it was served from this memory".to_owned();
+                list.skipped.push(SkippedPart {
+                    message: turn.message,
+                    what: "memory".into(),
+                    why,
+                });
+            }
+        }
+        let keys: Vec<TurnKey> = list
+            .turns
+            .iter()
+            .map(|turn| TurnKey {
+                hash: turn.hash.clone(),
+                time: turn.time,
+            })
+            .collect();
+        let known = ports.store.known_turns(&request.scope, &keys)?;
+        let mut out = Self {
+            ids: Vec::new(),
+            is_fresh: Vec::new(),
+            new: Vec::new(),
+        };
+        for (turn, known) in list.turns.iter().zip(known) {
+            let id = known.unwrap_or_else(|| ports.ids.next());
+            out.ids.push(id);
+            out.is_fresh.push(known.is_none() || request.is_retry);
+            if known.is_none() {
+                out.new.push(NewTurn {
+                    id,
+                    role: turn.role,
+                    name: turn.name.clone(),
+                    text: turn.text.clone(),
+                    hash: turn.hash.clone(),
+                    time: turn.time,
+                });
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// `infer` off: each turn is a memory, also one that is a source already: its hash tells whether it is a memory, too.
+fn as_they_are(turns: &[Turn]) -> Result<Extraction> {
+    let mut out = Extraction::default();
+    for (at, turn) in turns.iter().enumerate() {
+        Error::check_limit(
+            "the text of a memory in bytes",
+            turn.text.len(),
+            MEMORY_BYTES_MAX,
+        )?;
+        let fact = ExtractedFact {
+            text: turn.text.clone(),
+            kind: FactKind::Fact,
+            source: FactSource::Caller,
+            family: "",
+            confidence: 1.0,
+            turns: vec![at],
+            because: Vec::new(),
+            validity: Validity::default(),
+        };
+        out.facts.push(CheckedFact {
+            is_quarantined: false,
+            fact,
+        });
+    }
+    Ok(out)
+}
+
+struct EmbedResult {
+    facts: Vec<PreparedFact>,
+    failure: Option<String>,
+    /// Indexes of the facts without a vector, because the embedder failed.
+    failed: Vec<usize>,
+}
+
+/// Step 6: all texts in one batch; a failure costs the one fact its vector.
+fn embed(facts: Vec<CheckedFact>, turn_ids: &[Uuid], embedder: &dyn Embedder) -> EmbedResult {
+    let texts: Vec<&str> = facts.iter().map(|fact| fact.fact.text.as_str()).collect();
+    let vectors = if texts.is_empty() {
+        Vec::new()
+    } else {
+        embedder.embed(&texts)
+    };
+    let mut out = EmbedResult {
+        facts: Vec::new(),
+        failure: None,
+        failed: Vec::new(),
+    };
+    let mut vectors = vectors.into_iter();
+    for (at, checked) in facts.into_iter().enumerate() {
+        let vector = match vectors.next() {
+            Some(Ok(vector)) => vector,
+            Some(Err(why)) => {
+                out.failure.get_or_insert(why);
+                out.failed.push(at);
+                None
+            }
+            None => {
+                out.failure
+                    .get_or_insert_with(|| "the embedder gave too few vectors".to_owned());
+                out.failed.push(at);
+                None
+            }
+        };
+        let sources = checked
+            .fact
+            .turns
+            .iter()
+            .map(|turn| turn_ids[*turn])
+            .collect();
+        // The table of slots reads sentences; a document that is stored as it is has none.
+        let is_sentence = checked.fact.text.len() <= FACT_CHARS_MAX;
+        let keys = if is_sentence {
+            slot_keys(&checked.fact.text)
+        } else {
+            Vec::new()
+        };
+        out.facts.push(PreparedFact {
+            keys,
+            checked,
+            vector,
+            sources,
+        });
+    }
+    out
+}
+
+/// An add after its facts are known.
+struct Run<'p> {
+    request: &'p AddRequest,
+    ports: AddPorts<'p>,
+    list: TurnList,
+    turns: StoredTurns,
+    facts: Vec<PreparedFact>,
+    embed_failure: Option<String>,
+    failed_vectors: Vec<usize>,
+    rejected: Vec<super::answer::RejectedFact>,
+    pending: Option<(PendingReason, String)>,
+}
+
+/// Facts that a model was to decide on, and why it did not.
+struct UndecidedFacts {
+    reason: PendingReason,
+    why: String,
+    facts: Vec<usize>,
+}
+
+/// What a model said about a fact, and about which memories.
+struct ModelWord {
+    decision: ModelDecision,
+    candidates: Vec<(Uuid, String)>,
+}
+
+impl Run<'_> {
+    /// Steps 7 to 10, again if the scope changes meanwhile. The model is asked once.
+    fn decide_and_commit(self, mut count: CallCount) -> Result<AddAnswer> {
+        let mut words: Option<Vec<ModelWord>> = None;
+        let mut undecided: Option<UndecidedFacts> = None;
+        for _ in 0..COMMIT_TRIES_MAX {
+            // 7. Candidates.
+            let set = self.candidates()?;
+            // 8. Decide by rule.
+            let (mut plan, open) = self.plan(&set, words.as_deref().unwrap_or_default());
+            // 9. Decide by model what is left.
+            if words.is_none() && !open.is_empty() && self.pending.is_none() {
+                let (said, failed) = self.ask(&open, &mut count);
+                words = Some(said);
+                undecided = failed;
+                plan = self.plan(&set, words.as_deref().unwrap_or_default()).0;
+            }
+            // 10. Commit.
+            let answer = self.answer(&plan, undecided.as_ref(), count);
+            match self.commit(&plan, &answer, set.version) {
+                Err(Error::Changed) => {}
+                Err(other) => return Err(other),
+                Ok(()) => return Ok(answer),
+            }
+        }
+        Err(Error::Changed)
+    }
+
+    fn candidates(&self) -> Result<CandidateSet> {
+        let keys: Vec<CandidateKey> = self
+            .facts
+            .iter()
+            .map(|fact| {
+                let extracted = &fact.checked.fact;
+                // A text that is stored as it is has only its exact duplicates as candidates.
+                let is_plain = extracted.source == FactSource::Caller;
+                CandidateKey {
+                    text: extracted.text.clone(),
+                    hash: crate::hash::text_hash(&extracted.text),
+                    vector: fact.vector.clone().filter(|_| !is_plain),
+                    slots: if is_plain {
+                        Vec::new()
+                    } else {
+                        fact.keys.clone()
+                    },
+                }
+            })
+            .collect();
+        if keys.is_empty() {
+            return Ok(CandidateSet {
+                version: 0,
+                candidates: Vec::new(),
+            });
+        }
+        let found = self.ports.store.candidates(
+            &self.request.scope,
+            self.request.filters.as_ref(),
+            &keys,
+            self.request.now,
+        )?;
+        if found.candidates.len() != keys.len() {
+            return Err(Error::Store(format!(
+                "{} lists of candidates for {} facts",
+                found.candidates.len(),
+                keys.len()
+            )));
+        }
+        Ok(found)
+    }
+
+    fn plan(&self, set: &CandidateSet, words: &[ModelWord]) -> (Plan<'_>, Vec<OpenQuestion>) {
+        let mut plan = Plan::new(self.request, self.ports.ids);
+        let mut open = Vec::new();
+        for (at, (fact, stored)) in self.facts.iter().zip(&set.candidates).enumerate() {
+            // A word about other memories than those that are there now does not count.
+            let word = words.iter().find(|word| word.decision.fact == at);
+            let word = word.filter(|word| {
+                let target = word
+                    .decision
+                    .memory
+                    .checked_sub(1)
+                    .and_then(|number| word.candidates.get(number));
+                target.is_none_or(|(id, text)| {
+                    stored.iter().any(|now| now.id == *id && now.text == *text)
+                        || !set.candidates.iter().flatten().any(|now| now.id == *id)
+                })
+            });
+            open.extend(plan.take(at, fact, stored, word.map(|word| &word.decision)));
+        }
+        (plan, open)
+    }
+
+    /// Call B. Absent, doubled and foreign entries are left out: the fact is added, with a possible conflict.
+    fn ask(
+        &self,
+        open: &[OpenQuestion],
+        count: &mut CallCount,
+    ) -> (Vec<ModelWord>, Option<UndecidedFacts>) {
+        let Some(model) = self.ports.model else {
+            return (Vec::new(), None);
+        };
+        let questions: Vec<DecisionQuestion<'_>> = open
+            .iter()
+            .map(|question| DecisionQuestion {
+                fact: question.fact,
+                text: &self.facts[question.fact].checked.fact.text,
+                candidates: question
+                    .candidates
+                    .iter()
+                    .map(|candidate| candidate.text.as_str())
+                    .collect(),
+            })
+            .collect();
+        let decisions = match decide_by_model(model, self.ports.forms, &questions, count) {
+            Ok(decisions) => decisions,
+            // The facts are stored beside what they may contradict: nothing is lost, and a later try or a review
+            // decides.
+            Err(CallFailure::Pending(reason, why)) => {
+                let facts = open.iter().map(|question| question.fact).collect();
+                return (Vec::new(), Some(UndecidedFacts { reason, why, facts }));
+            }
+            Err(CallFailure::Malformed(_)) => return (Vec::new(), None),
+        };
+        let mut out: Vec<ModelWord> = Vec::new();
+        for question in open {
+            let mut own = decisions
+                .iter()
+                .filter(|decision| decision.fact == question.fact);
+            let (Some(decision), None) = (own.next(), own.next()) else {
+                continue;
+            };
+            if decision.memory > question.candidates.len() {
+                continue;
+            }
+            out.push(ModelWord {
+                decision: decision.clone(),
+                candidates: question
+                    .candidates
+                    .iter()
+                    .map(|one| (one.id, one.text.clone()))
+                    .collect(),
+            });
+        }
+        (out, None)
+    }
+
+    fn answer(
+        &self,
+        plan: &Plan<'_>,
+        undecided: Option<&UndecidedFacts>,
+        count: CallCount,
+    ) -> AddAnswer {
+        let mut pending = Vec::new();
+        if let Some((reason, why)) = &self.pending {
+            let mut work = PendingWork::new(*reason, why.clone(), self.request.now);
+            let used = self
+                .list
+                .turns
+                .iter()
+                .zip(&self.turns.ids)
+                .zip(&self.turns.is_fresh);
+            work.turns = used
+                .filter(|((turn, _), is_fresh)| turn.used_for == TurnUse::Extract && **is_fresh)
+                .map(|((_, id), _)| *id)
+                .collect();
+            pending.push(work);
+        }
+        if let Some(why) = &self.embed_failure {
+            let mut work = PendingWork::new(PendingReason::Embed, why.clone(), self.request.now);
+            let failed = self.failed_vectors.iter().filter_map(|at| plan.id_of(*at));
+            work.facts = failed.collect();
+            if !work.facts.is_empty() {
+                pending.push(work);
+            }
+        }
+        if let Some(UndecidedFacts { reason, why, facts }) = undecided {
+            let mut work = PendingWork::new(*reason, why.clone(), self.request.now);
+            work.facts = facts.iter().filter_map(|at| plan.id_of(*at)).collect();
+            pending.push(work);
+        }
+        let mut rejected = self.rejected.clone();
+        rejected.extend(plan.rejected.iter().cloned());
+        AddAnswer {
+            results: plan.results.clone(),
+            status: if pending.is_empty() {
+                AddStatus::Succeeded
+            } else {
+                AddStatus::Pending
+            },
+            pending,
+            rejected,
+            skipped: self.list.skipped.clone(),
+            usage: AddUsage {
+                calls: count.calls,
+                retries: count.retries,
+                tokens_in: count.tokens_in,
+                tokens_out: count.tokens_out,
+                model_millis: count.millis,
+            },
+            turns: self.turns.ids.clone(),
+            is_dry_run: self.request.dry_run,
+        }
+    }
+
+    fn commit(&self, plan: &Plan<'_>, answer: &AddAnswer, version: u64) -> Result<()> {
+        let answered = self.request.idempotency_key.as_ref().map(|key| {
+            let answer = serde_json::to_value(answer)
+                .map_err(|e| Error::Store(format!("the answer cannot be kept: {e}")));
+            answer.map(|answer| (key.clone(), self.request.request_hash(), answer))
+        });
+        let answered = answered.transpose()?;
+        let is_empty = plan.ops.is_empty()
+            && self.turns.new.is_empty()
+            && answer.pending.is_empty()
+            && answered.is_none();
+        if self.request.dry_run || is_empty {
+            return Ok(());
+        }
+        self.ports.store.commit(&FactBatch {
+            scope: self.request.scope.clone(),
+            at: self.request.now,
+            expected_version: (!self.facts.is_empty()).then_some(version),
+            turns: self.turns.new.clone(),
+            ops: plan.ops.clone(),
+            pending: answer.pending.clone(),
+            answered,
+        })
+    }
+}

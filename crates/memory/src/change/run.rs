@@ -1,0 +1,180 @@
+//! Updates and deletes: one commit each, refused if the memory changed meanwhile.
+
+use uuid::Uuid;
+
+use amem_format::types::Micros;
+
+use super::request::UpdateRequest;
+use crate::error::{Error, Result};
+use crate::filter::FactFilter;
+use crate::hash::text_hash;
+use crate::kind::FactSource;
+use crate::limits::{DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
+use crate::pending::{PendingReason, PendingWork};
+use crate::scope::FactScope;
+use crate::slots::slot_keys;
+use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem, NewFact, StoredMemory};
+
+/// What a direct change is called in history.
+const BY_CALLER: &str = "caller";
+
+/// The current memory of an id within a scope; a memory of another scope does not exist for the caller.
+fn current(store: &dyn FactStore, scope: &FactScope, id: Uuid) -> Result<StoredMemory> {
+    let found = store
+        .get(id)?
+        .filter(|found| scope.covers(&found.item.scope));
+    let found = found.ok_or_else(|| Error::NotFound { id: id.to_string() })?;
+    if found.is_deleted {
+        return Err(Error::Deleted { id: id.to_string() });
+    }
+    Ok(found)
+}
+
+fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
+    FactBatch {
+        scope: item.scope.clone(),
+        at,
+        expected_version: Some(version),
+        turns: Vec::new(),
+        ops: vec![op],
+        pending: Vec::new(),
+        answered: None,
+    }
+}
+
+/// Gives a memory a new text, or new keys. Returns the memory as it is then.
+///
+/// `scope` is what the caller may see; `FactScope::default()` is everything. Errors: `NotFound`, `Deleted`, `Changed`
+/// if the text is not the expected one, or another change came first.
+pub fn update(
+    request: &UpdateRequest,
+    scope: &FactScope,
+    store: &dyn FactStore,
+    embedder: &dyn Embedder,
+) -> Result<MemoryItem> {
+    request.validate()?;
+    let StoredMemory { item, version, .. } = current(store, scope, request.id)?;
+    if request
+        .expected
+        .as_ref()
+        .is_some_and(|expected| *expected != item.memory)
+    {
+        return Err(Error::Changed);
+    }
+    let text = request
+        .text
+        .as_deref()
+        .map_or(item.memory.as_str(), str::trim)
+        .to_owned();
+    let metadata = request
+        .metadata
+        .clone()
+        .unwrap_or_else(|| item.metadata.clone());
+    let vector = embedder
+        .embed(&[&text])
+        .pop()
+        .unwrap_or_else(|| Err("the embedder gave no vector".into()));
+    let is_sentence = text.chars().count() <= FACT_CHARS_MAX;
+    let fact = NewFact {
+        hash: text_hash(&text),
+        kind: item.kind,
+        source: FactSource::Caller,
+        confidence: 1.0,
+        vector: vector.clone().ok().flatten(),
+        slots: if is_sentence {
+            slot_keys(&text)
+        } else {
+            Vec::new()
+        },
+        metadata,
+        expires: item.expires_at,
+        // A new text may be of another time: what the old one said does not hold for it.
+        validity: if text == item.memory {
+            item.validity
+        } else {
+            Default::default()
+        },
+        sources: Vec::new(),
+        because: Vec::new(),
+        is_quarantined: item.is_quarantined,
+        why: BY_CALLER.to_owned(),
+        text,
+    };
+    let after = MemoryItem {
+        memory: fact.text.clone(),
+        hash: fact.hash.clone(),
+        metadata: fact.metadata.clone(),
+        validity: fact.validity,
+        confidence: fact.confidence,
+        updated_at: request.now,
+        sources: Vec::new(),
+        ..item.clone()
+    };
+    let op = FactOp::Update {
+        id: item.id,
+        old: item.memory.clone(),
+        fact,
+    };
+    let mut batch = batch(&item, request.now, version, op);
+    if let Err(why) = vector {
+        let mut work = PendingWork::new(PendingReason::Embed, why, request.now);
+        work.facts = vec![item.id];
+        batch.pending.push(work);
+    }
+    store.commit(&batch)?;
+    Ok(after)
+}
+
+/// Ends a memory; its history stays. Returns the memory as it was. Errors: `NotFound`, `Deleted`, `Changed`.
+pub fn delete(
+    id: Uuid,
+    scope: &FactScope,
+    now: Micros,
+    store: &dyn FactStore,
+) -> Result<MemoryItem> {
+    let StoredMemory { item, version, .. } = current(store, scope, id)?;
+    store.commit(&batch(&item, now, version, deletion(&item)))?;
+    Ok(item)
+}
+
+fn deletion(item: &MemoryItem) -> FactOp {
+    FactOp::Delete {
+        id: item.id,
+        old: item.memory.clone(),
+        sources: Vec::new(),
+        replaced_by: None,
+        why: BY_CALLER.to_owned(),
+    }
+}
+
+/// Ends all memories of a scope that match a filter; returns their number. A scope is needed: nothing ends by accident.
+///
+/// It commits groups of `limits::DELETED_AT_ONCE_MAX`, so that an error may leave some ended; a repetition ends the
+/// rest.
+pub fn delete_all(
+    scope: &FactScope,
+    filter: Option<&FactFilter>,
+    now: Micros,
+    store: &dyn FactStore,
+) -> Result<u64> {
+    scope.validate()?;
+    let mut deleted = 0;
+    loop {
+        let page = store.list(scope, filter, DELETED_AT_ONCE_MAX, now)?;
+        if page.items.is_empty() {
+            return Ok(deleted);
+        }
+        // A batch names one scope; memories of "user alice" may have an agent as well.
+        for group in page.items.chunk_by(|a, b| a.scope == b.scope) {
+            deleted += group.len() as u64;
+            let ops = group.iter().map(deletion).collect();
+            let first = batch(&group[0], now, page.version, deletion(&group[0]));
+            // After the first group of a page the version is another: each memory is checked by its text.
+            store.commit(&FactBatch {
+                ops,
+                expected_version: None,
+                ..first
+            })?;
+        }
+    }
+}

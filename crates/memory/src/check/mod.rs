@@ -1,0 +1,8 @@
+//! Checks of an extracted fact, whatever found it.
+
+mod grounding;
+mod instructions;
+mod verdict;
+
+pub(crate) use grounding::Grounds;
+pub(crate) use verdict::{CheckFailure, check};

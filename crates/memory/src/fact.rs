@@ -1,0 +1,25 @@
+//! A fact before it is decided: text, kind, and where it is from.
+
+use crate::kind::{FactKind, FactSource};
+use crate::validity::Validity;
+
+/// A fact that was extracted from turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtractedFact {
+    /// The sentence.
+    pub text: String,
+    /// What it is.
+    pub kind: FactKind,
+    /// What found it.
+    pub source: FactSource,
+    /// The family of the pattern; empty for a model's.
+    pub family: &'static str,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Indexes of the turns that it is from, in the add.
+    pub turns: Vec<usize>,
+    /// Indexes of earlier facts of the add that it follows from.
+    pub because: Vec<usize>,
+    /// When it is, or was, so.
+    pub validity: Validity,
+}

@@ -1,0 +1,29 @@
+//! MD5 of a text, as clients expect it: it names exact duplicates and protects nothing.
+
+use md5::{Digest, Md5};
+
+/// The MD5 of a text, 32 hexadecimal digits.
+pub fn text_hash(text: &str) -> String {
+    let digest = Md5::digest(text.as_bytes());
+    let mut out = String::with_capacity(32);
+    for byte in digest {
+        for nibble in [byte >> 4, byte & 15] {
+            out.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_hash;
+
+    #[test]
+    fn hashes_are_those_of_rfc_1321() {
+        assert_eq!(text_hash(""), "d41d8cd98f00b204e9800998ecf8427e");
+        assert_eq!(
+            text_hash("message digest"),
+            "f96b697d7cb7938d525a2f31aaf161d0"
+        );
+    }
+}

@@ -1,0 +1,42 @@
+//! Limits of fact memory: each has a name, a default, and an error that names it.
+
+/// Messages of one add.
+pub const MESSAGES_MAX: usize = 1_000;
+/// Bytes of the text of one message.
+pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of the texts of all messages of one add.
+pub const MESSAGES_BYTES_MAX: usize = 4 << 20;
+/// Characters of one extracted fact; a longer one is rejected.
+pub const FACT_CHARS_MAX: usize = 500;
+/// Facts of one add.
+pub const FACTS_MAX: usize = 500;
+/// Bytes of a text that is stored as it is (`infer` off, update).
+pub const MEMORY_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a scope's field.
+pub const SCOPE_BYTES_MAX: usize = 256;
+/// Bytes of an idempotency key.
+pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 256;
+/// Bytes of a custom prompt.
+pub const PROMPT_BYTES_MAX: usize = 32 << 10;
+/// Bytes of the metadata of an add, as JSON.
+pub const METADATA_BYTES_MAX: usize = 32 << 10;
+/// Candidates for one fact.
+pub const CANDIDATES_MAX: usize = 10;
+/// Nearest memories among the candidates for one fact.
+pub const NEAREST_MAX: usize = 5;
+/// Objects and lists inside each other in a filter.
+pub const FACT_FILTER_DEPTH_MAX: usize = 16;
+/// Conditions and connectives of a filter.
+pub const FACT_FILTER_NODES_MAX: usize = 256;
+/// Values of all lists of a filter.
+pub const FACT_FILTER_VALUES_MAX: usize = 10_000;
+/// Objects and lists inside each other in an answer of a model.
+pub const REPLY_DEPTH_MAX: usize = 32;
+/// Bytes of an answer of a model that are read.
+pub const REPLY_BYTES_MAX: usize = 1 << 20;
+/// Times that a store may find its scope changed during one add before the add gives up.
+pub const COMMIT_TRIES_MAX: usize = 5;
+/// Tries of pending work before patterns take over.
+pub const PENDING_TRIES_MAX: u32 = 12;
+/// Memories that one commit of a deletion by scope ends.
+pub const DELETED_AT_ONCE_MAX: usize = 1_000;

@@ -1,0 +1,13 @@
+//! Models: the port, the two calls, and the ladder of forms.
+
+mod calls;
+mod form;
+mod port;
+mod prompts;
+
+pub use form::{FormTable, ReplyForm};
+pub use port::{ChatTurn, Model, ModelCall, ModelFailure, ModelReply, ModelRequest};
+
+pub(crate) use calls::{
+    CallCount, CallFailure, DecisionQuestion, decide_by_model, extract_by_model,
+};

@@ -1,0 +1,17 @@
+//! Facts by patterns: no model.
+//!
+//! A trigger (`families`) marks a clause; the whole clause is the fact, with the person rewritten (`person`). Guards
+//! (`guards`) refuse questions, conditions, hedges, quoted speech and sentences about the reader; what has nothing but
+//! pronouns left is no fact.
+
+pub(crate) mod clauses;
+pub(crate) mod content;
+pub(crate) mod extract;
+pub(crate) mod families;
+pub(crate) mod guards;
+pub(crate) mod person;
+mod turn;
+
+pub(crate) use content::has_content_words;
+pub(crate) use person::DEFAULT_SPEAKER;
+pub use turn::facts_in_turn;

@@ -1,0 +1,128 @@
+//! Words of values, and values that exclude each other.
+
+use std::collections::BTreeSet;
+
+use amem_format::analyzer::is_stop_word;
+
+use crate::text::predicate::is_adverb;
+use crate::text::tokens::Token;
+use crate::text::verbs::{VerbForm, base_form, singular};
+
+/// Values of which one is preferred or used at a time.
+const CONTRASTS: [(&str, &[&str]); 17] = [
+    ("mode", &["light", "dark"]),
+    ("indentation", &["tab", "space"]),
+    ("hot drink", &["tea", "coffee"]),
+    (
+        "editor",
+        &[
+            "vim", "neovim", "emacs", "vscode", "vs", "sublime", "intellij", "pycharm", "helix",
+            "zed", "nano", "cursor",
+        ],
+    ),
+    ("units", &["metric", "imperial"]),
+    ("contact", &["email", "phone", "slack", "sms", "call"]),
+    ("time of day", &["morning", "evening", "night", "afternoon"]),
+    ("seat", &["window", "aisle"]),
+    ("place of work", &["remote", "office", "hybrid", "remotely"]),
+    ("phone", &["android", "iphone", "ios"]),
+    ("system", &["mac", "macos", "windows", "linux", "ubuntu"]),
+    ("season", &["summer", "winter", "spring", "autumn", "fall"]),
+    ("landscape", &["beach", "mountain"]),
+    ("temperature", &["celsius", "fahrenheit"]),
+    ("shell", &["bash", "zsh", "fish", "powershell"]),
+    ("browser", &["firefox", "chrome", "safari", "edge", "brave"]),
+    (
+        "database",
+        &[
+            "postgres",
+            "postgresql",
+            "mysql",
+            "sqlite",
+            "mongodb",
+            "mariadb",
+            "oracle",
+        ],
+    ),
+];
+
+/// The set that a value belongs to, and its member; `None` for values that exclude nothing.
+pub(crate) fn contrast(value: &BTreeSet<String>) -> Option<(&'static str, &'static str)> {
+    CONTRASTS.iter().find_map(|(name, members)| {
+        let member = members.iter().find(|member| value.contains(**member))?;
+        Some((*name, *member))
+    })
+}
+
+/// Kinds of tools of which one is used at a time for one purpose.
+pub(crate) const EXCLUSIVE: [&str; 6] =
+    ["editor", "shell", "browser", "system", "phone", "database"];
+
+/// The other members of a set.
+pub(crate) fn others(name: &str, member: &str) -> Vec<&'static str> {
+    let set = CONTRASTS.iter().find(|(known, _)| *known == name);
+    let members = set.map_or(&[][..], |(_, members)| members);
+    members
+        .iter()
+        .copied()
+        .filter(|other| *other != member)
+        .collect()
+}
+
+/// A word in the form in which values are compared; `None` for words that carry no value.
+pub(crate) fn value_word(token: &Token) -> Option<String> {
+    let word = token.lower.strip_suffix("'s").unwrap_or(&token.lower);
+    let is_empty = word.is_empty() || word == "user" || is_adverb(token) && !token.is("first");
+    let is_small = !token.is_capital()
+        && (is_stop_word(word)
+            || matches!(
+                word,
+                "new" | "another" | "again" | "their" | "anymore" | "other" | "own" | "lot"
+            ));
+    if is_empty || is_small {
+        return None;
+    }
+    Some(match word {
+        "favourite" => "favorite".to_owned(),
+        "colour" => "color".to_owned(),
+        "one" => "1".to_owned(),
+        "two" => "2".to_owned(),
+        "three" => "3".to_owned(),
+        "four" => "4".to_owned(),
+        "five" => "5".to_owned(),
+        "six" => "6".to_owned(),
+        "kids" | "children" | "child" => "kid".to_owned(),
+        _ if token.is_capital() || token.has_digit() => word.to_owned(),
+        _ => match base_form(word) {
+            (base, VerbForm::Progressive) => base,
+            _ => singular(word),
+        },
+    })
+}
+
+/// The words of tokens as a value.
+pub(crate) fn value_of(tokens: &[Token]) -> BTreeSet<String> {
+    tokens.iter().filter_map(value_word).collect()
+}
+
+/// Numbers, and names: words with a capital that do not begin the text. What two facts must share to be the same.
+pub(crate) fn anchors(tokens: &[Token]) -> BTreeSet<String> {
+    let is_anchor = |(at, token): &(usize, &Token)| {
+        token.has_digit()
+            || token.is_capital()
+                && *at > 0
+                && !token.is("i")
+                && !token.is("user")
+                && !token.is("user's")
+    };
+    let words = tokens.iter().enumerate().filter(is_anchor);
+    words
+        .map(|(_, token)| {
+            token
+                .lower
+                .strip_suffix("'s")
+                .unwrap_or(&token.lower)
+                .to_owned()
+        })
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! What one add, update or delete commits, whole or not at all.
+
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use amem_format::types::Micros;
+
+use crate::conversation::Role;
+use crate::kind::{FactKind, FactSource};
+use crate::pending::PendingWork;
+use crate::scope::FactScope;
+use crate::validity::Validity;
+
+/// A turn that is stored as a source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTurn {
+    /// Its id.
+    pub id: Uuid,
+    /// Who speaks.
+    pub role: Role,
+    /// The speaker's name.
+    pub name: Option<String>,
+    /// What is said.
+    pub text: String,
+    /// The MD5 of the text.
+    pub hash: String,
+    /// When it was said.
+    pub time: Micros,
+}
+
+/// A version of a memory that is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewFact {
+    /// The text.
+    pub text: String,
+    /// The MD5 of the text.
+    pub hash: String,
+    /// What it is.
+    pub kind: FactKind,
+    /// What found it.
+    pub source: FactSource,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// Its vector, `None` if the text has no terms or the embedder failed.
+    pub vector: Option<Vec<f32>>,
+    /// Keys under which the store finds it as a candidate (`slot_keys`).
+    pub slots: Vec<String>,
+    /// The caller's own keys.
+    pub metadata: Map<String, Value>,
+    /// When it ends by itself.
+    pub expires: Option<Micros>,
+    /// When it is so.
+    pub validity: Validity,
+    /// The turns that it is from.
+    pub sources: Vec<Uuid>,
+    /// Facts of the same batch or before that it follows from.
+    pub because: Vec<Uuid>,
+    /// True if it gives orders to a model.
+    pub is_quarantined: bool,
+    /// What decided, such as `rule:home`.
+    pub why: String,
+}
+
+/// One change of a memory. Changes of a batch are applied in order: a later one may change what an earlier one adds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FactOp {
+    /// A new memory.
+    Add {
+        /// Its id.
+        id: Uuid,
+        /// Its first version.
+        fact: NewFact,
+        /// Memories that it may contradict: `contradicts` edges of weight `CONFLICT_WEIGHT`.
+        conflicts: Vec<Uuid>,
+    },
+    /// A new version that supersedes the one before.
+    Update {
+        /// The memory.
+        id: Uuid,
+        /// Its text before.
+        old: String,
+        /// The new version.
+        fact: NewFact,
+    },
+    /// The memory ends: it is forgotten, its history stays.
+    Delete {
+        /// The memory.
+        id: Uuid,
+        /// Its text.
+        old: String,
+        /// The turns that end it.
+        sources: Vec<Uuid>,
+        /// The memory that replaces it, if one does.
+        replaced_by: Option<Uuid>,
+        /// What decided.
+        why: String,
+    },
+}
+
+/// What is committed together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FactBatch {
+    /// Whose memories they are.
+    pub scope: FactScope,
+    /// The present of the request.
+    pub at: Micros,
+    /// The version of the scope that the decisions are from; the store refuses with `Error::Changed` if the scope has
+    /// changed since. `None`: no decision depends on what is stored.
+    pub expected_version: Option<u64>,
+    /// Turns that are not stored yet.
+    pub turns: Vec<NewTurn>,
+    /// The changes.
+    pub ops: Vec<FactOp>,
+    /// Work that is left.
+    pub pending: Vec<PendingWork>,
+    /// The idempotency key, the hash of the request and the answer that a repetition gets.
+    pub answered: Option<(String, String, Value)>,
+}

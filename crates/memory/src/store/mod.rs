@@ -1,0 +1,14 @@
+//! Memories as they are stored, and the port to their store.
+
+mod batch;
+mod embedder;
+mod item;
+mod port;
+
+pub use batch::{FactBatch, FactOp, NewFact, NewTurn};
+pub use embedder::{BuiltinEmbedder, Embedder};
+pub use item::{HistoryEvent, HistoryRecord, MemoryItem};
+pub use port::{
+    Candidate, CandidateKey, CandidateSet, FactStore, Ids, MemoryPage, StoredAnswer, StoredMemory,
+    TurnKey,
+};

@@ -1,0 +1,5 @@
+//! Fact memory as its callers see it: adds and changes over a naive store and scripted models.
+
+mod adds;
+mod random_adds;
+mod support;
