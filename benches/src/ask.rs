@@ -1,8 +1,9 @@
-//! `ask`: sends questions to a brain of a running daemon, and writes the hits as a run to score.
+//! `ask`: sends questions to a brain of a running daemon, and writes the answers as a run to score.
 //!
 //! A line of questions is `{"conv", "qid", "question"}`, a line of the run `{"conv", "qid", "ranked", "ms"}`:
-//! source ids, the best first, and the milliseconds that the answer took. `retrieval/run.py` makes the one and
-//! scores the other. Not here: making the brains, scoring.
+//! source ids, the best first, and the milliseconds that the answer took. Contexts have a line for each budget, with
+//! `budget`, the `tokens` of the text, its `bytes`, and in `ranked` the events in the text. `retrieval/run.py` makes
+//! the one and scores the other. Not here: making the brains, scoring.
 
 use std::error::Error;
 use std::fs::File;
@@ -27,6 +28,8 @@ pub(crate) enum Mode {
     Text,
     /// The built-in embedder's vectors alone, from the file.
     Similar,
+    /// The daemon's contexts, one for each budget.
+    Context,
 }
 
 /// Hits per question, as many as are scored.
@@ -39,6 +42,7 @@ pub(crate) async fn run(
     brain: &str,
     questions: &Path,
     mode: Mode,
+    (budgets, min_relevance): (&[u32], Option<f32>),
 ) -> Result<(), Box<dyn Error>> {
     let client = Client::connect_unix(socket).await?;
     let opened = client.open(brain).await?;
@@ -46,18 +50,39 @@ pub(crate) async fn run(
     for line in BufReader::new(File::open(questions)?).lines() {
         let asked: Value = serde_json::from_str(&line?)?;
         let question = asked["question"].as_str().ok_or("a line has no question")?;
-        let began = Instant::now();
-        let ids = match mode {
-            Mode::Search => search(&client, brain, question).await?,
-            Mode::Text => text(&reader.view()?, question)?,
-            Mode::Similar => similar(&reader.view()?, question)?,
-        };
-        let ms = began.elapsed().as_secs_f64() * 1e3;
-        let ranked = sources(&reader, &ids)?;
-        let run = json!({"conv": asked["conv"], "qid": asked["qid"], "ranked": ranked, "ms": ms});
-        println!("{run}");
+        let mut runs = Vec::new();
+        match mode {
+            Mode::Context => {
+                for &budget in budgets {
+                    runs.push(
+                        context(&client, &reader, brain, question, (budget, min_relevance)).await?,
+                    );
+                }
+            }
+            Mode::Search | Mode::Text | Mode::Similar => {
+                let began = Instant::now();
+                let ids = match mode {
+                    Mode::Text => text(&reader.view()?, question)?,
+                    Mode::Similar => similar(&reader.view()?, question)?,
+                    _ => search(&client, brain, question).await?,
+                };
+                let ms = began.elapsed().as_secs_f64() * 1e3;
+                runs.push(json!({"ranked": sources(&reader, &ids)?, "ms": ms}));
+            }
+        }
+        for run in runs {
+            println!("{}", with_question(run, &asked));
+        }
     }
     Ok(())
+}
+
+/// A line of a run, with the question that it answers.
+fn with_question(mut run: Value, asked: &Value) -> Value {
+    for key in ["conv", "qid"] {
+        run[key] = asked[key].clone();
+    }
+    run
 }
 
 async fn search(
@@ -74,6 +99,39 @@ async fn search(
     let answer = client.queries().search(request).await?.into_inner();
     let events = answer.hits.into_iter().filter_map(|hit| hit.event);
     Ok(events.map(|event| NodeId(event.id)).collect())
+}
+
+/// A context within a budget. Questions of a measurement count as no use of what they find.
+async fn context(
+    client: &Client,
+    reader: &Reader,
+    brain: &str,
+    question: &str,
+    (budget, min_relevance): (u32, Option<f32>),
+) -> Result<Value, Box<dyn Error>> {
+    let request = v1::ContextRequest {
+        brain: brain.into(),
+        text: question.into(),
+        budget_tokens: budget,
+        min_relevance,
+        touch: Some(false),
+        ..Default::default()
+    };
+    let began = Instant::now();
+    let answer = client.queries().context(request).await?.into_inner();
+    let ms = began.elapsed().as_secs_f64() * 1e3;
+    let ids: Vec<NodeId> = answer
+        .items
+        .iter()
+        .map(|item| NodeId(item.event_id))
+        .collect();
+    Ok(json!({
+        "budget": budget,
+        "tokens": answer.tokens,
+        "bytes": answer.text.len(),
+        "ranked": sources(reader, &ids)?,
+        "ms": ms,
+    }))
 }
 
 fn text(view: &View, question: &str) -> Result<Vec<NodeId>, Box<dyn Error>> {

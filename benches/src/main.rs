@@ -101,6 +101,12 @@ enum Command {
         /// The query that answers.
         #[arg(long, value_enum, default_value_t = ask::Mode::Search)]
         mode: ask::Mode,
+        /// The token budgets of contexts.
+        #[arg(long, value_delimiter = ',', default_value = "1000")]
+        budgets: Vec<u32>,
+        /// The least relevance of contexts [default: the daemon's]
+        #[arg(long)]
+        min_relevance: Option<f32>,
         /// The questions, one JSON object a line.
         questions: PathBuf,
     },
@@ -148,8 +154,10 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             socket,
             brain,
             mode,
+            budgets,
+            min_relevance,
             questions,
-        } => ask::run(&socket, &brain, &questions, mode),
+        } => ask::run(&socket, &brain, &questions, mode, (&budgets, min_relevance)),
     }?;
     Ok(ExitCode::SUCCESS)
 }

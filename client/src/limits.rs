@@ -21,6 +21,9 @@ pub const TOUCHES_WAITING_MAX: usize = 65_536;
 /// Up to this many events, a brain's queries run on the caller's thread; heavy queries on larger brains run on the
 /// blocking pool.
 pub const SMALL_BRAIN_EVENTS: u64 = 2_000;
+/// Bytes of texts that a direct read analyzes for a question in words; with more of them in the journal, the daemon,
+/// which analyzes them once for all clients, answers. A megabyte takes 25 ms, a call less than one.
+pub const ANALYZED_BYTES_MAX: u64 = 128 << 10;
 /// How often a client that erases looks for the newer file.
 pub const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Batches of an ingest stream that may await their answers.

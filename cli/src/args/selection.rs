@@ -106,7 +106,7 @@ pub(crate) struct SelectionArgs {
     /// Only events before this time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     until: Option<Micros>,
-    /// Only events whose text contains all these words, in any inflection.
+    /// Only events whose text contains all these words, in any spelling and, of English, in any inflection.
     #[arg(long, value_name = "WORDS")]
     keyword: Option<String>,
     /// Only events that match a filter, as JSON: '{"speaker":"Ada"}', '{"event_time":{"gte":"last Tuesday"}}'.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use amem_client::v1;
+use amem_format::types::EventType;
 use clap::Args;
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::json::event::Time;
+use crate::json::event::{self, Time};
 use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
 use crate::render::{count, plural};
@@ -23,8 +24,8 @@ use crate::when;
   amemctl context work --tokens 2000 \"what do we know about the backup job\"
   amemctl context work - < question.txt
 
-The text never exceeds the budget; a token counts as three bytes of text, rounded up. Only the text goes to
-stdout, for a prompt; a summary goes to stderr.
+The text never exceeds the budget; four ASCII characters count as a token, and so does any other character. Only
+the text goes to stdout, for a prompt; a summary goes to stderr. Of long texts it shows the sentences that match.
 
 {}", when::HELP))]
 pub(crate) struct ContextArgs {
@@ -35,7 +36,10 @@ pub(crate) struct ContextArgs {
     /// The token budget.
     #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tokens: u32,
-    /// Events to consider, at most [default: the daemon's]
+    /// Print nothing unless a hit has this relevance; 0 for any hits [default: 0.65]
+    #[arg(long, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
+    min_relevance: Option<f32>,
+    /// Events to consider, at most [default: 200, and 1,000 for more than 4,000 tokens]
     #[arg(long, value_name = "N", hide_short_help = true)]
     candidates: Option<u32>,
     /// How many levels of reasons to include; 0 for none [default: the daemon's]
@@ -56,6 +60,8 @@ struct ContextOutput {
     text: String,
     tokens: u32,
     budget: u32,
+    /// The greatest of the first hits.
+    relevance: f32,
     items: Vec<ContextItem>,
     left_out: Vec<ContextItem>,
 }
@@ -75,6 +81,11 @@ struct ContextItem {
     created_at: Option<Time>,
     contested: bool,
     superseded: bool,
+    /// The text shows only a part of it.
+    excerpt: bool,
+    #[serde(rename = "type")]
+    event_type: EventType,
+    confidence: f32,
 }
 
 impl ContextArgs {
@@ -90,6 +101,7 @@ impl ContextArgs {
             budget_tokens: self.tokens,
             candidates: self.candidates.unwrap_or_default(),
             reasons_depth: self.reasons,
+            min_relevance: self.min_relevance,
             as_of: self.looking.as_of(),
             ..Default::default()
         };
@@ -100,6 +112,7 @@ impl ContextArgs {
             text: answer.text.clone(),
             tokens: answer.tokens,
             budget: self.tokens,
+            relevance: answer.relevance,
             items: answer.items.iter().map(item).collect::<Result<_, _>>()?,
             left_out: answer.left_out.iter().map(item).collect::<Result<_, _>>()?,
         };
@@ -135,6 +148,9 @@ fn item(item: &v1::ContextItem) -> Result<ContextItem, Failure> {
         created_at: Time::maybe(item.created_at)?,
         contested: item.contested,
         superseded: item.superseded,
+        excerpt: item.excerpt,
+        event_type: event::type_of(item.r#type)?,
+        confidence: item.confidence,
     })
 }
 
@@ -148,6 +164,11 @@ fn summary(output: &ContextOutput) -> String {
     );
     if left_out > 0 {
         line.push_str(&format!("; {} more did not fit", count(left_out)));
+    } else if events == 0 && output.relevance > 0.0 {
+        line.push_str(&format!(
+            ": the best hit has a relevance of {:.2}; --min-relevance 0 shows what there is",
+            output.relevance
+        ));
     }
     line
 }

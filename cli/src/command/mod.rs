@@ -19,6 +19,7 @@ mod fact_input;
 mod fact_output;
 mod fading;
 mod get;
+mod hits;
 mod import;
 mod import_file;
 mod import_text;

@@ -9,12 +9,13 @@ use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
+use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, TimeAxis};
+use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, float};
+use crate::render::TextPage;
 use crate::when;
 
 #[derive(Debug, Args)]
@@ -162,18 +163,13 @@ impl SearchArgs {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
-        let moment = answer.moment.as_ref();
-        let output = SearchOutput {
-            as_of_lsn: self.looking.answered(moment),
-            hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+        let output = |answer: &v1::SearchResponse, moment: Option<&v1::Moment>| {
+            Ok(SearchOutput {
+                as_of_lsn: self.looking.answered(moment),
+                hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+            })
         };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
-            opened.write_notes(page);
-        })?;
-        opened.close(cx);
-        Ok(Exit::Ok)
+        ask_and_print(cx, opened, request, output, write)
     }
 }
 
@@ -228,43 +224,34 @@ fn write(output: &SearchOutput, page: &mut TextPage) {
     let has_speaker = output.hits.iter().any(|hit| hit.speaker != 1.0);
     let has_time = output.hits.iter().any(|hit| hit.time != 1.0);
     let has_age = output.hits.iter().any(|hit| hit.recency != 1.0);
-    let mut header = vec![
-        ("relevance", Align::Right),
-        ("score", Align::Right),
-        ("= words", Align::Right),
-        ("+ meaning", Align::Right),
-        ("+ near", Align::Right),
-        ("+ session", Align::Right),
+    let scores = [
+        "relevance",
+        "score",
+        "= words",
+        "+ meaning",
+        "+ near",
+        "+ session",
     ];
-    header.extend(has_speaker.then_some(("x who", Align::Right)));
-    header.extend(has_time.then_some(("x when", Align::Right)));
-    header.extend(has_age.then_some(("x age", Align::Right)));
-    header.extend([
-        ("id", Align::Right),
-        ("type", Align::Left),
-        ("when", Align::Left),
-        ("text", Align::Left),
-    ]);
-    let mut table = TextTable::new(&header);
+    let factors = [
+        (has_speaker, "x who"),
+        (has_time, "x when"),
+        (has_age, "x age"),
+    ];
+    let factors = factors.into_iter().filter(|(is_shown, _)| *is_shown);
+    let mut table = HitTable::new(scores.into_iter().chain(factors.map(|(_, name)| name)));
     for hit in &output.hits {
-        let mut row = vec![
-            float(hit.relevance.value),
-            float(hit.score),
-            float(hit.text),
-            float(hit.vector),
-            float(hit.neighbours),
-            float(hit.session),
+        let mut scores = vec![
+            hit.relevance.value,
+            hit.score,
+            hit.text,
+            hit.vector,
+            hit.neighbours,
+            hit.session,
         ];
-        row.extend(has_speaker.then(|| float(hit.speaker)));
-        row.extend(has_time.then(|| float(hit.time)));
-        row.extend(has_age.then(|| float(hit.recency)));
-        row.extend([
-            hit.event.id.to_string(),
-            hit.event.event_type.to_string(),
-            when::short(TimeAxis::Happened.of(&hit.event)),
-            format!("{}{}", marks(hit), listing::text(&hit.event)),
-        ]);
-        table.row(row);
+        scores.extend(has_speaker.then_some(hit.speaker));
+        scores.extend(has_time.then_some(hit.time));
+        scores.extend(has_age.then_some(hit.recency));
+        table.row(&scores, &marks(hit), &hit.event);
     }
     table.write(page);
     let is_any = !output.hits.is_empty();

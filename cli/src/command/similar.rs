@@ -12,13 +12,13 @@ use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text;
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
+use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, TimeAxis};
+use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, float};
-use crate::when;
+use crate::render::TextPage;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -99,8 +99,6 @@ impl SimilarArgs {
             approximate: self.approximate,
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
-        let moment = answer.moment.as_ref();
         let hit = |hit: &v1::SimilarHit| {
             Ok(SimilarHitJson {
                 relevance: hit.relevance,
@@ -108,42 +106,25 @@ impl SimilarArgs {
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
         };
-        let output = SimilarOutput {
-            as_of_lsn: self.looking.answered(moment),
-            exact: answer.exact,
-            hits: answer
-                .hits
-                .iter()
-                .map(hit)
-                .collect::<Result<_, Failure>>()?,
+        let output = |answer: &v1::SimilarResponse, moment: Option<&v1::Moment>| {
+            Ok(SimilarOutput {
+                as_of_lsn: self.looking.answered(moment),
+                exact: answer.exact,
+                hits: answer
+                    .hits
+                    .iter()
+                    .map(hit)
+                    .collect::<Result<_, Failure>>()?,
+            })
         };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
-            opened.write_notes(page);
-        })?;
-        opened.close(cx);
-        Ok(Exit::Ok)
+        ask_and_print(cx, opened, request, output, write)
     }
 }
 
 fn write(output: &SimilarOutput, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("relevance", Align::Right),
-        ("similarity", Align::Right),
-        ("id", Align::Right),
-        ("type", Align::Left),
-        ("when", Align::Left),
-        ("text", Align::Left),
-    ]);
+    let mut table = HitTable::new(["relevance", "similarity"]);
     for hit in &output.hits {
-        table.row(vec![
-            float(hit.relevance),
-            float(hit.similarity),
-            hit.event.id.to_string(),
-            hit.event.event_type.to_string(),
-            when::short(TimeAxis::Happened.of(&hit.event)),
-            listing::text(&hit.event),
-        ]);
+        table.row(&[hit.relevance, hit.similarity], "", &hit.event);
     }
     table.write(page);
     if output.hits.is_empty() {

@@ -8,12 +8,13 @@ use crate::args::selection::{MomentArgs, SelectionArgs};
 use crate::args::text::TextArgs;
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
+use crate::command::hits::{HitTable, ask_and_print};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::EventJson;
-use crate::listing::{self, TimeAxis};
+use crate::listing::TimeAxis;
 use crate::output::context::CommandContext;
-use crate::render::{Align, TextPage, TextTable, float};
+use crate::render::TextPage;
 use crate::when;
 
 #[derive(Debug, Args)]
@@ -73,8 +74,6 @@ impl TextSearchArgs {
             as_of: self.looking.as_of(),
             ..Default::default()
         };
-        let answer = opened.ask(cx, request)?;
-        let moment = answer.moment.as_ref();
         let hit = |hit: &v1::TextHit| {
             Ok::<_, Failure>(TextHitJson {
                 relevance: hit.relevance,
@@ -82,37 +81,20 @@ impl TextSearchArgs {
                 event: EventJson::of(&hit.event.clone().unwrap_or_default())?,
             })
         };
-        let output = TextSearchOutput {
-            as_of_lsn: self.looking.answered(moment),
-            hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+        let output = |answer: &v1::TextResponse, moment: Option<&v1::Moment>| {
+            Ok(TextSearchOutput {
+                as_of_lsn: self.looking.answered(moment),
+                hits: answer.hits.iter().map(hit).collect::<Result<_, _>>()?,
+            })
         };
-        cx.answer(Some(&opened.named(moment)), &output, |page| {
-            write(&output, page);
-            opened.write_notes(page);
-        })?;
-        opened.close(cx);
-        Ok(Exit::Ok)
+        ask_and_print(cx, opened, request, output, write)
     }
 }
 
 fn write(output: &TextSearchOutput, page: &mut TextPage) {
-    let mut table = TextTable::new(&[
-        ("relevance", Align::Right),
-        ("score", Align::Right),
-        ("id", Align::Right),
-        ("type", Align::Left),
-        ("when", Align::Left),
-        ("text", Align::Left),
-    ]);
+    let mut table = HitTable::new(["relevance", "score"]);
     for hit in &output.hits {
-        table.row(vec![
-            float(hit.relevance),
-            float(hit.score),
-            hit.event.id.to_string(),
-            hit.event.event_type.to_string(),
-            when::short(TimeAxis::Happened.of(&hit.event)),
-            listing::text(&hit.event),
-        ]);
+        table.row(&[hit.relevance, hit.score], "", &hit.event);
     }
     table.write(page);
     if output.hits.is_empty() {

@@ -17,7 +17,7 @@ use super::client::Client;
 use super::file::{LocalFile, aside};
 use super::position::LatestPosition;
 use super::touches::TouchCollector;
-use crate::limits::{LOOK_EVERY, SMALL_BRAIN_EVENTS};
+use crate::limits::{ANALYZED_BYTES_MAX, LOOK_EVERY, SMALL_BRAIN_EVENTS};
 
 /// An open brain. Cloning it is cheap. Uses of events in direct reads are sent when the last clone is dropped, if the
 /// runtime still runs; `flush` waits for them.
@@ -99,7 +99,7 @@ impl Brain {
     }
 
     /// Answers a query; fills in the brain's name. If the file is read, heavy queries on large brains run on the
-    /// blocking pool.
+    /// blocking pool, and the daemon answers questions in words for which much of the journal would be analyzed here.
     pub async fn ask<Q: Question>(&self, mut question: Q) -> Result<Q::Answer> {
         self.name_it(question.brain_mut())?;
         let shared = &self.shared;
@@ -108,6 +108,13 @@ impl Brain {
         };
         match file.view(shared.seen.get()).await {
             Ok(Some(view)) => {
+                // Once, for the file answers as well, only later.
+                if asks_in_words(Q::PATH)
+                    && view.must_analyze(ANALYZED_BYTES_MAX)
+                    && let Ok(answer) = shared.by_call_once(&question).await
+                {
+                    return Ok(answer);
+                }
                 let answered = shared.answer(view, question).await?;
                 shared.touches.add(&answered.touched);
                 shared.saw_read(Q::moment(&answered.answer));
@@ -177,7 +184,23 @@ impl Brain {
     }
 }
 
+/// True for questions that search texts.
+fn asks_in_words(path: &str) -> bool {
+    [
+        v1::SearchRequest::PATH,
+        v1::TextRequest::PATH,
+        v1::ContextRequest::PATH,
+    ]
+    .contains(&path)
+}
+
 impl BrainShared {
+    async fn by_call_once<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
+        let answer = self.client.call_once(Q::PATH, question.clone()).await?;
+        self.seen.saw_moment(Q::moment(&answer));
+        Ok(answer)
+    }
+
     async fn by_call<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
         let answer = self.client.call(Q::PATH, question).await?;
         self.seen.saw_moment(Q::moment(&answer));

@@ -31,7 +31,8 @@ impl Client {
         }
     }
 
-    async fn call_once<M, A>(&self, path: &'static str, message: M) -> Result<A>
+    /// Makes a call once.
+    pub(super) async fn call_once<M, A>(&self, path: &'static str, message: M) -> Result<A>
     where
         M: Message + 'static,
         A: Message + Default + 'static,

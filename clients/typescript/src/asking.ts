@@ -227,18 +227,33 @@ export class Asking extends Writing {
     });
   }
 
-  /** A text for a prompt: what the brain knows about a question, in at most `budget` tokens. */
+  /**
+   * A text for a prompt: what the brain knows about a question, in at most `budget` tokens, of which an ASCII character
+   * counts as a quarter and any other as one. Times in the question are read with the `now` and `zone` of `where`, and
+   * dates in the text are days of that zone.
+   */
   async context(
     text: string,
     budget = 2000,
-    how: { vector?: Vector; where?: Where; reasonsDepth?: number; asOf?: Moment; touch?: boolean } = {},
+    how: {
+      vector?: Vector;
+      where?: Where;
+      candidates?: number;
+      reasonsDepth?: number;
+      /** The text is empty unless a hit has this relevance; 0.65 if not given. */
+      minRelevance?: number;
+      asOf?: Moment;
+      touch?: boolean;
+    } = {},
   ): Promise<Context> {
     const answer = await this.ask('Context', {
       text,
       budget_tokens: budget,
       vector: convert.vector(how.vector),
       selection: convert.selection(how.where),
+      candidates: how.candidates,
       reasons_depth: how.reasonsDepth,
+      min_relevance: how.minRelevance,
       as_of: convert.asOf(how.asOf),
       touch: how.touch,
     });

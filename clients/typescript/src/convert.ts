@@ -354,8 +354,12 @@ export function context(reply: Reply): Context {
     createdMicros: one.created_at ? micros(one.created_at) : 0n,
     contested: one.contested,
     superseded: one.superseded,
+    excerpt: one.excerpt,
+    type: typeName(EVENT_TYPES, one.type - 1),
+    confidence: one.confidence,
   });
-  return { text: reply.text, tokens: reply.tokens, items: reply.items.map(item), leftOut: reply.left_out.map(item) };
+  const [items, leftOut] = [reply.items, reply.left_out].map((part: Reply[]) => part.map(item)) as [ContextItem[], ContextItem[]];
+  return { text: reply.text, tokens: reply.tokens, items, leftOut, relevance: reply.relevance };
 }
 
 /** The commit in all of its messages. */

@@ -235,6 +235,10 @@ export interface ContextItem {
   contested: boolean;
   /** Another event replaces it. */
   superseded: boolean;
+  /** The text shows only a part of the event's text. */
+  excerpt: boolean;
+  type: EventType;
+  confidence: number;
 }
 
 /** The result of `context`, within its token budget. */
@@ -243,6 +247,8 @@ export interface Context {
   tokens: number;
   items: ContextItem[];
   leftOut: ContextItem[];
+  /** The greatest of the first 20 hits. */
+  relevance: number;
 }
 
 /** A row of a pipeline: an event, its score, and its origin. */

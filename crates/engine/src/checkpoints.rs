@@ -4,6 +4,9 @@
 //! 1 MiB) while the brain is idle; when something was erased; on request. So a byte that is written costs at most about
 //! eight: itself once, and the base that is seven times the journal. At most one checkpoint is built at a time; a
 //! request that comes while one is being built waits for the next.
+//!
+//! A brain of up to 64 MiB gets one also when it is closed, by the writer itself, if its journal is larger than a 64th
+//! of the base (from 128 KiB): the next opening has little to replay, and the first question little to analyze.
 
 use std::io;
 use std::panic::resume_unwind;

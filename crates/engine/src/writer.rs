@@ -350,7 +350,10 @@ impl Writer {
             CloseMode::Close if self.is_unsaved => store
                 .check_path()
                 .and_then(|_| store.close().map(|()| None)),
-            CloseMode::Close => store.close().map(|()| None),
+            CloseMode::Close => {
+                self.checkpoint_before_close(&mut store);
+                store.close().map(|()| None)
+            }
             CloseMode::Remove => store.remove().map(|()| None),
             CloseMode::Retire => store.retire().map(|saved| Some(saved.to_string())),
         };
@@ -358,6 +361,17 @@ impl Writer {
             tracing::warn!(brain = self.name, %error, "closing");
         }
         Ok(ended?)
+    }
+
+    /// Makes a new base if the next opening would have much to replay, unless one is being built. The brain is as safe
+    /// without it: a failure is logged.
+    fn checkpoint_before_close(&self, store: &mut Store) {
+        if self.checkpoints.is_building() || !store.needs_closing_checkpoint() {
+            return;
+        }
+        if let Err(error) = store.checkpoint() {
+            tracing::warn!(brain = self.name, %error, "checkpoint before closing");
+        }
     }
 
     /// Why nothing is written.

@@ -42,7 +42,7 @@ pub struct PendingWork {
     /// Turns whose facts are not extracted yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Uuid>,
-    /// Facts that have no vector yet.
+    /// Facts that have no vector yet, or of which a model has not decided whether they replace another.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<Uuid>,
     /// Tries so far.

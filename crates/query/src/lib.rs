@@ -24,6 +24,8 @@ pub mod nearest;
 pub mod search;
 pub mod text;
 
+mod sentences;
+
 pub mod context;
 pub mod pipeline;
 

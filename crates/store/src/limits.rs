@@ -30,6 +30,14 @@ pub const CHECKPOINT_IDLE_JOURNAL_BYTES_MIN: u64 = 1 << 20;
 pub const CHECKPOINT_BASE_SHARE: u64 = 7;
 /// The same share for an idle brain.
 pub const CHECKPOINT_IDLE_BASE_SHARE: u64 = 16;
+/// Bytes of the journal from which on a brain gets a checkpoint when it is closed: the texts of a smaller one are
+/// analyzed within 4 ms.
+pub const CHECKPOINT_CLOSE_JOURNAL_BYTES_MIN: u64 = 128 << 10;
+/// The share of the base from which on the journal of a brain that is closed is too large.
+pub const CHECKPOINT_CLOSE_BASE_SHARE: u64 = 64;
+/// Bytes of base and journal up to which a brain gets a checkpoint when it is closed: a larger base would hold up the
+/// daemon's end.
+pub const CHECKPOINT_CLOSE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes of a transaction that is appended to the journal: it is held in memory, and other commits wait for it. A merge
 /// that is larger goes into a new generation.
 pub const APPENDED_TRANSACTION_BYTES_MAX: usize = 64 << 20;

@@ -9,8 +9,8 @@ use super::event::check_bytes;
 use super::question::Evaluate;
 use super::ranking::question_vector;
 use super::refusal::Result;
-use super::selection::{count, selection};
-use super::word::{moment, timestamp};
+use super::selection::{clock, count, selection};
+use super::word::{moment, timestamp, type_number};
 use crate::v1;
 use prost::Message;
 
@@ -19,13 +19,16 @@ impl Evaluate for v1::ContextRequest {
 
     fn evaluate(self, view: &View) -> Result<Self::Answer> {
         let otherwise = ContextRequest::default();
+        let clock = clock(self.selection.as_ref())?;
         let packed = ContextRequest {
             vector: question_vector(view, self.vector, &self.text)?,
             question: self.text,
             selection: selection(self.selection)?,
             budget: count(self.budget_tokens, otherwise.budget),
-            candidates: count(self.candidates, otherwise.candidates),
+            candidates: (self.candidates > 0).then_some(self.candidates as usize),
             reasons_depth: self.reasons_depth.unwrap_or(otherwise.reasons_depth),
+            min_relevance: self.min_relevance.unwrap_or(otherwise.min_relevance),
+            clock,
         }
         .run(view)?;
         let mut bytes = packed.text.len();
@@ -42,6 +45,7 @@ impl Evaluate for v1::ContextRequest {
             moment: Some(moment(view)),
             text: packed.text,
             tokens: packed.tokens as u32,
+            relevance: packed.relevance,
             items,
             left_out,
         })
@@ -72,5 +76,8 @@ fn item(view: &View, item: &PackedEvent, with_reason: bool) -> Result<v1::Contex
         explains_id: item.explains.map(|id| id.0),
         score: item.score,
         tokens: item.tokens as u32,
+        excerpt: item.is_excerpt,
+        r#type: type_number(node.event_type().0),
+        confidence: node.confidence(),
     })
 }

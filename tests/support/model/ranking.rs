@@ -43,7 +43,7 @@ fn question_terms(question: &str) -> Vec<(Vec<String>, f64)> {
             .to_owned();
         let (spellings, weight) = match term.chars().next() {
             Some(WITH_E) => {
-                let at: usize = last.unwrap();
+                let at: usize = last.expect("a spelling follows its word");
                 return all[at].0.push(body);
             }
             Some(CHARACTER) => (vec![term.to_owned()], 0.4),
@@ -591,14 +591,10 @@ pub fn arranged(known: &ViewState, search: &Search, all: &[(u64, u64, f32)]) -> 
             && let Some((first, _)) = groups.iter_mut().flatten().find(same)
         {
             first.equal_texts += 1;
-            first.id = *[first.id, id]
-                .iter()
-                .max_by_key(|id| newness(**id))
-                .unwrap();
+            if newness(id) > newness(first.id) {
+                first.id = id;
+            }
             continue;
-        }
-        if !is_tied {
-            groups.push(Vec::new());
         }
         let hit = ShownHit {
             id,
@@ -606,7 +602,10 @@ pub fn arranged(known: &ViewState, search: &Search, all: &[(u64, u64, f32)]) -> 
             equal_texts: 1,
             newer_value: None,
         };
-        groups.last_mut().unwrap().push((hit, score));
+        match groups.last_mut().filter(|_| is_tied) {
+            Some(group) => group.push((hit, score)),
+            None => groups.push(vec![(hit, score)]),
+        }
     }
     let mut hits: Vec<ShownHit> = Vec::new();
     for mut group in groups {

@@ -64,7 +64,7 @@ fn comparable(line: &str, home: &Path) -> String {
 
 /// A date or hours and minutes.
 fn is_day_or_clock(word: &str) -> bool {
-    let word = word.trim_end_matches(',');
+    let word = word.trim_end_matches([',', ':']);
     let form: String = word
         .chars()
         .map(|c| if c.is_ascii_digit() { '0' } else { c })

@@ -262,7 +262,7 @@ async fn enums_limits_and_missing_fields_are_named() {
         PatternRequest { selection: selection(|s| s.filter_json = "{".into()) } "INVALID" "filter_json";
         TimelineRequest { selection: selection(|s| s.filter_json = r#"{"a":{"near":1}}"#.into()) }
             "INVALID" "near";
-        PatternRequest { selection: selection(|s| s.keyword = "the".into()) } "INVALID" "keyword";
+        PatternRequest { selection: selection(|s| s.keyword = "…?".into()) } "INVALID" "keyword";
         PatternRequest {
             selection: selection(|s| s.confidence = Some(v1::Bounds { min: Some(0.9), max: Some(0.1) }))
         } "INVALID" "confidence";

@@ -20,6 +20,7 @@ mod pipeline;
 mod ranking;
 mod refusals;
 mod scopes;
+mod words;
 
 use amem_format::view::{AsOf, View};
 use amem_format::{Lsn, Micros};

@@ -318,11 +318,16 @@ class Asking(Writing):
         *,
         vector: Optional[Sequence[float]] = None,
         where: Optional[Where] = None,
+        candidates: Optional[int] = None,
         reasons_depth: Optional[int] = None,
+        min_relevance: Optional[float] = None,
         as_of: Optional[Moment] = None,
         touch: Optional[bool] = None,
     ) -> Context:
-        """A text for a prompt: what the brain knows about a question, in at most `budget` tokens."""
+        """A text for a prompt: what the brain knows about a question, in at most `budget` tokens, of which an ASCII
+        character counts as a quarter and any other as one. Times in the question are read with the `now` and `zone` of
+        `where`, and dates in the text are days of that zone. It is empty unless a hit has `min_relevance`, 0.65 if not
+        given."""
         return _convert.context(
             self._ask(
                 "Context",
@@ -330,7 +335,9 @@ class Asking(Writing):
                 budget_tokens=budget,
                 vector=_convert.vector(vector),
                 selection=_convert.selection(where),
+                candidates=candidates or 0,
                 reasons_depth=reasons_depth,
+                min_relevance=min_relevance,
                 as_of=_convert.as_of(as_of),
                 touch=touch,
             )

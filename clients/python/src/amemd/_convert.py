@@ -292,10 +292,13 @@ def context(message: Any) -> Context:
             micros(one.created_at),
             one.contested,
             one.superseded,
+            one.excerpt,
+            type_name(EVENT_TYPES, one.type - 1),
+            one.confidence,
         )
 
     items, left_out = ([item(one) for one in part] for part in (message.items, message.left_out))
-    return Context(message.text, message.tokens, items, left_out)
+    return Context(message.text, message.tokens, items, left_out, message.relevance)
 
 
 def commit(parts: Sequence[Any]) -> Commit:

@@ -269,6 +269,10 @@ class ContextItem:
     contested: bool = False
     #: Another event replaces it.
     superseded: bool = False
+    #: The text shows only a part of the event's text.
+    excerpt: bool = False
+    type: str = ""
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -279,6 +283,8 @@ class Context:
     tokens: int
     items: List[ContextItem]
     left_out: List[ContextItem]
+    #: The greatest of the first 20 hits.
+    relevance: float = 0.0
 
 
 @dataclass(frozen=True)

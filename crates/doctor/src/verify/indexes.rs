@@ -275,7 +275,8 @@ fn terms(base: &Base) -> Result<()> {
         return bad(section, format!("it covers {} events", index.events()));
     }
     index.verify()?;
-    let (analyzer, mut counts) = (Analyzer::new(), TermCounts::new());
+    let analyzer = Analyzer::of_version(index.version()).unwrap_or_default();
+    let mut counts = TermCounts::new();
     for id in 0..index.events() {
         let record = base.record(NodeId(id.into()))?;
         let text = base.text(&record)?;

@@ -1,12 +1,12 @@
 //! Turns a text into terms.
 //!
-//! The Snowball stemmer cuts English endings, a light one Arabic articles and endings; irregular forms become their base
-//! form, and contractions are dropped ("don't") or expanded ("Teresa's" is "teresa"). English stop words are asides;
-//! version 1 drops them.
+//! The Snowball stemmer cuts English endings, a light one Arabic articles and endings; irregular forms become their
+//! base form, and contractions are dropped ("don't") or expanded ("Teresa's" is "teresa"). English stop words are
+//! asides; version 1 drops them.
 //!
 //! Promises: the same text gives the same terms on every machine; the rules change only together with
 //! `ANALYZER_VERSION`, which every stored index names.
-//! Not here: word boundaries and spelling (`split`, `fold`; of version 1: `words`), stemming of other languages.
+//! Not here: word boundaries and spelling (`split`, `letters`; of version 1: `words`), stemming of other languages.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use rust_stemmers::{Algorithm, Stemmer};
 
 use super::english::{is_stop_word, regular_form};
-use super::split::{Splitting, for_each_word};
+use super::split::{SplitBuffers, for_each_word};
 use super::words::for_each_word_of_version_1;
 use super::{
     ANALYZER_VERSION, ANALYZER_VERSION_MIN, STOP_WORD, TERM_BYTES_MAX, UNIT, WITH_E, arabic,
@@ -42,7 +42,7 @@ pub struct Scratch {
 pub(super) struct WordBuffers {
     word: String,
     term: String,
-    splitting: Splitting,
+    splitting: SplitBuffers,
 }
 
 impl Default for Analyzer {

@@ -1,7 +1,7 @@
 //! Light stemming of Arabic: the article and conjunctions before a word, a few endings behind it.
 //!
 //! After the stemmer "light10" (Larkey, Ballesteros and Connell, Light Stemming for Arabic Information Retrieval,
-//! 2007). Letters come folded (`fold`): no hamza forms, ه for ة. Covered by `ANALYZER_VERSION`.
+//! 2007). Letters come folded (`letters`): no hamza forms, ه for ة. Covered by `ANALYZER_VERSION`.
 //! Not here: broken plurals, roots.
 
 /// True if a folded word is written in Arabic letters.

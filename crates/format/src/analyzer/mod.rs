@@ -12,18 +12,20 @@ mod analysis;
 mod arabic;
 mod counts;
 mod english;
-mod fold;
 mod han;
+mod letters;
 mod months;
 mod numbers;
 mod numerals;
 mod split;
+mod term_end;
 mod words;
 
 pub use analysis::{Analyzer, Scratch};
 pub use counts::TermCounts;
 pub use english::is_stop_word;
 pub(crate) use numbers::Numbers;
+pub use term_end::TermEnd;
 pub use words::TERM_BYTES_MAX;
 
 /// The version of the rules from text to terms.
@@ -49,8 +51,8 @@ pub fn is_aside(term: &str) -> bool {
 /// The word for a folded spelling: what two texts must have in common for one to be found by the other's word.
 pub fn folded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in fold::normalized(text).chars() {
-        fold::for_each_folded(c, |c| out.push(c));
+    for c in letters::normalized(text).chars() {
+        letters::for_each_folded(c, |c| out.push(c));
     }
     out
 }

@@ -12,7 +12,7 @@
 //! Where the order of day and month is open (3/4/2026), both dates are terms. Covered by `ANALYZER_VERSION`.
 //! Not here: what a date means to a question (`amem_query::time_phrase`).
 
-use super::fold::for_each_folded;
+use super::letters::for_each_folded;
 use super::months::month;
 
 /// Digits of a number that is written in groups.
@@ -26,7 +26,7 @@ const MONTH_BYTES_MAX: usize = 24;
 
 /// How a term stands in its text.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Role {
+pub(super) enum NumeralRole {
     /// It is what the text says.
     Word,
     /// It is an aside.
@@ -47,7 +47,7 @@ pub(super) fn read(
     text: &str,
     at: usize,
     joined_until: usize,
-    f: &mut impl FnMut(Role, &str),
+    f: &mut impl FnMut(NumeralRole, &str),
 ) -> Numeral {
     let done = |end| Numeral {
         end: Some(end),
@@ -138,7 +138,7 @@ fn is_year(year: u32) -> bool {
 }
 
 /// A date of numbers.
-fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(NumeralRole, &str)) -> Option<usize> {
     let one = first.value()?;
     if first.len() == 4 && text[first.end..].starts_with('年') {
         return date_of_han(text, one, first.end, f);
@@ -156,8 +156,8 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option
         let is_month =
             first.len() == 4 && sign == b'-' && second.len() == 2 && !goes_on(text, second.end);
         if is_month && is_year(one) && (1..=12).contains(&two) {
-            f(Role::Word, &format!("{one}-{two:02}"));
-            f(Role::Aside, first.text);
+            f(NumeralRole::Word, &format!("{one}-{two:02}"));
+            f(NumeralRole::Aside, first.text);
             return Some(second.end);
         }
         return None;
@@ -172,12 +172,12 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option
     let mut tell = |year: u32, month: u32, day: u32| {
         let is_date = is_date(year, month, day);
         if is_date {
-            f(Role::Word, &format!("{year}-{month:02}-{day:02}"));
-            f(Role::Aside, &format!("{year}-{month:02}"));
+            f(NumeralRole::Word, &format!("{year}-{month:02}-{day:02}"));
+            f(NumeralRole::Aside, &format!("{year}-{month:02}"));
         }
         is_date
     };
-    let (is_told, year) = match (first.len(), third.len()) {
+    let (is_read, year) = match (first.len(), third.len()) {
         (4, 1 | 2) => (tell(one, two, three), one),
         (1 | 2, 4 | 2) if third.len() == 4 || sign != b'-' => {
             let year = match third.len() {
@@ -195,15 +195,20 @@ fn date(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option
         }
         _ => (false, 0),
     };
-    if !is_told {
+    if !is_read {
         return None;
     }
-    f(Role::Aside, &year.to_string());
+    f(NumeralRole::Aside, &year.to_string());
     Some(third.end + usize::from(byte(text, third.end) == b'T'))
 }
 
 /// 2026年7月31日, 2026年7月.
-fn date_of_han(text: &str, year: u32, at: usize, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn date_of_han(
+    text: &str,
+    year: u32,
+    at: usize,
+    f: &mut impl FnMut(NumeralRole, &str),
+) -> Option<usize> {
     let month = Digits::at(text, at + '年'.len_utf8());
     let number = month.value()?;
     let rest = text[month.end..].strip_prefix('月')?;
@@ -218,21 +223,21 @@ fn date_of_han(text: &str, year: u32, at: usize, f: &mut impl FnMut(Role, &str))
         .filter(|&day| has_day && is_date(year, number, day))
     {
         Some(value) => {
-            f(Role::Word, &format!("{year}-{number:02}-{value:02}"));
-            f(Role::Aside, &format!("{year}-{number:02}"));
+            f(NumeralRole::Word, &format!("{year}-{number:02}-{value:02}"));
+            f(NumeralRole::Aside, &format!("{year}-{number:02}"));
             day.end + '日'.len_utf8()
         }
         None => {
-            f(Role::Word, &format!("{year}-{number:02}"));
+            f(NumeralRole::Word, &format!("{year}-{number:02}"));
             after
         }
     };
-    f(Role::Aside, &year.to_string());
+    f(NumeralRole::Aside, &year.to_string());
     Some(end)
 }
 
 /// A time of day.
-fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(NumeralRole, &str)) -> Option<usize> {
     let hour = hours
         .value()
         .filter(|&hour| hours.len() <= 2 && hour < 24)?;
@@ -249,7 +254,7 @@ fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option
     };
     if byte(text, hours.end) != b':' {
         if let Some(hour) = half(hours.end) {
-            f(Role::Aside, &format!("{hour}:00"));
+            f(NumeralRole::Aside, &format!("{hour}:00"));
         }
         return None;
     }
@@ -266,12 +271,16 @@ fn time(text: &str, hours: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option
         return None;
     }
     let hour = half(end).unwrap_or(hour);
-    f(Role::Word, &format!("{hour}:{minute:02}"));
+    f(NumeralRole::Word, &format!("{hour}:{minute:02}"));
     Some(end)
 }
 
 /// A number with signs between its thousands.
-fn thousands(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn thousands(
+    text: &str,
+    first: Digits<'_>,
+    f: &mut impl FnMut(NumeralRole, &str),
+) -> Option<usize> {
     let sign = byte(text, first.end);
     if !(1..=3).contains(&first.len())
         || first.text.starts_with('0')
@@ -289,37 +298,37 @@ fn thousands(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> O
         number.push_str(group.text);
         end = group.end;
     }
-    let is_alone = !goes_on(text, end) && !(has_more_points(text, end) && sign == b'.');
-    if number.len() == first.len() || !is_alone {
+    let is_joined = goes_on(text, end) || sign == b'.' && has_more_points(text, end);
+    if number.len() == first.len() || is_joined {
         return None;
     }
     if sign == b' ' {
         // It may also be two numbers.
-        f(Role::Aside, &number);
+        f(NumeralRole::Aside, &number);
         return None;
     }
     let fraction = Digits::at(text, end + 1);
     if matches!(byte(text, end), b'.' | b',') && fraction.len() > 0 && !goes_on(text, fraction.end)
     {
-        f(Role::Word, &format!("{number}.{}", fraction.text));
-        f(Role::Aside, &number);
+        f(NumeralRole::Word, &format!("{number}.{}", fraction.text));
+        f(NumeralRole::Aside, &number);
         return Some(fraction.end);
     }
-    f(Role::Word, &number);
+    f(NumeralRole::Word, &number);
     if sign == b'.' && end == first.end + 4 {
         // It may also be a fraction.
-        f(Role::Aside, &text[end - 4 - first.len()..end]);
+        f(NumeralRole::Aside, &text[end - 4 - first.len()..end]);
     }
     Some(end)
 }
 
 /// A number with a fraction, or a version.
-fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(NumeralRole, &str)) -> Option<usize> {
     let sign = byte(text, first.end);
     if !matches!(sign, b'.' | b',') || !byte(text, first.end + 1).is_ascii_digit() {
         return None;
     }
-    f(Role::Aside, first.text);
+    f(NumeralRole::Aside, first.text);
     let mut whole = first.text.to_owned();
     let mut end = first.end;
     while byte(text, end) == sign {
@@ -329,18 +338,18 @@ fn decimals(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) -> Op
         }
         whole.push('.');
         whole.push_str(part.text);
-        f(Role::Aside, part.text);
+        f(NumeralRole::Aside, part.text);
         end = part.end;
         if sign == b',' {
             break;
         }
     }
-    f(Role::Word, &whole);
+    f(NumeralRole::Word, &whole);
     Some(end)
 }
 
 /// Groups of digits that are one number, of a telephone for instance; where they end.
-fn groups(text: &str, at: usize, f: &mut impl FnMut(Role, &str)) -> Option<usize> {
+fn groups(text: &str, at: usize, f: &mut impl FnMut(NumeralRole, &str)) -> Option<usize> {
     let mut digits = String::new();
     let (mut end, mut count) = (at, 0);
     loop {
@@ -366,7 +375,7 @@ fn groups(text: &str, at: usize, f: &mut impl FnMut(Role, &str)) -> Option<usize
     if count < 2 || !GROUPED_DIGITS.contains(&digits.len()) {
         return None;
     }
-    f(Role::Aside, &digits);
+    f(NumeralRole::Aside, &digits);
     Some(end)
 }
 
@@ -412,7 +421,7 @@ fn year_behind(text: &str, at: usize) -> Option<u32> {
 }
 
 /// "31 July 2026", "31st of July, 2026", "31. Juli 2026".
-fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str)) {
+fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(NumeralRole, &str)) {
     let Some(day) = first.value().filter(|_| first.len() <= 2) else {
         return;
     };
@@ -432,7 +441,7 @@ fn day_before_month(text: &str, first: Digits<'_>, f: &mut impl FnMut(Role, &str
         return;
     };
     if let Some(year) = year_behind(text, end).filter(|&year| is_date(year, month, day)) {
-        f(Role::Aside, &format!("{year}-{month:02}-{day:02}"));
+        f(NumeralRole::Aside, &format!("{year}-{month:02}-{day:02}"));
     }
 }
 
@@ -451,12 +460,12 @@ fn skip_spaces(text: &str, at: usize) -> usize {
 }
 
 /// "July 2026", "July 31, 2026", "julio de 2026": `word` is folded and ends at `at`.
-pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(Role, &str)) {
+pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(NumeralRole, &str)) {
     let Some(month) = month(word) else {
         return;
     };
     if let Some(year) = year_behind(text, at) {
-        return f(Role::Aside, &format!("{year}-{month:02}"));
+        return f(NumeralRole::Aside, &format!("{year}-{month:02}"));
     }
     let start = skip_spaces(text, at);
     let day = Digits::at(text, start);
@@ -471,7 +480,7 @@ pub(super) fn read_month(text: &str, at: usize, word: &str, f: &mut impl FnMut(R
         }
     }
     if let Some(year) = year_behind(text, end).filter(|&year| is_date(year, month, value)) {
-        f(Role::Aside, &format!("{year}-{month:02}-{value:02}"));
-        f(Role::Aside, &format!("{year}-{month:02}"));
+        f(NumeralRole::Aside, &format!("{year}-{month:02}-{value:02}"));
+        f(NumeralRole::Aside, &format!("{year}-{month:02}"));
     }
 }

@@ -1,14 +1,14 @@
 //! Words in any script and writing: version 2 of the rules.
 //!
 //! A *run* is a sequence of letters and digits of any script. Runs that `-`, `_`, `.` or `&` join are a *unit*, and so
-//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). Runs are the words of a text; the parts of a run and
-//! the unit as one word are asides, so that a unit is found however it is written.
+//! is a run whose letters change case (`maxRetryCount`) or that mixes letters and digits (`B12`). Runs are the words of
+//! a text; the parts of a run and the unit as one word are asides, so that a unit is found however it is written.
 //!
 //! Not here: the term of a word (`analysis`), numbers and dates (`numerals`).
 
 use super::english::is_stop_word;
-use super::fold::{for_each_folded, normalized, written_with_e};
-use super::numerals::{self, Role};
+use super::letters::{for_each_folded, normalized, written_with_e};
+use super::numerals::{self, NumeralRole};
 use super::words::{Class, TERM_BYTES_MAX, class_of};
 use super::{CHARACTER, UNIT, WITH_E};
 
@@ -29,7 +29,7 @@ const ELISIONS: [&str; 26] = [
 
 /// What a split needs from text to text.
 #[derive(Debug, Default)]
-pub(super) struct Splitting {
+pub(super) struct SplitBuffers {
     /// The folded run, then the unit.
     run: String,
     letters: Vec<Letter>,
@@ -43,11 +43,11 @@ pub(super) struct Splitting {
 #[derive(Debug, Clone, Copy)]
 struct Letter {
     at: u32,
-    kind: Kind,
+    kind: LetterKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum LetterKind {
     Upper,
     /// In lower case, or of a script without.
     Lower,
@@ -58,8 +58,19 @@ enum Kind {
 /// Calls `f` with each word, folded, apostrophes included, or with `None` and a complete term.
 pub(super) fn for_each_word(
     text: &str,
-    splitting: &mut Splitting,
+    splitting: &mut SplitBuffers,
     term: &mut String,
+    f: impl FnMut(Option<&str>, &mut String),
+) {
+    for_each_word_by(text, splitting, term, true, f);
+}
+
+/// `for_each_word`, with or without the short way for plain words.
+fn for_each_word_by(
+    text: &str,
+    splitting: &mut SplitBuffers,
+    term: &mut String,
+    has_short_way: bool,
     mut f: impl FnMut(Option<&str>, &mut String),
 ) {
     let text = if text.is_ascii() {
@@ -67,11 +78,12 @@ pub(super) fn for_each_word(
     } else {
         normalized(text)
     };
-    let mut walk = Walk {
+    let mut walk = TextWalk {
         text: &text,
         at: 0,
         is_first: true,
         has_lower: text.chars().any(char::is_lowercase),
+        has_short_way,
         joined_until: 0,
         splitting,
         term,
@@ -80,23 +92,32 @@ pub(super) fn for_each_word(
     walk.all();
 }
 
-struct Walk<'w, F> {
+struct TextWalk<'w, F> {
     text: &'w str,
     at: usize,
     /// True if nothing stands before in the sentence.
     is_first: bool,
     /// False for a text that is all in capitals: they tell nothing.
     has_lower: bool,
+    has_short_way: bool,
     /// The end of the last group of numbers that were read as one.
     joined_until: usize,
-    splitting: &'w mut Splitting,
+    splitting: &'w mut SplitBuffers,
     term: &'w mut String,
     f: &'w mut F,
 }
 
-impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
+impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
     fn all(&mut self) {
-        while let Some(c) = self.peek(self.at) {
+        while let Some(&byte) = self.text.as_bytes().get(self.at) {
+            if byte == b' ' {
+                self.at += 1;
+                continue;
+            }
+            if self.has_short_way && byte.is_ascii_alphabetic() && self.plain_word() {
+                continue;
+            }
+            let Some(c) = self.peek(self.at) else { break };
             match class(c) {
                 Class::Letter => {
                     if c.is_ascii_digit() && self.numeral() {
@@ -118,6 +139,84 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     fn is_letter(&self, at: usize) -> bool {
         self.peek(at).is_some_and(|c| class(c) == Class::Letter)
+    }
+
+    /// A word of ASCII letters in one case behind the first that nothing joins to another: most words of most texts.
+    /// False if what stands here is something else.
+    fn plain_word(&mut self) -> bool {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let lower = bytes[start + 1..]
+            .iter()
+            .take_while(|b| b.is_ascii_lowercase());
+        let end = start + 1 + lower.count();
+        let is_end = match bytes.get(end) {
+            None | Some(b' ' | b',' | b'!' | b'?' | b';' | b')' | b'"' | b'\n') => true,
+            Some(b'.' | b'-' | b'_' | b'&') => self.joined(end).is_none(),
+            Some(b':' | b'/' | b'(') => true,
+            _ => false,
+        };
+        if !is_end || end - start > TERM_BYTES_MAX {
+            return false;
+        }
+        let is_capital = bytes[start].is_ascii_uppercase();
+        self.at = end;
+        if is_capital {
+            let SplitBuffers { run, .. } = &mut *self.splitting;
+            run.clear();
+            run.push_str(&self.text[start..end]);
+            run.make_ascii_lowercase();
+            if self.is_name(start, self.is_first, false) {
+                self.term.clear();
+                self.term.push_str(&self.splitting.run);
+                (self.f)(None, self.term);
+            } else {
+                (self.f)(Some(&self.splitting.run), self.term);
+            }
+        } else {
+            (self.f)(Some(&self.text[start..end]), self.term);
+        }
+        self.is_first = false;
+        if numerals::may_be_month(self.text, end) {
+            if !is_capital {
+                self.splitting.run.clear();
+                self.splitting.run.push_str(&self.text[start..end]);
+            }
+            self.month();
+        }
+        true
+    }
+
+    /// True if the run, which starts at `start` with a capital, is a stop word that is a name: capitals say so where
+    /// they need not stand.
+    fn is_name(&self, start: usize, is_first: bool, is_loud: bool) -> bool {
+        let run = &self.splitting.run;
+        let word = run.strip_suffix("'s").unwrap_or(run);
+        let is_plain = word.len() == run.len();
+        self.has_lower
+            && is_stop_word(word)
+            && word != "i"
+            && (is_loud
+                || is_plain && !is_first
+                || SENTENCE_NAMES.contains(&word) && (!is_first || !is_asked(self.text, start)))
+    }
+
+    /// The date that starts with the month that was just read, if it is one.
+    fn month(&mut self) {
+        let Self {
+            text,
+            at,
+            splitting,
+            term,
+            f,
+            ..
+        } = self;
+        numerals::read_month(text, *at, &splitting.run, &mut |_, date| {
+            term.clear();
+            term.push(UNIT);
+            term.push_str(date);
+            f(None, term);
+        });
     }
 
     fn gap(&mut self, c: char) {
@@ -193,7 +292,8 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
     fn numeral(&mut self) -> bool {
         let read = numerals::read(self.text, self.at, self.joined_until, &mut |role, term| {
             self.term.clear();
-            self.term.extend((role == Role::Aside).then_some(UNIT));
+            self.term
+                .extend((role == NumeralRole::Aside).then_some(UNIT));
             self.term.push_str(term);
             (self.f)(None, self.term);
         });
@@ -215,13 +315,17 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             let start = self.at;
             self.read_run();
             self.split_run();
-            has_letters |= self.splitting.letters.iter().any(|l| l.kind != Kind::Digit);
+            has_letters |= self
+                .splitting
+                .letters
+                .iter()
+                .any(|l| l.kind != LetterKind::Digit);
             self.tell_run(start, is_first && runs == 0);
             if runs == 0 && self.joined(self.at).is_none() {
                 break;
             }
             runs += 1;
-            let Splitting { unit, run, .. } = &mut *self.splitting;
+            let SplitBuffers { unit, run, .. } = &mut *self.splitting;
             if unit.len() <= TERM_BYTES_MAX {
                 unit.push_str(run);
             }
@@ -237,14 +341,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
         }
         self.is_first = false;
         if numerals::may_be_month(self.text, self.at) {
-            let term = &mut *self.term;
-            let f = &mut *self.f;
-            numerals::read_month(self.text, self.at, &self.splitting.run, &mut |_, date| {
-                term.clear();
-                term.push(UNIT);
-                term.push_str(date);
-                f(None, term);
-            });
+            self.month();
         }
     }
 
@@ -256,7 +353,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Reads a run into the buffers, folded and without elisions.
     fn read_run(&mut self) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             with_e,
@@ -273,14 +370,16 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             let next = chars.peek().map(|&(_, next)| next);
             let goes_on = next.is_some_and(|next| class(next) == Class::Letter);
             let is_point = c == '.'
-                && letters.last().is_some_and(|last| last.kind == Kind::Digit)
+                && letters
+                    .last()
+                    .is_some_and(|last| last.kind == LetterKind::Digit)
                 && next.is_some_and(|next| next.is_ascii_digit());
             match class(c) {
                 Class::Letter => {
                     let kind = match c {
-                        c if c.is_ascii_digit() => Kind::Digit,
-                        c if c.is_uppercase() => Kind::Upper,
-                        _ => Kind::Lower,
+                        c if c.is_ascii_digit() => LetterKind::Digit,
+                        c if c.is_uppercase() => LetterKind::Upper,
+                        _ => LetterKind::Lower,
                     };
                     for_each_folded(c, |c| {
                         if run.len() + c.len_utf8() <= TERM_BYTES_MAX && class(c) == Class::Letter {
@@ -309,7 +408,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
                     } else {
                         letters.push(Letter {
                             at: run.len() as u32,
-                            kind: Kind::Apostrophe,
+                            kind: LetterKind::Apostrophe,
                         });
                         run.push('\'');
                         with_e.push('\'');
@@ -318,7 +417,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
                 Class::Gap if is_point && run.len() < TERM_BYTES_MAX => {
                     letters.push(Letter {
                         at: run.len() as u32,
-                        kind: Kind::Digit,
+                        kind: LetterKind::Digit,
                     });
                     run.push('.');
                     with_e.push('.');
@@ -338,14 +437,14 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Finds the parts of the run.
     fn split_run(&mut self) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             parts,
             ..
         } = &mut *self.splitting;
         parts.clear();
-        let is_digit = |letter: &Letter| letter.kind == Kind::Digit;
+        let is_digit = |letter: &Letter| letter.kind == LetterKind::Digit;
         let pairs = || letters.windows(2);
         let changes = pairs()
             .filter(|p| is_digit(&p[0]) != is_digit(&p[1]))
@@ -361,12 +460,12 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             // "PDFs" is one word, "HTTPServer" are two.
             let is_plural = || at + 2 == letters.len() && run.ends_with('s');
             let is_joint = match (before, this) {
-                (Kind::Apostrophe, _) | (_, Kind::Apostrophe) => false,
-                (Kind::Digit, Kind::Digit) => false,
-                (Kind::Digit, _) | (_, Kind::Digit) => by_digits,
-                (Kind::Lower, Kind::Upper) => !is_hash && changes <= CHANGES_MAX,
-                (Kind::Upper, Kind::Upper) => {
-                    next == Some(Kind::Lower) && !is_plural() && changes <= CHANGES_MAX
+                (LetterKind::Apostrophe, _) | (_, LetterKind::Apostrophe) => false,
+                (LetterKind::Digit, LetterKind::Digit) => false,
+                (LetterKind::Digit, _) | (_, LetterKind::Digit) => by_digits,
+                (LetterKind::Lower, LetterKind::Upper) => !is_hash && changes <= CHANGES_MAX,
+                (LetterKind::Upper, LetterKind::Upper) => {
+                    next == Some(LetterKind::Lower) && !is_plural() && changes <= CHANGES_MAX
                 }
                 _ => false,
             };
@@ -380,7 +479,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
 
     /// Tells of the parts of a run and of itself.
     fn tell_run(&mut self, start: usize, is_first: bool) {
-        let Splitting {
+        let SplitBuffers {
             run,
             letters,
             parts,
@@ -391,20 +490,12 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             return;
         }
         if let [_] = parts[..] {
-            // A word is a name if capitals say so where they need not stand.
-            let is_upper = |letter: &Letter| letter.kind == Kind::Upper;
-            let is_name = self.has_lower && letters.first().is_some_and(is_upper) && {
-                let word = run.strip_suffix("'s").unwrap_or(run);
-                let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
-                is_stop_word(word)
-                    && word != "i"
-                    && (is_loud
-                        || word.len() == run.len() && !is_first
-                        || SENTENCE_NAMES.contains(&word)
-                            && (!is_first || !is_asked(self.text, start)))
-            };
+            let is_upper = |letter: &Letter| letter.kind == LetterKind::Upper;
+            let word = run.strip_suffix("'s").unwrap_or(run);
+            let is_loud = word.len() > 1 && letters.iter().take(word.len()).all(is_upper);
+            let is_name =
+                letters.first().is_some_and(is_upper) && self.is_name(start, is_first, is_loud);
             if is_name {
-                let word = run.strip_suffix("'s").unwrap_or(run);
                 self.term.clear();
                 self.term.push_str(word);
                 (self.f)(None, self.term);
@@ -418,7 +509,7 @@ impl<F: FnMut(Option<&str>, &mut String)> Walk<'_, F> {
             return;
         }
         (self.f)(Some(run), self.term);
-        let Splitting {
+        let SplitBuffers {
             run, parts, unit, ..
         } = &mut *self.splitting;
         for &(from, to) in &*parts {
@@ -465,5 +556,29 @@ fn class(c: char) -> Class {
         | '\u{23e9}'..='\u{23fa}'
         | '\u{1f000}'..='\u{1faff}' => Class::Symbol,
         c => class_of(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_words_are_the_same_the_short_way_and_the_long(
+            text in "([a-zA-Z]{1,12}|Will|May|it|IT|who|July|of|[0-9]{1,4}|[ '`.,:;!?_&/\n-]|é|猫|🚀){0,60}",
+            long in "[a-zA-Z]{50,80}",
+        ) {
+            let text = format!("{text} {long}");
+            let words = |has_short_way| {
+                let (mut words, mut term) = (Vec::new(), String::new());
+                for_each_word_by(&text, &mut SplitBuffers::default(), &mut term, has_short_way, |word, term| {
+                    words.push((word.map(str::to_owned), word.is_none().then(|| term.clone())));
+                });
+                words
+            };
+            prop_assert_eq!(words(true), words(false));
+        }
     }
 }

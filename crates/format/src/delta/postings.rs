@@ -10,11 +10,9 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::skiplist::SkipList;
-use crate::analyzer::{Analyzer, TermCounts};
+use crate::analyzer::{Analyzer, TermCounts, TermEnd};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::{COUNT_MAX, LengthQuarter};
-use crate::dictionary::{Dictionary, End};
-use crate::error::Result;
 use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
 
 /// The term index of the events from `first` on.
@@ -111,7 +109,7 @@ impl DeltaTerms {
                         newest,
                     });
                     self.places.insert(key, place);
-                    for end in [End::Start, End::Finish] {
+                    for end in [TermEnd::Start, TermEnd::Finish] {
                         let is_before = self.is_before(end, term.as_bytes());
                         self.ordered(end).insert_after(place, is_before);
                     }
@@ -132,14 +130,14 @@ impl DeltaTerms {
         self.covered.store(id + 1 - self.first, Ordering::Release);
     }
 
-    fn ordered(&self, end: End) -> &SkipList<u32> {
+    fn ordered(&self, end: TermEnd) -> &SkipList<u32> {
         match end {
-            End::Start => &self.by_start,
-            End::Finish => &self.by_finish,
+            TermEnd::Start => &self.by_start,
+            TermEnd::Finish => &self.by_finish,
         }
     }
 
-    fn is_before<'s>(&'s self, end: End, key: &'s [u8]) -> impl Fn(&u32) -> bool + 's {
+    fn is_before<'s>(&'s self, end: TermEnd, key: &'s [u8]) -> impl Fn(&u32) -> bool + 's {
         move |&place| {
             let known = self.terms.get(place);
             known.is_some_and(|known| end.cmp(known.term.as_bytes(), key).is_lt())
@@ -147,7 +145,11 @@ impl DeltaTerms {
     }
 
     /// The terms in the order of an end, from `key` on. Those of events after a reader's bound are among them.
-    fn terms_from<'s>(&'s self, end: End, key: &'s [u8]) -> impl Iterator<Item = &'s [u8]> {
+    pub(crate) fn terms_from<'s>(
+        &'s self,
+        end: TermEnd,
+        key: &'s [u8],
+    ) -> impl Iterator<Item = &'s [u8]> {
         let places = self.ordered(end).range_after(self.is_before(end, key));
         places.filter_map(|place| Some(self.terms.get(place)?.term.as_bytes()))
     }
@@ -207,36 +209,6 @@ impl DeltaTerms {
         let count = bound.checked_sub(self.first)?.min(self.lengths.len());
         let last = count.checked_sub(1).and_then(|i| self.lengths.get(i));
         Some(last.map_or(self.base_quarter, |last| last.quarter))
-    }
-}
-
-impl Dictionary for DeltaTerms {
-    type Range = ();
-
-    fn all(&self) -> Self::Range {}
-
-    fn narrowed(&self, (): (), end: End, part: &[u8]) -> Result<Option<()>> {
-        let first = self.first_from((), end, part)?;
-        Ok(first.filter(|term| end.has(term, part)).map(|_| ()))
-    }
-
-    fn first_from<'s>(&'s self, (): (), end: End, key: &'s [u8]) -> Result<Option<&'s [u8]>> {
-        Ok(self.terms_from(end, key).next())
-    }
-
-    fn for_each(
-        &self,
-        (): (),
-        end: End,
-        part: &[u8],
-        f: &mut dyn FnMut(&[u8]) -> bool,
-    ) -> Result<()> {
-        for term in self.terms_from(end, part) {
-            if !end.has(term, part) || !f(term) {
-                break;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -18,9 +18,14 @@ pub struct LazyTerms {
 }
 
 impl LazyTerms {
+    /// The id after the last event of the index; `None` if no text query has been asked yet.
+    pub(crate) fn end(&self) -> Option<u32> {
+        self.index.get().map(DeltaTerms::end)
+    }
+
     /// The index of the events from `first` on, covering at least those below `end`. `base` counts the lengths of the
-    /// texts before, whose index has this version; `text` returns the text that an event was created with, also if it was erased since: the same
-    /// commits always give the same index.
+    /// texts before, whose index has this version; `text` returns the text that an event was created with, also if it
+    /// was erased since: the same commits always give the same index.
     pub(crate) fn until<'t>(
         &self,
         first: u32,

@@ -57,6 +57,19 @@ impl View {
         Ok(base.map_or(ANALYZER_VERSION, |terms| terms.version()))
     }
 
+    /// True if the next text query analyzes more than `bytes` of the journal's texts before it answers: the first query
+    /// of a process does so for all of them.
+    pub fn must_analyze(&self, bytes: u64) -> bool {
+        let base = self.brain.base.nodes();
+        let known = self.brain.delta.terms.end().map_or(0, u64::from);
+        let mut sum = 0;
+        (known.max(base)..self.at.nodes).any(|id| {
+            let node = self.brain.delta.events.nodes.get((id - base) as u32);
+            sum += node.map_or(0, |node| u64::from(node.text.len));
+            sum > bytes
+        })
+    }
+
     /// The id after the view's last event.
     fn end(&self) -> u32 {
         // The number of events is bounded by `limits::NODES_MAX`.

@@ -11,7 +11,7 @@ use super::extraction::CheckedFact;
 use super::request::AddRequest;
 use crate::decide::{Decision, FactReading, decide};
 use crate::hash::text_hash;
-use crate::kind::FactSource;
+use crate::kind::{FactKind, FactSource};
 use crate::replies::{DecisionOp, ModelDecision};
 use crate::slots::slot_keys;
 use crate::slots::values::anchors;
@@ -88,11 +88,10 @@ impl<'a> Plan<'a> {
             return None;
         }
         let candidates = self.current(fact, stored);
-        if let Some(same) = candidates.iter().find(|candidate| candidate.text == *text) {
-            if fact.checked.fact.kind != crate::kind::FactKind::Retraction {
-                self.known(at, fact, same.id, "hash");
-                return None;
-            }
+        let same = candidates.iter().find(|candidate| candidate.text == *text);
+        if let Some(same) = same.filter(|_| fact.checked.fact.kind != FactKind::Retraction) {
+            self.known(at, fact, same.id, "hash");
+            return None;
         }
         if fact.checked.fact.source == FactSource::Caller {
             self.add(at, fact, Vec::new(), "caller");

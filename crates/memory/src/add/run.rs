@@ -249,6 +249,13 @@ struct Run<'p> {
     pending: Option<(PendingReason, String)>,
 }
 
+/// Facts that a model was to decide on, and why it did not.
+struct UndecidedFacts {
+    reason: PendingReason,
+    why: String,
+    facts: Vec<usize>,
+}
+
 /// What a model said about a fact, and about which memories.
 struct ModelWord {
     decision: ModelDecision,
@@ -259,6 +266,7 @@ impl Run<'_> {
     /// Steps 7 to 10, again if the scope changes meanwhile. The model is asked once.
     fn decide_and_commit(self, mut count: CallCount) -> Result<AddAnswer> {
         let mut words: Option<Vec<ModelWord>> = None;
+        let mut undecided: Option<UndecidedFacts> = None;
         for _ in 0..COMMIT_TRIES_MAX {
             // 7. Candidates.
             let set = self.candidates()?;
@@ -266,11 +274,13 @@ impl Run<'_> {
             let (mut plan, open) = self.plan(&set, words.as_deref().unwrap_or_default());
             // 9. Decide by model what is left.
             if words.is_none() && !open.is_empty() && self.pending.is_none() {
-                words = Some(self.ask(&open, &mut count));
+                let (said, failed) = self.ask(&open, &mut count);
+                words = Some(said);
+                undecided = failed;
                 plan = self.plan(&set, words.as_deref().unwrap_or_default()).0;
             }
             // 10. Commit.
-            let answer = self.answer(&plan, count);
+            let answer = self.answer(&plan, undecided.as_ref(), count);
             match self.commit(&plan, &answer, set.version) {
                 Err(Error::Changed) => {}
                 Err(other) => return Err(other),
@@ -345,9 +355,13 @@ impl Run<'_> {
     }
 
     /// Call B. Absent, doubled and foreign entries are left out: the fact is added, with a possible conflict.
-    fn ask(&self, open: &[OpenQuestion], count: &mut CallCount) -> Vec<ModelWord> {
+    fn ask(
+        &self,
+        open: &[OpenQuestion],
+        count: &mut CallCount,
+    ) -> (Vec<ModelWord>, Option<UndecidedFacts>) {
         let Some(model) = self.ports.model else {
-            return Vec::new();
+            return (Vec::new(), None);
         };
         let questions: Vec<DecisionQuestion<'_>> = open
             .iter()
@@ -363,8 +377,13 @@ impl Run<'_> {
             .collect();
         let decisions = match decide_by_model(model, self.ports.forms, &questions, count) {
             Ok(decisions) => decisions,
-            // The facts are stored beside what they may contradict: nothing is lost, and a review decides.
-            Err(CallFailure::Pending(..) | CallFailure::Malformed(_)) => Vec::new(),
+            // The facts are stored beside what they may contradict: nothing is lost, and a later try or a review
+            // decides.
+            Err(CallFailure::Pending(reason, why)) => {
+                let facts = open.iter().map(|question| question.fact).collect();
+                return (Vec::new(), Some(UndecidedFacts { reason, why, facts }));
+            }
+            Err(CallFailure::Malformed(_)) => return (Vec::new(), None),
         };
         let mut out: Vec<ModelWord> = Vec::new();
         for question in open {
@@ -386,10 +405,15 @@ impl Run<'_> {
                     .collect(),
             });
         }
-        out
+        (out, None)
     }
 
-    fn answer(&self, plan: &Plan<'_>, count: CallCount) -> AddAnswer {
+    fn answer(
+        &self,
+        plan: &Plan<'_>,
+        undecided: Option<&UndecidedFacts>,
+        count: CallCount,
+    ) -> AddAnswer {
         let mut pending = Vec::new();
         if let Some((reason, why)) = &self.pending {
             let mut work = PendingWork::new(*reason, why.clone(), self.request.now);
@@ -412,6 +436,11 @@ impl Run<'_> {
             if !work.facts.is_empty() {
                 pending.push(work);
             }
+        }
+        if let Some(UndecidedFacts { reason, why, facts }) = undecided {
+            let mut work = PendingWork::new(*reason, why.clone(), self.request.now);
+            work.facts = facts.iter().filter_map(|at| plan.id_of(*at)).collect();
+            pending.push(work);
         }
         let mut rejected = self.rejected.clone();
         rejected.extend(plan.rejected.iter().cloned());

@@ -1,11 +1,12 @@
 //! What one new fact does to one memory, by the table of slots.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::slots::parse::slots_of;
+use crate::slots::parse::slots_of_tokens;
 use crate::slots::slot::{Cardinality, Slot};
-use crate::slots::values::{anchors, contrast};
-use crate::text::forms::{normal_form, stems};
+use crate::slots::values::{EXCLUSIVE, anchors, contrast};
+use crate::text::forms::{normal_form_of, stems};
 use crate::text::tokens::tokens;
 
 /// A text with what decisions read of it.
@@ -13,7 +14,9 @@ use crate::text::tokens::tokens;
 pub(crate) struct FactReading {
     pub(crate) normal: String,
     pub(crate) slots: Vec<Slot>,
-    stems: BTreeSet<String>,
+    text: String,
+    /// Computed on demand: most pairs are decided by slots.
+    stems: OnceCell<BTreeSet<String>>,
     anchors: BTreeSet<String>,
     is_negated: bool,
 }
@@ -25,18 +28,23 @@ impl FactReading {
             .iter()
             .any(|token| token.is_any(&["not", "never", "no", "cannot", "without"]));
         Self {
-            normal: normal_form(text),
-            slots: slots_of(text),
-            stems: stems(text),
+            normal: normal_form_of(&all),
+            slots: slots_of_tokens(&all),
+            text: text.to_owned(),
+            stems: OnceCell::new(),
             anchors: anchors(&all),
             is_negated,
         }
     }
 
+    fn stems(&self) -> &BTreeSet<String> {
+        self.stems.get_or_init(|| stems(&self.text))
+    }
+
     /// True if the other text has every content word of this one.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
-        !self.stems.is_empty()
-            && self.stems.is_subset(&other.stems)
+        !self.stems().is_empty()
+            && self.stems().is_subset(other.stems())
             && self.is_negated == other.is_negated
     }
 
@@ -99,7 +107,7 @@ fn slot_verdict(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReadin
     let why = format!("rule:{}", old.attribute);
     match (new.holds, old.holds) {
         (false, true) => ends(new, old, stored, why),
-        (true, false) => begins(new, old, fresh, stored, why),
+        (true, false) => begins(new, old, stored, why),
         (true, true) => meets(new, old, fresh, stored, why),
         (false, false) if new.is_secondary || old.is_secondary => Verdict::Unrelated,
         (false, false) => meets(new, old, fresh, stored, why),
@@ -145,7 +153,12 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
         return Verdict::Unrelated;
     }
     // Only a part of what the memory says ends: "sold the bike" of "has a bike and a car".
-    let says_more = stored.points().count() > 1;
+    // What is used for one purpose may stay where another tool comes into use.
+    let is_bound = new.is_secondary
+        && old.attribute == "use"
+        && new.detail.is_empty()
+        && !old.detail.is_empty();
+    let says_more = stored.points().count() > 1 || is_bound;
     if says_more {
         Verdict::Unsure(why)
     } else {
@@ -154,14 +167,8 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
 }
 
 /// The new fact says that something is so that was not.
-fn begins(
-    new: &Slot,
-    old: &Slot,
-    fresh: &FactReading,
-    stored: &FactReading,
-    why: String,
-) -> Verdict {
-    if new.is_secondary && old.is_secondary || old.is_secondary {
+fn begins(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
+    if old.is_secondary {
         return Verdict::Unrelated;
     }
     let is_same = !new.value.is_empty()
@@ -171,7 +178,6 @@ fn begins(
     if !is_same || is_event {
         return Verdict::Unrelated;
     }
-    let _ = fresh;
     if stored.points().count() > 1 {
         Verdict::Unsure(why)
     } else {
@@ -296,12 +302,8 @@ fn is_exclusive(new: &Slot, old: &Slot) -> bool {
     }
     match new.attribute.as_str() {
         "prefer" => true,
-        "use" => {
-            new.detail == old.detail
-                && matches!(a.0, "editor" | "shell" | "browser" | "system" | "phone")
-                && !new.detail.is_empty()
-                || new.detail == old.detail && a.0 == "database" && !new.detail.is_empty()
-        }
+        // For one purpose, if both name it.
+        "use" => new.detail == old.detail && !new.detail.is_empty() && EXCLUSIVE.contains(&a.0),
         _ => false,
     }
 }
@@ -313,23 +315,27 @@ fn same_verb_event(new: &Slot, old: &Slot) -> bool {
 
 /// Texts that no slot relates: the same stems say the same, unless a number, a name or a negation differs.
 fn same_words(new: &FactReading, old: &FactReading) -> Verdict {
-    let is_same = new.stems == old.stems && !new.stems.is_empty();
+    // Facts with slots that do not meet are of different things, whatever words they share.
+    if !new.slots.is_empty() && !old.slots.is_empty() {
+        return Verdict::Unrelated;
+    }
+    let is_same = new.stems() == old.stems() && !new.stems().is_empty();
     let agrees = new.anchors == old.anchors && new.is_negated == old.is_negated;
     if is_same && agrees && new.slots.is_empty() && old.slots.is_empty() {
         return Verdict::Same("same stems".into());
     }
     if new.slots.is_empty() && old.slots.is_empty() && agrees {
-        let both = new.stems.intersection(&old.stems).count();
-        if both >= 3 && new.stems.is_superset(&old.stems) {
+        let both = new.stems().intersection(old.stems()).count();
+        if both >= 3 && new.stems().is_superset(old.stems()) {
             return Verdict::Extends("more words".into());
         }
-        if both >= 3 && old.stems.is_superset(&new.stems) {
+        if both >= 3 && old.stems().is_superset(new.stems()) {
             return Verdict::Same("fewer words".into());
         }
     }
     let is_near = !is_same && new.slots.is_empty() && old.slots.is_empty();
-    let share = crate::text::forms::overlap(&new.stems, &old.stems);
-    let both = new.stems.intersection(&old.stems).count();
+    let share = crate::text::forms::overlap(new.stems(), old.stems());
+    let both = new.stems().intersection(old.stems()).count();
     if is_same && !agrees || is_near && share >= 0.75 && both >= 3 {
         return Verdict::Unsure("near words".into());
     }

@@ -25,7 +25,7 @@ const VAGUE: &str = " i me my mine myself we us our you your yours he him his sh
     and or but so because as if when than too very such what which who whom whose how why where not no yes please thanks \
     thank haha lol hey hi yeah wow oh user forward back around together lately recently quite pretty little less least \
     exactly certainly probably actually honestly bunch couple inspiring rewarding challenging tired busy blessed touched \
-    news check memories ton month months year years week weeks days hours hour minutes minute ago feeling feelings mood mind heart support welcome help helping helped chat chatted chatting catch caught ";
+    difference options option milestone gains progress event events somewhere news check memories ton month months year years week weeks days hours hour minutes minute ago feeling feelings mood mind heart support welcome help helping helped chat chatted chatting catch caught ";
 
 /// True if the token names something.
 pub(crate) fn is_content(token: &Token) -> bool {

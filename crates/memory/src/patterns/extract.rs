@@ -303,6 +303,14 @@ fn subject(clause: &[Token], is_quoted: &[bool]) -> Option<usize> {
         let is_fronted = clause[0].is_any(&FRONTED)
             || clause[..at].iter().all(crate::text::predicate::is_adverb);
         let breaks = clause[at - 1].breaks();
+        // "This photo is from a day when we …": the clause has another subject.
+        if clause[..at]
+            .iter()
+            .any(|token| token.is_any(&["is", "are", "was", "were"]))
+            && !clause[at - 1].breaks()
+        {
+            return None;
+        }
         // "in my office I …": the possessive is part of the adverbial.
         if is_first_person && (is_fronted || breaks) {
             let is_inner = clause[0].is_any(&[
@@ -328,7 +336,7 @@ fn first_person(clause: &[Token], at: usize) -> Option<Family> {
     if clause[at].is("we") && p.base == "need" {
         return None;
     }
-    let points = p.base != "be" && points_elsewhere(rest);
+    let points = (p.base != "be" || family.name == "preference") && points_elsewhere(rest);
     if points || refuses_negation(&p, family.name) {
         return None;
     }
@@ -392,7 +400,8 @@ fn possessive(clause: &[Token], at: usize) -> Option<Family> {
     }
     let p = predicate(clause, verb)?;
     let rest = &clause[p.at + 1..];
-    if p.mood == Mood::Unreal || !has_content(rest) || points_elsewhere(rest) {
+    let is_possible = p.base == "can" || rest.first().is_some_and(|token| token.is("when"));
+    if p.mood == Mood::Unreal || is_possible || !has_content(rest) || points_elsewhere(rest) {
         return None;
     }
     let has = |words: &[&str]| nouns.iter().any(|token| token.is_any(words));

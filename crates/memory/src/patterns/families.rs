@@ -62,7 +62,7 @@ enum Tense {
 use Tense::{Any, Done, Habit};
 
 /// Verbs, the words of which one must follow, and the family.
-const ROWS: [(&str, &str, Tense, Family); 62] = [
+const ROWS: [(&str, &str, Tense, Family); 63] = [
     (
         "live reside settle",
         "in at near by with on outside between alone together abroad downtown",
@@ -84,6 +84,7 @@ const ROWS: [(&str, &str, Tense, Family); 62] = [
         WORKPLACE,
     ),
     ("join", "", Done, WORKPLACE),
+    ("leave", "for", Done, EVENT),
     ("quit leave resign retire", "", Done, WORKPLACE),
     ("prefer", "", Any, PREFERENCE),
     ("like enjoy adore", "", Habit, PREFERENCE),
@@ -301,6 +302,7 @@ const IDIOMS: [(&str, &[&str]); 18] = [
             "me",
             "off",
             "goosebumps",
+            "a lot",
             "ya",
         ],
     ),
@@ -394,7 +396,13 @@ pub(crate) fn family_of(tokens: &[Token], p: &Predicate) -> Option<Family> {
     }
     Some(match p.mood {
         Mood::Ahead => PLAN,
-        _ if p.form == VerbForm::Past && matches!(family.name, "activity" | "tool") => EVENT,
+        _ if p.form == VerbForm::Past
+            && (matches!(family.name, "activity" | "tool")
+                || p.base == "drive"
+                || p.base == "ride") =>
+        {
+            EVENT
+        }
         _ => family,
     })
 }
@@ -521,7 +529,10 @@ fn complement(rest: &[Token]) -> Option<Family> {
         if noun.is_any(MOODS) {
             // "a big fan of jazz", "a huge reader".
             let is_fan = rest.iter().take(6).any(|t| t.is("fan") || t.is("lover"));
-            return is_fan.then_some(PREFERENCE);
+            let of = rest
+                .iter()
+                .any(|t| is_content(t) && !t.is_any(MOODS) && !t.is("lover"));
+            return (is_fan && of).then_some(PREFERENCE);
         }
         return rest[1..]
             .iter()
@@ -621,7 +632,9 @@ pub(crate) fn elided(tokens: &[Token]) -> Option<(usize, Family)> {
         .iter()
         .position(|t| t.is_any(&["when", "and", "because", "since", "so", "but"]))
         .unwrap_or(rest.len());
-    if first.breaks()
+    let is_judged = first.is("been") && rest.first().is_some_and(|t| t.is_any(&["a", "an", "the"]));
+    if is_judged
+        || first.breaks()
         || !has_content(&rest[..main])
         || rest
             .first()
@@ -636,7 +649,7 @@ pub(crate) fn elided(tokens: &[Token]) -> Option<(usize, Family)> {
     }
     let is_place = |t: &Token| {
         t.is_any(&[
-            "the", "a", "an", "my", "our", "those", "these", "that", "this", "all", "places",
+            "the", "a", "an", "my", "our", "those", "these", "that", "this", "all", "places", "be",
         ])
     };
     let is_ahead = first.is("going")

@@ -2,6 +2,7 @@
 
 use crate::text::tokens::Token;
 
+use super::content::is_content;
 use crate::text::predicate::Predicate;
 
 /// Words that make a clause uncertain, or a condition.
@@ -127,6 +128,9 @@ const DEMONSTRATIVES: [&str; 4] = ["this", "that", "these", "those"];
 
 /// True if the object of the verb is a pronoun: what it means is in another sentence.
 pub(crate) fn points_elsewhere(rest: &[Token]) -> bool {
+    if hangs_on_pronoun(rest) {
+        return true;
+    }
     let near = rest.iter().take(3).enumerate();
     for (at, token) in near {
         let next = rest.get(at + 1);
@@ -167,6 +171,48 @@ pub(crate) fn points_elsewhere(rest: &[Token]) -> bool {
         }
     }
     false
+}
+
+/// Words that end the part of a clause that its verb governs.
+const PART_ENDS: [&str; 9] = [
+    "and", "but", "when", "because", "since", "so", "while", "where", "which",
+];
+
+/// True if the part behind the verb says little but a pronoun: "so close to finishing it", "this app".
+fn hangs_on_pronoun(rest: &[Token]) -> bool {
+    let end = rest
+        .iter()
+        .position(|token| token.is_any(&PART_ENDS) || token.is_dash());
+    let part = &rest[..end.unwrap_or(rest.len())];
+    let broken = part
+        .iter()
+        .position(Token::breaks)
+        .map_or(part.len(), |at| at + 1);
+    let part = &part[..broken];
+    let content = part.iter().filter(|token| is_content(token)).count();
+    let mut pointers = part.iter().enumerate();
+    let has_pointer = pointers.any(|(at, token)| {
+        let is_last = at + 1 == part.len();
+        let is_like = token.is("something") && part.get(at + 1).is_some_and(|next| next.is("like"));
+        is_like
+            || token.is_any(&["it", "them", "him"])
+            || is_last && token.is_any(&DEMONSTRATIVES)
+            || token.is_any(&DEMONSTRATIVES) && part.get(at + 1).is_some_and(|next| next.is("next"))
+    });
+    let is_shown = part
+        .first()
+        .is_some_and(|token| token.is_any(&["this", "these", "those"]))
+        && !part.get(1).is_some_and(|token| {
+            token.is_any(&[
+                "week", "month", "year", "morning", "weekend", "summer", "winter",
+            ])
+        });
+    // "their work": of those in another sentence, unless something before them is named.
+    let owned = part
+        .iter()
+        .position(|token| token.is_any(&["their", "his", "theirs"]));
+    let is_foreign = owned.is_some_and(|at| !part[..at].iter().any(is_content));
+    is_foreign || has_pointer && content <= 2 || is_shown && content <= 1
 }
 
 /// Which tokens stand inside quotation marks.

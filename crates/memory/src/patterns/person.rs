@@ -11,10 +11,15 @@ use crate::text::verbs::{VerbForm, base_form, third_person};
 /// The name of a speaker that has none.
 pub(crate) const DEFAULT_SPEAKER: &str = "User";
 
+/// Words for others than the speaker.
+const OTHERS: [&str; 5] = ["they", "their", "them", "theirs", "people"];
+
 /// The sentence with the speaker's name for the first person, as text: no full stop at its end.
 pub(crate) fn rewritten(tokens: &[Token], speaker: &str) -> String {
     let mut out = tokens.to_vec();
     let (mut is_named, mut is_plural) = (false, false);
+    // Where others are spoken of, "their" would be theirs.
+    let has_others = tokens.iter().any(|token| token.is_any(&OTHERS));
     for at in 0..out.len() {
         match out[at].lower.as_str() {
             "i" => {
@@ -31,8 +36,8 @@ pub(crate) fn rewritten(tokens: &[Token], speaker: &str) -> String {
                 out[at].set(&name);
                 (is_named, is_plural) = (true, true);
             }
-            "my" if is_named => out[at].set("their"),
-            "my" | "our" if !is_named => {
+            "my" if is_named && !has_others => out[at].set("their"),
+            "my" | "our" if !is_named || has_others => {
                 out[at].set(&format!("{speaker}'s"));
                 is_named = true;
             }
@@ -128,7 +133,7 @@ fn finished(tokens: &mut Vec<Token>) -> String {
                 '%' | ')' | '"' | '+' | '#' | '\'' | '\u{201d}' | '°' | '€'
             )
     });
-    let text = text.trim_start_matches(|c: char| matches!(c, ',' | ';' | ':' | '-' | '.' | ' '));
+    let text = text.trim_start_matches([',', ';', ':', '-', '.', ' ']);
     let opens = text.matches('"').count();
     let text = if opens % 2 == 1 {
         text.replace('"', "")
@@ -162,6 +167,10 @@ mod tests {
             ("I studied art, and", "User studied art"),
             ("I was born in 1990", "User was born in 1990"),
             ("I no longer smoke", "User no longer smokes"),
+            (
+                "I told my sons about their dog",
+                "User told User's sons about their dog",
+            ),
             (
                 "I practice and train daily",
                 "User practices and trains daily",

@@ -297,7 +297,7 @@ impl<'t> Reader<'t> {
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {
             self.at += 2;
             let low = self.hex()?;
-            let code = 0x10000 + ((high - 0xd800) << 10) + low.checked_sub(0xdc00).unwrap_or(0);
+            let code = 0x10000 + ((high - 0xd800) << 10) + low.saturating_sub(0xdc00);
             return Some(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
         }
         Some(char::from_u32(high).unwrap_or(char::REPLACEMENT_CHARACTER))

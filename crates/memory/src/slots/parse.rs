@@ -10,11 +10,15 @@ use crate::text::verbs::{VerbForm, base_form, singular};
 use super::slot::Cardinality::{self, Event, Many, One};
 use super::slot::Slot;
 use super::table::{ROWS, SEVERAL, ValueRule, is_profession};
-use super::values::{contrast, value_of, value_word};
+use super::values::{EXCLUSIVE, contrast, others, value_of, value_word};
 
 /// The slots of a fact; none if no row of the table reads it.
 pub(crate) fn slots_of(text: &str) -> Vec<Slot> {
-    let all = tokens(text);
+    slots_of_tokens(&tokens(text))
+}
+
+/// The slots of a fact's tokens.
+pub(crate) fn slots_of_tokens(all: &[Token]) -> Vec<Slot> {
     let mut out = Vec::new();
     let mut start = 0;
     for at in 1..all.len() {
@@ -195,7 +199,7 @@ impl Parser {
             return;
         }
         match p.base.as_str() {
-            "be" => self.be(rest, holds),
+            "be" | "become" => self.be(rest, holds),
             "have" => self.have(rest, holds),
             "get" => self.get(rest, holds),
             "work" => self.work(rest, holds),
@@ -204,7 +208,7 @@ impl Parser {
                 self.ending(p, rest)
             }
             "start" | "begin" | "resume" => self.beginning(rest, holds),
-            "switch" | "change" | "convert" => self.switching(rest),
+            "switch" | "change" | "convert" | "migrate" => self.switching(rest),
             "decide" | "choose" | "pick" | "opt" => self.decision(rest, holds),
             "move" | "relocate" => self.moving(rest, holds),
             "turn" => self.push("age", One, holds, behind(rest, &[]).0, BTreeSet::new()),
@@ -620,8 +624,18 @@ impl Parser {
             return;
         }
         let qualifier = between(rest, "for");
+        let old = between(rest, "from");
+        let is_open = old.is_empty() && qualifier.is_empty();
+        let group = contrast(&new).filter(|(name, _)| is_open && EXCLUSIVE.contains(name));
         self.push("use", Many, true, new, qualifier);
-        self.push_secondary("use", Many, false, between(rest, "from"));
+        // A switch ends the use of the others of the kind, whichever it was.
+        for other in group
+            .map(|(name, member)| others(name, member))
+            .unwrap_or_default()
+        {
+            self.push_secondary("use", Many, false, set(&[other]));
+        }
+        self.push_secondary("use", Many, false, old);
     }
 
     /// "uses A for B", "uses A instead of B".

@@ -91,7 +91,7 @@ pub(crate) const ROWS: [Row; 29] = [
     row("wake", "wake", One, true, Behind(&["at", "around"])),
     row("commute", "commute", One, true, Behind(&["by"])),
     row("date", "partner", One, true, Object),
-    row("manage lead run supervise", "manage", Many, true, Object),
+    row("manage lead supervise", "manage", Many, true, Object),
     row("teach coach mentor tutor", "teach", Many, true, Object),
     row("take", "take", Many, true, Object),
     row("collect", "collect", Many, true, Object),
@@ -104,7 +104,7 @@ pub(crate) const ROWS: [Row; 29] = [
         VerbAndObject,
     ),
     row(
-        "volunteer exercise train read watch write follow sleep wear",
+        "run volunteer exercise train read watch write follow sleep wear",
         "do",
         Many,
         true,

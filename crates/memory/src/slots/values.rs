@@ -54,6 +54,21 @@ pub(crate) fn contrast(value: &BTreeSet<String>) -> Option<(&'static str, &'stat
     })
 }
 
+/// Kinds of tools of which one is used at a time for one purpose.
+pub(crate) const EXCLUSIVE: [&str; 6] =
+    ["editor", "shell", "browser", "system", "phone", "database"];
+
+/// The other members of a set.
+pub(crate) fn others(name: &str, member: &str) -> Vec<&'static str> {
+    let set = CONTRASTS.iter().find(|(known, _)| *known == name);
+    let members = set.map_or(&[][..], |(_, members)| members);
+    members
+        .iter()
+        .copied()
+        .filter(|other| *other != member)
+        .collect()
+}
+
 /// A word in the form in which values are compared; `None` for words that carry no value.
 pub(crate) fn value_word(token: &Token) -> Option<String> {
     let word = token.lower.strip_suffix("'s").unwrap_or(&token.lower);

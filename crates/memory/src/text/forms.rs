@@ -4,12 +4,17 @@ use std::collections::BTreeSet;
 
 use amem_format::analyzer::{Analyzer, TermCounts};
 
-use super::tokens::tokens;
+use super::tokens::{Token, tokens};
 
 /// Words in lower case with one space between, punctuation and articles left out.
 pub(crate) fn normal_form(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for token in tokens(text) {
+    normal_form_of(&tokens(text))
+}
+
+/// The normal form of a text's tokens.
+pub(crate) fn normal_form_of(tokens: &[Token]) -> String {
+    let mut out = String::new();
+    for token in tokens {
         if token.lower.is_empty() || token.is_any(&["a", "an", "the"]) {
             continue;
         }

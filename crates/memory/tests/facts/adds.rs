@@ -684,7 +684,7 @@ fn ask_about_open(decision: &Value) -> (NaiveStore, AddAnswer) {
         Some(&model),
         &BuiltinEmbedder,
     )
-    .unwrap();
+    .expect("an add");
     assert_eq!(model.asked.borrow()[1].call, ModelCall::Decide);
     (store, answer)
 }
@@ -769,6 +769,23 @@ fn a_model_decides_what_rules_leave_open() {
         );
         assert_eq!(answer.usage.calls, 2);
     }
+}
+
+#[test]
+fn a_model_that_is_down_for_the_decision_loses_nothing() {
+    let store = NaiveStore::default();
+    say(&store, "a", OPEN[0]);
+    let down = Err(ModelFailure::Unreachable("gone".into()));
+    let model = ScriptedModel::new(vec![Ok(reply("[]")), down]);
+    let request = request(&json!(OPEN[1]), "a");
+    let answer = with(&store, &request, Some(&model), &BuiltinEmbedder).unwrap();
+    let one = &answer.results[0];
+    assert_eq!((one.event, one.conflicts.len()), (Add, 1));
+    assert_eq!(
+        answer.pending[0].facts,
+        [one.id],
+        "the decision is tried again"
+    );
 }
 
 #[test]

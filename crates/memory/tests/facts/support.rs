@@ -65,25 +65,25 @@ impl NaiveStore {
             .collect()
     }
 
+    /// Notes a version; `texts` are those before and after.
     fn log(
         &self,
-        id: Uuid,
+        memory_id: Uuid,
         event: HistoryEvent,
-        old: Option<&str>,
-        new: Option<&NewFact>,
+        texts: [Option<&str>; 2],
         at: Micros,
-        sources: &[Uuid],
-        why: &str,
+        from: (&[Uuid], &str),
     ) {
+        let [old, new] = texts.map(|text| text.map(str::to_owned));
         let record = HistoryRecord {
             id: self.next(),
-            memory_id: id,
+            memory_id,
             event,
-            old_memory: old.map(str::to_owned),
-            new_memory: new.map(|fact| fact.text.clone()),
+            old_memory: old,
+            new_memory: new,
             at,
-            sources: sources.to_vec(),
-            why: why.to_owned(),
+            sources: from.0.to_vec(),
+            why: from.1.to_owned(),
         };
         self.history.borrow_mut().push(record);
     }
@@ -102,11 +102,9 @@ impl NaiveStore {
                 self.log(
                     *id,
                     HistoryEvent::Add,
-                    None,
-                    Some(fact),
+                    [None, Some(&fact.text)],
                     batch.at,
-                    &fact.sources,
-                    &fact.why,
+                    (&fact.sources, &fact.why),
                 );
             }
             FactOp::Update { id, old, fact } => {
@@ -124,11 +122,9 @@ impl NaiveStore {
                 self.log(
                     *id,
                     HistoryEvent::Update,
-                    Some(old),
-                    Some(fact),
+                    [Some(old), Some(&fact.text)],
                     batch.at,
-                    &fact.sources,
-                    &fact.why,
+                    (&fact.sources, &fact.why),
                 );
             }
             FactOp::Delete {
@@ -150,11 +146,9 @@ impl NaiveStore {
                 self.log(
                     *id,
                     HistoryEvent::Delete,
-                    Some(old),
-                    None,
+                    [Some(old), None],
                     batch.at,
-                    sources,
-                    why,
+                    (sources, why),
                 );
             }
         }

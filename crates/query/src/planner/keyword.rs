@@ -1,4 +1,5 @@
-//! The events whose text contains one word in any of its spellings, as an ascending list that is read in both directions.
+//! The events whose text contains one word in any of its spellings, as an ascending list that is read in both
+//! directions.
 //!
 //! Only blocks that are read are decoded, so the newest few of a million events cost little.
 

@@ -29,7 +29,7 @@ pub struct Selection {
     pub strength: ValueRange,
     /// Filters, ranges and orders use the strength at this time instead of that of the last decay run.
     pub strength_at: Option<Micros>,
-    /// The text contains all of these words, in any form (`text::TextQuery`).
+    /// The text contains all of these words, in any spelling (`text::TextQuery`).
     pub keyword: Option<String>,
     /// User, agent and run.
     pub scope: Scope,

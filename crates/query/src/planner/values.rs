@@ -1,7 +1,7 @@
 //! The events whose attributes may match a filter, as an ascending list that is read in both directions.
 //!
-//! They are the events that the indexes of base and journal propose, and those whose attributes the journal changed. The
-//! list misses no match but may contain events that do not match: the filter decides.
+//! They are the events that the indexes of base and journal propose, and those whose attributes the journal changed.
+//! The list misses no match but may contain events that do not match: the filter decides.
 
 use crate::filter::Filter;
 use amem_format::base::values::{EventList, ValueIndex};

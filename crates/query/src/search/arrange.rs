@@ -176,8 +176,8 @@ fn text_hash(text: &str) -> Option<u64> {
     (!form.is_empty()).then(|| xxh3_64(form.as_bytes()))
 }
 
-/// For each value that a text may state, the hash of the text without it. A word is such a value if it has a digit, ends
-/// the text, or is written as a name inside it; not if it is among the words of the question.
+/// For each value that a text may state, the hash of the text without it. A word is such a value if it has a digit,
+/// ends the text, or is written as a name inside it; not if it is among the words of the question.
 fn without_a_value(text: &str, asked: &[String]) -> Vec<u64> {
     let words: Vec<&str> = words(text).take(VALUE_WORDS.end() + 1).collect();
     if !VALUE_WORDS.contains(&words.len()) {

@@ -13,7 +13,8 @@ use amem_format::view::View;
 /// Finds events by the words of a question; one word is enough.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextSearch {
-    /// The question, at most `limits::QUERY_BYTES_MAX` bytes. A question of stop words only has no hits.
+    /// The question, at most `limits::QUERY_BYTES_MAX` bytes. Its stop words
+    /// count only if it has no other words.
     pub question: String,
     /// The events to search.
     pub selection: Selection,

@@ -10,11 +10,9 @@
 //! Promises: a session always gives the same text; it contains no forgotten, erased or replaced events, and none that
 //! another episode covers; work and text are bounded (`SENTENCES_MAX`).
 
-mod sentences;
-
 use std::collections::HashMap;
 
-use self::sentences::sentences;
+use crate::sentences::sentences;
 use amem_format::analyzer::{Analyzer, TermCounts, is_aside};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, EventType, NodeId, SessionId};

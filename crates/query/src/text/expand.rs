@@ -3,7 +3,7 @@
 //!
 //! | added | to a term | weight |
 //! |---|---|---|
-//! | forms: the same first letters, and about as long | of four letters and more, in a question that is not English | `FORM` |
+//! | forms: the same first letters, and about as long | of four letters and more, in no English question | `FORM` |
 //! | compounds: the term is their start or end, or they are its start or end | likewise | `COMPOUND` |
 //! | hashes that it begins | of seven and more hexadecimal digits | `HASH` |
 //! | typos: one edit away, the three commonest | of four letters and more that no text has | `TYPO` |
@@ -13,12 +13,12 @@
 //! Not here: the score of a group (`list`).
 
 use amem_format::analyzer::{Analyzer, Scratch, UNIT, is_aside};
-use amem_format::dictionary::{Dictionary, End};
+use amem_format::dictionary::{Dictionary, TermEnd};
 use amem_format::error::Result;
 
 use super::languages::Language;
 use super::list::Occurrences;
-use super::terms::QueryTerm;
+use super::terms::{Member, QueryTerm};
 use super::typos;
 
 /// Terms that are read of a dictionary for one kind of addition.
@@ -52,17 +52,14 @@ const HASH_DIGITS_MIN: usize = 16;
 const TYPO_LETTERS_MIN: usize = 4;
 const TYPOS_MAX: usize = 3;
 
-/// A term of a group with its weight; 1 for the term itself.
-pub(super) type Member = (Box<str>, f32);
-
 /// A term and what is searched with it.
-pub(super) struct TermGroup {
+pub(super) struct ExpandedTerm {
     pub(super) members: Vec<Member>,
     /// No text has the term or a form of it: other words are searched, in case it has a typo.
     pub(super) is_guess: bool,
 }
 
-impl TermGroup {
+impl ExpandedTerm {
     /// The term alone.
     pub(super) fn exact(term: &QueryTerm) -> Self {
         Self {
@@ -77,15 +74,15 @@ pub(super) fn group(
     texts: &Occurrences<'_, '_>,
     term: &QueryTerm,
     language: Language,
-) -> Result<TermGroup> {
+) -> Result<ExpandedTerm> {
     let exact = std::iter::once(&term.term).chain(&term.spellings);
-    let mut group = Group {
+    let mut group = GroupBuilder {
         texts,
         members: exact.map(|term| (term.clone(), 1.0)).collect(),
     };
     let mut is_known = false;
     for (term, _) in &group.members {
-        is_known |= texts.count(term)? > 0;
+        is_known |= texts.has(term)?;
     }
     group.add_forms(&term.term, language)?;
     group.add_hashes(&term.term)?;
@@ -94,22 +91,22 @@ pub(super) fn group(
     if !is_known {
         group.add_typos(&term.term)?;
     }
-    Ok(TermGroup {
+    Ok(ExpandedTerm {
         members: group.members,
         is_guess,
     })
 }
 
-struct Group<'g> {
+struct GroupBuilder<'g> {
     texts: &'g Occurrences<'g, 'g>,
     members: Vec<Member>,
 }
 
-impl Group<'_> {
+impl GroupBuilder<'_> {
     /// Adds a term unless the group has it or no text does.
     fn add(&mut self, term: Box<str>, weight: f32) -> Result<()> {
         let is_new = self.members.iter().all(|(known, _)| *known != term);
-        if is_new && self.texts.count(&term)? > 0 {
+        if is_new && self.texts.has(&term)? {
             self.members.push((term, weight));
         }
         Ok(())
@@ -128,7 +125,7 @@ impl Group<'_> {
             return Ok(());
         }
         let shared = (letters - 1).clamp(SHARED_LETTERS_MIN, SHARED_LETTERS_MAX);
-        for form in self.with(End::Start, first_letters(term, shared))? {
+        for form in self.with(TermEnd::Start, first_letters(term, shared))? {
             if form.chars().count().abs_diff(letters) <= FORM_DISTANCE_MAX {
                 self.add(form, weight)?;
             } else if form.starts_with(term) {
@@ -137,7 +134,7 @@ impl Group<'_> {
         }
         if letters >= COMPOUND_LETTERS_MIN {
             let ending = ending_of(term);
-            for compound in self.with(End::Finish, &ending)? {
+            for compound in self.with(TermEnd::Finish, &ending)? {
                 if compound.chars().count() >= ending.chars().count() + REST_LETTERS_MIN {
                     self.add(compound, COMPOUND)?;
                 }
@@ -158,7 +155,7 @@ impl Group<'_> {
             let start = &term[..at];
             let unlinked = LINKS.iter().filter_map(|link| start.strip_suffix(link));
             for part in unlinked.filter(|part| part.chars().count() >= PART_LETTERS_MIN) {
-                if self.texts.count(part)? > 0 {
+                if self.texts.has(part)? {
                     return self
                         .add(part.into(), COMPOUND)
                         .and_then(|()| self.add_end(term, joints()));
@@ -170,7 +167,7 @@ impl Group<'_> {
 
     fn add_end<'j>(&mut self, term: &str, joints: impl Iterator<Item = &'j usize>) -> Result<()> {
         for &at in joints {
-            if self.texts.count(&term[at..])? > 0 {
+            if self.texts.has(&term[at..])? {
                 return self.add(term[at..].into(), COMPOUND);
             }
         }
@@ -185,7 +182,7 @@ impl Group<'_> {
             return Ok(());
         }
         for start in [term, &format!("{UNIT}{term}")] {
-            for hash in self.with(End::Start, start)? {
+            for hash in self.with(TermEnd::Start, start)? {
                 if hash.len() >= HASH_DIGITS_MIN && is_hash(hash.trim_start_matches(UNIT)) {
                     self.add(hash, HASH)?;
                 }
@@ -220,7 +217,7 @@ impl Group<'_> {
     }
 
     /// The terms of both dictionaries with `part` at an end.
-    fn with(&self, end: End, part: &str) -> Result<Vec<Box<str>>> {
+    fn with(&self, end: TermEnd, part: &str) -> Result<Vec<Box<str>>> {
         let mut found = Vec::new();
         if let Some(base) = self.texts.base() {
             collect(&base, end, part, &mut found)?;
@@ -234,7 +231,7 @@ impl Group<'_> {
 
 fn collect<D: Dictionary>(
     dictionary: &D,
-    end: End,
+    end: TermEnd,
     part: &str,
     found: &mut Vec<Box<str>>,
 ) -> Result<()> {

@@ -92,8 +92,8 @@ fn terms_of(words: &[&str]) -> HashSet<Box<str>> {
     terms
 }
 
-/// The commonest words of questions and sentences, folded and sorted: German, French, Spanish, Italian, Portuguese, Dutch,
-/// Swedish, Russian, Turkish, Polish, Greek, Romanian, Arabic.
+/// The commonest words of questions and sentences, folded and sorted: German, French, Spanish, Italian, Portuguese,
+/// Dutch, Swedish, Russian, Turkish, Polish, Greek, Romanian, Arabic.
 #[rustfmt::skip]
 const LANGUAGES: &[&[&str]] = &[
     &[

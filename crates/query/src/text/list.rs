@@ -5,7 +5,7 @@ use amem_format::brain::ScopeList;
 use amem_format::delta::DeltaTerms;
 use amem_format::error::Result;
 
-use super::expand::Member;
+use super::terms::Member;
 
 /// How fast repeated terms saturate, and how much long texts are discounted: the values that Robertson and Zaragoza
 /// (The Probabilistic Relevance Framework, 2009) recommend without tuning. A text shorter than the mean counts as one
@@ -139,6 +139,19 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
         let old = postings.map_or(Ok(0), |postings| postings.df_below(self.bound))?;
         Ok(old + self.recent(term).count() as u32)
+    }
+
+    /// True if an event contains a term.
+    pub(super) fn has(&self, term: &str) -> Result<bool> {
+        match self.scope {
+            Some(_) => Ok(self.count(term)? > 0),
+            None => Ok(self.recent(term).next().is_some() || self.is_in_base(term)?),
+        }
+    }
+
+    fn is_in_base(&self, term: &str) -> Result<bool> {
+        let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
+        Ok(postings.map_or(Ok(0), |postings| postings.df_below(self.bound))? > 0)
     }
 
     /// The events of the delta that contain a term, newest first.

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use super::expand::{self, TermGroup};
+use super::expand::{self, ExpandedTerm};
 use super::list::{Occurrences, TermList};
 use super::terms::TextQuery;
 use amem_format::analyzer::ANALYZER_VERSION;
@@ -109,7 +109,7 @@ impl<'a> Texts<'a> {
         for term in query.terms() {
             let group = match query.is_expanded() {
                 true => expand::group(&texts, term, query.language())?,
-                false => TermGroup::exact(term),
+                false => ExpandedTerm::exact(term),
             };
             words += usize::from(!term.is_support);
             if let Some(list) = TermList::new(&texts, &group.members, term.weight)? {

@@ -34,12 +34,15 @@ pub struct QueryTerm {
 /// question (R@5 of Chinese sentences 87.6 without, 89.5 with).
 const CHARACTER_WEIGHT: f32 = 0.4;
 
-/// The weight of a part of a unit, and of a unit beside its words.
+/// The weight of a part of a unit, of a unit beside its words, and of a stop word in capitals as a stop word.
 const UNIT_WEIGHT: f32 = 0.5;
 
 /// Characters of questions in Chinese and Japanese that say nothing alone, folded.
 const COMMON_CHARACTERS: &str =
     "的了是在和与有为什么哪谁多少几何时如被到个一这那吗呢中年上不由因从于の";
+
+/// A term of a group with its weight; 1 for the term itself.
+pub(super) type Member = (Box<str>, f32);
 
 impl TextQuery {
     /// Analyzes `text`. Stop words are terms only if there is nothing else.
@@ -58,14 +61,15 @@ impl TextQuery {
 
     fn of_version(text: &str, version: u32) -> Self {
         let analyzer = Analyzer::of_version(version).unwrap_or_default();
-        let mut reading = Reading::default();
-        analyzer.for_each_term(text, &mut Scratch::default(), |term| reading.take(term));
+        let mut terms = QuestionTerms::default();
+        analyzer.for_each_term(text, &mut Scratch::default(), |term| terms.take(term));
         let language = languages::of(text);
+        let is_loud = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
         Self {
             question: text.into(),
             language,
             version,
-            terms: reading.terms(language),
+            terms: terms.terms(language, is_loud),
         }
     }
 
@@ -91,22 +95,22 @@ impl TextQuery {
 
 /// Collects the terms of a question in the order of its words.
 #[derive(Default)]
-struct Reading {
-    words: BTreeMap<Box<str>, Word>,
+struct QuestionTerms {
+    words: BTreeMap<Box<str>, QuestionWord>,
     characters: BTreeMap<Box<str>, u32>,
     stop_words: BTreeMap<Box<str>, u32>,
     last: Option<Box<str>>,
 }
 
 #[derive(Default)]
-struct Word {
+struct QuestionWord {
     spellings: Vec<Box<str>>,
     weight: f32,
     is_said: bool,
 }
 
-impl Reading {
-    fn word(&mut self, term: &str) -> &mut Word {
+impl QuestionTerms {
+    fn word(&mut self, term: &str) -> &mut QuestionWord {
         let word = self.words.entry(term.into()).or_default();
         for aside in asides_of(term) {
             push_once(&mut word.spellings, &aside);
@@ -136,16 +140,29 @@ impl Reading {
         }
     }
 
-    fn terms(self, language: Language) -> Vec<QueryTerm> {
+    fn terms(self, language: Language, is_loud: bool) -> Vec<QueryTerm> {
         if self.words.is_empty() {
-            // A stop word may also stand in the index as a name.
-            let with_name = |(stop_word, times): (Box<str>, u32)| QueryTerm {
-                spellings: vec![stop_word.trim_start_matches(STOP_WORD).into()],
-                term: stop_word,
-                weight: times as f32,
-                is_support: false,
+            // A stop word may also stand in the index as a name: of "WHO" first of all.
+            let term = |(stop_word, times): (Box<str>, u32)| {
+                let name: Box<str> = stop_word.trim_start_matches(STOP_WORD).into();
+                let weight = times as f32;
+                let whole = |term, spellings, weight, is_support| QueryTerm {
+                    term,
+                    spellings,
+                    weight,
+                    is_support,
+                };
+                match is_loud {
+                    true => vec![
+                        whole(stop_word, Vec::new(), weight * UNIT_WEIGHT, true),
+                        whole(name, Vec::new(), weight, false),
+                    ],
+                    false => vec![whole(stop_word, vec![name], weight, false)],
+                }
             };
-            return self.stop_words.into_iter().map(with_name).collect();
+            let mut terms: Vec<_> = self.stop_words.into_iter().flat_map(term).collect();
+            terms.sort_by(|a, b| a.term.cmp(&b.term));
+            return terms;
         }
         let is_left_out = |word: &str| language.leaves_out(word);
         let is_all = self.words.keys().all(|word| is_left_out(word));

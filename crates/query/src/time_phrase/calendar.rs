@@ -8,7 +8,7 @@ use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan, Zoned};
 
-use crate::time::{MAX, MIN};
+use crate::time::{MAX, MIN, display};
 
 pub(super) const SECOND: i64 = 1_000_000;
 /// Bytes of the name of a zone.
@@ -46,6 +46,37 @@ impl Clock {
     /// The present, if it is known.
     pub(crate) fn present(&self) -> Option<Micros> {
         self.now
+    }
+
+    /// A time's day and minute in the clock's zone: `2026-03-01 09:30`; without one `2026-03-01 08:30 UTC`. Times
+    /// outside the years of the calendar are shown in UTC, with the sign of their year.
+    pub fn minute_of(&self, time: Micros) -> String {
+        match (self.of(time), &self.zone) {
+            (Some(zoned), Some(_)) => zoned.strftime("%Y-%m-%d %H:%M").to_string(),
+            (Some(zoned), None) => zoned.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+            (None, _) => display(time).to_string(),
+        }
+    }
+
+    /// A time's day, like `minute_of`: `2026-03-01`.
+    pub fn day_of(&self, time: Micros) -> String {
+        match self.of(time) {
+            Some(zoned) => zoned.strftime("%Y-%m-%d").to_string(),
+            None => {
+                let shown = display(time).to_string();
+                let day = shown.split('T').next().unwrap_or_default();
+                day.to_owned()
+            }
+        }
+    }
+
+    fn of(&self, time: Micros) -> Option<Zoned> {
+        if !(MIN..=MAX).contains(&time) {
+            return None;
+        }
+        let zone = self.zone.clone().unwrap_or(TimeZone::UTC);
+        let timestamp = Timestamp::from_microsecond(time.0).ok()?;
+        Some(timestamp.to_zoned(zone))
     }
 
     pub(super) fn now(&self) -> Result<Micros, Problem> {

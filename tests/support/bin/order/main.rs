@@ -22,9 +22,6 @@ mod append;
 #[path = "../../../../crates/format/src/publish.rs"]
 mod publish;
 
-#[path = "../../../../crates/format/src/dictionary.rs"]
-mod dictionary;
-
 #[path = "../../../../crates/format/src/delta"]
 mod delta {
     pub mod entry;

@@ -14,7 +14,6 @@ mod new_terms;
 mod packer;
 mod postings;
 mod quarter;
-mod search;
 
 pub use block::{BLOCK_POSTINGS, DecodedBlock, PostingBlock};
 pub use cursor::{END, PostingCursor};

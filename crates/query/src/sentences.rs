@@ -1,22 +1,28 @@
 //! Splits a text into sentences: after `.`, `!` and `?` before white space, after their full-width forms, and at line
 //! ends. An abbreviation splits a sentence in two; that costs little and needs no list per language.
 
+use std::ops::Range;
+
 /// The non-empty sentences, trimmed.
-pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
+pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    sentence_ranges(text).map(|range| &text[range])
+}
+
+/// Where the non-empty sentences are, without white space around them.
+pub(crate) fn sentence_ranges(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let mut at = 0;
     std::iter::from_fn(move || {
-        loop {
-            if rest.is_empty() {
-                return None;
-            }
-            let end = end(rest);
-            let (sentence, after) = rest.split_at(end);
-            rest = after;
-            let sentence = sentence.trim();
-            if !sentence.is_empty() {
-                return Some(sentence);
+        while at < text.len() {
+            let from = at;
+            at += end(&text[from..]);
+            let sentence = &text[from..at];
+            let start = from + sentence.len() - sentence.trim_start().len();
+            let end = from + sentence.trim_end().len();
+            if start < end {
+                return Some(start..end);
             }
         }
+        None
     })
 }
 

@@ -1,0 +1,35 @@
+"""R@5 of a search for the sentence that answers a question, in six languages. Each sentence is an event."""
+import json
+
+import ranks
+import rows
+
+DATA = "search/xquad-sentences.json"
+# Minimum R@5 in per cent of a search.
+GOALS = {"ru": 86.0, "de": 85.0, "zh": 89.0, "es": 87.0, "ar": 80.0}
+
+
+def measure(bench, data, _options):
+    sentences = json.loads((data[0][0].parent / DATA).read_text(encoding="utf-8"))
+    conversations = {language: of_sentences(language, data) for language, data in sentences.items()}
+    file = bench.folder / "languages.json"
+    file.write_text(json.dumps(conversations), encoding="utf-8")
+    for mode in ("search", "text"):
+        run = bench.ask(conversations, mode, f"languages.{mode}.run.jsonl")
+        scored = ranks.scores(bench, file, run, "R@5")
+        goals = GOALS if mode == "search" else {}
+        yield from rows.by_category(f"languages {mode}", scored, goals)
+
+
+def of_sentences(language, data):
+    """A conversation of which every sentence is a session of its own: no neighbour helps to find it."""
+    names = [f"{language}:{place}" for place in range(len(data["texts"]))]
+    turns = [
+        {"id": name, "session": place, "speaker": "text", "time": "2024-01-01T00:00:00", "text": text}
+        for place, (name, text) in enumerate(zip(names, data["texts"]))
+    ]
+    questions = [
+        {"qid": f"{language}:q{place}", "category": language, "question": asked["question"], "evidence": [names[asked["evidence"]]]}
+        for place, asked in enumerate(data["questions"])
+    ]
+    return {"turns": turns, "questions": questions}

@@ -1,0 +1,66 @@
+//! What `search`, `text` and `similar` share: they ask a brain one question and show a table of the events that were
+//! found.
+
+use amem_client::{Question, v1};
+use serde::Serialize;
+
+use crate::brain::opened::BrainHandle;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::json::event::EventJson;
+use crate::listing::{self, TimeAxis};
+use crate::output::context::CommandContext;
+use crate::render::{Align, TextPage, TextTable, float};
+use crate::when;
+
+/// Asks a question and prints the answer: as JSON by `output`, as text by `write`.
+pub(crate) fn ask_and_print<Q: Question, O: Serialize>(
+    cx: &mut CommandContext,
+    opened: BrainHandle,
+    question: Q,
+    output: impl FnOnce(&Q::Answer, Option<&v1::Moment>) -> Result<O, Failure>,
+    write: impl FnOnce(&O, &mut TextPage),
+) -> Result<Exit, Failure> {
+    let answer = opened.ask(cx, question)?;
+    let moment = Q::moment(&answer);
+    let output = output(&answer, moment)?;
+    cx.answer(Some(&opened.named(moment)), &output, |page| {
+        write(&output, page);
+        opened.write_notes(page);
+    })?;
+    opened.close(cx);
+    Ok(Exit::Ok)
+}
+
+/// A table of hits: columns of scores, then the event's id, type, time and text.
+pub(crate) struct HitTable(TextTable);
+
+impl HitTable {
+    pub(crate) fn new(scores: impl IntoIterator<Item = &'static str>) -> Self {
+        let scores = scores.into_iter().map(|name| (name, Align::Right));
+        let event = [
+            ("id", Align::Right),
+            ("type", Align::Left),
+            ("when", Align::Left),
+            ("text", Align::Left),
+        ];
+        let header: Vec<_> = scores.chain(event).collect();
+        Self(TextTable::new(&header))
+    }
+
+    /// A hit; `marks` precede its text.
+    pub(crate) fn row(&mut self, scores: &[f32], marks: &str, event: &EventJson) {
+        let mut row: Vec<String> = scores.iter().copied().map(float).collect();
+        row.extend([
+            event.id.to_string(),
+            event.event_type.to_string(),
+            when::short(TimeAxis::Happened.of(event)),
+            format!("{marks}{}", listing::text(event)),
+        ]);
+        self.0.row(row);
+    }
+
+    pub(crate) fn write(self, page: &mut TextPage) {
+        self.0.write(page);
+    }
+}
