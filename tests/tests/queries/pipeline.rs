@@ -104,6 +104,7 @@ fn both(one: &Scope, other: &Scope) -> Option<Scope> {
         user: field(&one.user, &other.user)?,
         agent: field(&one.agent, &other.agent)?,
         run: field(&one.run, &other.run)?,
+        app: field(&one.app, &other.app)?,
     })
 }
 
