@@ -22,6 +22,9 @@ use crate::limits::REPLACED_HELD_MAX;
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 /// The pause between two checks while an erase waits: at first, and at most.
 const CHECK_AFTER: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
+/// How long an erase waits beyond the caller's time for this process alone: its own queries and its checkpoint end soon,
+/// and the caller asks about readers.
+const OWN_WAIT: Duration = Duration::from_secs(1);
 
 /// The replaced files of a folder's brains.
 #[derive(Debug, Default)]
@@ -134,7 +137,8 @@ impl ReplacedFiles {
         drop(released);
     }
 
-    /// Waits until no file of an instance older than generation `before` is open, at most `within`.
+    /// Waits until no file of an instance older than generation `before` is open, at most `within`; `OWN_WAIT` longer
+    /// while no other process has one.
     pub async fn released(
         self: &Arc<Self>,
         instance: Uuid,
@@ -157,9 +161,18 @@ impl ReplacedFiles {
             let now = Instant::now();
             if now >= until {
                 let found = tokio::task::spawn_blocking(move || file_holders::of(&left));
-                return Release::HeldBy(found.await.unwrap_or_default());
+                let holders = found.await.unwrap_or_default();
+                if !holders.is_empty() || now >= until + OWN_WAIT {
+                    return Release::HeldBy(holders);
+                }
             }
-            tokio::time::sleep(after.min(until - now)).await;
+            let left = until.saturating_duration_since(now);
+            let pause = if left.is_zero() {
+                after
+            } else {
+                after.min(left)
+            };
+            tokio::time::sleep(pause).await;
             after = (2 * after).min(longest);
         }
     }
