@@ -195,19 +195,19 @@ impl Facts<'_> {
         }
     }
 
-    /// The history of a memory within a scope. Errors: `NotFound`.
+    /// The history of a memory within a scope; sources of other scopes have no text. Errors: `NotFound`.
     pub fn history(
         &self,
         id: Uuid,
         scope: &FactScope,
         moment: &FactMoment,
     ) -> Result<MemoryHistory> {
-        let found = history::history(&moment.view, id)?;
+        let found = history::history(&moment.view, id, scope)?;
         let seen = found.filter(|history| scope.covers(&history.scope));
         seen.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
     }
 
-    /// The users, agents, apps and runs that have memories; within a scope only what it names.
+    /// The users, agents, apps and runs that have memories; with a scope those of its memories.
     pub fn users(&self, scope: &FactScope, moment: &FactMoment) -> Result<Vec<ScopeCount>> {
         users::users(&moment.now, &self.state.tally, scope)
     }

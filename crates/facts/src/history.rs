@@ -9,15 +9,16 @@ use uuid::Uuid;
 use crate::batch_plan::turn_event;
 use crate::error::Result;
 use crate::memory_chain::MemoryChain;
+use crate::record::EventAttributes;
 
 /// A turn that a version is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceTurn {
     /// Its id.
     pub id: Uuid,
-    /// Who spoke: user, assistant or tool.
+    /// Who spoke: user, assistant or tool; empty if the turn was erased, or is of another scope than was asked about.
     pub role: String,
-    /// What was said; empty if the turn was erased.
+    /// What was said; empty like the role.
     pub text: String,
     /// When.
     pub time: Option<Micros>,
@@ -45,8 +46,14 @@ pub struct MemoryHistory {
     pub is_deleted: bool,
 }
 
-fn source(view: &View, id: Uuid) -> Result<SourceTurn> {
-    Ok(match turn_event(view, id)? {
+fn source(view: &View, id: Uuid, scope: &FactScope) -> Result<SourceTurn> {
+    let mut found = turn_event(view, id)?;
+    if let Some((node, ..)) = &found {
+        // A memory of a narrow scope may have been changed by what was said in a wider one.
+        let attributes = EventAttributes::read(&view.node(*node)?)?.unwrap_or_default();
+        found = found.filter(|_| scope.covers(&attributes.scope()));
+    }
+    Ok(match found {
         Some((node, turn, time)) => SourceTurn {
             id,
             role: turn.role,
@@ -68,7 +75,7 @@ fn record_id(memory: Uuid, event: u64) -> Uuid {
 }
 
 /// The history of a memory, of one that ended too; `None` if there is no such memory, or it was erased.
-pub(crate) fn history(view: &View, id: Uuid) -> Result<Option<MemoryHistory>> {
+pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option<MemoryHistory>> {
     let chain = MemoryChain::of(view, id)?;
     let Some(last) = chain.last_version() else {
         return Ok(None);
@@ -82,7 +89,11 @@ pub(crate) fn history(view: &View, id: Uuid) -> Result<Option<MemoryHistory>> {
             (false, _) => HistoryEvent::Delete,
         };
         let now = event.is_version().then(|| event.text.clone());
-        let turns = event.record.sources.iter().map(|id| source(view, *id));
+        let turns = event
+            .record
+            .sources
+            .iter()
+            .map(|id| source(view, *id, scope));
         entries.push(HistoryEntry {
             turns: turns.collect::<Result<_>>()?,
             replaced_by: event.record.replaced_by,

@@ -42,7 +42,8 @@ pub(crate) fn open_conflicts(
         let mut others = Vec::new();
         for other in &shown.record.conflicts {
             let chain = MemoryChain::of(&moment.view, *other)?;
-            let head = chain.head_at(moment)?.filter(|head| !head.is_expired(now));
+            let head = chain.head_at(moment)?;
+            let head = head.filter(|head| !head.is_expired(now) && scope.covers(&head.scope));
             others.extend(head.map(ChainEvent::item));
         }
         if !others.is_empty() && out.len() == limit {

@@ -1,6 +1,7 @@
 //! The users, agents, apps and runs that have memories, and how many.
 //!
-//! Counted once over all events of fact memory, and from then on over the new ones.
+//! Of a whole brain they are counted once over all events of fact memory, and from then on over the new ones; of a
+//! scope over the events of the scope, at each question.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -15,6 +16,7 @@ use crate::error::Result;
 use crate::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::path;
+use crate::scope_plan::events_of;
 
 /// A value of a field of scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +64,30 @@ impl ScopeTally {
         Ok(())
     }
 
+    /// Counts the memories of a scope. The counts of the whole brain do not serve: those of a user are of all apps.
+    fn of_scope(view: &View, scope: &FactScope) -> Result<Self> {
+        let mut tally = Self::default();
+        for id in events_of(view, scope)? {
+            let event = ChainEvent::read(&view.node(id)?)?;
+            if let Some(event) = event.filter(|event| scope.covers(&event.scope)) {
+                tally.take(&event);
+            }
+        }
+        Ok(tally)
+    }
+
+    fn counts(&self) -> Vec<ScopeCount> {
+        let counts = self.counts.iter().filter(|(_, (count, ..))| *count > 0);
+        let counts = counts.map(|((field, value), (count, created, updated))| ScopeCount {
+            field,
+            value: value.clone(),
+            memories: u64::try_from(*count).unwrap_or_default(),
+            created_at: *created,
+            updated_at: *updated,
+        });
+        counts.collect()
+    }
+
     fn take(&mut self, event: &ChainEvent) {
         let was_live = self.live.insert(event.record.id, event.is_version());
         let change = i64::from(event.is_version()) - i64::from(was_live.unwrap_or(false));
@@ -79,31 +105,19 @@ impl ScopeTally {
     }
 }
 
-/// All users, agents, apps and runs that a caller may see, by field and value.
+/// The users, agents, apps and runs of the memories of a scope, by field and value; those of all memories for an empty
+/// scope.
 pub(crate) fn users(
     view: &View,
     tally: &Mutex<ScopeTally>,
     within: &FactScope,
 ) -> Result<Vec<ScopeCount>> {
+    if within.fields().any(|(_, own)| own.is_some()) {
+        return Ok(ScopeTally::of_scope(view, within)?.counts());
+    }
     let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
     tally.advance(view)?;
-    let is_seen = |field: &str, value: &str| {
-        let mut named = within.fields().filter_map(|(name, own)| Some((name, own?)));
-        let is_open = within.fields().all(|(_, own)| own.is_none());
-        is_open || named.any(|(name, own)| name == field && own == value)
-    };
-    let counts = tally
-        .counts
-        .iter()
-        .filter(|((field, value), (count, ..))| *count > 0 && is_seen(field, value));
-    let shown = counts.map(|((field, value), (count, created, updated))| ScopeCount {
-        field,
-        value: value.clone(),
-        memories: u64::try_from(*count).unwrap_or_default(),
-        created_at: *created,
-        updated_at: *updated,
-    });
-    Ok(shown.collect())
+    Ok(tally.counts())
 }
 
 /// Forgets the counts: the next question counts all again.

@@ -28,6 +28,7 @@ mod lookups;
 mod pending;
 mod random;
 mod repeated;
+mod scopes;
 mod service;
 mod sources;
 mod times;
