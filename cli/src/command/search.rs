@@ -52,10 +52,10 @@ pub(crate) struct SearchArgs {
     /// The weight of meaning [default: fits the brain's vectors]
     #[arg(long, value_name = "0..", hide_short_help = true)]
     vector_weight: Option<f32>,
-    /// The share of its score that a neighbour adds [default: fits the brain's vectors]
+    /// The share of its score that a neighbour adds [default: 0.25]
     #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     neighbour_share: Option<f32>,
-    /// The share of its score that the best event of a session adds to the others [default: fits the brain's vectors]
+    /// The share of its score that the best event of a session adds to the others [default: 0.25]
     #[arg(long, value_name = "0..1", hide_short_help = true, value_parser = crate::args::text::parse_unit)]
     session_share: Option<f32>,
     /// The share of its score that a short question adds to the event behind it [default: 0.25]

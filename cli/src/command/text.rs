@@ -22,7 +22,8 @@ use crate::when;
   amemctl text work staging database
   amemctl text work \"build fails\" --type decision --since \"30 days ago\"
 
-An event is found if it has one of the words, in any inflection; words of no meaning (the, is) do not count.
+An event is found if it has one of the words, in any spelling and in any inflection of English; of other languages
+also by words that begin alike. Words of no meaning (the, is) do not count if there are others.
 `amemctl search` also uses meaning, neighbours and sessions.
 
 {}", when::HELP))]

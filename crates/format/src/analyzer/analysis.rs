@@ -368,7 +368,9 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_gives_terms_within_bounds(text in "\\PC{0,200}|[a-z']{0,80}|.{0,200}") {
+        fn any_text_gives_terms_within_bounds(
+            text in "\\PC{0,200}|[a-z']{0,80}|.{0,200}|([0-9]{1,80}[.,:/' -]?){0,9}|([0-9]{1,3},){1,30}[0-9]{0,80}[.][0-9]{0,80}",
+        ) {
             for term in terms(&text) {
                 proptest::prop_assert!(!term.is_empty() && term.len() <= TERM_BYTES_MAX);
             }

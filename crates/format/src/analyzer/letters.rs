@@ -131,6 +131,11 @@ pub(super) fn written_with_e(c: char) -> Option<char> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_tables_of_letters_are_those_of_this_version_of_the_index() {
+        assert_eq!(unicode_normalization::UNICODE_VERSION, (18, 0, 0));
+    }
+
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let mut folded = String::new();

@@ -16,6 +16,8 @@ use super::{CHARACTER, UNIT, WITH_E};
 const PARTS_MAX: usize = 8;
 /// Changes between letters and digits of a run that is taken apart; others are keys and hashes.
 const CHANGES_MAX: usize = 3;
+/// Characters of a sentence that are read to find out whether it is a question: a text may have no end of a sentence.
+const ASKED_CHARS_MAX: usize = 1_000;
 /// Letters of the shortest run that is taken for a hash if all are hexadecimal digits.
 const HASH_CHARS_MIN: usize = 7;
 /// Stop words that, first in a sentence that is no question, are names of persons.
@@ -295,6 +297,8 @@ impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
             self.term
                 .extend((role == NumeralRole::Aside).then_some(UNIT));
             self.term.push_str(term);
+            // Numbers are ASCII; of two that are this long the ends are not compared.
+            self.term.truncate(TERM_BYTES_MAX);
             (self.f)(None, self.term);
         });
         self.joined_until = self.joined_until.max(read.joined_until);
@@ -523,11 +527,10 @@ impl<F: FnMut(Option<&str>, &mut String)> TextWalk<'_, F> {
     }
 }
 
-/// True if the sentence from `at` on ends with a question mark.
+/// True if the sentence from `at` on ends with a question mark, within `ASKED_CHARS_MAX`.
 fn is_asked(text: &str, at: usize) -> bool {
-    let rest = &text[at..];
-    rest.find(['.', '!', '?', '\n'])
-        .is_some_and(|end| rest[end..].starts_with('?'))
+    let mut rest = text[at..].chars().take(ASKED_CHARS_MAX);
+    rest.find(|c| matches!(c, '.' | '!' | '?' | '\n')) == Some('?')
 }
 
 fn is_vowel(c: char) -> bool {

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::sentences::sentence_ranges;
+use crate::text::TextQuery;
 use amem_format::analyzer::{Analyzer, TermCounts};
 
 /// Bytes of a text that is shown whole, and of an excerpt.
@@ -35,15 +36,17 @@ pub(super) struct Excerpts {
 
 impl Excerpts {
     pub(super) fn new(question: &str) -> Self {
-        let analyzer = Analyzer::new();
-        let mut counts = TermCounts::new();
-        counts.count(&analyzer, question);
-        let terms = counts.iter().zip(0..);
-        let terms = terms.map(|((term, _), at)| (term.into(), at)).collect();
+        // As in a search: stop words tell nothing, and a word is found in each of its spellings.
+        let query = TextQuery::new(question);
+        let words = query.terms().filter(|term| !term.is_support);
+        let terms = words.zip(0..).flat_map(|(term, at)| {
+            let spellings = std::iter::once(&term.term).chain(&term.spellings);
+            spellings.map(move |spelling| (spelling.clone(), at))
+        });
         Self {
-            analyzer,
-            counts,
-            terms,
+            analyzer: Analyzer::new(),
+            counts: TermCounts::new(),
+            terms: terms.collect(),
         }
     }
 

@@ -10,6 +10,8 @@ use amem_format::error::Result;
 use amem_format::types::Micros;
 use amem_format::view::View;
 
+/// Bytes of a text that is compared with others but for one value: each of its values is a comparison of all of it.
+const VALUE_TEXT_BYTES_MAX: usize = 4 << 10;
 /// Hits with the text of an earlier one that a search passes over; behind them it ends.
 const DUPLICATES_MAX: usize = 4_096;
 /// Hits past the limit that may tie with the last one.
@@ -102,7 +104,11 @@ impl<'v> Arrangement<'v> {
             hit,
             happened,
             group: self.group,
-            without_a_value: without_a_value(&text, &self.asked),
+            // Without a margin nothing is compared.
+            without_a_value: match self.margin > 0.0 && text.len() <= VALUE_TEXT_BYTES_MAX {
+                true => without_a_value(&text, &self.asked),
+                false => Vec::new(),
+            },
         });
         Ok(())
     }

@@ -8,8 +8,8 @@
 //! | hashes that it begins | of seven and more hexadecimal digits | `HASH` |
 //! | typos: one edit away, the three commonest | of four letters and more that no text has | `TYPO` |
 //!
-//! Promises: a group depends on the texts below the bound, of the scope if there is one, and on nothing else; a
-//! dictionary is searched, never read through.
+//! Promises: a group has terms of the texts below the bound alone, of the scope if there is one; a dictionary is
+//! searched, never read through: where more than `ADDED_MAX` of its terms begin or end alike, the first are compared.
 //! Not here: the score of a group (`list`).
 
 use amem_format::analyzer::{Analyzer, Scratch, UNIT, is_aside};

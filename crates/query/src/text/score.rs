@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::expand::{self, ExpandedTerm};
 use super::list::{Occurrences, TermList};
-use super::terms::TextQuery;
+use super::terms::{QueryTerm, TextQuery};
 use amem_format::analyzer::ANALYZER_VERSION;
 use amem_format::base::terms::{END, Terms};
 use amem_format::brain::ScopeList;
@@ -105,24 +105,16 @@ impl<'a> Texts<'a> {
         let query = query.for_version(self.version);
         let texts = Occurrences::new(self.base, self.delta, self.bound, self.scope.as_deref());
         let mut lists = Vec::new();
-        let mut words = 0;
-        for term in query.terms() {
+        let words = query.terms().filter(|term| !term.is_support).count();
+        for term in weightiest(&texts, &query, self.bound)? {
             let group = match query.is_expanded() {
                 true => expand::group(&texts, term, query.language())?,
                 false => ExpandedTerm::exact(term),
             };
-            words += usize::from(!term.is_support);
             if let Some(list) = TermList::new(&texts, &group.members, term.weight)? {
                 // Another word of one letter less is no proof that the text has the one that was asked about.
                 lists.push((list, !term.is_support && !group.is_guess));
             }
-        }
-        if lists.len() > QUERY_TERMS_MAX {
-            let mut order: Vec<usize> = (0..lists.len()).collect();
-            order.sort_by(|&a, &b| lists[b].0.weight.total_cmp(&lists[a].0.weight));
-            order.truncate(QUERY_TERMS_MAX);
-            let mut at = 0..;
-            lists.retain(|_| at.next().is_some_and(|at| order.contains(&at)));
         }
         let sure = lists
             .iter()
@@ -134,6 +126,38 @@ impl<'a> Texts<'a> {
             lists: lists.into_iter().map(|(list, _)| list).collect(),
         })
     }
+}
+
+/// The terms of a question that are looked for: of a long one those that weigh most as they are written, before other
+/// forms of them are read.
+fn weightiest<'q>(
+    texts: &Occurrences<'_, '_>,
+    query: &'q TextQuery,
+    events: u32,
+) -> Result<Vec<&'q QueryTerm>> {
+    let terms: Vec<&QueryTerm> = query.terms().collect();
+    if terms.len() <= QUERY_TERMS_MAX {
+        return Ok(terms);
+    }
+    let mut weights = Vec::with_capacity(terms.len());
+    for term in &terms {
+        let mut count = 0;
+        for spelling in std::iter::once(&term.term).chain(&term.spellings) {
+            count += texts.count(spelling)?;
+        }
+        let rarity = match count {
+            0 => 0.0,
+            count => ((f64::from(events) + 1.0) / (f64::from(count) + 0.5))
+                .ln()
+                .max(0.0),
+        };
+        weights.push(f64::from(term.weight) * rarity);
+    }
+    let mut order: Vec<usize> = (0..terms.len()).collect();
+    order.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
+    order.truncate(QUERY_TERMS_MAX);
+    order.sort_unstable();
+    Ok(order.into_iter().map(|at| terms[at]).collect())
 }
 
 /// The terms of a question that the searched texts contain.

@@ -164,6 +164,8 @@ impl QuestionTerms {
             terms.sort_by(|a, b| a.term.cmp(&b.term));
             return terms;
         }
+        // A unit of stop words, such as "to-do", has no words beside it: it is what is asked for.
+        let has_words = self.words.values().any(|word| word.is_said);
         let is_left_out = |word: &str| language.leaves_out(word);
         let is_all = self.words.keys().all(|word| is_left_out(word));
         let words = self.words.into_iter();
@@ -172,7 +174,7 @@ impl QuestionTerms {
             term,
             spellings: word.spellings,
             weight: word.weight,
-            is_support: !word.is_said,
+            is_support: has_words && !word.is_said,
         });
         let characters = self.characters.into_iter();
         // The marks of characters are before every letter.
