@@ -305,6 +305,7 @@ impl RequestMaker<'_> {
             links,
             follow: self.chance(2),
             relate,
+            forget: Vec::new(),
         })
     }
 
