@@ -32,6 +32,7 @@ mod brain_store;
 
 mod history;
 mod listing;
+mod pending_index;
 mod pending_work;
 mod review;
 mod search;
@@ -47,6 +48,7 @@ pub use fact_state::FactState;
 pub use facts::{Facts, KeptAnswer, RandomIds};
 pub use history::{HistoryEntry, MemoryHistory, SourceTurn};
 pub use listing::{ListRequest, ListedMemories};
+pub use pending_index::{PendingIndex, PendingSummary};
 pub use pending_work::{AddOptions, PendingEntry};
 pub use record::item_json;
 pub use retry::RetryOutcome;

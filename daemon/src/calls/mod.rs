@@ -24,6 +24,7 @@ mod quarantined_files;
 mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;
+pub(crate) mod fact_retries;
 mod facts;
 mod tokens;
 

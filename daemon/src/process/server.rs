@@ -26,7 +26,7 @@ use tonic::transport::Server;
 
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::Brains;
-use crate::calls::Gateway;
+use crate::calls::{Gateway, fact_retries};
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -104,6 +104,8 @@ pub async fn run(
     tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
     tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
+    let retries = fact_retries::run_due(gateway.clone());
+    tasks.spawn(intake, "pending facts", retries);
     tasks.spawn(intake, "folder", watch(engine.clone()));
     let replaced = engine.replaced().clone();
     tasks.spawn(intake, "replaced files", replaced.release_when_unused());

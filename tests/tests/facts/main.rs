@@ -22,6 +22,7 @@ mod process;
 mod ports;
 mod support;
 
+mod background;
 mod bad_input;
 mod cases;
 mod lookups;
