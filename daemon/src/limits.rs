@@ -72,7 +72,11 @@ pub const JOURNAL_IN_BASE: u64 = 2;
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of one part of a file that is sent or received.
 pub const PART_BYTES_MAX: usize = 1 << 20;
-/// Parts of a file that wait to be sent.
+/// Bytes of one part of an export of memories, unless a single record is larger.
+pub const FACTS_PART_BYTES: usize = 256 << 10;
+/// Memories that an export reads at a time.
+pub const FACTS_PART_MAX: usize = 256;
+/// Parts of a file or of an export that wait to be sent.
 pub const PARTS_WAITING_MAX: usize = 4;
 /// How long the daemon waits for the next part of a file.
 pub const PART_AFTER: Duration = Duration::from_secs(60);

@@ -74,12 +74,17 @@ pub(crate) struct WorkContext {
 
 impl WorkContext {
     /// The entry of work that a batch leaves.
-    pub(crate) fn entry(&self, batch: &FactBatch, work: &PendingWork) -> PendingEntry {
+    pub(crate) fn entry(
+        &self,
+        batch: &FactBatch,
+        work: &PendingWork,
+        scope: FactScope,
+    ) -> PendingEntry {
         match &self.retry_of {
             Some(before) => before.failed_again(&work.detail, batch.at),
             None => PendingEntry {
                 id: Uuid::new_v4(),
-                scope: batch.scope.clone(),
+                scope,
                 work: work.clone(),
                 since: batch.at,
                 options: self.options.clone(),

@@ -51,8 +51,8 @@ impl Gateway {
         self.fact_calls.of_process(caller).run(run).await
     }
 
-    /// Work on the memories of a brain by an author, as a function for a thread that may wait. What it leaves pending is
-    /// known at its end.
+    /// Work on the memories of a brain by an author, as a function for a thread that may wait. What it leaves pending
+    /// is known at its end.
     pub(super) fn fact_work<T>(
         &self,
         principal: &str,

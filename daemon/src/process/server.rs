@@ -103,9 +103,7 @@ pub async fn run(
     tasks.spawn(intake, "unread answers", admission.watch());
     tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
-    tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
-    let retries = fact_retries::run_due(gateway.clone());
-    tasks.spawn(intake, "pending facts", retries);
+    follow_clocks(&mut tasks, &gateway);
     tasks.spawn(intake, "folder", watch(engine.clone()));
     let replaced = engine.replaced().clone();
     tasks.spawn(intake, "replaced files", replaced.release_when_unused());
@@ -239,8 +237,13 @@ async fn close_idle(gateway: Arc<Gateway>) {
     }
 }
 
-async fn follow_schedules(gateway: Arc<Gateway>) {
-    gateway.schedules.run_due().await;
+/// Starts what runs by the clock: the schedules of brains, and pending work of fact memory.
+fn follow_clocks(tasks: &mut Supervisor, gateway: &Arc<Gateway>) {
+    let schedules = gateway.schedules.clone();
+    let run = async move { schedules.run_due().await };
+    tasks.spawn(StopStage::Intake, "schedules", run);
+    let retries = fact_retries::run_due(gateway.clone());
+    tasks.spawn(StopStage::Intake, "pending facts", retries);
 }
 
 /// Reloads the configuration at every SIGHUP, and logs the outcome.

@@ -24,7 +24,10 @@ mod support;
 
 mod background;
 mod bad_input;
+mod batches;
 mod cases;
+mod export;
+mod feedback;
 mod lookups;
 mod pending;
 mod random;

@@ -175,9 +175,9 @@ impl Schedules {
         self.run_work(caller, brain, kind, work).await
     }
 
-    /// Runs work that follows no schedule of the brain, as a job: listed, logged and sent to subscribers like the others.
-    /// A closed brain is opened for it, one at a time, and closed again unless a caller has used it meanwhile. `work`
-    /// returns what it did, or none if there was nothing to do.
+    /// Runs work that follows no schedule of the brain, as a job: listed, logged and sent to subscribers like the
+    /// others. A closed brain is opened for it, one at a time, and closed again unless a caller has used it meanwhile.
+    /// `work` returns what it did, or none if there was nothing to do.
     ///
     /// # Errors
     /// Why the brain can't be opened; else why the work failed.
