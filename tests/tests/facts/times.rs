@@ -20,7 +20,7 @@ fn known(bench: &Bench, lsn: u64) -> Vec<String> {
 }
 
 #[test]
-fn what_was_known_then_is_told_before_and_after_a_checkpoint() {
+fn what_was_known_then_is_seen_before_and_after_a_checkpoint() {
     let bench = Bench::new();
     let id = bench.keep("User likes tea", &alice());
     let first = bench.brain_lsn();

@@ -1,8 +1,8 @@
 //! Whose memory a query is about, and which events it may show.
 //!
 //! An event's scope is in its attributes `amem.user`, `amem.agent`, `amem.run` and `amem.app`. A query neither shows
-//! nor walks through events outside its scope. It does not show forgotten events either, but walks through them: there a
-//! forgotten event appears as a stub, its id only.
+//! nor walks through events outside its scope. It does not show forgotten events either, but walks through them: there
+//! a forgotten event appears as a stub, its id only.
 
 use std::sync::Arc;
 
