@@ -69,6 +69,8 @@ pub(crate) struct BrainStatusJson {
     pub(crate) checkpoint_duration: Option<u64>,
     pub(crate) checkpoint_stall: Option<u64>,
     pub(crate) subscriber_behind: u64,
+    pub(crate) pending_facts: u64,
+    pub(crate) oldest_pending_facts: Option<Time>,
 }
 
 /// A brain that cannot be opened, or a rejected file.
@@ -180,7 +182,11 @@ impl Vitals {
             process: status.process.map(process).unwrap_or_default(),
             refused_calls: status.refused_calls.into_iter().map(refused).collect(),
             job_counts: status.jobs.into_iter().map(job_count).collect(),
-            brains: status.brains.into_iter().map(brain).collect(),
+            brains: status
+                .brains
+                .into_iter()
+                .map(brain)
+                .collect::<Result<_, _>>()?,
             problems: status
                 .problems
                 .into_iter()
@@ -230,9 +236,9 @@ fn jobs(remote: &Remote) -> Result<Vec<JobJson>, Failure> {
     jobs.into_iter().map(job).collect()
 }
 
-fn brain(of: v1::BrainStatus) -> BrainStatusJson {
+fn brain(of: v1::BrainStatus) -> Result<BrainStatusJson, Failure> {
     let time = |of: Option<Duration>| of.map_or(0, |of| micros(&of));
-    BrainStatusJson {
+    Ok(BrainStatusJson {
         brain: of.brain,
         lsn: of.moment.map_or(0, |moment| moment.lsn),
         generation: of.generation,
@@ -259,7 +265,9 @@ fn brain(of: v1::BrainStatus) -> BrainStatusJson {
         checkpoint_duration: of.checkpoint_duration.map(|of| micros(&of)),
         checkpoint_stall: of.checkpoint_stall.map(|of| micros(&of)),
         subscriber_behind: of.subscriber_behind,
-    }
+        pending_facts: of.pending_facts,
+        oldest_pending_facts: Time::maybe(of.oldest_pending_facts)?,
+    })
 }
 
 fn problem(of: v1::BrainProblem) -> Result<ProblemJson, Failure> {

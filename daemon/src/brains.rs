@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::auth::{Caller, Role};
 use crate::metrics::DaemonMetrics;
+use crate::pending_facts::PendingFacts;
 use crate::refusal::{Refusal, Result};
 
 /// The brains of the folder; all clones are the same.
@@ -20,11 +21,24 @@ use crate::refusal::{Refusal, Result};
 pub(crate) struct Brains {
     engine: Engine,
     metrics: DaemonMetrics,
+    pending_facts: PendingFacts,
 }
 
 impl Brains {
     pub(crate) fn new(engine: Engine, metrics: DaemonMetrics) -> Self {
-        Self { engine, metrics }
+        let pending_facts = PendingFacts::default();
+        let looking = pending_facts.clone();
+        engine.on_open(move |brain| looking.look(brain));
+        Self {
+            engine,
+            metrics,
+            pending_facts,
+        }
+    }
+
+    /// What is known of the pending work of fact memory.
+    pub(crate) fn pending_facts(&self) -> &PendingFacts {
+        &self.pending_facts
     }
 
     /// The engine, for work of the daemon itself: it checks no rights.

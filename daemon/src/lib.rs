@@ -25,6 +25,7 @@ mod ingress;
 mod log;
 mod metrics;
 mod os;
+mod pending_facts;
 
 pub use auth::{Grants, Role, Tokens};
 pub use calls::{IntoCommand, Validate};

@@ -45,6 +45,18 @@ pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 pub const INGEST_STREAMS_MAX: usize = 32;
 /// Calls about facts at the same time: each holds a thread until its commit is durable.
 pub const FACT_CALLS_MAX: usize = 64;
+/// How often the daemon looks for pending work of fact memory that is due.
+pub const FACT_RETRIES_EVERY: Duration = Duration::from_millis(500);
+/// Brains whose pending work is tried again at the same time.
+pub const FACT_RETRIES_MAX: usize = 2;
+/// Pause after a run of pending work that failed, such as on a brain that cannot be opened; doubled each time.
+pub const FACT_RETRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// The longest such pause.
+pub const FACT_RETRY_AGAIN_AFTER_MAX: Duration = Duration::from_secs(3600);
+/// Pause after a look at pending work that failed.
+pub const FACT_LOOK_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// How often the daemon forgets the pending work of brains that were removed.
+pub const FACT_FORGET_EVERY: Duration = Duration::from_secs(60);
 /// Whole files that are verified, imported or converted at the same time.
 pub const SCANS_MAX: usize = 2;
 /// Brains that are exported at the same time.
@@ -60,7 +72,11 @@ pub const JOURNAL_IN_BASE: u64 = 2;
 pub const CLOSE_EVERY: Duration = Duration::from_secs(30);
 /// Bytes of one part of a file that is sent or received.
 pub const PART_BYTES_MAX: usize = 1 << 20;
-/// Parts of a file that wait to be sent.
+/// Bytes of one part of an export of memories, unless a single record is larger.
+pub const FACTS_PART_BYTES: usize = 256 << 10;
+/// Memories that an export reads at a time.
+pub const FACTS_PART_MAX: usize = 256;
+/// Parts of a file or of an export that wait to be sent.
 pub const PARTS_WAITING_MAX: usize = 4;
 /// How long the daemon waits for the next part of a file.
 pub const PART_AFTER: Duration = Duration::from_secs(60);

@@ -5,6 +5,9 @@ use amem_format::Micros;
 use amem_format::view::AsOf;
 use clap::{Args, Subcommand};
 
+use crate::command::fact_args::{FactBrainArgs, FactScopeArgs, options};
+use crate::command::fact_export::ExportFactArgs;
+use crate::command::fact_feedback::FeedbackArgs;
 use crate::command::fact_input;
 use crate::command::fact_output::{
     AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
@@ -50,47 +53,10 @@ enum FactCommand {
     Review(ReviewArgs),
     /// Erases a turn, and the memories that only it supported.
     EraseSource(EraseSourceArgs),
-}
-
-#[derive(Debug, Args)]
-struct FactBrainArgs {
-    /// The brain that keeps the memories.
-    #[arg(long, value_name = "NAME", default_value = "memories")]
-    brain: String,
-}
-
-#[derive(Debug, Args)]
-struct FactScopeArgs {
-    #[command(flatten)]
-    of: FactBrainArgs,
-    /// Whose memories: a user.
-    #[arg(long, value_name = "USER")]
-    user: Option<String>,
-    /// Whose memories: an agent.
-    #[arg(long, value_name = "AGENT")]
-    of_agent: Option<String>,
-    /// Whose memories: an app.
-    #[arg(long, value_name = "APP")]
-    app: Option<String>,
-    /// Whose memories: a run.
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
-}
-
-impl FactScopeArgs {
-    fn scope(&self) -> Option<v1::Scope> {
-        let scope = v1::Scope {
-            user: self.user.clone(),
-            agent: self.of_agent.clone(),
-            run: self.run.clone(),
-            app: self.app.clone(),
-        };
-        (scope != v1::Scope::default()).then_some(scope)
-    }
-
-    fn brain(&self) -> String {
-        self.of.brain.clone()
-    }
+    /// Says what you think of a memory.
+    Feedback(FeedbackArgs),
+    /// Prints all memories of a scope, one a line, as JSON.
+    Export(ExportFactArgs),
 }
 
 #[derive(Debug, Args)]
@@ -307,19 +273,14 @@ impl FactArgs {
             FactCommand::Delete(delete) => delete.run(cx),
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
-            FactCommand::Users(users) => users.of.users(cx),
+            FactCommand::Users(users) => users.run(cx),
             FactCommand::Pending(pending) => pending.run(cx),
-            FactCommand::Review(review) => review.scope.review(cx),
+            FactCommand::Review(review) => review.run(cx),
             FactCommand::EraseSource(erase) => erase.run(cx),
+            FactCommand::Feedback(feedback) => feedback.run(cx),
+            FactCommand::Export(export) => export.run(cx),
         }
     }
-}
-
-fn options(cx: &CommandContext) -> Option<v1::WriteOptions> {
-    Some(v1::WriteOptions {
-        agent: cx.reach().agent.clone(),
-        ..Default::default()
-    })
 }
 
 impl AddFactArgs {
@@ -377,6 +338,7 @@ impl OneFactArgs {
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().get_fact(request))?;
         let output = FactOutput::of(answer.fact.as_ref())?;
+        let output = output.with_feedback(answer.feedback.as_ref())?;
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }
@@ -498,12 +460,12 @@ impl ResetFactArgs {
     }
 }
 
-impl FactBrainArgs {
-    fn users(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+impl UsersArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
         let scopes = all_pages(|page_token| {
             let request = v1::ListFactScopesRequest {
-                brain: self.brain.clone(),
+                brain: self.of.brain.clone(),
                 page_token,
                 ..Default::default()
             };
@@ -547,13 +509,13 @@ impl PendingFactArgs {
     }
 }
 
-impl FactScopeArgs {
-    fn review(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+impl ReviewArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
         let conflicts = all_pages(|page_token| {
             let request = v1::ListFactConflictsRequest {
-                brain: self.brain(),
-                scope: self.scope(),
+                brain: self.scope.brain(),
+                scope: self.scope.scope(),
                 page_token,
                 ..Default::default()
             };

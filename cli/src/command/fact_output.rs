@@ -67,6 +67,38 @@ impl ValidityJson {
     }
 }
 
+/// What a caller thinks of a memory.
+#[derive(Serialize)]
+pub(super) struct FeedbackJson {
+    rating: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
+    time: Time,
+}
+
+impl FeedbackJson {
+    pub(super) fn of(feedback: &v1::FactFeedback) -> Result<Self, Failure> {
+        Ok(Self {
+            rating: match feedback.rating() {
+                v1::FactRating::Positive => "positive",
+                v1::FactRating::Negative => "negative",
+                v1::FactRating::VeryNegative => "very-negative",
+                v1::FactRating::Cleared => "cleared",
+                v1::FactRating::Unspecified => "unknown",
+            },
+            reason: feedback.reason.clone(),
+            time: Time::of(feedback.time)?,
+        })
+    }
+
+    pub(super) fn text(&self) -> String {
+        match self.reason.as_str() {
+            "" => self.rating.to_owned(),
+            reason => format!("{}: {reason}", self.rating),
+        }
+    }
+}
+
 /// A memory.
 #[derive(Serialize)]
 pub(super) struct FactOutput {
@@ -84,6 +116,8 @@ pub(super) struct FactOutput {
     validity: Option<ValidityJson>,
     quarantined: bool,
     sources: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<FeedbackJson>,
 }
 
 impl FactOutput {
@@ -103,6 +137,18 @@ impl FactOutput {
             kind: fact.kind,
             quarantined: fact.quarantined,
             sources: fact.source_ids,
+            feedback: None,
+        })
+    }
+
+    /// With what a caller thinks of it.
+    pub(super) fn with_feedback(
+        self,
+        feedback: Option<&v1::FactFeedback>,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            feedback: feedback.map(FeedbackJson::of).transpose()?,
+            ..self
         })
     }
 
@@ -123,6 +169,9 @@ impl FactOutput {
         }
         if self.quarantined {
             page.field("quarantined", "it gives orders to a model");
+        }
+        if let Some(feedback) = &self.feedback {
+            page.field("feedback", printable(&feedback.text()));
         }
     }
 }
@@ -331,6 +380,7 @@ fn event_name(event: v1::FactEvent) -> &'static str {
         v1::FactEvent::Update => "UPDATE",
         v1::FactEvent::Delete => "DELETE",
         v1::FactEvent::None => "NONE",
+        v1::FactEvent::Feedback => "FEEDBACK",
         v1::FactEvent::Unspecified => "UNKNOWN",
     }
 }
@@ -430,8 +480,9 @@ struct SourceJson {
     time: Option<Time>,
 }
 
+/// A version of a memory, its end, or feedback about it.
 #[derive(Serialize)]
-struct RecordJson {
+pub(super) struct RecordJson {
     id: String,
     event: &'static str,
     old_memory: Option<String>,
@@ -441,6 +492,34 @@ struct RecordJson {
     sources: Vec<SourceJson>,
     #[serde(skip_serializing_if = "String::is_empty")]
     replaced_by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    feedback: Option<FeedbackJson>,
+}
+
+impl RecordJson {
+    pub(super) fn of(record: &v1::FactRecord) -> Result<Self, Failure> {
+        let source = |source: &v1::FactSource| {
+            Ok(SourceJson {
+                id: source.id.clone(),
+                role: source.role.clone(),
+                text: source.text.clone(),
+                time: Time::maybe(source.time)?,
+            })
+        };
+        let sources = record.sources.iter().map(source);
+        let feedback = record.feedback.as_ref().map(FeedbackJson::of);
+        Ok(Self {
+            id: record.id.clone(),
+            event: event_name(record.event()),
+            old_memory: record.old_memory.clone(),
+            new_memory: record.new_memory.clone(),
+            time: Time::of(record.time)?,
+            why: record.why.clone(),
+            sources: sources.collect::<Result<_, Failure>>()?,
+            replaced_by: record.replaced_by_id.clone(),
+            feedback: feedback.transpose()?,
+        })
+    }
 }
 
 /// The history of a memory.
@@ -452,28 +531,7 @@ pub(super) struct HistoryOutput {
 
 impl HistoryOutput {
     pub(super) fn of(answer: &v1::GetFactHistoryResponse) -> Result<Self, Failure> {
-        let source = |source: &v1::FactSource| {
-            Ok(SourceJson {
-                id: source.id.clone(),
-                role: source.role.clone(),
-                text: source.text.clone(),
-                time: Time::maybe(source.time)?,
-            })
-        };
-        let record = |record: &v1::FactRecord| {
-            let sources = record.sources.iter().map(source);
-            Ok(RecordJson {
-                id: record.id.clone(),
-                event: event_name(record.event()),
-                old_memory: record.old_memory.clone(),
-                new_memory: record.new_memory.clone(),
-                time: Time::of(record.time)?,
-                why: record.why.clone(),
-                sources: sources.collect::<Result<_, Failure>>()?,
-                replaced_by: record.replaced_by_id.clone(),
-            })
-        };
-        let records = answer.records.iter().map(record);
+        let records = answer.records.iter().map(RecordJson::of);
         Ok(Self {
             records: records.collect::<Result<_, Failure>>()?,
             is_deleted: answer.deleted,
@@ -483,8 +541,11 @@ impl HistoryOutput {
     pub(super) fn write(&self, page: &mut TextPage) {
         for record in &self.records {
             let text = record.new_memory.as_ref().or(record.old_memory.as_ref());
-            let text = text.map_or("", String::as_str);
-            let (text, why) = (printable(text), printable(&record.why));
+            let text = match &record.feedback {
+                Some(feedback) => feedback.text(),
+                None => text.cloned().unwrap_or_default(),
+            };
+            let (text, why) = (printable(&text), printable(&record.why));
             let time = when::short(record.time.0);
             page.line(format!("{time}  {:<6} {text}  [{why}]", record.event));
             for source in &record.sources {

@@ -172,11 +172,16 @@ fn write_brains(brains: &[BrainStatusJson], page: &mut TextPage) {
         ("", Align::Left),
     ]);
     for brain in brains {
-        let state = match (&brain.poisoned, brain.checkpointing) {
+        let mut state = match (&brain.poisoned, brain.checkpointing) {
             (Some(why), _) => printable(why),
             (None, true) => "checkpoint under way".to_owned(),
             (None, false) => String::new(),
         };
+        if let Some(oldest) = brain.oldest_pending_facts {
+            let gap = if state.is_empty() { "" } else { "; " };
+            let (count, since) = (count(brain.pending_facts), when::short(oldest.0));
+            state.push_str(&format!("{gap}{count} pending facts, since {since}"));
+        }
         table.row(vec![
             brain.brain.clone(),
             count(brain.events),

@@ -141,6 +141,12 @@ pub enum Error {
         /// How many there are besides.
         more: u64,
     },
+    /// Work of another layer that ran as a job failed.
+    #[error("{why}")]
+    JobFailed {
+        /// Why.
+        why: String,
+    },
     /// The caller left before its work began.
     #[error("the caller no longer waits for the answer")]
     Cancelled,

@@ -38,11 +38,13 @@ pub enum JobKind {
     Scrub = 12,
     /// Summarises sessions that ended.
     Compression = 13,
+    /// Tries work of fact memory again that could not be done before.
+    FactRetry = 14,
 }
 
 impl JobKind {
     /// All of them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Checkpoint,
         Self::Recovery,
         Self::Verify,
@@ -56,6 +58,7 @@ impl JobKind {
         Self::CloseSessions,
         Self::Scrub,
         Self::Compression,
+        Self::FactRetry,
     ];
 
     /// Those that follow a schedule, in the order in which they are listed.
@@ -84,6 +87,7 @@ impl JobKind {
             Self::CloseSessions => "JOB_KIND_CLOSE_SESSIONS",
             Self::Scrub => "JOB_KIND_SCRUB",
             Self::Compression => "JOB_KIND_COMPRESSION",
+            Self::FactRetry => "JOB_KIND_FACT_RETRY",
         }
     }
 
@@ -103,6 +107,7 @@ impl JobKind {
             Self::CloseSessions => "close_sessions",
             Self::Scrub => "scrub",
             Self::Compression => "compress",
+            Self::FactRetry => "fact_retry",
         }
     }
 

@@ -53,3 +53,4 @@ pub use schedules::{ScheduledJob, Schedules};
 pub use tasks::{TaskPanic, blocking, caught, run_to_end};
 pub use text::plural;
 pub use watch::watch;
+pub use writer::PRINCIPAL;

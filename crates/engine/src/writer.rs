@@ -28,7 +28,7 @@ use crate::limits::{GROUP_BYTES_MAX, GROUP_REQUESTS_MAX, IDLE_AFTER, TOUCH_AFTER
 use crate::metrics::micros;
 
 /// The principal of what the engine commits by itself.
-pub(crate) const PRINCIPAL: &str = "amemd";
+pub const PRINCIPAL: &str = "amemd";
 
 /// The caller that waits for a brain's end, and its answer.
 type EndAnswer = (Reply<Option<String>>, Result<Option<String>>);

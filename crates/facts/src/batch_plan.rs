@@ -7,7 +7,7 @@ use amem_format::types::{EdgeType, EventType, Micros};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
 use amem_memory::store::{FactBatch, FactOp, NewFact, NewTurn};
-use amem_memory::{Error as MemoryError, FactKind, FactScope, Role};
+use amem_memory::{Error as MemoryError, FactKind, FactScope, PendingWork, Role};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use uuid::Uuid;
 
@@ -126,7 +126,7 @@ impl<'v> BatchPlan<'v> {
             plan.op(op)?;
         }
         for left in &batch.pending {
-            let entry = work.entry(batch, left);
+            let entry = work.entry(batch, left, plan.scope_of(left));
             plan.hidden(pending_event(&entry, PendingState::Open)?);
         }
         if let Some(done) = work.retry_of.as_ref().filter(|_| batch.pending.is_empty()) {
@@ -136,6 +136,15 @@ impl<'v> BatchPlan<'v> {
             plan.answer(key, request, &answer.to_string())?;
         }
         Ok(plan.ingest)
+    }
+
+    /// Whose memories work is about: that of the batch, or, if it has none, that of the memories.
+    fn scope_of(&self, work: &PendingWork) -> FactScope {
+        if self.batch.scope != FactScope::default() {
+            return self.batch.scope.clone();
+        }
+        let first = work.facts.first().and_then(|id| self.memories.get(id));
+        first.map_or_else(FactScope::default, |memory| memory.scope.clone())
     }
 
     fn push(&mut self, event: NewEvent) -> usize {
@@ -404,17 +413,17 @@ impl<'v> BatchPlan<'v> {
             });
             let mut event = NewEvent::new(EventType::FACT, text);
             event.attributes = Some(attributes.to_attributes()?);
-            event.vector = self.no_vector();
+            event.vector = no_vector(self.view);
             self.hidden(event);
         }
         Ok(())
     }
+}
 
-    /// A zero vector, which is like no other: nothing is embedded for what is never searched.
-    fn no_vector(&self) -> Option<Vec<f32>> {
-        let dimension = self.view.vector_dimension() as usize;
-        (dimension > 0).then(|| vec![0.0; dimension])
-    }
+/// A zero vector, which is like no other: nothing is embedded for what is never searched.
+pub(crate) fn no_vector(view: &View) -> Option<Vec<f32>> {
+    let dimension = view.vector_dimension() as usize;
+    (dimension > 0).then(|| vec![0.0; dimension])
 }
 
 /// The event of pending work.

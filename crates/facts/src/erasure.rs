@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use crate::batch_plan::turn_event;
 use crate::error::Result;
+use crate::feedback::feedback_events;
 use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{EventAttributes, path};
@@ -20,9 +21,10 @@ fn is_ours(attributes: &EventAttributes) -> bool {
         || attributes.turn.is_some()
         || attributes.answer.is_some()
         || attributes.pending.is_some()
+        || attributes.feedback.is_some()
 }
 
-/// All events of fact memory of a scope, ascending: versions, ends, turns, kept answers and pending work.
+/// All events of fact memory of a scope, ascending: versions, ends, turns, feedback, kept answers and pending work.
 pub(crate) fn events_of_scope(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
     let mut out = Vec::new();
     let everything = scope.fields().all(|(_, value)| value.is_none());
@@ -73,6 +75,7 @@ pub(crate) fn events_of_source(
         let versions = || chain.events.iter().filter(|event| event.is_version());
         if versions().all(|event| is_only(&event)) {
             events.extend(chain.events.iter().map(|event| event.node));
+            events.extend(feedback_events(view, id)?.into_iter().map(|(node, _)| node));
             memories.push(id);
         } else {
             // A version that only this source supported goes; the memory stays, by its other versions.

@@ -1,6 +1,6 @@
 //! What the calls on one brain share in memory.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::scope_locks::ScopeLocks;
 use crate::served_ring::ServedRing;
@@ -12,4 +12,13 @@ pub struct FactState {
     pub(crate) locks: ScopeLocks,
     pub(crate) served: ServedRing,
     pub(crate) tally: Mutex<ScopeTally>,
+    /// Held while pending work is tried again.
+    retries: Mutex<()>,
+}
+
+impl FactState {
+    /// Waits until no other call tries pending work again.
+    pub(crate) fn hold_retries(&self) -> MutexGuard<'_, ()> {
+        self.retries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

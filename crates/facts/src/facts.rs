@@ -4,7 +4,9 @@ use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::AsOf;
 use amem_memory::add::{AddAnswer, AddPorts, AddRequest, add};
-use amem_memory::change::{UpdateRequest, delete, delete_all, update};
+use amem_memory::change::{
+    ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, update, update_many,
+};
 use amem_memory::model::{FormTable, Model};
 use amem_memory::store::{Embedder, FactStore, Ids, MemoryItem};
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
@@ -17,6 +19,7 @@ use crate::erasure::{events_of_scope, events_of_source};
 use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
+use crate::feedback::{FactFeedback, feedback_of, set_feedback};
 use crate::history::{self, MemoryHistory};
 use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
@@ -195,6 +198,52 @@ impl Facts<'_> {
         }
     }
 
+    /// Notes what a caller thinks of a current memory. What holds already is not stored again, so that a repetition has
+    /// no effect. Returns what holds then, and the commit if there was one.
+    ///
+    /// # Errors
+    /// `NotFound`, `Deleted`, `TooLarge` for a long reason, `Invalid` for a reason of cleared feedback.
+    pub fn set_feedback(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        feedback: FactFeedback,
+    ) -> Result<(Option<FactFeedback>, Option<Answer>)> {
+        set_feedback(self.brain, self.state, (id, scope), feedback)
+    }
+
+    /// The feedback about a memory that holds at a moment.
+    pub fn feedback(&self, id: Uuid, moment: &FactMoment) -> Result<Option<FactFeedback>> {
+        feedback_of(&moment.view, id)
+    }
+
+    /// Gives many memories new texts or new keys, in one commit; the outcomes are in order.
+    pub fn update_many(
+        &self,
+        requests: &[UpdateRequest],
+        scope: &FactScope,
+    ) -> Result<(Vec<ChangeOutcome>, Option<Answer>)> {
+        let store = BrainStore::new(self.brain, self.state);
+        match update_many(requests, scope, &store, self.embedder) {
+            Ok(outcomes) => Ok((outcomes, store.committed.take())),
+            Err(error) => Err(store.explain(error)),
+        }
+    }
+
+    /// Ends many memories by id, in one commit; the outcomes are in order.
+    pub fn delete_many(
+        &self,
+        ids: &[Uuid],
+        scope: &FactScope,
+        now: Micros,
+    ) -> Result<(Vec<ChangeOutcome>, Option<Answer>)> {
+        let store = BrainStore::new(self.brain, self.state);
+        match delete_many(ids, scope, now, &store) {
+            Ok(outcomes) => Ok((outcomes, store.committed.take())),
+            Err(error) => Err(store.explain(error)),
+        }
+    }
+
     /// The history of a memory within a scope; sources of other scopes have no text. Errors: `NotFound`.
     pub fn history(
         &self,
@@ -229,7 +278,8 @@ impl Facts<'_> {
         open_work(&moment.now, scope)
     }
 
-    /// The events that a reset of a scope erases: memories, history, turns, kept answers and pending work; those of
+    /// The events that a reset of a scope erases: memories, history, turns, feedback, kept answers and pending
+    /// work; those of
     /// every scope for an empty one. The caller erases them, and calls `erased`.
     pub fn events_of_scope(&self, scope: &FactScope) -> Result<Vec<NodeId>> {
         events_of_scope(&self.brain.view(), scope)

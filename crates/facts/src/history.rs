@@ -1,5 +1,6 @@
 //! The history of a memory: its chain, told as events.
 
+use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::FactScope;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 
 use crate::batch_plan::turn_event;
 use crate::error::Result;
+use crate::feedback::{FactFeedback, feedback_events};
 use crate::memory_chain::MemoryChain;
 use crate::record::EventAttributes;
 
@@ -33,6 +35,8 @@ pub struct HistoryEntry {
     pub turns: Vec<SourceTurn>,
     /// The memory that replaced it, of a delete.
     pub replaced_by: Option<Uuid>,
+    /// What a caller thought of it, of feedback.
+    pub feedback: Option<FactFeedback>,
 }
 
 /// The history of a memory.
@@ -74,6 +78,25 @@ fn record_id(memory: Uuid, event: u64) -> Uuid {
     Uuid::new_v5(&memory, &event.to_le_bytes())
 }
 
+/// Feedback as a record: the text stays.
+fn feedback_entry(memory: Uuid, node: NodeId, feedback: FactFeedback) -> HistoryEntry {
+    HistoryEntry {
+        record: HistoryRecord {
+            id: record_id(memory, node.0),
+            memory_id: memory,
+            event: HistoryEvent::Feedback,
+            old_memory: None,
+            new_memory: None,
+            at: feedback.at,
+            sources: Vec::new(),
+            why: "caller".into(),
+        },
+        turns: Vec::new(),
+        replaced_by: None,
+        feedback: Some(feedback),
+    }
+}
+
 /// The history of a memory, of one that ended too; `None` if there is no such memory, or it was erased.
 pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option<MemoryHistory>> {
     let chain = MemoryChain::of(view, id)?;
@@ -81,8 +104,12 @@ pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option
         return Ok(None);
     };
     let mut entries = Vec::with_capacity(chain.events.len());
+    let mut feedback = feedback_events(view, id)?.into_iter().peekable();
     let mut before: Option<String> = None;
     for event in &chain.events {
+        while let Some((node, said)) = feedback.next_if(|(node, _)| *node < event.node) {
+            entries.push(feedback_entry(id, node, said));
+        }
         let kind = match (event.is_version(), &before) {
             (true, None) => HistoryEvent::Add,
             (true, Some(_)) => HistoryEvent::Update,
@@ -97,6 +124,7 @@ pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option
         entries.push(HistoryEntry {
             turns: turns.collect::<Result<_>>()?,
             replaced_by: event.record.replaced_by,
+            feedback: None,
             record: HistoryRecord {
                 id: record_id(id, event.node.0),
                 memory_id: id,
@@ -110,6 +138,7 @@ pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option
         });
         before = now;
     }
+    entries.extend(feedback.map(|(node, said)| feedback_entry(id, node, said)));
     Ok(Some(MemoryHistory {
         scope: last.scope.clone(),
         entries,

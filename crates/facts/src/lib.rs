@@ -30,25 +30,31 @@ mod served_ring;
 mod batch_plan;
 mod brain_store;
 
+mod feedback;
 mod history;
 mod listing;
+mod pending_index;
 mod pending_work;
 mod review;
 mod search;
 mod users;
 
 mod erasure;
+mod export;
 mod facts;
 mod retry;
 
 pub use error::{Error, Result};
+pub use export::ExportedFact;
 pub use fact_brain::{EngineBrain, FactBrain};
 pub use fact_state::FactState;
 pub use facts::{Facts, KeptAnswer, RandomIds};
+pub use feedback::FactFeedback;
 pub use history::{HistoryEntry, MemoryHistory, SourceTurn};
-pub use listing::{ListRequest, ListedMemories};
+pub use listing::{FactCursor, ListRequest, ListedMemories};
+pub use pending_index::{PendingIndex, PendingSummary};
 pub use pending_work::{AddOptions, PendingEntry};
-pub use record::item_json;
+pub use record::{FeedbackRating, item_json};
 pub use retry::RetryOutcome;
 pub use review::OpenConflict;
 pub use scope_plan::FactMoment;

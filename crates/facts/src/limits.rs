@@ -18,5 +18,7 @@ pub const KEPT_ANSWER_PART_BYTES: usize = 512 << 10;
 pub const SCOPE_LOCKS: usize = 256;
 /// Times that a whole add begins again because another one under the same idempotency key came first.
 pub const ADD_TRIES_MAX: usize = 3;
+/// Bytes of the reason of feedback.
+pub const FEEDBACK_REASON_BYTES_MAX: usize = 4 << 10;
 /// Events since a decision that are read one by one; with more, the index of the scope is read.
 pub const RECENT_EVENTS_READ: u64 = 1_024;

@@ -1,5 +1,6 @@
 //! Lists of memories, page by page: the newest first.
 
+use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_memory::store::MemoryItem;
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
@@ -64,6 +65,69 @@ pub(crate) fn version_shown(
     Ok((is_current && !event.is_expired(now)).then_some(event))
 }
 
+/// The memories of a scope at one moment, the newest version first, one after the other. The ids of its events are in
+/// memory, 8 bytes each; nothing else is.
+#[derive(Debug)]
+pub struct FactCursor {
+    moment: FactMoment,
+    scopes: Vec<FactScope>,
+    filter: Option<FactFilter>,
+    at: Option<Micros>,
+    now: Micros,
+    /// Events that were not looked at yet, ascending.
+    ids: Vec<NodeId>,
+}
+
+impl FactCursor {
+    /// From the page of a request on; its limit is not used. Errors: no scope.
+    pub(crate) fn new(moment: &FactMoment, request: &ListRequest) -> Result<Self> {
+        let scopes = scopes_of(&request.scope, request.filter.as_ref())?;
+        let mut ids = Vec::new();
+        for scope in &scopes {
+            ids.extend(events_of(&moment.view, scope)?);
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if let Some(before) = request.before {
+            ids.truncate(ids.partition_point(|id| id.0 < before));
+        }
+        Ok(Self {
+            moment: moment.clone(),
+            scopes,
+            filter: request.filter.clone(),
+            at: request.at,
+            now: request.now,
+            ids,
+        })
+    }
+
+    /// The moment that is read.
+    pub fn moment(&self) -> &FactMoment {
+        &self.moment
+    }
+
+    /// The next memory, and the event of its version; `None` at the end.
+    pub(crate) fn advance(&mut self) -> Result<Option<(NodeId, MemoryItem)>> {
+        while let Some(id) = self.ids.pop() {
+            let Some(event) = ChainEvent::read(&self.moment.view.node(id)?)? else {
+                continue;
+            };
+            if !self.scopes.iter().any(|scope| scope.covers(&event.scope)) {
+                continue;
+            }
+            let Some(shown) = version_shown(event, &self.moment, self.at, self.now)? else {
+                continue;
+            };
+            let item = shown.item();
+            let filter = self.filter.as_ref();
+            if filter.is_none_or(|filter| filter.matches(&item_json(&item))) {
+                return Ok(Some((id, item)));
+            }
+        }
+        Ok(None)
+    }
+}
+
 /// A page of the memories of a scope.
 pub(crate) fn list(moment: &FactMoment, request: &ListRequest) -> Result<ListedMemories> {
     let limit = match request.limit {
@@ -78,42 +142,15 @@ pub(crate) fn list(moment: &FactMoment, request: &ListRequest) -> Result<ListedM
             .into());
         }
     };
-    let scopes = scopes_of(&request.scope, request.filter.as_ref())?;
-    let mut ids = Vec::new();
-    for scope in &scopes {
-        ids.extend(events_of(&moment.view, scope)?);
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    let end = request
-        .before
-        .map_or(ids.len(), |before| ids.partition_point(|id| id.0 < before));
+    let mut cursor = FactCursor::new(moment, request)?;
     let mut items = Vec::new();
-    let mut next = None;
-    for id in ids[..end].iter().rev() {
-        let Some(event) = ChainEvent::read(&moment.view.node(*id)?)? else {
-            continue;
-        };
-        if !scopes.iter().any(|scope| scope.covers(&event.scope)) {
-            continue;
-        }
-        let Some(shown) = version_shown(event, moment, request.at, request.now)? else {
-            continue;
-        };
-        let item = shown.item();
-        let is_wanted = request
-            .filter
-            .as_ref()
-            .is_none_or(|filter| filter.matches(&item_json(&item)));
-        if !is_wanted {
-            continue;
-        }
+    while let Some((id, item)) = cursor.advance()? {
         if items.len() == limit {
             // There is one more: the next page begins with it.
-            next = Some(id.0 + 1);
-            break;
+            let next = Some(id.0 + 1);
+            return Ok(ListedMemories { items, next });
         }
         items.push(item);
     }
-    Ok(ListedMemories { items, next })
+    Ok(ListedMemories { items, next: None })
 }

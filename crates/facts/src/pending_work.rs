@@ -2,10 +2,10 @@
 
 use amem_format::NodeId;
 use amem_format::types::Micros;
-use amem_format::view::View;
+use amem_format::view::{Node, View};
 use amem_memory::add::{AddRequest, AssistantPolicy};
 use amem_memory::store::FactBatch;
-use amem_memory::{FactScope, PendingWork};
+use amem_memory::{FactScope, PendingWork, retry_pause};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -74,12 +74,17 @@ pub(crate) struct WorkContext {
 
 impl WorkContext {
     /// The entry of work that a batch leaves.
-    pub(crate) fn entry(&self, batch: &FactBatch, work: &PendingWork) -> PendingEntry {
+    pub(crate) fn entry(
+        &self,
+        batch: &FactBatch,
+        work: &PendingWork,
+        scope: FactScope,
+    ) -> PendingEntry {
         match &self.retry_of {
             Some(before) => before.failed_again(&work.detail, batch.at),
             None => PendingEntry {
                 id: Uuid::new_v4(),
-                scope: batch.scope.clone(),
+                scope,
                 work: work.clone(),
                 since: batch.at,
                 options: self.options.clone(),
@@ -99,7 +104,16 @@ impl PendingEntry {
 
     /// True if it is time for the next try.
     pub fn is_due(&self, now: Micros) -> bool {
-        self.work.next_try.is_some_and(|at| at <= now)
+        is_due(self.work.next_try, now)
+    }
+
+    /// The entry that an event has as its text.
+    pub(crate) fn read(node: &Node<'_>) -> Result<Self> {
+        let read = serde_json::from_str(&node.text()?);
+        Ok(read.map_err(|e| {
+            let why = format!("the pending work of event {}: {e}", node.id());
+            amem_format::Error::corrupt("amem.pending", 0, why)
+        })?)
     }
 
     /// As the text of its event.
@@ -107,6 +121,16 @@ impl PendingEntry {
         // Strings, numbers and lists always are JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// True if the time of a try has come. A time beyond the longest pause was written by a clock that was ahead: it would
+/// hold work up for as long as that.
+pub(crate) fn is_due(next_try: Option<Micros>, now: Micros) -> bool {
+    let longest = retry_pause(u32::MAX).as_micros();
+    let latest = now
+        .0
+        .saturating_add(i64::try_from(longest).unwrap_or(i64::MAX));
+    next_try.is_some_and(|at| at <= now || at.0 > latest)
 }
 
 /// Open work of a scope, the oldest first; that of every scope for an empty one.
@@ -124,12 +148,7 @@ pub(crate) fn open_work(view: &View, scope: &FactScope) -> Result<Vec<PendingEnt
         if !scope.covers(&attributes.scope()) || !is_newest(view, record.id, node.id())? {
             continue;
         }
-        let text = node.text()?;
-        let entry: PendingEntry = serde_json::from_str(&text).map_err(|e| {
-            let why = format!("the pending work of event {}: {e}", node.id());
-            amem_format::Error::corrupt("amem.pending", 0, why)
-        })?;
-        open.push(entry);
+        open.push(PendingEntry::read(&node)?);
     }
     open.sort_by_key(|entry| (entry.since, entry.id));
     Ok(open)

@@ -35,6 +35,22 @@ pub(crate) mod path {
     pub(crate) const PENDING_STATE: &str = "amem.pending.state";
     /// The id of pending work.
     pub(crate) const PENDING_ID: &str = "amem.pending.id";
+    /// The memory of feedback.
+    pub(crate) const FEEDBACK_ID: &str = "amem.feedback.id";
+}
+
+/// What a caller thinks of a memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedbackRating {
+    /// It is right, and useful.
+    Positive,
+    /// It is wrong, or of no use.
+    Negative,
+    /// It does harm.
+    VeryNegative,
+    /// Earlier feedback does not hold any more.
+    Cleared,
 }
 
 /// What an event says of its memory.
@@ -129,6 +145,18 @@ pub(crate) struct PendingRecord {
     pub(crate) state: PendingState,
 }
 
+/// `amem.feedback`: what a caller thinks of a memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FeedbackRecord {
+    /// The memory.
+    pub(crate) id: Uuid,
+    pub(crate) rating: FeedbackRating,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) reason: String,
+    /// The present of the request that stored it.
+    pub(crate) at: Micros,
+}
+
 /// The attributes of an event of fact memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EventAttributes {
@@ -160,6 +188,12 @@ pub(crate) struct EventAttributes {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) pending: Option<PendingRecord>,
+    #[serde(
+        rename = "amem.feedback",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) feedback: Option<FeedbackRecord>,
     /// Who spoke: general queries rank by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speaker: Option<String>,

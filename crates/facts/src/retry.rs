@@ -5,13 +5,13 @@
 
 use amem_format::types::Micros;
 use amem_memory::add::{AddAnswer, AddPorts, AddRequest, AssistantPolicy, ModelFallback, add};
-use amem_memory::{ContentPart, FactFilter, FactScope, Message, Role};
+use amem_memory::{ContentPart, Error as MemoryError, FactFilter, FactScope, Message, Role};
 use amem_store::mutation::{Ingest, Mutation};
 use uuid::Uuid;
 
 use crate::batch_plan::{hide_all, pending_event, turn_event};
 use crate::brain_store::BrainStore;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::memory_chain::MemoryChain;
 use crate::pending_work::{PendingEntry, WorkContext, open_work};
@@ -26,6 +26,20 @@ pub struct RetryOutcome {
     pub is_done: bool,
     /// The answer of the add that the try was, if it was about turns.
     pub answer: Option<AddAnswer>,
+    /// Why the try could not be made, such as a scope that kept changing; the work is tried again later.
+    pub failure: Option<MemoryError>,
+}
+
+impl RetryOutcome {
+    /// Work of which nothing is left, without an answer.
+    fn done(entry: PendingEntry) -> Self {
+        Self {
+            entry,
+            is_done: true,
+            answer: None,
+            failure: None,
+        }
+    }
 }
 
 fn role(name: &str) -> Role {
@@ -38,23 +52,41 @@ fn role(name: &str) -> Role {
 }
 
 impl Facts<'_> {
-    /// Tries open work of a scope again (of every scope for an empty one): what is due, or all of it. Errors of one try
-    /// end the run; what was tried before stays done.
+    /// Tries open work of a scope again (of every scope for an empty one): what is due, or all of it. Work whose try
+    /// could not be made waits like any that failed, and the run goes on. Runs on one brain come one after the other.
+    ///
+    /// # Errors
+    /// Of the brain: they end the run; what was tried before stays done.
     pub fn retry(
         &self,
         scope: &FactScope,
         now: Micros,
         only_due: bool,
     ) -> Result<Vec<RetryOutcome>> {
+        // The same work is not done twice at once.
+        let _alone = self.state.hold_retries();
         let mut outcomes = Vec::new();
         for entry in open_work(&self.brain.view(), scope)? {
             if only_due && !entry.is_due(now) {
                 continue;
             }
-            outcomes.push(if entry.work.turns.is_empty() {
-                self.retry_vectors(entry, now)?
+            let tried = if entry.work.turns.is_empty() {
+                self.retry_vectors(entry.clone(), now)
             } else {
-                self.retry_turns(entry, now)?
+                self.retry_turns(entry.clone(), now)
+            };
+            outcomes.push(match tried {
+                Err(Error::Memory(failure)) => {
+                    let next = entry.failed_again(&failure.to_string(), now);
+                    self.close(&next, PendingState::Open)?;
+                    RetryOutcome {
+                        entry,
+                        is_done: false,
+                        answer: None,
+                        failure: Some(failure),
+                    }
+                }
+                tried => tried?,
             });
         }
         Ok(outcomes)
@@ -76,11 +108,7 @@ impl Facts<'_> {
         if messages.is_empty() {
             // The turns were erased: there is nothing left to do.
             self.close(&entry, PendingState::Done)?;
-            return Ok(RetryOutcome {
-                entry,
-                is_done: true,
-                answer: None,
-            });
+            return Ok(RetryOutcome::done(entry));
         }
         let mut request = AddRequest::new(messages, entry.scope.clone(), now);
         request.is_retry = true;
@@ -100,11 +128,7 @@ impl Facts<'_> {
         let is_expired = entry.options.expires.is_some() && request.expires.is_none();
         if is_expired {
             self.close(&entry, PendingState::Done)?;
-            return Ok(RetryOutcome {
-                entry,
-                is_done: true,
-                answer: None,
-            });
+            return Ok(RetryOutcome::done(entry));
         }
         let store = BrainStore::new(self.brain, self.state);
         store.work.replace(WorkContext {
@@ -134,6 +158,7 @@ impl Facts<'_> {
             entry,
             is_done,
             answer: Some(answer),
+            failure: None,
         })
     }
 
@@ -196,6 +221,7 @@ impl Facts<'_> {
             entry,
             is_done,
             answer: None,
+            failure: None,
         })
     }
 }

@@ -38,5 +38,7 @@ pub const REPLY_BYTES_MAX: usize = 1 << 20;
 pub const COMMIT_TRIES_MAX: usize = 5;
 /// Tries of pending work before patterns take over.
 pub const PENDING_TRIES_MAX: u32 = 12;
+/// Changes of one batch.
+pub const BATCH_CHANGES_MAX: usize = 1_000;
 /// Memories that one commit of a deletion by scope ends.
 pub const DELETED_AT_ONCE_MAX: usize = 1_000;

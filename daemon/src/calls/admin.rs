@@ -59,7 +59,7 @@ impl Handle for v1::GetStatusRequest {
             brains: brains
                 .open_for(caller)
                 .iter()
-                .map(|b| status::brain(b))
+                .map(|b| status::brain(b, brains.pending_facts().known(&b.name)))
                 .collect(),
             problems: problems.into_iter().map(status::problem).collect(),
             brain_count: brains.count_for(caller).await,

@@ -72,10 +72,11 @@ impl Handle for v1::GetBrainRequest {
         let brain = gateway.brains.get(caller, &request.brain).await?;
         let view = brain.view();
         let settings = view.settings().map_err(Refusal::from)?;
+        let pending = gateway.brains.pending_facts().known(&brain.name);
         Ok(v1::GetBrainResponse {
             moment: Some(moment(&view)),
             info: Some(info(&brain.name, &view)),
-            status: Some(status::brain(&brain)),
+            status: Some(status::brain(&brain, pending)),
             settings_json: settings.to_json(),
         })
     }

@@ -46,11 +46,26 @@ impl Gateway {
         agent: &str,
         work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
     ) -> Result<T> {
+        let work = self.fact_work(&caller.principal, brain, agent, work);
+        let run = move || Ok(work()?);
+        self.fact_calls.of_process(caller).run(run).await
+    }
+
+    /// Work on the memories of a brain by an author, as a function for a thread that may wait. What it leaves pending
+    /// is known at its end.
+    pub(super) fn fact_work<T>(
+        &self,
+        principal: &str,
+        brain: &Arc<OpenBrain>,
+        agent: &str,
+        work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
+    ) -> impl FnOnce() -> amem_facts::Result<T> + Send + 'static {
         let state = self.facts.state(brain);
         let forms = self.facts.forms.clone();
-        let opened = EngineBrain::new(brain.clone(), Handle::current(), &caller.principal, agent);
+        let opened = EngineBrain::new(brain.clone(), Handle::current(), principal, agent);
         let embedder = SpaceEmbedder::of(&brain.view());
-        let run = move || {
+        let (brain, pending) = (brain.clone(), self.brains.pending_facts().clone());
+        move || {
             let facts = Facts {
                 brain: &opened,
                 state: &state,
@@ -59,8 +74,11 @@ impl Gateway {
                 model: None,
                 forms: &forms,
             };
-            Ok(work(&facts)?)
-        };
-        self.fact_calls.of_process(caller).run(run).await
+            let done = work(&facts);
+            if pending.is_behind(&brain) {
+                pending.look(&brain);
+            }
+            done
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amem_facts::{FactHit, HistoryEntry, PendingEntry, ScopeCount};
+use amem_facts::{FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount};
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};
 use amem_memory::add::{AddAnswer, AddEvent, FactResult};
@@ -136,15 +136,18 @@ pub(super) fn fact(item: MemoryItem) -> v1::Fact {
     }
 }
 
-fn result(result: FactResult) -> v1::FactResult {
-    let event = match result.event {
+fn add_event(event: AddEvent) -> v1::FactEvent {
+    match event {
         AddEvent::Add => v1::FactEvent::Add,
         AddEvent::Update => v1::FactEvent::Update,
         AddEvent::Delete => v1::FactEvent::Delete,
         AddEvent::None => v1::FactEvent::None,
-    };
+    }
+}
+
+fn result(result: FactResult) -> v1::FactResult {
     v1::FactResult {
-        event: event.into(),
+        event: add_event(result.event).into(),
         id: result.id.to_string(),
         memory: result.memory,
         old_memory: result.old_memory,
@@ -235,11 +238,58 @@ pub(super) fn hit(hit: FactHit, explain: bool) -> v1::FactHit {
     }
 }
 
+pub(super) fn feedback(feedback: FactFeedback) -> v1::FactFeedback {
+    let rating = match feedback.rating {
+        FeedbackRating::Positive => v1::FactRating::Positive,
+        FeedbackRating::Negative => v1::FactRating::Negative,
+        FeedbackRating::VeryNegative => v1::FactRating::VeryNegative,
+        FeedbackRating::Cleared => v1::FactRating::Cleared,
+    };
+    v1::FactFeedback {
+        rating: rating.into(),
+        reason: feedback.reason,
+        time: Some(timestamp(feedback.at)),
+    }
+}
+
+/// The judgement of a request.
+pub(super) fn rating(rating: i32) -> Result<FeedbackRating> {
+    let known = v1::FactRating::try_from(rating).unwrap_or_default();
+    Ok(match known {
+        v1::FactRating::Positive => FeedbackRating::Positive,
+        v1::FactRating::Negative => FeedbackRating::Negative,
+        v1::FactRating::VeryNegative => FeedbackRating::VeryNegative,
+        v1::FactRating::Cleared => FeedbackRating::Cleared,
+        v1::FactRating::Unspecified => {
+            let why = format!("{rating} is none: set POSITIVE, NEGATIVE, VERY_NEGATIVE or CLEARED");
+            return Err(Refusal::invalid("rating", why));
+        }
+    })
+}
+
+/// What became of a change of a batch.
+pub(super) fn change(id: String, done: Result<AddEvent>) -> v1::FactChange {
+    match done {
+        Ok(event) => v1::FactChange {
+            id,
+            event: add_event(event).into(),
+            ..v1::FactChange::default()
+        },
+        Err(refusal) => v1::FactChange {
+            id,
+            reason: refusal.0.reason.into_owned(),
+            message: refusal.0.message,
+            ..v1::FactChange::default()
+        },
+    }
+}
+
 pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
     let event = match entry.record.event {
         HistoryEvent::Add => v1::FactEvent::Add,
         HistoryEvent::Update => v1::FactEvent::Update,
         HistoryEvent::Delete => v1::FactEvent::Delete,
+        HistoryEvent::Feedback => v1::FactEvent::Feedback,
     };
     let sources = entry.turns.into_iter().map(|turn| v1::FactSource {
         id: turn.id.to_string(),
@@ -256,6 +306,7 @@ pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
         why: entry.record.why,
         sources: sources.collect(),
         replaced_by_id: entry.replaced_by.map_or(String::new(), |id| id.to_string()),
+        feedback: entry.feedback.map(feedback),
     }
 }
 

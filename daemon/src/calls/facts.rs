@@ -19,7 +19,7 @@ use crate::auth::{Caller, Role};
 use crate::refusal::{Refusal, Result};
 
 /// Agent and request id; other options are refused, so that none is ignored in silence.
-fn options(options: Option<v1::WriteOptions>) -> Result<(String, Option<String>)> {
+pub(super) fn options(options: Option<v1::WriteOptions>) -> Result<(String, Option<String>)> {
     let options = options.unwrap_or_default();
     if options.expected_lsn.is_some() || options.expected_head.is_some() {
         let why = "facts have no preconditions but expected_text: leave it out";
@@ -150,12 +150,14 @@ impl Handle for v1::GetFactRequest {
             let at = facts.moment(as_of)?;
             let item = facts.get(id, &scope, &at)?;
             let not_found = || amem_memory::Error::NotFound { id: id.to_string() };
-            Ok((moment(at.view()), item.ok_or_else(not_found)?))
+            let item = item.ok_or_else(not_found)?;
+            Ok((moment(at.view()), item, facts.feedback(id, &at)?))
         };
-        let (moment, item) = gateway.with_facts(caller, &brain, "", work).await?;
+        let (moment, item, feedback) = gateway.with_facts(caller, &brain, "", work).await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
             fact: Some(convert::fact(item)),
+            feedback: feedback.map(convert::feedback),
         })
     }
 }

@@ -24,7 +24,14 @@ mod quarantined_files;
 mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;
+pub(crate) mod fact_retries;
+
 mod facts;
+
+mod fact_batches;
+pub(crate) mod fact_export;
+mod fact_feedback;
+
 mod tokens;
 
 mod answers;

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use amem_facts::PendingSummary;
 use amem_format::Micros;
 use amem_proto::{Duration, Timestamp, v1};
 
@@ -12,7 +13,7 @@ use amem_engine::{JobCount, JobEntry, JobKind, NamedProblem, ScheduledJob};
 use amem_engine::{JobReport, OpenBrain};
 use amem_proto::answer::{moment, timestamp};
 
-pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
+pub(super) fn brain(brain: &OpenBrain, pending: PendingSummary) -> v1::BrainStatus {
     let metrics = brain.metrics();
     let (groups, syncs) = (metrics.groups.read(), metrics.syncs.read());
     let waits = metrics.waits.read();
@@ -49,6 +50,8 @@ pub(super) fn brain(brain: &OpenBrain) -> v1::BrainStatus {
         checkpoint_duration: last(metrics.checkpoint_micros.get()),
         checkpoint_stall: last(metrics.stall_micros.get()),
         subscriber_behind: brain.subscriber_lag(view.lsn()),
+        pending_facts: pending.count,
+        oldest_pending_facts: pending.oldest.map(timestamp),
     }
 }
 

@@ -34,7 +34,8 @@ valid_as_they_are! {
     GetBrainRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest
     AddFactsRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
-    EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest
+    EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
+    BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
 }
 

@@ -17,7 +17,7 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::auth::Caller;
-use crate::calls::{AnswerStream, Gateway, ingest_stream, merge, subscribe, transfer};
+use crate::calls::{AnswerStream, Gateway, fact_export, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
@@ -175,7 +175,18 @@ macro_rules! admin {
 
 macro_rules! fact {
     ($($rows:tt)*) => {
-        service! { FactService by call_as as counted {} $($rows)* }
+        service! { FactService by call_as as counted {
+            type ExportFactsStream = StatusStream<v1::ExportFactsResponse>;
+
+            async fn export_facts(
+                &self,
+                request: Request<v1::ExportFactsRequest>,
+            ) -> Result<Response<Self::ExportFactsStream>, Status> {
+                let (caller, request) = parts(request)?;
+                let answers = fact_export::export(&self.0, &caller, request).await?;
+                Ok(Response::new(StatusStream(answers)))
+            }
+        } $($rows)* }
     };
 }
 

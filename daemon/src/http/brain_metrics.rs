@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
+use crate::pending_facts::PendingFacts;
 use amem_engine::{BrainMetrics, Histogram as Buckets, OpenBrain};
 
 /// The values of one brain.
@@ -18,12 +19,13 @@ struct BrainSample {
     queued: u64,
     subscribers: u64,
     behind: u64,
+    pending_facts: u64,
     is_checkpointing: bool,
     is_poisoned: bool,
 }
 
 impl BrainSample {
-    fn of(brain: &OpenBrain) -> Self {
+    fn of(brain: &OpenBrain, pending: &PendingFacts) -> Self {
         let view = brain.view();
         Self {
             name: brain.name.clone(),
@@ -37,6 +39,7 @@ impl BrainSample {
             queued: brain.queued().into(),
             subscribers: brain.subscriber_count().into(),
             behind: brain.subscriber_lag(view.lsn()),
+            pending_facts: pending.known(&brain.name).count,
             is_checkpointing: brain.is_checkpointing(),
             is_poisoned: brain.poisoned().is_some(),
         }
@@ -61,6 +64,7 @@ const NUMBERS: &[BrainSeries] = &[
     (gauge("amemd_brain_queue_requests", "Requests that wait for the writer."), |b| b.queued as f64),
     (gauge("amemd_brain_subscribers", "Subscriptions that follow the brain."), |b| b.subscribers as f64),
     (gauge("amemd_brain_subscriber_behind_commits", "Commits that the slowest subscription has not received yet."), |b| b.behind as f64),
+    (gauge("amemd_brain_pending_facts", "Pieces of work of fact memory that are left and tried again."), |b| b.pending_facts as f64),
     (gauge("amemd_brain_checkpointing", "1 while a checkpoint is being made."), |b| f64::from(u8::from(b.is_checkpointing))),
     (gauge("amemd_brain_poisoned", "1 while the brain refuses writes, until it has been recovered."), |b| f64::from(u8::from(b.is_poisoned))),
     (counter("amemd_brain_commits_total", "Commits, those of the daemon itself included."), |b| b.counts.commits.get() as f64),
@@ -81,8 +85,9 @@ const HISTOGRAMS: &[BrainHistogram] = &[
     (histogram("amemd_brain_queue_wait_seconds", "How long requests waited for the writer."), MICROS, |f| &f.waits),
 ];
 
-pub(super) fn write(brains: &[Arc<OpenBrain>], text: &mut MetricsText) {
-    let samples: Vec<_> = brains.iter().map(|brain| BrainSample::of(brain)).collect();
+pub(super) fn write(brains: &[Arc<OpenBrain>], pending: &PendingFacts, text: &mut MetricsText) {
+    let samples = brains.iter().map(|brain| BrainSample::of(brain, pending));
+    let samples: Vec<_> = samples.collect();
     for (family, number) in NUMBERS {
         text.family(family);
         for brain in &samples {

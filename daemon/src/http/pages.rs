@@ -93,7 +93,8 @@ pub(super) async fn metrics(sources: &PageSources) -> Result<String> {
     text.one(&DESCRIPTORS_MAX, process.descriptors_max as f64);
     text.one(&THREADS, process.threads as f64);
     text.one(&CPU, process.cpu.as_secs_f64());
-    brain_metrics::write(&sources.brains.engine().open_brains(), &mut text);
+    let pending = sources.brains.pending_facts();
+    brain_metrics::write(&sources.brains.engine().open_brains(), pending, &mut text);
     Ok(text.into_string())
 }
 

@@ -26,7 +26,7 @@ use tonic::transport::Server;
 
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::Brains;
-use crate::calls::Gateway;
+use crate::calls::{Gateway, fact_retries};
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ pub async fn run(
     tasks.spawn(intake, "unread answers", admission.watch());
     tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
-    tasks.spawn(intake, "schedules", follow_schedules(gateway.clone()));
+    follow_clocks(&mut tasks, &gateway);
     tasks.spawn(intake, "folder", watch(engine.clone()));
     let replaced = engine.replaced().clone();
     tasks.spawn(intake, "replaced files", replaced.release_when_unused());
@@ -237,8 +237,13 @@ async fn close_idle(gateway: Arc<Gateway>) {
     }
 }
 
-async fn follow_schedules(gateway: Arc<Gateway>) {
-    gateway.schedules.run_due().await;
+/// Starts what runs by the clock: the schedules of brains, and pending work of fact memory.
+fn follow_clocks(tasks: &mut Supervisor, gateway: &Arc<Gateway>) {
+    let schedules = gateway.schedules.clone();
+    let run = async move { schedules.run_due().await };
+    tasks.spawn(StopStage::Intake, "schedules", run);
+    let retries = fact_retries::run_due(gateway.clone());
+    tasks.spawn(StopStage::Intake, "pending facts", retries);
 }
 
 /// Reloads the configuration at every SIGHUP, and logs the outcome.

@@ -22,8 +22,12 @@ mod process;
 mod ports;
 mod support;
 
+mod background;
 mod bad_input;
+mod batches;
 mod cases;
+mod export;
+mod feedback;
 mod lookups;
 mod pending;
 mod random;

@@ -1,15 +1,17 @@
 //! Pending work: tried again over restarts, with what the add asked for; done or given up to patterns in the end.
 
-use amem_facts::FactBrain;
-use amem_format::types::Micros;
+use amem_facts::{FactBrain, PendingIndex};
+use amem_format::types::{EventType, Micros};
+use amem_memory::FactScope;
 use amem_memory::limits::PENDING_TRIES_MAX;
 use amem_memory::model::ModelFailure;
 use amem_memory::store::BuiltinEmbedder;
 use amem_store::NewBrain;
+use amem_store::mutation::{Ingest, Mutation, NewEvent};
 use serde_json::json;
 
 use crate::ports::{FailingEmbedder, ScriptedModel, TOPICS};
-use crate::support::{Bench, alice};
+use crate::support::{Bench, alice, bob};
 
 fn down() -> ScriptedModel {
     let failure = || Err(ModelFailure::Unreachable("connection refused".into()));
@@ -126,4 +128,88 @@ fn id_of(answer: &amem_memory::add::AddAnswer) -> uuid::Uuid {
 
 fn id_text(id: uuid::Uuid) -> String {
     format!("\"id\":\"{id}\"")
+}
+
+/// What a look at the brain finds equals the list of its open work.
+fn check_looked(bench: &Bench, index: &mut PendingIndex, expected: usize) {
+    let facts = bench.facts();
+    let everyone = FactScope::default();
+    let moment = facts.moment(None).unwrap();
+    let listed = facts.pending(&everyone, &moment).unwrap();
+    assert_eq!(listed.len(), expected);
+    let found = index.look(moment.view()).unwrap();
+    assert_eq!(found.count, listed.len() as u64);
+    assert_eq!(found.oldest, listed.first().map(|entry| entry.since));
+    let next = listed.iter().filter_map(|entry| entry.work.next_try).min();
+    assert_eq!(found.next_try, next);
+    assert_eq!(PendingIndex::default().look(moment.view()).unwrap(), found);
+}
+
+#[test]
+fn the_index_of_pending_work_equals_the_list_after_every_change() {
+    let bench = waiting();
+    let mut index = PendingIndex::default();
+    check_looked(&bench, &mut index, 1);
+    let model = down();
+    let failing = bench.facts_with(&BuiltinEmbedder, Some(&model));
+    failing
+        .add(&bench.request("I moved to Rome", &bob()))
+        .unwrap();
+    check_looked(&bench, &mut index, 2);
+    let later = Micros(bench.now().0 + 3_600_000_000);
+    let failed = failing.retry(&alice(), later, true).unwrap();
+    assert!(!failed[0].is_done);
+    check_looked(&bench, &mut index, 2);
+    bench.checkpoint();
+    check_looked(&bench, &mut index, 2);
+    for at in 0..1_100 {
+        bench.keep(&format!("note {at}"), &alice());
+    }
+    let model = ScriptedModel::saying(&[REPLY]);
+    let facts = bench.facts_with(&BuiltinEmbedder, Some(&model));
+    facts.retry(&alice(), later, false).unwrap();
+    check_looked(&bench, &mut index, 1);
+    let reset = bench.facts().events_of_scope(&bob()).unwrap();
+    bench.erase(reset);
+    check_looked(&bench, &mut index, 0);
+}
+
+#[test]
+fn work_whose_try_cannot_be_made_waits_and_holds_up_no_other() {
+    let bench = Bench::new();
+    let model = down();
+    let failing = bench.facts_with(&BuiltinEmbedder, Some(&model));
+    failing
+        .add(&bench.request("I live in Porto", &alice()))
+        .unwrap();
+    failing
+        .add(&bench.request("I moved to Rome", &bob()))
+        .unwrap();
+    // The filter of the first is not understood, as if a newer program had written it.
+    let facts = bench.facts();
+    let mut entry = facts
+        .pending(&alice(), &facts.moment(None).unwrap())
+        .unwrap()
+        .remove(0);
+    entry.options.filter = json!({"field": "tag", "operator": "none such", "value": 1});
+    let record = json!({"id": entry.id, "state": "open"});
+    let attributes = json!({"amem.user": "alice", "amem.pending": record});
+    let mut event = NewEvent::new(EventType::FACT, json!(entry).to_string());
+    event.attributes = Some(attributes.as_object().unwrap().clone());
+    let ingest = Ingest {
+        events: vec![event],
+        ..Ingest::default()
+    };
+    bench.brain.commit(Mutation::Ingest(ingest)).unwrap();
+    let now = Micros(bench.now().0 + 120_000_000);
+    let outcomes = facts.retry(&FactScope::default(), now, true).unwrap();
+    assert_eq!(outcomes.len(), 2, "{outcomes:?}");
+    assert!(outcomes[0].failure.is_some(), "{outcomes:?}");
+    assert!(!outcomes[0].is_done && outcomes[1].is_done, "{outcomes:?}");
+    let left = bench.facts();
+    let left = left
+        .pending(&FactScope::default(), &left.moment(None).unwrap())
+        .unwrap();
+    assert_eq!((left.len(), left[0].work.tries), (1, 2), "{left:?}");
+    assert!(left[0].work.next_try > Some(now), "{left:?}");
 }

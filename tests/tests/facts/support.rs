@@ -32,6 +32,16 @@ pub(crate) struct StoreBrain {
     pub(crate) commits: AtomicU32,
 }
 
+impl StoreBrain {
+    pub(crate) fn of(store: Store) -> Self {
+        Self {
+            store: Mutex::new(store),
+            refuse: Mutex::new(0),
+            commits: AtomicU32::new(0),
+        }
+    }
+}
+
 impl FactBrain for StoreBrain {
     fn view(&self) -> View {
         self.store.lock().unwrap().view()
@@ -71,11 +81,7 @@ impl Bench {
         let store = Store::open(&folder, "b").unwrap();
         Self {
             disk,
-            brain: StoreBrain {
-                store: Mutex::new(store),
-                refuse: Mutex::new(0),
-                commits: AtomicU32::new(0),
-            },
+            brain: StoreBrain::of(store),
             state: FactState::default(),
             forms: FormTable::default(),
             clock: Cell::new(START),
@@ -93,11 +99,7 @@ impl Bench {
         let store = Store::open(&folder, "b").unwrap();
         Self {
             disk,
-            brain: StoreBrain {
-                store: Mutex::new(store),
-                refuse: Mutex::new(0),
-                commits: AtomicU32::new(0),
-            },
+            brain: StoreBrain::of(store),
             state: FactState::default(),
             forms: FormTable::default(),
             clock,

@@ -7,7 +7,7 @@ use crate::visibility::{MINE, channel, daemon};
 use crate::walk::{self, Outcome};
 
 /// Calls that change nothing. A new call is refused to readers, or it is one of these.
-const READ: [&str; 40] = [
+const READ: [&str; 41] = [
     "/amem.v1.AdminService/GetStatus",
     "/amem.v1.AdminService/ListJobs",
     "/amem.v1.AdminService/ListKeptFiles",
@@ -19,6 +19,7 @@ const READ: [&str; 40] = [
     "/amem.v1.BrainService/ListBrains",
     "/amem.v1.BrainService/OpenBrain",
     "/amem.v1.BrainService/VerifyBrain",
+    "/amem.v1.FactService/ExportFacts",
     "/amem.v1.FactService/GetFact",
     "/amem.v1.FactService/GetFactHistory",
     "/amem.v1.FactService/ListFactConflicts",

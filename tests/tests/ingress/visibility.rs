@@ -118,6 +118,12 @@ fn other(call: &str) -> Vec<u8> {
             ..Default::default()
         }
         .encode_to_vec(),
+        "SetFactFeedback brain" => v1::SetFactFeedbackRequest {
+            id: uuid::Uuid::nil().to_string(),
+            rating: v1::FactRating::Positive.into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
         "DeleteFacts brain" | "ListFactConflicts brain" | "ResetFacts brain" => {
             v1::ResetFactsRequest {
                 scope: of_a_user(),

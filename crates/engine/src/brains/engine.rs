@@ -1,8 +1,9 @@
 //! The engine: what the brains of one folder share.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use amem_store::Folder;
@@ -55,6 +56,17 @@ pub(super) struct EngineInner {
     ),
     /// How many names were worked on; waiters for a name are notified by it.
     pub(super) worked_on: watch::Sender<u64>,
+    /// Looks at each brain that was opened.
+    pub(super) on_open: OnceLock<OpenHook>,
+}
+
+/// Looks at a brain that was opened, on a thread that may wait.
+pub(super) struct OpenHook(pub(super) Arc<dyn Fn(&OpenBrain) + Send + Sync>);
+
+impl fmt::Debug for OpenHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OpenHook")
+    }
 }
 
 impl Engine {
@@ -77,7 +89,13 @@ impl Engine {
             finalising: tokio::sync::Mutex::default(),
             asked: (asked, tokio::sync::Mutex::new(names)),
             worked_on: watch::Sender::new(0),
+            on_open: OnceLock::new(),
         }))
+    }
+
+    /// Has `look` look at each brain that is opened from now on, before its first caller gets it. The first hook stays.
+    pub fn on_open(&self, look: impl Fn(&OpenBrain) + Send + Sync + 'static) {
+        drop(self.0.on_open.set(OpenHook(Arc::new(look))));
     }
 
     /// How many connections the limit of open files allows beside the brains.

@@ -184,6 +184,7 @@ impl Engine {
                 *slot = Some(brain.clone());
                 self.problems().remove(name);
                 self.0.health.report(name, true).await;
+                self.look_at(&brain).await;
                 Ok(brain)
             }
             Err(error) => {
@@ -199,6 +200,16 @@ impl Engine {
                 Err(error)
             }
         }
+    }
+
+    /// Shows a brain that was opened to the hook.
+    async fn look_at(&self, brain: &Arc<OpenBrain>) {
+        let Some(hook) = self.0.on_open.get().map(|hook| hook.0.clone()) else {
+            return;
+        };
+        let brain = brain.clone();
+        // A hook that panics is a defect, and logged as one; the brain is open all the same.
+        drop(blocking(move || hook(&brain)).await);
     }
 
     /// Why a brain could not be opened a moment ago: another try at once would find the same.

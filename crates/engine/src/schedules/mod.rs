@@ -8,6 +8,7 @@
 //! Promises: a job never overlaps itself, even if its caller stops waiting; few run at a time; what it writes goes
 //! through the brain's queue in small portions, so that no other write waits for a job; its outcome is listed, and sent
 //! to subscribers.
+//! Work of other layers that has times of its own runs as a job too (`run_unscheduled`).
 //! Not here: checkpoints that follow the journal and not the clock (`checkpoints`).
 
 mod scheduler;

@@ -175,6 +175,37 @@ impl Schedules {
         self.run_work(caller, brain, kind, work).await
     }
 
+    /// Runs work that follows no schedule of the brain, as a job: listed, logged and sent to subscribers like the
+    /// others. A closed brain is opened for it, one at a time, and closed again unless a caller has used it meanwhile.
+    /// `work` returns what it did, or none if there was nothing to do.
+    ///
+    /// # Errors
+    /// Why the brain can't be opened; else why the work failed.
+    pub async fn run_unscheduled<W>(
+        &self,
+        name: &str,
+        kind: JobKind,
+        work: impl FnOnce(Arc<OpenBrain>) -> W,
+    ) -> Result<String>
+    where
+        W: Future<Output = Result<Option<String>>> + Send + 'static,
+    {
+        let open = self.0.engine.open_brains();
+        if let Some(brain) = open.into_iter().find(|brain| brain.name == name) {
+            return self.run_in_turn(&brain, kind, work(brain.clone())).await;
+        }
+        // The semaphore is never closed.
+        let _permit = self.0.waking.acquire().await.ok();
+        let _woken = WokenBrain::new(self, name);
+        let brain = self.0.engine.open(name).await?;
+        let opened = Instant::now();
+        let done = self.run_in_turn(&brain, kind, work(brain.clone())).await;
+        drop(brain);
+        let unused = |brain: &OpenBrain| brain.is_idle(opened.elapsed());
+        self.0.engine.close_if(name, unused).await;
+        done
+    }
+
     /// Does the work of a job, to its end, even if its caller stops waiting.
     async fn run_work(
         &self,

@@ -1,7 +1,10 @@
-//! Changes by request: a new text for a memory, its end, the end of all memories of a scope.
+//! Changes by request: a new text for a memory, its end, many of them at once, the end of all memories of a scope.
 
 mod request;
 mod run;
 
+mod batch;
+
+pub use batch::{ChangeOutcome, delete_many, update_many};
 pub use request::{UpdateRequest, memory_id};
 pub use run::{delete, delete_all, update};

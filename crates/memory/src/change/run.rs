@@ -15,11 +15,14 @@ use crate::scope::FactScope;
 use crate::slots::slot_keys;
 use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem, NewFact, StoredMemory};
 
+/// The failure of an embedder that gives fewer vectors than texts.
+pub(super) const NO_VECTOR: &str = "the embedder gave no vector";
+
 /// What a direct change is called in history.
 const BY_CALLER: &str = "caller";
 
 /// The current memory of an id within a scope; a memory of another scope does not exist for the caller.
-fn current(store: &dyn FactStore, scope: &FactScope, id: Uuid) -> Result<StoredMemory> {
+pub(super) fn current(store: &dyn FactStore, scope: &FactScope, id: Uuid) -> Result<StoredMemory> {
     let found = store
         .get(id)?
         .filter(|found| scope.covers(&found.item.scope));
@@ -61,45 +64,10 @@ pub fn update(
     {
         return Err(Error::Changed);
     }
-    let text = request
-        .text
-        .as_deref()
-        .map_or(item.memory.as_str(), str::trim)
-        .to_owned();
-    let metadata = request
-        .metadata
-        .clone()
-        .unwrap_or_else(|| item.metadata.clone());
-    let vector = embedder
-        .embed(&[&text])
-        .pop()
-        .unwrap_or_else(|| Err("the embedder gave no vector".into()));
-    let is_sentence = text.chars().count() <= FACT_CHARS_MAX;
-    let fact = NewFact {
-        hash: text_hash(&text),
-        kind: item.kind,
-        source: FactSource::Caller,
-        confidence: 1.0,
-        vector: vector.clone().ok().flatten(),
-        slots: if is_sentence {
-            slot_keys(&text)
-        } else {
-            Vec::new()
-        },
-        metadata,
-        expires: item.expires_at,
-        // A new text may be of another time: what the old one said does not hold for it.
-        validity: if text == item.memory {
-            item.validity
-        } else {
-            Default::default()
-        },
-        sources: Vec::new(),
-        because: Vec::new(),
-        is_quarantined: item.is_quarantined,
-        why: BY_CALLER.to_owned(),
-        text,
-    };
+    let text = new_text(request, &item);
+    let vector = embedder.embed(&[text]).pop();
+    let vector = vector.unwrap_or_else(|| Err(NO_VECTOR.into()));
+    let fact = new_version(request, &item, vector.clone().ok().flatten());
     let after = MemoryItem {
         memory: fact.text.clone(),
         hash: fact.hash.clone(),
@@ -125,6 +93,51 @@ pub fn update(
     Ok(after)
 }
 
+/// The text that a memory has after an update.
+pub(super) fn new_text<'t>(request: &'t UpdateRequest, item: &'t MemoryItem) -> &'t str {
+    let text = request.text.as_deref();
+    text.map_or(item.memory.as_str(), str::trim)
+}
+
+/// The version that an update makes.
+pub(super) fn new_version(
+    request: &UpdateRequest,
+    item: &MemoryItem,
+    vector: Option<Vec<f32>>,
+) -> NewFact {
+    let text = new_text(request, item).to_owned();
+    let metadata = request
+        .metadata
+        .clone()
+        .unwrap_or_else(|| item.metadata.clone());
+    let is_sentence = text.chars().count() <= FACT_CHARS_MAX;
+    NewFact {
+        hash: text_hash(&text),
+        kind: item.kind,
+        source: FactSource::Caller,
+        confidence: 1.0,
+        vector,
+        slots: if is_sentence {
+            slot_keys(&text)
+        } else {
+            Vec::new()
+        },
+        metadata,
+        expires: item.expires_at,
+        // A new text may be of another time: what the old one said does not hold for it.
+        validity: if text == item.memory {
+            item.validity
+        } else {
+            Default::default()
+        },
+        sources: Vec::new(),
+        because: Vec::new(),
+        is_quarantined: item.is_quarantined,
+        why: BY_CALLER.to_owned(),
+        text,
+    }
+}
+
 /// Ends a memory; its history stays. Returns the memory as it was. Errors: `NotFound`, `Deleted`, `Changed`.
 pub fn delete(
     id: Uuid,
@@ -137,7 +150,7 @@ pub fn delete(
     Ok(item)
 }
 
-fn deletion(item: &MemoryItem) -> FactOp {
+pub(super) fn deletion(item: &MemoryItem) -> FactOp {
     FactOp::Delete {
         id: item.id,
         old: item.memory.clone(),

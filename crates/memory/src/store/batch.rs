@@ -100,7 +100,7 @@ pub enum FactOp {
 /// What is committed together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FactBatch {
-    /// Whose memories they are.
+    /// Whose memories they are; no field for changes of any scopes. Memories that are changed keep their own.
     pub scope: FactScope,
     /// The present of the request.
     pub at: Micros,
@@ -111,7 +111,7 @@ pub struct FactBatch {
     pub turns: Vec<NewTurn>,
     /// The changes.
     pub ops: Vec<FactOp>,
-    /// Work that is left.
+    /// Work that is left; of a batch of any scopes each piece is about memories of one.
     pub pending: Vec<PendingWork>,
     /// The idempotency key, the hash of the request and the answer that a repetition gets.
     pub answered: Option<(String, String, Value)>,

@@ -51,6 +51,8 @@ pub enum HistoryEvent {
     Update,
     /// It ended.
     Delete,
+    /// A caller said what it thinks of it; its text is unchanged.
+    Feedback,
 }
 
 /// One version of a memory.

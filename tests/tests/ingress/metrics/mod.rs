@@ -160,6 +160,36 @@ async fn the_slowest_subscription_is_at_most_as_far_behind_as_there_are_commits(
 }
 
 #[tokio::test]
+async fn pending_facts_of_an_open_brain_are_counted() {
+    let (daemon, client) = daemon().await;
+    let from = daemon.metrics.unwrap();
+    let gauge = "amemd_brain_pending_facts{brain=\"work\"}";
+    assert_eq!(MetricsPage::of(from).value(gauge), 0.0);
+    // Work that waits for other settings, as fact memory writes it: nothing tries it again.
+    let id = uuid::Uuid::new_v4();
+    let work =
+        serde_json::json!({"reason": "refused", "detail": "no key", "tries": 1, "next_try": null});
+    let entry = serde_json::json!({"id": id, "scope": {}, "work": work, "since": 1});
+    let attributes = serde_json::json!({"amem.pending": {"id": id, "state": "open"}});
+    let event = v1::NewEvent {
+        r#type: v1::EventType::Fact.into(),
+        text: entry.to_string(),
+        attributes_json: attributes.to_string(),
+        ..Default::default()
+    };
+    let ingest = v1::IngestRequest {
+        brain: "work".into(),
+        events: vec![event],
+        ..Default::default()
+    };
+    client.memory().ingest(ingest).await.unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while MetricsPage::of(from).value(gauge) != 1.0 {
+        assert!(Instant::now() < until, "it is not counted");
+    }
+}
+
+#[tokio::test]
 async fn every_metric_of_the_dashboard_exists() {
     let (daemon, _client) = daemon().await;
     let scraped = MetricsPage::of(daemon.metrics.unwrap());

@@ -1,0 +1,48 @@
+//! Exports: all memories of a scope at one moment, with what is known about each, one after the other.
+
+use amem_memory::store::MemoryItem;
+
+use crate::error::Result;
+use crate::facts::Facts;
+use crate::feedback::{FactFeedback, feedback_of};
+use crate::history::{HistoryEntry, history};
+use crate::listing::{FactCursor, ListRequest};
+use crate::scope_plan::FactMoment;
+
+/// A memory with what is known about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExportedFact {
+    /// The memory.
+    pub item: MemoryItem,
+    /// The feedback that holds.
+    pub feedback: Option<FactFeedback>,
+    /// Its history, if it was asked for; in order of time.
+    pub history: Vec<HistoryEntry>,
+}
+
+impl Facts<'_> {
+    /// The memories of a scope at a moment, for `export_next`. The page of the request is not used. Errors: no scope.
+    pub fn export(&self, request: &ListRequest, moment: &FactMoment) -> Result<FactCursor> {
+        FactCursor::new(moment, request)
+    }
+}
+
+impl FactCursor {
+    /// The next memory of an export, with its history if that is wanted; `None` at the end.
+    pub fn export_next(&mut self, with_history: bool) -> Result<Option<ExportedFact>> {
+        let Some((_, item)) = self.advance()? else {
+            return Ok(None);
+        };
+        let view = self.moment().view();
+        let told = if with_history {
+            history(view, item.id)?.map(|history| history.entries)
+        } else {
+            None
+        };
+        Ok(Some(ExportedFact {
+            feedback: feedback_of(view, item.id)?,
+            history: told.unwrap_or_default(),
+            item,
+        }))
+    }
+}
