@@ -35,7 +35,8 @@ impl FactCursor {
         };
         let view = self.moment().view();
         let told = if with_history {
-            history(view, item.id)?.map(|history| history.entries)
+            let scope = self.scope_of(&item).unwrap_or_else(|| item.scope.clone());
+            history(view, item.id, &scope)?.map(|history| history.entries)
         } else {
             None
         };

@@ -106,6 +106,12 @@ impl FactCursor {
         &self.moment
     }
 
+    /// The scope of the request that a memory is in; a filter may name several.
+    pub(crate) fn scope_of(&self, item: &MemoryItem) -> Option<FactScope> {
+        let mut scopes = self.scopes.iter();
+        scopes.find(|scope| scope.covers(&item.scope)).cloned()
+    }
+
     /// The next memory, and the event of its version; `None` at the end.
     pub(crate) fn advance(&mut self) -> Result<Option<(NodeId, MemoryItem)>> {
         while let Some(id) = self.ids.pop() {
