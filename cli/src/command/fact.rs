@@ -5,6 +5,7 @@ use amem_format::Micros;
 use amem_format::view::AsOf;
 use clap::{Args, Subcommand};
 
+use crate::args::scope::ScopeArgs;
 use crate::command::fact_input;
 use crate::command::fact_output::{
     AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
@@ -63,29 +64,13 @@ struct FactBrainArgs {
 struct FactScopeArgs {
     #[command(flatten)]
     of: FactBrainArgs,
-    /// Whose memories: a user.
-    #[arg(long, value_name = "USER")]
-    user: Option<String>,
-    /// Whose memories: an agent.
-    #[arg(long, value_name = "AGENT")]
-    of_agent: Option<String>,
-    /// Whose memories: an app.
-    #[arg(long, value_name = "APP")]
-    app: Option<String>,
-    /// Whose memories: a run.
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
+    #[command(flatten)]
+    whose: ScopeArgs,
 }
 
 impl FactScopeArgs {
     fn scope(&self) -> Option<v1::Scope> {
-        let scope = v1::Scope {
-            user: self.user.clone(),
-            agent: self.of_agent.clone(),
-            run: self.run.clone(),
-            app: self.app.clone(),
-        };
-        (scope != v1::Scope::default()).then_some(scope)
+        self.whose.scope()
     }
 
     fn brain(&self) -> String {
@@ -236,10 +221,13 @@ struct DeleteFactArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fact users
-  amemctl fact users --brain work --json")]
+  amemctl fact users --app mail
+  amemctl fact users --brain work --json
+
+With a scope it counts the memories of that scope only.")]
 struct UsersArgs {
     #[command(flatten)]
-    of: FactBrainArgs,
+    scope: FactScopeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -307,7 +295,7 @@ impl FactArgs {
             FactCommand::Delete(delete) => delete.run(cx),
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
-            FactCommand::Users(users) => users.of.users(cx),
+            FactCommand::Users(users) => users.scope.users(cx),
             FactCommand::Pending(pending) => pending.run(cx),
             FactCommand::Review(review) => review.scope.review(cx),
             FactCommand::EraseSource(erase) => erase.run(cx),
@@ -498,24 +486,6 @@ impl ResetFactArgs {
     }
 }
 
-impl FactBrainArgs {
-    fn users(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let remote = cx.daemon()?;
-        let scopes = all_pages(|page_token| {
-            let request = v1::ListFactScopesRequest {
-                brain: self.brain.clone(),
-                page_token,
-                ..Default::default()
-            };
-            let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
-            Ok((answer.scopes, answer.next_page_token))
-        })?;
-        let output = ScopesOutput::of(&scopes)?;
-        cx.answer(None, &output, |page| output.write(page))?;
-        Ok(Exit::Ok)
-    }
-}
-
 impl PendingFactArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let (brain, scope) = (self.scope.brain(), self.scope.scope());
@@ -548,6 +518,23 @@ impl PendingFactArgs {
 }
 
 impl FactScopeArgs {
+    fn users(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let remote = cx.daemon()?;
+        let scopes = all_pages(|page_token| {
+            let request = v1::ListFactScopesRequest {
+                brain: self.brain(),
+                scope: self.scope(),
+                page_token,
+                ..Default::default()
+            };
+            let answer = remote.call(remote.client.facts().list_fact_scopes(request))?;
+            Ok((answer.scopes, answer.next_page_token))
+        })?;
+        let output = ScopesOutput::of(&scopes)?;
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+
     fn review(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let remote = cx.daemon()?;
         let conflicts = all_pages(|page_token| {
