@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
-use crate::auth::{AccessControl, Role, Secrets, Tokens};
+use crate::auth::{AccessControl, Role, Secrets, TokenRights, Tokens};
 use crate::config::{Config, Limits, Setting};
 use crate::error::Result;
 use crate::log;
@@ -157,13 +157,8 @@ impl Control {
     }
 
     /// Creates a token and returns its secret. The token is in force by then.
-    pub(crate) fn create_token(
-        &self,
-        name: &str,
-        role: Role,
-        brains: &[String],
-    ) -> refusal::Result<String> {
-        self.change_tokens(|tokens| tokens.create(name, role, brains))
+    pub(crate) fn create_token(&self, name: &str, rights: &TokenRights) -> refusal::Result<String> {
+        self.change_tokens(|tokens| tokens.create(name, rights))
     }
 
     /// Revokes a token: calls under way with it end.

@@ -2,5 +2,6 @@
 
 pub(crate) mod event_id;
 pub(crate) mod literal;
+pub(crate) mod scope;
 pub(crate) mod selection;
 pub(crate) mod text;

@@ -202,10 +202,13 @@ struct DeleteFactArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fact users
-  amemctl fact users --brain work --json")]
+  amemctl fact users --app mail
+  amemctl fact users --brain work --json
+
+With a scope it counts the memories of that scope only.")]
 struct UsersArgs {
     #[command(flatten)]
-    of: FactBrainArgs,
+    scope: FactScopeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -465,7 +468,8 @@ impl UsersArgs {
         let remote = cx.daemon()?;
         let scopes = all_pages(|page_token| {
             let request = v1::ListFactScopesRequest {
-                brain: self.of.brain.clone(),
+                brain: self.scope.brain(),
+                scope: self.scope.scope(),
                 page_token,
                 ..Default::default()
             };

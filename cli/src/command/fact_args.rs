@@ -3,6 +3,7 @@
 use amem_client::v1;
 use clap::Args;
 
+use crate::args::scope::ScopeArgs;
 use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
@@ -16,29 +17,13 @@ pub(super) struct FactBrainArgs {
 pub(super) struct FactScopeArgs {
     #[command(flatten)]
     of: FactBrainArgs,
-    /// Whose memories: a user.
-    #[arg(long, value_name = "USER")]
-    user: Option<String>,
-    /// Whose memories: an agent.
-    #[arg(long, value_name = "AGENT")]
-    of_agent: Option<String>,
-    /// Whose memories: an app.
-    #[arg(long, value_name = "APP")]
-    app: Option<String>,
-    /// Whose memories: a run.
-    #[arg(long, value_name = "RUN")]
-    run: Option<String>,
+    #[command(flatten)]
+    whose: ScopeArgs,
 }
 
 impl FactScopeArgs {
     pub(super) fn scope(&self) -> Option<v1::Scope> {
-        let scope = v1::Scope {
-            user: self.user.clone(),
-            agent: self.of_agent.clone(),
-            run: self.run.clone(),
-            app: self.app.clone(),
-        };
-        (scope != v1::Scope::default()).then_some(scope)
+        self.whose.scope()
     }
 
     pub(super) fn brain(&self) -> String {

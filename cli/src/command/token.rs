@@ -2,10 +2,13 @@
 //!
 //! Promises: a token is printed once, when it is created, on stdout only; no list has it.
 
+use std::fmt;
+
 use amem_client::v1;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
+use crate::args::scope::ScopeArgs;
 use crate::connection::remote::{Remote, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,10 +41,13 @@ enum TokenCommand {
 #[command(after_help = "Examples:
   (umask 077; amemctl token create laptop > laptop.token)
   amemctl token create ci --role read --brain work --json | jq -r .data.token
+  (umask 077; amemctl token create ada-phone --user ada > ada.token)
   amemctl --address 127.0.0.1:7411 --token-file laptop.token brain ls
 
 amemd stores a hash: the token cannot be shown again. Callers are token:NAME in commits and in the log. The
-setting tcp.listen of amemd enables TCP.")]
+setting tcp.listen of amemd enables TCP.
+
+With --user, --of-agent, --app or --run its callers may use `amemctl fact` only, within that scope.")]
 struct CreateTokenArgs {
     /// Its name: letters, digits, -, _ and dots.
     name: String,
@@ -51,6 +57,8 @@ struct CreateTokenArgs {
     /// Only this brain; may be repeated. Its callers learn nothing of other brains.
     #[arg(long = "brain", value_name = "NAME")]
     brains: Vec<String>,
+    #[command(flatten)]
+    whose: ScopeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -86,7 +94,53 @@ struct CreateTokenOutput<'a> {
     role: TokenRole,
     /// Empty: all.
     brains: &'a [String],
+    /// Not there: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<TokenScope>,
     token: String,
+}
+
+/// Whose memories a token is for.
+#[derive(Serialize)]
+struct TokenScope {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+}
+
+impl From<v1::Scope> for TokenScope {
+    fn from(scope: v1::Scope) -> Self {
+        Self {
+            user: scope.user,
+            agent: scope.agent,
+            app: scope.app,
+            run: scope.run,
+        }
+    }
+}
+
+impl fmt::Display for TokenScope {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = [
+            ("user", &self.user),
+            ("agent", &self.agent),
+            ("app", &self.app),
+            ("run", &self.run),
+        ];
+        let named = fields
+            .iter()
+            .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        for (at, (name, value)) in named.enumerate() {
+            let separator = if at == 0 { "" } else { ", " };
+            write!(out, "{separator}{name} {value}")?;
+        }
+        Ok(())
+    }
 }
 
 #[derive(Serialize)]
@@ -100,6 +154,9 @@ struct TokenRow {
     role: &'static str,
     /// Empty: all.
     brains: Vec<String>,
+    /// Not there: no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<TokenScope>,
     created: Option<Time>,
 }
 
@@ -134,6 +191,7 @@ impl CreateTokenArgs {
             name: self.name.clone(),
             permission: self.role.permission().into(),
             brains: self.brains.clone(),
+            scope: self.whose.scope(),
         };
         let remote = cx.reach().running()?;
         let answer = remote.call(remote.client.admin().create_token(request))?;
@@ -141,6 +199,7 @@ impl CreateTokenArgs {
             name: &self.name,
             role: self.role,
             brains: &self.brains,
+            scope: self.whose.scope().map(TokenScope::from),
             token: answer.token,
         };
         // Only the token goes to stdout: it is redirected into a file.
@@ -184,6 +243,7 @@ fn row(token: &v1::Token) -> Result<TokenRow, Failure> {
             v1::Permission::Unspecified => "unknown",
         },
         brains: token.brains.clone(),
+        scope: token.scope.clone().map(TokenScope::from),
         created: Time::maybe(token.create_time)?,
     })
 }
@@ -194,6 +254,7 @@ fn write(output: &TokenList, page: &mut TextPage) {
         ("role", Align::Left),
         ("made", Align::Left),
         ("brains", Align::Left),
+        ("memories of", Align::Left),
     ]);
     for token in &output.tokens {
         let made = token.created.map(|made| when::short(made.0));
@@ -206,6 +267,10 @@ fn write(output: &TokenList, page: &mut TextPage) {
             } else {
                 token.brains.join(", ")
             },
+            token
+                .scope
+                .as_ref()
+                .map_or_else(|| "all".to_owned(), TokenScope::to_string),
         ]);
     }
     table.write(page);

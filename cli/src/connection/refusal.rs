@@ -35,6 +35,12 @@ const BY_REASON: &[(&str, &str, Exit, &str)] = &[
         "say whose memories are meant: --user, --of-agent, --app or --run",
     ),
     (
+        "TOKEN_SCOPE",
+        "token_scope",
+        Exit::Refused,
+        "use a token without a scope, or leave --user, --of-agent, --app and --run to the token",
+    ),
+    (
         "UNKNOWN_EVENT",
         "unknown_event",
         Exit::NotFound,

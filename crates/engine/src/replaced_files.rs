@@ -22,7 +22,7 @@ use crate::limits::REPLACED_HELD_MAX;
 const FOLLOW_EVERY: Duration = Duration::from_millis(250);
 /// The pause between two checks while an erase waits: at first, and at most.
 const CHECK_AFTER: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// How long an erase waits beyond the caller's time for this process alone: its own queries and its checkpoint end soon,
+/// How long an erase waits beyond the time of the caller for this process alone: its queries and checkpoints end soon,
 /// and the caller asks about readers.
 const OWN_WAIT: Duration = Duration::from_secs(1);
 

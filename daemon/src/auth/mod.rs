@@ -20,5 +20,5 @@ pub(crate) use digest::Digest;
 pub(crate) use grants::AccessControl;
 pub(crate) use rights::Rights;
 pub(crate) use secrets::{ClientCa, Secrets, certificate_name};
-pub(crate) use tokens::Token;
 pub use tokens::Tokens;
+pub(crate) use tokens::{Token, TokenRights};

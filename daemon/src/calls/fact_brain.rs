@@ -8,7 +8,7 @@ use amem_proto::answer::Code;
 use amem_store::NewBrain;
 use tokio::runtime::Handle;
 
-use super::fact_memory::DEFAULT_BRAIN;
+use super::fact_memory::{DEFAULT_BRAIN, brain_name};
 use super::gateway::Gateway;
 use crate::auth::{Caller, Role};
 use crate::refusal::Result;
@@ -16,7 +16,7 @@ use crate::refusal::Result;
 impl Gateway {
     /// The brain of a request about facts; the default one is made for a caller that may write it.
     pub(super) async fn fact_brain(&self, caller: &Caller, name: &str) -> Result<Arc<OpenBrain>> {
-        let name = if name.is_empty() { DEFAULT_BRAIN } else { name };
+        let name = brain_name(name);
         let missing = match self.brains.get(caller, name).await {
             Ok(brain) => return Ok(brain),
             Err(refusal) if refusal.reason == "UNKNOWN_BRAIN" && name == DEFAULT_BRAIN => refusal,

@@ -15,18 +15,25 @@ use tracing::Instrument;
 use super::answers::{AnswerSender, AnswerStream};
 use super::fact_memory::now;
 use super::fact_messages::{self as convert, filter, scope};
-use super::gateway::Gateway;
+use super::gateway::{Gateway, ScopedRequest};
 use super::validate::Validate;
 use crate::auth::Caller;
 use crate::limits::{EXPORTS_MAX, FACTS_PART_BYTES, FACTS_PART_MAX, PARTS_WAITING_MAX};
 use crate::refusal::{Refusal, Result};
 
+impl ScopedRequest for v1::ExportFactsRequest {
+    fn scope_mut(&mut self) -> &mut Option<v1::Scope> {
+        &mut self.scope
+    }
+}
+
 /// Sends the memories of a scope.
 pub(crate) async fn export(
     gateway: &Arc<Gateway>,
     caller: &Caller,
-    request: v1::ExportFactsRequest,
+    mut request: v1::ExportFactsRequest,
 ) -> Result<AnswerStream<v1::ExportFactsResponse>> {
+    let caller = &request.put_within(caller)?;
     let request = request.validate()?;
     let list = ListRequest {
         scope: scope(request.scope),

@@ -17,6 +17,15 @@ use crate::refusal::Refusal;
 /// The brain of requests that name none.
 pub(crate) const DEFAULT_BRAIN: &str = "memories";
 
+/// The brain that a request means.
+pub(super) fn brain_name(asked: &str) -> &str {
+    if asked.is_empty() {
+        DEFAULT_BRAIN
+    } else {
+        asked
+    }
+}
+
 /// What the calls on each brain share: by name, of one instance.
 #[derive(Debug, Default)]
 pub(crate) struct FactMemory {

@@ -105,7 +105,8 @@ fn validity(validity: Validity) -> Option<v1::FactValidity> {
     })
 }
 
-fn scope_message(scope: &FactScope) -> v1::Scope {
+/// A scope as a message.
+pub(super) fn scope_message(scope: &FactScope) -> v1::Scope {
     v1::Scope {
         user: scope.user.clone(),
         agent: scope.agent.clone(),

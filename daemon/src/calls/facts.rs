@@ -11,7 +11,7 @@ use amem_proto::answer::{as_of, moment};
 use amem_proto::v1;
 use prost::Message;
 
-use super::fact_memory::{DEFAULT_BRAIN, now};
+use super::fact_memory::{brain_name, now};
 use super::fact_messages::{self as convert, filter, id, metadata, scope, time};
 use super::gateway::{Gateway, Handle};
 use super::validate::unknown_page_token;
@@ -299,11 +299,11 @@ impl Handle for v1::ListFactScopesRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let size = page_size(request.page_size);
+        let (within, size) = (scope(request.scope), page_size(request.page_size));
         let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &amem_facts::Facts<'_>| {
             let at = facts.moment(None)?;
-            Ok((moment(at.view()), facts.users(&scope(None), &at)?))
+            Ok((moment(at.view()), facts.users(&within, &at)?))
         };
         let (moment, scopes) = gateway.with_facts(caller, &brain, "", work).await?;
         // They are in order: a token is the last of its page.
@@ -414,12 +414,7 @@ impl Handle for v1::RetryPendingFactsRequest {
 /// The erasure of events of a brain, as MemoryService does it.
 fn erase(brain: &str, ids: &[amem_format::NodeId], agent: String) -> v1::EraseRequest {
     v1::EraseRequest {
-        brain: if brain.is_empty() {
-            DEFAULT_BRAIN
-        } else {
-            brain
-        }
-        .to_owned(),
+        brain: brain.to_owned(),
         event_ids: ids.iter().map(|id| id.0).collect(),
         options: Some(v1::WriteOptions {
             agent,
@@ -439,6 +434,10 @@ impl Handle for v1::ResetFactsRequest {
     ) -> Result<Self::Response> {
         let (agent, _) = options(request.options)?;
         let scope = scope(request.scope);
+        if request.everything {
+            // A token with a scope never has the role: what it asks for is not its own.
+            caller.check(brain_name(&request.brain), Role::Admin)?;
+        }
         if request.everything && scope != Default::default() {
             let why = "it is set beside a scope: set one of them";
             return Err(Refusal::invalid("everything", why));
@@ -447,9 +446,6 @@ impl Handle for v1::ResetFactsRequest {
             scope.validate()?;
         }
         let brain = gateway.fact_brain(caller, &request.brain).await?;
-        if request.everything {
-            caller.check(&brain.name, Role::Admin)?;
-        }
         let work = move |facts: &amem_facts::Facts<'_>| facts.events_of_scope(&scope);
         let ids = gateway.with_facts(caller, &brain, &agent, work).await?;
         let mut response = v1::ResetFactsResponse {

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_proto::answer::{Code, Question};
+use amem_proto::v1;
 use tokio::sync::{Semaphore, watch};
 
 use super::answers::AnswerBudget;
 use super::fact_memory::FactMemory;
+use super::fact_messages::{scope, scope_message};
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -23,6 +25,7 @@ use crate::limits::{
 use crate::refusal::{Refusal, Result};
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
+use amem_memory::FactScope;
 
 /// What all calls share.
 #[derive(Debug)]
@@ -136,7 +139,43 @@ impl Gateway {
     ) -> Result<C::Response> {
         C::handle(request.validate()?, self, caller).await
     }
+
+    /// Executes a request about facts, within the scope of the caller's token.
+    pub(crate) async fn fact_as<C: Handle + ScopedRequest>(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut request: C,
+    ) -> Result<C::Response> {
+        let caller = request.put_within(caller)?;
+        self.call_as(&caller, request).await
+    }
 }
+
+/// A request about facts. The dispatch needs it, so that no call of FactService leaves the scope of a token.
+pub(crate) trait ScopedRequest {
+    /// The scope of the request.
+    fn scope_mut(&mut self) -> &mut Option<v1::Scope>;
+
+    /// Fills in the scope of the caller's token; returns the caller as it may execute the request then.
+    fn put_within(&mut self, caller: &Caller) -> Result<Caller> {
+        let field = self.scope_mut();
+        let (within, caller) = caller.within(&scope(field.take()))?;
+        *field = (within != FactScope::default()).then(|| scope_message(&within));
+        Ok(caller)
+    }
+}
+
+macro_rules! scoped {
+    ($($method:ident $request:ident $response:ident;)*) => {
+        $(impl ScopedRequest for v1::$request {
+            fn scope_mut(&mut self) -> &mut Option<v1::Scope> {
+                &mut self.scope
+            }
+        })*
+    };
+}
+
+amem_proto::for_each_fact_call!(scoped);
 
 /// A request that is neither a question nor a change, has one answer and is no stream.
 pub(crate) trait Handle: Validate {

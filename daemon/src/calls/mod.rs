@@ -2,8 +2,9 @@
 //!
 //! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the
 //! refusal:
-//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::call_as` does
-//! everything else with one request and one answer; each stream has a function of its own.
+//! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::fact_as` a
+//! request about facts, `Gateway::call_as` does everything else with one request and one answer; each stream has a
+//! function of its own.
 //!
 //! Promises: a request is checked once, before a brain is opened; a refusal says what is valid.
 //! Not here: who may call, and how often (`ingress`); codes and frames of a protocol (`grpc`); what a question means

@@ -4,11 +4,11 @@
 
 use amem_proto::v1;
 
+use super::fact_messages::{scope, scope_message};
 use super::gateway::page_size;
 use super::status;
 use super::validate::Validate;
-use crate::auth::Role;
-use crate::auth::Token;
+use crate::auth::{Role, Token, TokenRights};
 use crate::brains::{blocking, to_its_end};
 use crate::control::{Control, LiveConfig, tokens};
 use crate::refusal::{Refusal, Result};
@@ -18,12 +18,23 @@ pub(super) async fn create(
     control: &Control,
     (request, role): (v1::CreateTokenRequest, Role),
 ) -> Result<v1::CreateTokenResponse> {
-    let (control, name, brains) = (control.clone(), request.name, request.brains);
+    let (control, name) = (control.clone(), request.name);
+    let rights = TokenRights {
+        role,
+        brains: request.brains,
+        scope: request.scope.map(|message| scope(Some(message))),
+    };
     // The token is in force once the file has it: this completes even if the caller leaves.
     let made = to_its_end(async move {
         blocking(move || {
-            let secret = control.create_token(&name, role, &brains)?;
-            tracing::info!(name, %role, ?brains, "created a token");
+            let secret = control.create_token(&name, &rights)?;
+            let TokenRights {
+                role,
+                brains,
+                scope,
+            } = &rights;
+            let is_scoped = scope.is_some();
+            tracing::info!(name, %role, ?brains, is_scoped, "created a token");
             Ok(secret)
         })
         .await?
@@ -66,9 +77,10 @@ pub(super) fn list(
 fn token(token: &Token) -> v1::Token {
     v1::Token {
         name: token.name.clone(),
-        permission: permission(token.role).into(),
-        brains: token.brains.clone(),
+        permission: permission(token.rights.role).into(),
+        brains: token.rights.brains.clone(),
         create_time: Some(status::time(token.created())),
+        scope: token.rights.scope.as_ref().map(scope_message),
     }
 }
 

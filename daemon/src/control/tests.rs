@@ -87,8 +87,12 @@ fn the_token_file_is_in_force_and_another_address_changes_nothing() {
     };
     assert!(names().is_empty());
     let mut changes = control.changes();
-    control.create_token("one", Role::Read, &[]).unwrap();
-    control.create_token("two", Role::Write, &[]).unwrap();
+    control
+        .create_token("one", &TokenRights::of(Role::Read))
+        .unwrap();
+    control
+        .create_token("two", &TokenRights::of(Role::Write))
+        .unwrap();
     assert_eq!(names(), ["one", "two"]);
     assert!(changes.has_changed().unwrap());
     changes.mark_unchanged();
@@ -110,7 +114,9 @@ fn the_token_file_is_in_force_and_another_address_changes_nothing() {
     fs::write(&file, "[[token]]\nname = 7\n").unwrap();
     let error = control.reload().unwrap_err().to_string();
     assert!(error.contains("tokens.toml: line"), "{error}");
-    let refusal = control.create_token("four", Role::Read, &[]).unwrap_err();
+    let refusal = control
+        .create_token("four", &TokenRights::of(Role::Read))
+        .unwrap_err();
     assert_eq!(refusal.reason, "TOKENS_FILE");
     assert_eq!(names(), ["three"]);
 
@@ -127,7 +133,7 @@ fn the_token_file_is_in_force_and_another_address_changes_nothing() {
 fn without_tcp_there_are_no_tokens_to_make() {
     let folder = tempfile::tempdir().unwrap();
     let refusal = start(folder.path(), "")
-        .create_token("a", Role::Read, &[])
+        .create_token("a", &TokenRights::of(Role::Read))
         .unwrap_err();
     assert_eq!(
         (refusal.code, &*refusal.reason),

@@ -175,7 +175,7 @@ macro_rules! admin {
 
 macro_rules! fact {
     ($($rows:tt)*) => {
-        service! { FactService by call_as as counted {
+        service! { FactService by fact_as as counted {
             type ExportFactsStream = StatusStream<v1::ExportFactsResponse>;
 
             async fn export_facts(

@@ -73,11 +73,19 @@ impl RequestAuthorization {
         let before = &self.caller;
         let goes_on = match end_on {
             EndOn::Change => {
-                (&now.principal, &now.rights, now.user)
-                    == (&before.principal, &before.rights, before.user)
+                (&now.principal, &now.rights, &now.scope, now.user)
+                    == (
+                        &before.principal,
+                        &before.rights,
+                        &before.scope,
+                        before.user,
+                    )
             }
             EndOn::Loss => {
-                now.principal == before.principal && before.rights.are_within(&now.rights)
+                let is_within = now.scope.is_none() || now.scope == before.scope;
+                now.principal == before.principal
+                    && before.rights.are_within(&now.rights)
+                    && is_within
             }
         };
         if goes_on {

@@ -81,8 +81,11 @@ impl Credentials {
         let token = tokens
             .find(&digest)
             .ok_or_else(|| token_refused("the token is unknown or revoked"))?;
-        let rights = Rights::with_each(token.role, &token.brains);
-        Ok(Caller::new(format!("token:{}", token.name), rights))
+        let rights = Rights::with_each(token.rights.role, &token.rights.brains);
+        Ok(Caller {
+            scope: token.rights.scope.clone(),
+            ..Caller::new(format!("token:{}", token.name), rights)
+        })
     }
 }
 

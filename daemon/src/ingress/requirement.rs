@@ -23,6 +23,8 @@ pub(crate) struct Requirement {
     pub(crate) is_repeatable: bool,
     /// True if it changes rights: its caller gets the answer even if it loses its own.
     pub(crate) changes_access: bool,
+    /// True if a caller whose token has a scope may make it: the request is put within the scope, or is about no brain.
+    pub(crate) is_scoped: bool,
     /// Bytes of the body, at most; of a stream, bytes of a message.
     pub(crate) request_bytes_max: u64,
 }
@@ -45,10 +47,14 @@ impl From<&Call> for Requirement {
             pace: call.pace,
             is_repeatable: call.is_repeatable,
             changes_access: call.changes_access,
+            is_scoped: call.service == FACT_SERVICE,
             request_bytes_max: bytes_max as u64,
         }
     }
 }
+
+/// The service whose requests are put within the scope of a token, by `Gateway::fact_as`.
+const FACT_SERVICE: &str = "FactService";
 
 /// Services of gRPC itself: service, method (`*`: every other one), pace.
 const GRPC: [(&str, &str, Pace); 4] = [
@@ -69,6 +75,7 @@ impl Requirement {
         pace: Pace::Call,
         is_repeatable: false,
         changes_access: false,
+        is_scoped: true,
         request_bytes_max: 0,
     };
 
@@ -86,12 +93,17 @@ impl Requirement {
             pace: row.2,
             is_repeatable: false,
             changes_access: false,
+            is_scoped: true,
             request_bytes_max: MESSAGE_BYTES_MAX as u64,
         })
     }
 
-    /// Checks the role. Over named brains each brain is checked again when the call looks it up.
+    /// Checks the scope of the caller's token, and the role. Over named brains each brain is checked again when the
+    /// call looks it up.
     pub(super) fn check(&self, caller: &Caller) -> Result<()> {
+        if !self.is_scoped {
+            caller.check_unscoped()?;
+        }
         match self.role {
             None => Ok(()),
             Some((role, CallReach::Named)) => caller.check_any(role),
@@ -128,6 +140,17 @@ mod tests {
                 (repeatable, changes_access),
                 "{path}"
             );
+        }
+    }
+
+    #[test]
+    fn a_token_with_a_scope_makes_calls_of_facts_and_of_health_only() {
+        for method in crate::ingress::methods::all() {
+            let requirement = Requirement::of_call(&method.path).unwrap();
+            let is_scoped = ["/amem.v1.FactService/", "/grpc.health.v1.Health/"]
+                .iter()
+                .any(|service| method.path.starts_with(service));
+            assert_eq!(requirement.is_scoped, is_scoped, "{}", method.path);
         }
     }
 

@@ -294,6 +294,10 @@ fn other_messages() -> Vec<Vec<u8>> {
         name: "n".into(),
         permission: v1::Permission::Write.into(),
         brains: vec![brain()],
+        scope: Some(v1::Scope {
+            user: Some("u".into()),
+            ..Default::default()
+        }),
     };
     let jobs = v1::ListJobsRequest {
         page_token: "7".into(),

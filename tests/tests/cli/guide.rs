@@ -1,7 +1,7 @@
 //! docs/guide.md and README.md, done: what they say that commands print is what they print.
 //!
 //! Blocks marked `console` are run in their order as a user of their own. A command that is shown without output must
-//! do well; of others, every line is compared, but for times.
+//! do well; of others, every line is compared, but for times and random ids.
 
 use std::path::Path;
 
@@ -52,7 +52,11 @@ fn comparable(line: &str, home: &Path) -> String {
     let line = without_times(&line);
     let words: Vec<&str> = line
         .split(' ')
-        .map(|word| if is_day_or_clock(word) { "TIME" } else { word })
+        .map(|word| match word {
+            word if is_day_or_clock(word) => "TIME",
+            word if uuid::Uuid::try_parse(word).is_ok() => "ID",
+            word => word,
+        })
         .collect();
     let kept = match line.contains('…') {
         // Where it was cut depends on how the times before it are printed.

@@ -254,7 +254,8 @@ fn tokens_are_created_listed_revoked_and_shown_once() {
     tool.data("token create ci --role read --brain work --brain notes", 0);
     let list = tool.told("token list");
     assert!(
-        list.contains("laptop write AGO all\n") && list.contains("ci read AGO notes, work\n"),
+        list.contains("laptop write AGO all all\n")
+            && list.contains("ci read AGO notes, work all\n"),
         "{list}"
     );
     let list = tool.envelope("token list");

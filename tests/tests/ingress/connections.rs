@@ -273,7 +273,7 @@ async fn connections_of_a_token_that_was_revoked_make_way_and_those_of_others_st
         let request = v1::CreateTokenRequest {
             name: name.into(),
             permission: permission.into(),
-            brains: Vec::new(),
+            ..Default::default()
         };
         let made = client.admin().create_token(request).await;
         tokens.push(made.unwrap().into_inner().token);

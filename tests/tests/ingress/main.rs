@@ -22,6 +22,7 @@ mod quotas;
 mod readers;
 mod reload;
 mod roles;
+mod scopes;
 mod secrets;
 mod start;
 mod stop;

@@ -211,6 +211,7 @@ impl Daemon {
             name: name.into(),
             permission: permission.into(),
             brains: brains.iter().map(|brain| (*brain).to_owned()).collect(),
+            ..Default::default()
         };
         let client = self.client().await;
         let made = client.admin().create_token(request).await;

@@ -10,12 +10,13 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use amem_memory::FactScope;
 use amem_store::disk::Disk;
 use amem_store::disk::atomic_file;
 use amem_store::disk::os::OsDisk;
 use serde::Deserialize;
 
-use super::token::{Token, check_name, in_order};
+use super::token::{Token, TokenRights, check_name};
 use crate::auth::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
@@ -42,6 +43,10 @@ struct TokenEntry {
     role: String,
     #[serde(default)]
     brains: Vec<String>,
+    user: Option<String>,
+    agent: Option<String>,
+    app: Option<String>,
+    run: Option<String>,
     created: u64,
     hash: String,
 }
@@ -70,7 +75,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
         // The text may be a secret in the wrong file: the error does not show it.
         let before = e.span().and_then(|span| text.get(..span.start));
         let line = 1 + before.unwrap_or("").matches('\n').count();
-        let what = "the file is a list of [[token]] with name, role, optional brains, created (seconds since 1970) and hash";
+        let what = "the file is a list of [[token]] with name, role, optional brains, user, agent, app and run, created (seconds \
+                    since 1970) and hash";
         wrong(path, format!("line {line} is invalid: {what}"))
     })?;
     tokens(written).map_err(|why| wrong(path, why))
@@ -120,13 +126,32 @@ fn token(entry: TokenEntry) -> Result<Token, String> {
     // An invalid name may be a secret: the error does not show it.
     check_name(&entry.name).map_err(|_| "its name is invalid".to_owned())?;
     let role = entry.role.parse();
+    let role = role.map_err(|why| format!("{:?}: {why}", entry.name))?;
     let digest = entry.hash.strip_prefix(SHA256).and_then(Digest::parse);
+    let scope = FactScope {
+        user: entry.user,
+        agent: entry.agent,
+        app: entry.app,
+        run: entry.run,
+    };
+    let rights = TokenRights {
+        role,
+        brains: entry.brains,
+        scope: (scope != FactScope::default()).then_some(scope),
+    };
+    // The reason may quote text of the file: the error does not show it.
+    let rights = rights.checked().map_err(|(field, _)| {
+        let name = &entry.name;
+        match field {
+            "brains" => {
+                format!("{name:?}: its brains are too many, or one is not the name of a brain")
+            }
+            "scope" => format!("{name:?}: a user, agent, app or run of it cannot be one"),
+            _ => format!("{name:?}: with a user, agent, app or run its role is read or write"),
+        }
+    })?;
     Ok(Token {
-        brains: in_order(entry.brains).map_err(|_| {
-            let name = &entry.name;
-            format!("{name:?}: its brains are too many, or one is not the name of a brain")
-        })?,
-        role: role.map_err(|why| format!("{:?}: {why}", entry.name))?,
+        rights,
         digest: digest.ok_or_else(|| {
             let name = &entry.name;
             format!("{name:?}: its hash must be {SHA256:?} and 64 hexadecimal digits")
@@ -136,18 +161,41 @@ fn token(entry: TokenEntry) -> Result<Token, String> {
     })
 }
 
+/// A value as TOML writes it. Values of scopes have no control characters.
+fn basic_string(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// Replaces the file.
 pub(super) fn write(path: &Path, tokens: &[Token]) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
     make_private(folder)?;
     let mut text = HEAD.to_owned();
     for token in tokens {
-        let (name, role, created) = (&token.name, token.role, token.created_secs);
+        let (name, rights, created) = (&token.name, &token.rights, token.created_secs);
+        let TokenRights {
+            role,
+            brains,
+            scope,
+        } = rights;
         let hash = token.digest.hex();
-        // Writing to a string does not fail, and no value needs escapes.
+        // Writing to a string does not fail, and only values of scopes need escapes.
         _ = write!(text, "\n[[token]]\nname = \"{name}\"\nrole = \"{role}\"\n");
-        if !token.brains.is_empty() {
-            _ = writeln!(text, "brains = [\"{}\"]", token.brains.join("\", \""));
+        if !brains.is_empty() {
+            _ = writeln!(text, "brains = [\"{}\"]", brains.join("\", \""));
+        }
+        if let Some(scope) = scope {
+            let fields = [
+                ("user", &scope.user),
+                ("agent", &scope.agent),
+                ("app", &scope.app),
+                ("run", &scope.run),
+            ];
+            for (field, value) in fields {
+                if let Some(value) = value {
+                    _ = writeln!(text, "{field} = {}", basic_string(value));
+                }
+            }
         }
         _ = write!(text, "created = {created}\nhash = \"{SHA256}{hash}\"\n");
     }

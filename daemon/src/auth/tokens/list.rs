@@ -7,8 +7,7 @@ use amem_proto::answer::Code;
 use subtle::{Choice, ConditionallySelectable};
 
 use super::file;
-use super::token::Token;
-use crate::auth::Role;
+use super::token::{Token, TokenRights};
 use crate::auth::digest::Digest;
 use crate::error;
 use crate::limits::TOKENS_MAX;
@@ -56,14 +55,9 @@ impl Tokens {
     }
 
     /// Creates a token, writes the file, and returns the secret of the token.
-    pub(crate) fn create(
-        &self,
-        name: &str,
-        role: Role,
-        brains: &[String],
-    ) -> Result<(Self, String)> {
+    pub(crate) fn create(&self, name: &str, rights: &TokenRights) -> Result<(Self, String)> {
         let mut tokens = self.reread()?;
-        let (token, secret) = Token::new(name, role, brains)?;
+        let (token, secret) = Token::new(name, rights)?;
         if tokens.iter().any(|other| other.name == name) {
             let message = format!("a token {name:?} exists: revoke it first, or use another name");
             return Err(Refusal::new(Code::AlreadyExists, "TOKEN_EXISTS", message));

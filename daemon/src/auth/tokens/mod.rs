@@ -10,4 +10,4 @@ mod token;
 mod file;
 
 pub use list::Tokens;
-pub(crate) use token::Token;
+pub(crate) use token::{Token, TokenRights};

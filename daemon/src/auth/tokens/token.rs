@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use amem_memory::FactScope;
 use amem_proto::answer::Code;
 use amem_store::folder;
 use tokio_rustls::rustls::crypto::ring;
@@ -17,14 +18,47 @@ const RANDOM_BYTES: usize = 32;
 /// The prefix of a token, by which scanners find leaked ones.
 const PREFIX: &str = "amem_";
 
+/// What the callers of a token may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TokenRights {
+    pub(crate) role: Role,
+    /// The brains that it is for, sorted; all if empty.
+    pub(crate) brains: Vec<String>,
+    /// Whose memories it is for: then it is for nothing else. At least one field is set.
+    pub(crate) scope: Option<FactScope>,
+}
+
+impl TokenRights {
+    /// A role for all brains.
+    #[cfg(test)]
+    pub(crate) fn of(role: Role) -> Self {
+        Self {
+            role,
+            brains: Vec::new(),
+            scope: None,
+        }
+    }
+
+    /// Sorts the brains. Errors: the field that is invalid, and why.
+    pub(super) fn checked(self) -> std::result::Result<Self, (&'static str, String)> {
+        let brains = in_order(self.brains).map_err(|why| ("brains", why))?;
+        if let Some(scope) = &self.scope {
+            scope.validate().map_err(|e| ("scope", e.to_string()))?;
+            if self.role == Role::Admin {
+                let why = "a token with a scope administers nothing: set READ or WRITE";
+                return Err(("permission", why.to_owned()));
+            }
+        }
+        Ok(Self { brains, ..self })
+    }
+}
+
 /// A token as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token {
     /// The principal of its callers is `token:NAME`.
     pub(crate) name: String,
-    pub(crate) role: Role,
-    /// The brains that it is for, sorted; all if empty.
-    pub(crate) brains: Vec<String>,
+    pub(crate) rights: TokenRights,
     /// Seconds since 1970.
     pub(crate) created_secs: u64,
     /// The hash of the secret.
@@ -33,9 +67,10 @@ pub(crate) struct Token {
 
 impl Token {
     /// A new token, and its secret.
-    pub(super) fn new(name: &str, role: Role, brains: &[String]) -> Result<(Self, String)> {
+    pub(super) fn new(name: &str, rights: &TokenRights) -> Result<(Self, String)> {
         check_name(name).map_err(|why| Refusal::invalid("name", why))?;
-        let brains = in_order(brains.to_vec()).map_err(|why| Refusal::invalid("brains", why))?;
+        let rights = rights.clone().checked();
+        let rights = rights.map_err(|(field, why)| Refusal::invalid(field, why))?;
         let mut random = [0; RANDOM_BYTES];
         let filled = ring::default_provider().secure_random.fill(&mut random);
         filled.map_err(|_| {
@@ -46,8 +81,7 @@ impl Token {
         let digest = Digest::of(secret.as_bytes());
         let token = Self {
             name: name.to_owned(),
-            role,
-            brains,
+            rights,
             created_secs: now_secs(),
             digest: digest.ok_or_else(|| Refusal::internal("there is no SHA-256"))?,
         };
@@ -72,7 +106,7 @@ pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
 }
 
 /// Sorts and deduplicates names of brains; refuses invalid ones.
-pub(super) fn in_order(mut brains: Vec<String>) -> std::result::Result<Vec<String>, String> {
+fn in_order(mut brains: Vec<String>) -> std::result::Result<Vec<String>, String> {
     brains.sort_unstable();
     brains.dedup();
     if brains.len() > TOKEN_BRAINS_MAX {

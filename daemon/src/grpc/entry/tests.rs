@@ -11,7 +11,7 @@ use tonic::codegen::http::header;
 use tonic_types::StatusExt;
 
 use super::*;
-use crate::auth::{Caller, Role};
+use crate::auth::{Caller, Role, TokenRights};
 use crate::config::{Config, Flags};
 use crate::ingress::Peer;
 
@@ -216,7 +216,9 @@ async fn a_connection_is_counted_for_the_callers_of_its_open_calls() {
         client_ca: None,
     });
     let mut call = |name| {
-        let token = control.create_token(name, Role::Read, &[]).unwrap();
+        let token = control
+            .create_token(name, &TokenRights::of(Role::Read))
+            .unwrap();
         let mut request = request(VERIFY, 0, None);
         *request.uri_mut() = format!("http://localhost:1{VERIFY}").parse().unwrap();
         let bearer = format!("Bearer {token}").parse().unwrap();

@@ -3,7 +3,10 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
+use amem_memory::FactScope;
+
 use super::*;
+use crate::auth::Role;
 
 fn find(tokens: &Tokens, shown: &str) -> Option<String> {
     let shown = Digest::of(shown.as_bytes()).unwrap();
@@ -16,10 +19,16 @@ fn a_token_is_found_from_when_it_is_made_until_it_is_revoked_and_is_nowhere_itse
     let path = folder.path().join("new/tokens.toml");
     let none = Tokens::load(&path).unwrap();
     assert!(none.is_empty() && !path.exists());
-    let (one, first) = none.create("laptop", Role::Write, &[]).unwrap();
+    let (one, first) = none
+        .create("laptop", &TokenRights::of(Role::Write))
+        .unwrap();
     let brains = ["work", "notes.v2", "work"].map(str::to_owned);
-    let (two, second) = one.create("ci.read-only", Role::Read, &brains).unwrap();
-    assert_eq!(two.list()[0].brains, ["notes.v2", "work"]);
+    let reads = TokenRights {
+        brains: brains.to_vec(),
+        ..TokenRights::of(Role::Read)
+    };
+    let (two, second) = one.create("ci.read-only", &reads).unwrap();
+    assert_eq!(two.list()[0].rights.brains, ["notes.v2", "work"]);
     assert_eq!(find(&two, &first).as_deref(), Some("laptop"));
     assert_eq!(find(&two, &second).as_deref(), Some("ci.read-only"));
     assert_eq!(find(&one, &second), None);
@@ -54,18 +63,37 @@ fn an_impossible_creation_or_revocation_is_refused_and_changes_nothing() {
     let path = folder.path().join("tokens.toml");
     let (tokens, _) = Tokens::load(&path)
         .unwrap()
-        .create("a", Role::Admin, &[])
+        .create("a", &TokenRights::of(Role::Admin))
         .unwrap();
     let before = fs::read(&path).unwrap();
     for name in ["", "a b", "a\"", "é", &"x".repeat(65)] {
-        let refusal = tokens.create(name, Role::Read, &[]).unwrap_err();
+        let refusal = tokens
+            .create(name, &TokenRights::of(Role::Read))
+            .unwrap_err();
         assert_eq!(refusal.code, Code::InvalidArgument, "{name:?}");
     }
+    let (reads, administers) = (TokenRights::of(Role::Read), TokenRights::of(Role::Admin));
+    let of = |rights: &TokenRights, scope: FactScope| TokenRights {
+        scope: Some(scope),
+        ..rights.clone()
+    };
+    for rights in [
+        TokenRights {
+            brains: vec!["a/b".to_owned()],
+            ..reads.clone()
+        },
+        of(&reads, FactScope::default()),
+        of(&reads, FactScope::user("")),
+        of(&reads, FactScope::user("*")),
+        of(&reads, FactScope::user("a\nrole = \"admin\"")),
+        of(&administers, FactScope::user("ada")),
+    ] {
+        let refusal = tokens.create("b", &rights).unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidArgument, "{rights:?}");
+    }
     let refusal = tokens
-        .create("b", Role::Read, &["a/b".to_owned()])
+        .create("a", &TokenRights::of(Role::Read))
         .unwrap_err();
-    assert_eq!(refusal.code, Code::InvalidArgument);
-    let refusal = tokens.create("a", Role::Read, &[]).unwrap_err();
     assert_eq!(
         (refusal.code, &*refusal.reason),
         (Code::AlreadyExists, "TOKEN_EXISTS")
@@ -79,7 +107,7 @@ fn an_impossible_creation_or_revocation_is_refused_and_changes_nothing() {
     // A change by hand meanwhile stays.
     let by_hand = String::from_utf8(before).unwrap().replace("\"a\"", "\"b\"");
     fs::write(&path, by_hand).unwrap();
-    let (tokens, _) = tokens.create("c", Role::Read, &[]).unwrap();
+    let (tokens, _) = tokens.create("c", &TokenRights::of(Role::Read)).unwrap();
     let names: Vec<_> = tokens
         .list()
         .iter()
@@ -89,10 +117,47 @@ fn an_impossible_creation_or_revocation_is_refused_and_changes_nothing() {
 }
 
 #[test]
+fn a_scope_is_read_as_it_was_written_and_a_token_of_before_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tokens.toml");
+    let (before, _) = Tokens::load(&path)
+        .unwrap()
+        .create("before", &TokenRights::of(Role::Write))
+        .unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    let keys = ["user", "agent", "app", "run"];
+    assert!(
+        keys.iter().all(|key| !text.contains(&format!("{key} ="))),
+        "{text}"
+    );
+    let scope = FactScope {
+        user: Some("Ada \\ \"the\" 1st, \u{e9}\u{1f600} # ]".into()),
+        agent: Some("\\".into()),
+        app: None,
+        run: Some("\"".into()),
+    };
+    let rights = TokenRights {
+        scope: Some(scope),
+        ..TokenRights::of(Role::Write)
+    };
+    let (both, _) = before.create("scoped", &rights).unwrap();
+    let read = Tokens::load(&path).unwrap();
+    assert_eq!(read, both);
+    assert_eq!(read.list()[0], before.list()[0]);
+    assert_eq!(read.list()[1].rights, rights);
+    // A role by hand that the scope forbids makes no administrator.
+    let text = fs::read_to_string(&path).unwrap();
+    let by_hand = text.replace("role = \"write\"", "role = \"admin\"");
+    fs::write(&path, by_hand).unwrap();
+    let error = Tokens::load(&path).unwrap_err().to_string();
+    assert!(error.contains("its role is read or write"), "{error}");
+}
+
+#[test]
 fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tokens.toml");
-    let (token, _) = Token::new("x", Role::Read, &[]).unwrap();
+    let (token, _) = Token::new("x", &TokenRights::of(Role::Read)).unwrap();
     let many = |count: usize| -> Vec<_> {
         let token = |at: usize| Token {
             name: format!("n{at}"),
@@ -103,7 +168,9 @@ fn there_are_no_more_tokens_than_a_call_can_be_held_against() {
     };
     file::write(&path, &many(TOKENS_MAX)).unwrap();
     let full = Tokens::load(&path).unwrap();
-    let refusal = full.create("one-more", Role::Read, &[]).unwrap_err();
+    let refusal = full
+        .create("one-more", &TokenRights::of(Role::Read))
+        .unwrap_err();
     assert_eq!(refusal.code, Code::ResourceExhausted);
     file::write(&path, &many(TOKENS_MAX + 1)).unwrap();
     let error = Tokens::load(&path).unwrap_err().to_string();

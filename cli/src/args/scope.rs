@@ -1,0 +1,33 @@
+//! Whose memories: a user, an agent, an app, a run.
+
+use amem_client::v1;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(crate) struct ScopeArgs {
+    /// Whose memories: a user.
+    #[arg(long, value_name = "USER")]
+    user: Option<String>,
+    /// Whose memories: an agent.
+    #[arg(long, value_name = "AGENT")]
+    of_agent: Option<String>,
+    /// Whose memories: an app.
+    #[arg(long, value_name = "APP")]
+    app: Option<String>,
+    /// Whose memories: a run.
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+}
+
+impl ScopeArgs {
+    /// The scope; `None` if no field is named.
+    pub(crate) fn scope(&self) -> Option<v1::Scope> {
+        let scope = v1::Scope {
+            user: self.user.clone(),
+            agent: self.of_agent.clone(),
+            run: self.run.clone(),
+            app: self.app.clone(),
+        };
+        (scope != v1::Scope::default()).then_some(scope)
+    }
+}
