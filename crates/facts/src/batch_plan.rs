@@ -9,6 +9,7 @@ use amem_memory::add::CONFLICT_WEIGHT;
 use amem_memory::store::{FactBatch, FactOp, NewFact, NewTurn};
 use amem_memory::{Error as MemoryError, FactKind, FactScope, PendingWork, Role};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
@@ -30,6 +31,8 @@ struct OpenMemory {
     text: String,
     created: Micros,
     scope: FactScope,
+    /// The caller's keys.
+    metadata: Map<String, Value>,
     /// Existing events of the memory: they are hidden when it ends.
     events: Vec<NodeId>,
     /// Events of this batch.
@@ -225,6 +228,7 @@ impl<'v> BatchPlan<'v> {
                 text: head.text.clone(),
                 created: head.created(),
                 scope: head.scope.clone(),
+                metadata: head.metadata.clone(),
                 events: chain.events.iter().map(|event| event.node).collect(),
                 new: Vec::new(),
                 is_ended: false,
@@ -324,6 +328,7 @@ impl<'v> BatchPlan<'v> {
             text: fact.text.clone(),
             created: self.batch.at,
             scope,
+            metadata: fact.metadata.clone(),
             events: Vec::new(),
             new: vec![at],
             is_ended: false,
@@ -336,6 +341,14 @@ impl<'v> BatchPlan<'v> {
         let memory = self.open(id, Some(old))?;
         // A memory keeps its scope, whichever scope found it.
         let (before, created, scope) = (memory.head, memory.created, memory.scope.clone());
+        let mut fact = fact.clone();
+        if fact.source != FactSource::Caller {
+            // What is said later changes a text, and none of the caller's keys but those that it brings.
+            let mut metadata = memory.metadata.clone();
+            metadata.extend(std::mem::take(&mut fact.metadata));
+            fact.metadata = metadata;
+        }
+        let fact = &fact;
         let mut record = self.record(id, fact, &scope);
         record.created = Some(created);
         let at = self.version(fact, record, &scope, EventType::CORRECTION)?;
@@ -347,6 +360,7 @@ impl<'v> BatchPlan<'v> {
         let memory = self.open(id, None)?;
         memory.head = End::New(at);
         memory.text = fact.text.clone();
+        memory.metadata = fact.metadata.clone();
         memory.new.push(at);
         Ok(())
     }
@@ -379,7 +393,7 @@ impl<'v> BatchPlan<'v> {
             created: Some(created),
             hash: String::new(),
             kind: FactKind::Fact,
-            source: amem_memory::FactSource::Caller,
+            source: FactSource::Caller,
             confidence: 1.0,
             keys: Vec::new(),
             slots: Vec::new(),

@@ -81,8 +81,13 @@ impl<'b> BrainStore<'b> {
     }
 }
 
-/// True if the memories that a scope covers changed since the view had `from` events.
-fn has_changed(view: &View, scope: &FactScope, from: u64) -> Result<bool> {
+/// True if the memories that a scope covers, of these if they are named, changed since the view had `from` events.
+fn has_changed(
+    view: &View,
+    scope: &FactScope,
+    named: Option<&HashSet<Uuid>>,
+    from: u64,
+) -> Result<bool> {
     let recent = view.nodes().saturating_sub(from);
     let ids = if recent <= RECENT_EVENTS_READ {
         (from..view.nodes()).map(NodeId).collect()
@@ -93,11 +98,24 @@ fn has_changed(view: &View, scope: &FactScope, from: u64) -> Result<bool> {
     };
     for id in ids {
         let event = ChainEvent::read(&view.node(id)?)?;
-        if event.is_some_and(|event| scope.covers(&event.scope)) {
+        let is_meant = |event: &ChainEvent| {
+            scope.covers(&event.scope) && named.is_none_or(|ids| ids.contains(&event.record.id))
+        };
+        if event.as_ref().is_some_and(is_meant) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The memories of a batch that has neither turns nor new memories.
+fn changed_by_caller(batch: &FactBatch) -> Option<HashSet<Uuid>> {
+    let id_of = |op: &FactOp| match op {
+        FactOp::Add { .. } => None,
+        FactOp::Update { id, .. } | FactOp::Delete { id, .. } => Some(*id),
+    };
+    let ids: Option<HashSet<Uuid>> = batch.ops.iter().map(id_of).collect();
+    ids.filter(|_| batch.turns.is_empty())
 }
 
 /// The filter that only versions of memories pass.
@@ -154,6 +172,19 @@ impl CandidateSearch<'_> {
             Some((_, key)) => events_with(self.view, path::FACT_KEYS, &key),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// True if a current memory has the text with this hash.
+    fn has_text(&self, hash: &str) -> Result<bool> {
+        for id in self.with_key(hash)? {
+            if self
+                .admitted(id)?
+                .is_some_and(|event| event.record.hash == hash)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn nearest(&self, vector: &[f32]) -> Result<Vec<(NodeId, f32)>> {
@@ -313,7 +344,22 @@ impl FactStore for BrainStore<'_> {
     }
 
     fn served_lately(&self, scope: &FactScope, hashes: &[String]) -> MemoryResult<Vec<bool>> {
-        Ok(self.state.served.has(scope, hashes))
+        let served = self.state.served.has(scope, hashes);
+        if !served.contains(&true) {
+            return Ok(served);
+        }
+        let view = self.brain.view();
+        let search = CandidateSearch {
+            view: &view,
+            scope,
+            filter: None,
+            now: Micros(i64::MIN),
+        };
+        let is_there = |(hash, was_served): (&String, bool)| {
+            // What was forgotten since is said anew.
+            Ok(was_served && search.has_text(hash)?)
+        };
+        self.port(hashes.iter().zip(served).map(is_there).collect())
     }
 
     fn candidates(
@@ -394,8 +440,10 @@ impl BrainStore<'_> {
         let _held = self.state.locks.hold(scopes.iter());
         // What was decided is compared with what is there now; nobody commits to these scopes meanwhile.
         let view = self.brain.view();
+        // A caller's change of a memory depends on nothing but that memory; an add on all that it decided against.
+        let named = changed_by_caller(batch);
         if let Some(version) = batch.expected_version
-            && has_changed(&view, &batch.scope, version)?
+            && has_changed(&view, &batch.scope, named.as_ref(), version)?
         {
             return Err(MemoryError::Changed.into());
         }

@@ -45,6 +45,46 @@ pub(crate) fn events_of_scope(view: &View, scope: &FactScope) -> Result<Vec<Node
     Ok(out)
 }
 
+/// The memories of a turn, current ones, whose newest version only it supported, while an earlier one has another
+/// source: with the last such version, which is what is known once the turn is erased.
+pub(crate) fn outlasting_versions(
+    view: &View,
+    scope: &FactScope,
+    turn: Uuid,
+) -> Result<Vec<(ChainEvent, ChainEvent)>> {
+    let Some((node, ..)) = turn_event(view, turn)? else {
+        return Ok(Vec::new());
+    };
+    let attributes = EventAttributes::read(&view.node(node)?)?.unwrap_or_default();
+    if !scope.covers(&attributes.scope()) {
+        return Ok(Vec::new());
+    }
+    let mut out = Vec::new();
+    for id in memories_of(view, turn)? {
+        let chain = MemoryChain::of(view, id)?;
+        let is_only = |event: &&ChainEvent| event.record.sources == [turn];
+        let Some(head) = chain.head().filter(is_only) else {
+            continue;
+        };
+        let versions = chain.events.iter().rev().filter(|event| event.is_version());
+        if let Some(earlier) = versions.into_iter().find(|event| !is_only(event)) {
+            out.push((head.clone(), earlier.clone()));
+        }
+    }
+    Ok(out)
+}
+
+/// The memories that a turn is a source of.
+fn memories_of(view: &View, turn: Uuid) -> Result<BTreeSet<Uuid>> {
+    let mut ids = BTreeSet::new();
+    for id in events_with(view, path::FACT_SOURCES, &turn.to_string())? {
+        let event = ChainEvent::read(&view.node(id)?)?;
+        let named = event.filter(|event| event.record.sources.contains(&turn));
+        ids.extend(named.map(|event| event.record.id));
+    }
+    Ok(ids)
+}
+
 /// A source, and the memories all of whose versions only it supported: their events, and their ids.
 ///
 /// Answers that are kept for repetitions of the same scope go with it, as they repeat texts.
@@ -63,13 +103,7 @@ pub(crate) fn events_of_source(
     }
     let mut events = BTreeSet::from([node]);
     let mut memories = Vec::new();
-    let mut ids = BTreeSet::new();
-    for id in events_with(view, path::FACT_SOURCES, &turn.to_string())? {
-        let event = ChainEvent::read(&view.node(id)?)?;
-        let named = event.filter(|event| event.record.sources.contains(&turn));
-        ids.extend(named.map(|event| event.record.id));
-    }
-    for id in ids {
+    for id in memories_of(view, turn)? {
         let chain = MemoryChain::of(view, id)?;
         let is_only = |event: &&ChainEvent| event.record.sources == [turn];
         let versions = || chain.events.iter().filter(|event| event.is_version());

@@ -8,15 +8,15 @@ use amem_memory::change::{
     ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, update, update_many,
 };
 use amem_memory::model::{FormTable, Model};
-use amem_memory::store::{Embedder, FactStore, Ids, MemoryItem};
-use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, Ids, MemoryItem, NewFact};
+use amem_memory::{Error as MemoryError, FactFilter, FactScope, FactSource};
 use amem_store::mutation::Answer;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::brain_store::BrainStore;
-use crate::erasure::{events_of_scope, events_of_source};
-use crate::error::Result;
+use crate::erasure::{events_of_scope, events_of_source, outlasting_versions};
+use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::feedback::{FactFeedback, feedback_of, set_feedback};
@@ -101,9 +101,9 @@ impl Facts<'_> {
     /// Finds memories, and notes that they were served: they are not learnt again.
     pub fn search(&self, request: &FactSearch, moment: &FactMoment) -> Result<FactRanking> {
         let ranking = request.run(moment, self.embedder)?;
-        if !ranking.hits.is_empty() {
-            let hashes = ranking.hits.iter().map(|hit| hit.item.hash.clone());
-            self.state.served.add(&request.scope, hashes);
+        for hit in &ranking.hits {
+            let hash = std::iter::once(hit.item.hash.clone());
+            self.state.served.add(&hit.item.scope, hash);
         }
         Ok(ranking)
     }
@@ -155,6 +155,27 @@ impl Facts<'_> {
         scope: &FactScope,
         kept: Option<&KeptAnswer>,
         run: impl Fn(&BrainStore<'_>) -> amem_memory::Result<MemoryItem>,
+    ) -> Result<(MemoryItem, Option<Answer>)> {
+        let mut tries = 1;
+        loop {
+            match self.change_once(id, scope, kept, &run) {
+                // The same request may have come twice at once: the next try finds the answer of the other.
+                Err(Error::Memory(MemoryError::Changed))
+                    if kept.is_some() && tries < ADD_TRIES_MAX =>
+                {
+                    tries += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    fn change_once(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        kept: Option<&KeptAnswer>,
+        run: &impl Fn(&BrainStore<'_>) -> amem_memory::Result<MemoryItem>,
     ) -> Result<(MemoryItem, Option<Answer>)> {
         let store = BrainStore::new(self.brain, self.state);
         if let Some(kept) = kept {
@@ -285,6 +306,49 @@ impl Facts<'_> {
         events_of_scope(&self.brain.view(), scope)
     }
 
+    /// Before a turn is erased: memories whose newest version only it supported say again what an earlier version said,
+    /// in a version of their own. Returns their ids. Errors: `Changed`.
+    pub fn outlast_source(&self, turn: Uuid, scope: &FactScope, now: Micros) -> Result<Vec<Uuid>> {
+        let mut outlasting = Vec::new();
+        for (head, earlier) in outlasting_versions(&self.brain.view(), scope, turn)? {
+            let item = earlier.item();
+            let fact = NewFact {
+                text: item.memory,
+                hash: item.hash,
+                kind: item.kind,
+                source: FactSource::Caller,
+                confidence: item.confidence,
+                vector: None,
+                slots: earlier.record.slots.clone(),
+                metadata: item.metadata,
+                expires: item.expires_at,
+                validity: item.validity,
+                sources: item.sources,
+                because: Vec::new(),
+                is_quarantined: item.is_quarantined,
+                why: "source:erased".into(),
+            };
+            let id = head.record.id;
+            let batch = FactBatch {
+                scope: head.scope,
+                at: now,
+                expected_version: None,
+                turns: Vec::new(),
+                ops: vec![FactOp::Update {
+                    id,
+                    old: head.text,
+                    fact,
+                }],
+                pending: Vec::new(),
+                answered: None,
+            };
+            let store = BrainStore::new(self.brain, self.state);
+            store.commit(&batch).map_err(|error| store.explain(error))?;
+            outlasting.push(id);
+        }
+        Ok(outlasting)
+    }
+
     /// The events that go with a turn, and the ids of the memories that only it supported. Errors: `NotFound`.
     pub fn events_of_source(
         &self,
@@ -301,5 +365,6 @@ impl Facts<'_> {
     /// Events of the brain were erased: what was counted is counted again.
     pub fn erased(&self) {
         users::reset_counts(&self.state.tally);
+        self.state.served.clear();
     }
 }

@@ -308,8 +308,8 @@ pub fn item_json(item: &MemoryItem) -> Value {
     time_of("created_at", Some(item.created_at));
     time_of("updated_at", Some(item.updated_at));
     time_of("expiration_date", item.expires_at);
-    time_of("valid_from_at", item.validity.from);
-    time_of("valid_to_at", item.validity.to);
+    time_of("valid_from", item.validity.from);
+    time_of("valid_to", item.validity.to);
     if item.is_quarantined {
         out.insert("quarantined".into(), json!(true));
     }

@@ -42,14 +42,25 @@ impl ServedRing {
         }
     }
 
-    /// Which texts were shown.
+    /// Which texts were shown: memories of this scope, of a wider one or of a narrower one.
     pub(crate) fn has(&self, scope: &FactScope, hashes: &[String]) -> Vec<bool> {
         let scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let ring = scopes.by_scope.get(scope).map(|(_, ring)| ring);
+        let rings: Vec<_> = scopes
+            .by_scope
+            .iter()
+            .filter(|(of, _)| of.covers(scope) || scope.covers(of))
+            .map(|(_, (_, ring))| ring)
+            .collect();
         hashes
             .iter()
-            .map(|hash| ring.is_some_and(|ring| ring.contains(hash)))
+            .map(|hash| rings.iter().any(|ring| ring.contains(hash)))
             .collect()
+    }
+
+    /// Forgets everything: texts were erased.
+    pub(crate) fn clear(&self) {
+        let mut scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        scopes.by_scope.clear();
     }
 }
 

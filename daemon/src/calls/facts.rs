@@ -9,6 +9,7 @@ use amem_memory::change::UpdateRequest;
 use amem_memory::text_hash;
 use amem_proto::answer::{as_of, moment};
 use amem_proto::v1;
+use amem_store::limits::ERASED_EVENTS_MAX;
 use prost::Message;
 
 use super::fact_memory::{brain_name, now};
@@ -411,17 +412,29 @@ impl Handle for v1::RetryPendingFactsRequest {
     }
 }
 
-/// The erasure of events of a brain, as MemoryService does it.
-fn erase(brain: &str, ids: &[amem_format::NodeId], agent: String) -> v1::EraseRequest {
-    v1::EraseRequest {
-        brain: brain.to_owned(),
-        event_ids: ids.iter().map(|id| id.0).collect(),
-        options: Some(v1::WriteOptions {
-            agent,
-            ..v1::WriteOptions::default()
-        }),
-        reader_wait: None,
+/// Erases events, of many a part after the other; returns the answer to the last part. An error leaves what a
+/// repetition erases.
+async fn erase(
+    gateway: &Arc<Gateway>,
+    caller: &Caller,
+    brain: &str,
+    ids: &[amem_format::NodeId],
+    agent: &str,
+) -> Result<v1::EraseResponse> {
+    let mut last = v1::EraseResponse::default();
+    for part in ids.chunks(ERASED_EVENTS_MAX) {
+        let change = v1::EraseRequest {
+            brain: brain.to_owned(),
+            event_ids: part.iter().map(|id| id.0).collect(),
+            options: Some(v1::WriteOptions {
+                agent: agent.to_owned(),
+                ..v1::WriteOptions::default()
+            }),
+            reader_wait: None,
+        };
+        last = gateway.write_as(caller, change).await?;
     }
+    Ok(last)
 }
 
 impl Handle for v1::ResetFactsRequest {
@@ -453,8 +466,7 @@ impl Handle for v1::ResetFactsRequest {
             ..v1::ResetFactsResponse::default()
         };
         if !ids.is_empty() {
-            let change = erase(&brain.name, &ids, agent.clone());
-            response.erase = Some(gateway.write_as(caller, change).await?);
+            response.erase = Some(erase(gateway, caller, &brain.name, &ids, &agent).await?);
             let forget = move |facts: &amem_facts::Facts<'_>| {
                 facts.erased();
                 Ok(())
@@ -477,10 +489,12 @@ impl Handle for v1::EraseFactSourceRequest {
         let (agent, _) = options(request.options)?;
         let (turn, scope) = (id(&request.turn_id)?, scope(request.scope));
         let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| facts.events_of_source(turn, &scope);
+        let work = move |facts: &amem_facts::Facts<'_>| {
+            facts.outlast_source(turn, &scope, now())?;
+            facts.events_of_source(turn, &scope)
+        };
         let (ids, memories) = gateway.with_facts(caller, &brain, &agent, work).await?;
-        let change = erase(&brain.name, &ids, agent.clone());
-        let erased = gateway.write_as(caller, change).await?;
+        let erased = erase(gateway, caller, &brain.name, &ids, &agent).await?;
         let forget = move |facts: &amem_facts::Facts<'_>| {
             facts.erased();
             Ok(())

@@ -94,3 +94,26 @@ fn what_was_served_is_not_learnt_again() {
         "{answer:?}"
     );
 }
+
+#[test]
+fn what_was_served_and_ended_since_is_learnt_again() {
+    let bench = Bench::new();
+    let id = bench.keep("My dog is called Rex", &alice());
+    assert_eq!(bench.texts_found("dog", &alice()), ["My dog is called Rex"]);
+    bench.delete(id);
+    let answer = bench.add("My dog is called Rex", &alice());
+    assert_eq!(answer.results.len(), 1, "{answer:?}");
+}
+
+#[test]
+fn what_a_wider_scope_was_served_is_not_learnt_in_a_narrower_one() {
+    let bench = Bench::new();
+    bench.keep("My dog is called Rex", &alice());
+    assert_eq!(bench.texts_found("dog", &alice()), ["My dog is called Rex"]);
+    let narrow = FactScope {
+        run: Some("r1".into()),
+        ..alice()
+    };
+    let answer = bench.add("My dog is called Rex", &narrow);
+    assert!(answer.results.is_empty(), "{answer:?}");
+}

@@ -49,6 +49,60 @@ fn an_erased_source_takes_the_facts_that_only_it_supported() {
 }
 
 #[test]
+fn an_erased_source_of_the_newest_version_brings_the_one_before_back() {
+    let bench = Bench::new();
+    let id = bench.add("I live in Porto", &alice()).results[0].id;
+    let moved = bench.add("I moved to Rome", &alice());
+    assert_eq!(moved.results[0].id, id, "{moved:?}");
+    let (facts, turn) = (bench.facts(), moved.turns[0]);
+    let outlasting = facts.outlast_source(turn, &alice(), bench.now()).unwrap();
+    assert_eq!(outlasting, [id]);
+    let (events, memories) = facts.events_of_source(turn, &alice()).unwrap();
+    assert!(memories.is_empty(), "{memories:?}");
+    bench.erase(events);
+    facts.erased();
+    assert_eq!(bench.texts(&alice()), ["User lives in Porto"]);
+    assert_eq!(
+        bench.texts_found("Porto", &alice()),
+        ["User lives in Porto"]
+    );
+    let again = bench.add("My home is in Porto. I live in Porto now.", &alice());
+    let all = bench.all(&alice());
+    assert!(all.iter().any(|item| item.id == id), "{again:?}, {all:?}");
+    let left = facts.events_of_source(turn, &alice());
+    assert!(left.is_err(), "{left:?}");
+}
+
+#[test]
+fn new_keys_leave_a_text_with_its_sources() {
+    let bench = Bench::new();
+    let answer = bench.add("I live in Porto", &alice());
+    let (id, turn) = (answer.results[0].id, answer.turns[0]);
+    let mut request = amem_memory::change::UpdateRequest {
+        id,
+        text: None,
+        metadata: Some([("tag".to_owned(), "home".into())].into_iter().collect()),
+        expected: None,
+        now: bench.now(),
+    };
+    let facts = bench.facts();
+    let (item, _) = facts.update(&request, &alice(), None).unwrap();
+    assert_eq!(item.sources, [turn]);
+    let (_, memories) = facts.events_of_source(turn, &alice()).unwrap();
+    assert_eq!(memories, [id], "its text is from the turn alone");
+    // What is said later changes the text, and leaves the keys.
+    bench.add("I moved to Rome", &alice());
+    let moved = bench.get(id).unwrap();
+    assert!(moved.memory.contains("Rome"), "{moved:?}");
+    assert_eq!(moved.metadata.get("tag"), Some(&"home".into()));
+    // What a caller sets replaces them.
+    request.metadata = Some(serde_json::Map::new());
+    request.now = bench.now();
+    let (item, _) = facts.update(&request, &alice(), None).unwrap();
+    assert!(item.metadata.is_empty(), "{item:?}");
+}
+
+#[test]
 fn ended_memories_are_in_no_general_query() {
     let bench = Bench::new();
     let id = bench.keep("User likes tea", &alice());

@@ -1,6 +1,6 @@
 //! Steps 3 to 5 of an add: facts of turns, checked, with their times.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use amem_query::time_phrase::Clock;
 
@@ -145,7 +145,11 @@ fn of_model(fact: ModelFact, turns: &[Turn], used: &dyn Fn(usize) -> bool) -> Ex
 
 /// Step 4: what passes, and why the rest does not. A fact that is found twice counts once.
 fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
-    let mut seen = HashSet::new();
+    let (mut seen, mut all_grounds) = (HashSet::new(), HashMap::new());
+    let speakers = || {
+        let names = turns.iter().filter_map(|turn| turn.name.as_deref());
+        names.chain([DEFAULT_SPEAKER])
+    };
     for fact in found {
         let reject = |text: &str, why: &str| RejectedFact {
             text: text.to_owned(),
@@ -169,12 +173,11 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             ));
             continue;
         }
-        let speakers = turns
-            .iter()
-            .filter_map(|turn| turn.name.as_deref())
-            .chain([DEFAULT_SPEAKER]);
-        let grounds = Grounds::of(cited().map(|turn| turn.text.as_str()), speakers);
-        match check(&fact, &grounds) {
+        // Many facts are from one long turn, which is read once.
+        let grounds = all_grounds
+            .entry(fact.turns.clone())
+            .or_insert_with(|| Grounds::of(cited().map(|turn| turn.text.as_str()), speakers()));
+        match check(&fact, grounds) {
             Ok(()) => out.facts.push(CheckedFact {
                 fact,
                 is_quarantined: false,

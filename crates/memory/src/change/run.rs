@@ -75,7 +75,7 @@ pub fn update(
         validity: fact.validity,
         confidence: fact.confidence,
         updated_at: request.now,
-        sources: Vec::new(),
+        sources: fact.sources.clone(),
         ..item.clone()
     };
     let op = FactOp::Update {
@@ -130,7 +130,12 @@ pub(super) fn new_version(
         } else {
             Default::default()
         },
-        sources: Vec::new(),
+        // A text that stays is from the turns that it was from.
+        sources: if text == item.memory {
+            item.sources.clone()
+        } else {
+            Vec::new()
+        },
         because: Vec::new(),
         is_quarantined: item.is_quarantined,
         why: BY_CALLER.to_owned(),

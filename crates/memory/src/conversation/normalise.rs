@@ -149,6 +149,23 @@ fn text_of(message: &Message, at: usize, skipped: &mut Vec<SkippedPart>) -> Stri
     texts.join("\n")
 }
 
+/// A text without what stands between two marks, with the marks; `None` if it has none. What has no end is kept, or goes
+/// with all that follows.
+fn without(text: &str, open: &str, close: &str, goes_without_end: bool) -> Option<String> {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find(open) {
+        let end = match rest[start..].find(close) {
+            Some(end) => start + end + close.len(),
+            None if goes_without_end => rest.len(),
+            None => break,
+        };
+        kept.push_str(&rest[..start]);
+        kept.push(' ');
+        rest = &rest[end..];
+    }
+    (rest.len() < text.len()).then(|| kept + rest)
+}
+
 /// The text without invisible characters, served context and notes of attachments.
 fn cleaned(text: &str, at: usize, skipped: &mut Vec<SkippedPart>) -> String {
     let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}');
@@ -156,30 +173,23 @@ fn cleaned(text: &str, at: usize, skipped: &mut Vec<SkippedPart>) -> String {
         .chars()
         .filter(|c| !is_invisible(*c) && (!c.is_control() || c.is_whitespace()))
         .collect();
-    let [open, close] = CONTEXT_MARKERS;
-    while let Some(start) = text.find(open) {
-        // Without an end all of the rest is context: a part of it must not be learned.
-        let end = text[start..]
-            .find(close)
-            .map_or(text.len(), |end| start + end + close.len());
-        text.replace_range(start..end, " ");
+    let mut note = |what: &str, why: &str| {
         skipped.push(SkippedPart {
             message: at,
-            what: "context".into(),
-            why: "it was served from this memory".into(),
+            what: what.into(),
+            why: why.into(),
         });
+    };
+    let [open, close] = CONTEXT_MARKERS;
+    // Without an end all of the rest is context: a part of it must not be learned.
+    if let Some(kept) = without(&text, open, close, true) {
+        text = kept;
+        note("context", "it was served from this memory");
     }
-    for note in ["[image:", "[audio:", "[video:", "[file:"] {
-        while let Some(start) = text.find(note) {
-            let end = text[start..]
-                .find(']')
-                .map_or(text.len(), |end| start + end + 1);
-            text.replace_range(start..end, " ");
-            skipped.push(SkippedPart {
-                message: at,
-                what: note[1..note.len() - 1].into(),
-                why: "it is no text".into(),
-            });
+    for open in ["[image:", "[audio:", "[video:", "[file:"] {
+        if let Some(kept) = without(&text, open, "]", false) {
+            text = kept;
+            note(&open[1..open.len() - 1], "it is no text");
         }
     }
     text.trim().to_owned()
@@ -275,6 +285,16 @@ mod tests {
             ]
         );
         assert_eq!(found.turns[0].hash, text_hash("I like tea"));
+    }
+
+    #[test]
+    fn a_note_without_an_end_is_text_and_many_notes_are_read_once() {
+        assert_eq!(without("see [file: notes", "[file:", "]", false), None);
+        let kept = without("a [file: x] b [file: c", "[file:", "]", false);
+        assert_eq!(kept.as_deref(), Some("a   b [file: c"));
+        let mut skipped = Vec::new();
+        assert_eq!(cleaned(&"[image:]".repeat(100_000), 0, &mut skipped), "");
+        assert_eq!(skipped.len(), 1);
     }
 
     #[test]

@@ -66,17 +66,23 @@ impl Token {
     }
 }
 
+/// Where the next long dash is, and its bytes. One pass: a run of hyphens may be as long as a message.
+fn next_dash(text: &str) -> Option<(usize, usize)> {
+    let mut chars = text.char_indices();
+    chars.find_map(|(at, c)| match c {
+        '\u{2013}' | '\u{2014}' => Some((at, c.len_utf8())),
+        '-' if text[at..].starts_with("--") => Some((at, 2)),
+        _ => None,
+    })
+}
+
 /// The tokens of a text, contractions written out.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
     let mut out = Vec::with_capacity(text.len() / 5 + 1);
     for run in text.split_whitespace() {
         // A long dash joins two clauses without spaces.
         let mut rest = run;
-        while let Some(at) = rest
-            .find(['\u{2013}', '\u{2014}'])
-            .or_else(|| rest.find("--"))
-        {
-            let dash = if rest[at..].starts_with("--") { 2 } else { 3 };
+        while let Some((at, dash)) = next_dash(rest) {
             // A range of numbers is one word.
             let is_range = rest[..at].ends_with(|c: char| c.is_ascii_digit())
                 && rest[at + dash..].starts_with(|c: char| c.is_ascii_digit());
@@ -255,6 +261,14 @@ pub(crate) fn join(tokens: &[Token]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_of_hyphens_alone_is_read_once() {
+        assert!(tokens(&"-".repeat(1 << 20)).len() <= 1 << 20);
+        assert_eq!(next_dash("a-b--c"), Some((3, 2)));
+        assert_eq!(next_dash("a--b\u{2014}c"), Some((1, 2)));
+        assert_eq!(next_dash("a-b"), None);
+    }
 
     #[test]
     fn contractions_are_written_out_and_punctuation_stays() {
