@@ -7,7 +7,7 @@ use amem_format::types::{EdgeType, EventType, Micros};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
 use amem_memory::store::{FactBatch, FactOp, NewFact, NewTurn};
-use amem_memory::{Error as MemoryError, FactKind, FactScope, PendingWork, Role};
+use amem_memory::{Error as MemoryError, FactKind, FactScope, FactSource, PendingWork, Role};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use serde_json::{Map, Value};
 use uuid::Uuid;
