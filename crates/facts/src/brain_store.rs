@@ -344,22 +344,24 @@ impl FactStore for BrainStore<'_> {
     }
 
     fn served_lately(&self, scope: &FactScope, hashes: &[String]) -> MemoryResult<Vec<bool>> {
-        let served = self.state.served.has(scope, hashes);
-        if !served.contains(&true) {
-            return Ok(served);
-        }
         let view = self.brain.view();
-        let search = CandidateSearch {
-            view: &view,
-            scope,
-            filter: None,
-            now: Micros(i64::MIN),
+        // What was forgotten since is said anew.
+        let is_there = |(hash, scopes): (&String, Vec<FactScope>)| {
+            for scope in &scopes {
+                let search = CandidateSearch {
+                    view: &view,
+                    scope,
+                    filter: None,
+                    now: Micros(i64::MIN),
+                };
+                if search.has_text(hash)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         };
-        let is_there = |(hash, was_served): (&String, bool)| {
-            // What was forgotten since is said anew.
-            Ok(was_served && search.has_text(hash)?)
-        };
-        self.port(hashes.iter().zip(served).map(is_there).collect())
+        let shown = self.state.served.scopes_of(scope, hashes);
+        self.port(hashes.iter().zip(shown).map(is_there).collect())
     }
 
     fn candidates(

@@ -42,19 +42,19 @@ impl ServedRing {
         }
     }
 
-    /// Which texts were shown: memories of this scope, of a wider one or of a narrower one.
-    pub(crate) fn has(&self, scope: &FactScope, hashes: &[String]) -> Vec<bool> {
+    /// Where each text was shown: scopes of memories that are this scope, a wider one or a narrower one.
+    pub(crate) fn scopes_of(&self, scope: &FactScope, hashes: &[String]) -> Vec<Vec<FactScope>> {
         let scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let rings: Vec<_> = scopes
+        let near: Vec<_> = scopes
             .by_scope
             .iter()
             .filter(|(of, _)| of.covers(scope) || scope.covers(of))
-            .map(|(_, (_, ring))| ring)
             .collect();
-        hashes
-            .iter()
-            .map(|hash| rings.iter().any(|ring| ring.contains(hash)))
-            .collect()
+        let shown = |hash: &String| {
+            let having = near.iter().filter(|(_, (_, ring))| ring.contains(hash));
+            having.map(|(of, _)| (*of).clone()).collect()
+        };
+        hashes.iter().map(shown).collect()
     }
 
     /// Forgets everything: texts were erased.
@@ -74,7 +74,12 @@ mod tests {
         let (alice, bob) = (FactScope::user("alice"), FactScope::user("bob"));
         ring.add(&alice, (0..=SERVED_MAX).map(|n| n.to_string()));
         let asked = ["0".to_owned(), SERVED_MAX.to_string()];
-        assert_eq!(ring.has(&alice, &asked), [false, true]);
-        assert_eq!(ring.has(&bob, &asked), [false, false]);
+        assert_eq!(
+            ring.scopes_of(&alice, &asked),
+            [vec![], vec![alice.clone()]]
+        );
+        assert!(ring.scopes_of(&bob, &asked).iter().all(Vec::is_empty));
+        ring.clear();
+        assert!(ring.scopes_of(&alice, &asked).iter().all(Vec::is_empty));
     }
 }
