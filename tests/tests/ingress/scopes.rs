@@ -295,6 +295,44 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
             };
             vec![request.encode_to_vec()]
         }
+        "SetFactFeedback" => {
+            let request = v1::SetFactFeedbackRequest {
+                id: id.into(),
+                rating: v1::FactRating::Negative.into(),
+                ..v1::SetFactFeedbackRequest::default()
+            };
+            vec![request.encode_to_vec()]
+        }
+        "ExportFacts" => filters
+            .iter()
+            .map(|filter| {
+                let request = v1::ExportFactsRequest {
+                    filter_json: (*filter).into(),
+                    history: true,
+                    ..v1::ExportFactsRequest::default()
+                };
+                request.encode_to_vec()
+            })
+            .collect(),
+        "BatchUpdateFacts" => {
+            let update = v1::FactUpdate {
+                id: id.into(),
+                text: Some("User lives in Rome".into()),
+                ..v1::FactUpdate::default()
+            };
+            let request = v1::BatchUpdateFactsRequest {
+                updates: vec![update],
+                ..v1::BatchUpdateFactsRequest::default()
+            };
+            vec![request.encode_to_vec()]
+        }
+        "BatchDeleteFacts" => {
+            let request = v1::BatchDeleteFactsRequest {
+                ids: vec![id.into()],
+                ..v1::BatchDeleteFactsRequest::default()
+            };
+            vec![request.encode_to_vec()]
+        }
         "EraseFactSource" => {
             let request = v1::EraseFactSourceRequest {
                 turn_id: turn.into(),
@@ -347,12 +385,13 @@ async fn no_call_of_facts_shows_or_changes_what_another_token_has() {
     }
     let after = everything(&daemon, ADA).await;
     assert_eq!(after, before);
-    // Calls by id find nothing, everything else was done with bob's own.
+    // Calls by id find nothing, batches say so of each id, everything else was done with bob's own.
     let by_id = [
         "GetFact",
         "GetFactHistory",
         "UpdateFact",
         "DeleteFact",
+        "SetFactFeedback",
         "EraseFactSource",
     ];
     for (_, call, _) in fact_calls() {
