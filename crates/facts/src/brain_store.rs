@@ -345,7 +345,7 @@ impl FactStore for BrainStore<'_> {
 
     fn served_lately(&self, scope: &FactScope, hashes: &[String]) -> MemoryResult<Vec<bool>> {
         let view = self.brain.view();
-        // What was forgotten since is said anew.
+        // What was forgotten since is said again.
         let is_there = |(hash, scopes): (&String, Vec<FactScope>)| {
             for scope in &scopes {
                 let search = CandidateSearch {

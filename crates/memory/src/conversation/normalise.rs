@@ -149,8 +149,8 @@ fn text_of(message: &Message, at: usize, skipped: &mut Vec<SkippedPart>) -> Stri
     texts.join("\n")
 }
 
-/// A text without what stands between two marks, with the marks; `None` if it has none. What has no end is kept, or goes
-/// with all that follows.
+/// A text without what stands between two marks, with the marks; `None` if it has none. What has no end is kept, or
+/// goes with all that follows.
 fn without(text: &str, open: &str, close: &str, goes_without_end: bool) -> Option<String> {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some(start) = rest.find(open) {
