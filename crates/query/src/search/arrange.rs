@@ -65,6 +65,14 @@ impl<'v> Arrangement<'v> {
         self.hits.len() < self.limit + more && self.duplicates < DUPLICATES_MAX
     }
 
+    /// Hits below this score are not taken.
+    pub(super) fn floor(&self) -> f32 {
+        match self.hits.len() < self.limit {
+            true => f32::NEG_INFINITY,
+            false => self.leader * (1.0 - self.margin),
+        }
+    }
+
     /// True if a hit of this score, at most that of the hit before, is shown or ties with the last that is.
     pub(super) fn takes(&self, score: f32) -> bool {
         self.hits.len() < self.limit || self.is_tied(score)

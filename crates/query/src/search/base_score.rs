@@ -12,6 +12,8 @@ use crate::search::request::Search;
 use crate::text::{FoundTerms, Scores};
 use amem_format::brain::ScopeList;
 use amem_format::error::Result;
+use amem_format::simd::Kernels;
+use amem_format::top::ScoredEvent;
 use amem_format::types::Flags;
 use amem_format::view::View;
 
@@ -146,6 +148,28 @@ impl<'v> BaseScores<'v> {
     /// Upper bounds of all base scores, by id; `None` if vectors do not count and only events of `text_scores` score.
     pub(super) fn upper_bounds(&self) -> Option<&[f32]> {
         self.cosines.as_ref().map(|_| self.upper_bounds.as_slice())
+    }
+
+    /// The events whose bounds reach `low`, with their bounds; `None` if they are more than `most`.
+    pub(super) fn reaching(&self, low: f32, most: usize) -> Option<Vec<ScoredEvent>> {
+        let mut found = Vec::new();
+        let mut count = 0;
+        let mut take = |score: f32, id: u32| {
+            count += 1;
+            if count <= most {
+                found.push(ScoredEvent { score, id });
+            }
+        };
+        match self.upper_bounds() {
+            Some(bounds) => {
+                Kernels::best().reaching(bounds, low, &mut |at| take(bounds[at], at as u32));
+            }
+            None => {
+                let scores = self.text_scores().filter(|&(_, text)| text >= low);
+                scores.for_each(|(id, text)| take(text, id));
+            }
+        }
+        (count <= most).then_some(found)
     }
 
     /// The events that contain a term, with their text parts.

@@ -6,9 +6,10 @@
 //! Promises: no score exceeds its bound. Not here: the selection; bounds ignore it.
 
 use crate::search::base_score::BaseScores;
-use crate::search::spread::{DIRECTIONS, compact_id};
+use crate::search::near_scan::steps;
+use crate::search::spread::DIRECTIONS;
 use amem_format::error::Result;
-use amem_format::types::{EdgeType, NodeId, SessionId};
+use amem_format::types::{NodeId, SessionId};
 use amem_format::view::{Direction, GraphReader, View};
 
 /// The shares of their base scores that events lend.
@@ -80,24 +81,9 @@ impl StepAdjacency {
     fn of(web: &GraphReader<'_>, nodes: usize, direction: Direction) -> Result<Self> {
         let mut starts = Vec::with_capacity(nodes + 1);
         let mut others = Vec::new();
-        for id in (0..nodes as u64).map(NodeId) {
+        for id in 0..nodes as u32 {
             starts.push(others.len() as u32);
-            match web.plain(id, direction) {
-                Some((ends, types)) => {
-                    for (&other, &edge_type) in ends.iter().zip(types) {
-                        if EdgeType(edge_type) == EdgeType::TEMPORAL_NEXT {
-                            others.push(other);
-                        }
-                    }
-                }
-                None => {
-                    for tie in web.edges_of(id, direction)?.iter() {
-                        if tie.edge_type == EdgeType::TEMPORAL_NEXT {
-                            others.push(compact_id(tie.other)?);
-                        }
-                    }
-                }
-            }
+            steps(web, id, direction, |other| others.push(other))?;
         }
         starts.push(others.len() as u32);
         Ok(Self { starts, others })

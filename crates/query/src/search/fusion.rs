@@ -10,6 +10,7 @@ use crate::planner::selected::PlannedSelection;
 use crate::search::base_score::BaseScores;
 use crate::search::emphasis::{Emphasis, EmphasisFactors};
 use crate::search::full_scan::{self, SpreadShares};
+use crate::search::near_scan;
 use crate::search::remaining::RemainingEvents;
 use crate::search::short_question::{DAMPING, ShortQuestions};
 use crate::search::spread::{NearScores, Spread, compact_id};
@@ -49,14 +50,29 @@ pub(super) struct Fusion<'s, 'v> {
     queue: BinaryHeap<QueuedHit>,
     /// Hits already returned.
     returned: Vec<u32>,
-    /// `remaining` holds all events, by bounds of their scores.
-    is_full_scan: bool,
+    /// What `remaining` holds.
+    scan: Scan,
+}
+
+/// Which events are not yet taken, and by which bounds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scan {
+    /// All, by their base scores.
+    Expansion,
+    /// Those that may reach a floor, by bounds of their scores: the others are below it.
+    Near { floor: f32 },
+    /// All, by bounds of their scores.
+    Full,
 }
 
 /// Events to expand before the full scan: a constant plus a share of all. The constant is small, so that small brains
 /// use both ways.
 const EXPANDED_MAX: u64 = 64;
-const EXPANDED_ONE_IN: u64 = 32;
+const EXPANDED_ONE_IN: u64 = 256;
+/// Events of the greatest base scores that are scored to know what a scan looks for, for each wanted hit.
+const LOOKED_AT_PER_HIT: usize = 2;
+/// So that the last wanted hit is above the floor of a scan, and not at it.
+const JUST_BELOW: f32 = 0.999;
 
 /// A hit that waits. Of equal bounds the highest id comes first, as in the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,7 +120,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
             emphasis: Emphasis::new(view, search)?,
             queue: BinaryHeap::new(),
             returned: Vec::new(),
-            is_full_scan: false,
+            scan: Scan::Expansion,
         })
     }
 
@@ -114,7 +130,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         let mut seen = HashSet::new();
         let mut best = Arrangement::new(self.view, self.search, limit);
         while best.may_take_more()
-            && let Some(hit) = self.next()?
+            && let Some(hit) = self.next(best.floor())?
             && best.takes(hit.score)
         {
             let head = if self.search.include_superseded {
@@ -181,10 +197,14 @@ impl<'s, 'v> Fusion<'s, 'v> {
         Ok(own.score == replaced.score && own.text + own.vector + own.neighbours > 0.0)
     }
 
-    /// The best hit not yet returned; of equals, the highest id.
-    fn next(&mut self) -> Result<Option<Hit>> {
+    /// The best hit not yet returned, if it may reach the floor; of equals, the highest id.
+    fn next(&mut self, floor: f32) -> Result<Option<Hit>> {
         loop {
             let others = self.remaining_upper_bound();
+            let queued = self.queue.peek().map(|first| first.bound.score);
+            if others < floor && queued.is_none_or(|queued| queued < floor) {
+                return Ok(None);
+            }
             if let Some(&first) = self.queue.peek()
                 && first.bound.score > others
             {
@@ -196,23 +216,25 @@ impl<'s, 'v> Fusion<'s, 'v> {
                 self.refine(first)?;
                 continue;
             }
-            match self.remaining.pop() {
-                Some(next) if self.is_full_scan => self.queue_exact(next)?,
-                Some(_) if self.should_scan_all() => self.start_full_scan()?,
-                Some(next) => self.expand(next)?,
-                None => return Ok(None),
+            match (self.scan, self.remaining.pop()) {
+                (Scan::Expansion, Some(next)) if !self.should_scan() => self.expand(next)?,
+                (Scan::Expansion, Some(_)) => self.start_scan()?,
+                (Scan::Near { .. } | Scan::Full, Some(next)) => self.queue_exact(next)?,
+                (Scan::Near { .. }, None) => self.start_full_scan()?,
+                (Scan::Expansion | Scan::Full, None) => return Ok(None),
             }
         }
     }
 
     /// An upper bound of the score of every event that is neither expanded nor reached.
     fn remaining_upper_bound(&mut self) -> f32 {
-        let Some(next) = self.remaining.upper_bound() else {
-            return f32::NEG_INFINITY;
+        let next = self.remaining.upper_bound();
+        let next = match (self.scan, next) {
+            (Scan::Near { floor }, next) => return next.unwrap_or(floor).max(floor),
+            (Scan::Expansion | Scan::Full, None) => return f32::NEG_INFINITY,
+            (Scan::Full, Some(next)) => return next,
+            (Scan::Expansion, Some(next)) => next,
         };
-        if self.is_full_scan {
-            return next;
-        }
         let session = self.max_base_score.unwrap_or(next);
         let near = NearScores {
             firsts: 2.0 * next,
@@ -236,22 +258,71 @@ impl<'s, 'v> Fusion<'s, 'v> {
         self.emphasis.of(&self.view.node(NodeId(id.into()))?)
     }
 
-    /// True if expansion reached so many events that a full scan is cheaper.
-    fn should_scan_all(&self) -> bool {
+    /// True if expansion reached so many events that a scan is cheaper.
+    fn should_scan(&self) -> bool {
         let few = EXPANDED_MAX + self.view.nodes() / EXPANDED_ONE_IN;
         self.spread.entry_count() as u64 > few
     }
 
-    /// Switches to bounds of all scores.
-    fn start_full_scan(&mut self) -> Result<()> {
+    fn shares(&self) -> SpreadShares {
         let share = self.search.neighbour_share;
-        let shares = SpreadShares {
+        SpreadShares {
             first: share,
             second: share * SECOND_STEP_SHARE,
             question: self.search.question_share,
             session: self.search.session_share,
+        }
+    }
+
+    /// Switches to bounds of the scores that may be among the best, or else of all.
+    fn start_scan(&mut self) -> Result<()> {
+        let floor = self.likely_floor()?;
+        let Some(max) = self.max_base_score.filter(|_| floor > 0.0) else {
+            return self.start_full_scan();
         };
-        let mut bounds = full_scan::bounds(self.view, self.base_scores, shares)?;
+        let factor = ROUNDING * self.emphasis.max();
+        let shares = self.shares();
+        let found = near_scan::reaching(
+            self.view,
+            self.base_scores,
+            self.questions.as_ref(),
+            shares,
+            (max, floor / factor),
+        )?;
+        let Some(mut found) = found else {
+            return self.start_full_scan();
+        };
+        found.retain(|event| !self.returned.contains(&event.id));
+        found.iter_mut().for_each(|event| event.score *= factor);
+        self.remaining = RemainingEvents::of(found);
+        self.queue.clear();
+        self.scan = Scan::Near { floor };
+        Ok(())
+    }
+
+    /// The score that the last of the wanted hits has at least, if none of the best is left out of the answer: the
+    /// events with the greatest base scores are looked at. 0 if they are too few.
+    fn likely_floor(&mut self) -> Result<f32> {
+        let limit = self.search.limit;
+        let taken = self.remaining.taken(LOOKED_AT_PER_HIT * limit);
+        let mut ids: Vec<u32> = taken.iter().map(|event| event.id).collect();
+        ids.extend(&self.returned);
+        ids.sort_unstable();
+        ids.dedup();
+        let mut scores = Vec::with_capacity(ids.len());
+        for id in ids {
+            if self.spread.admits(id)? {
+                scores.push(self.hit(id)?.score);
+            }
+        }
+        scores.sort_unstable_by(|a, b| b.total_cmp(a));
+        let last = scores.get(limit - 1).copied().unwrap_or_default();
+        Ok(last * (1.0 - self.search.tie_margin) * JUST_BELOW)
+    }
+
+    /// Switches to bounds of all scores.
+    fn start_full_scan(&mut self) -> Result<()> {
+        let mut bounds = full_scan::bounds(self.view, self.base_scores, self.shares())?;
         for &id in &self.returned {
             bounds[id as usize] = 0.0;
         }
@@ -259,7 +330,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         bounds.iter_mut().for_each(|bound| *bound *= factor);
         self.remaining = RemainingEvents::by_bounds(bounds);
         self.queue.clear();
-        self.is_full_scan = true;
+        self.scan = Scan::Full;
         Ok(())
     }
 
@@ -400,7 +471,7 @@ mod tests {
     use amem_format::base_builder::build::Build;
     use amem_format::base_builder::new_identity;
     use amem_format::journal::op::{NewNode, Op};
-    use amem_format::types::{EventType, Micros, SessionId};
+    use amem_format::types::{EdgeType, EventType, Micros, SessionId};
 
     #[test]
     fn of_many_equals_heads_are_looked_up_only_of_those_that_are_shown() {
@@ -439,5 +510,73 @@ mod tests {
         assert_eq!(ids, Vec::from_iter((490..500).rev()));
         assert_eq!(fusion.spread.head_count(), found.len());
         assert!(found.len() < 50, "{}", found.len());
+    }
+
+    /// Events of few words in sessions of 40, each but the first of a session after the one before; some are questions.
+    fn conversations(count: u64) -> View {
+        let now = Micros(1_800_000_000_000_000);
+        let identity = new_identity(Uuid::from_u128(1), Uuid::from_u128(2), Uuid::nil(), now);
+        let mut build = Build::new(&identity, 0, &Settings::default()).unwrap();
+        let words: Vec<String> = (0..60).map(|at| format!("word{at}x")).collect();
+        for id in 0..count {
+            let mut text: Vec<&str> = (0..1 + id % 5)
+                .map(|at| &*words[(id * id + 7 * at * id + at) as usize % (10 + 10 * at as usize)])
+                .collect();
+            text.extend((id % 9 == 0).then_some("now?"));
+            let event = NewNode {
+                id: NodeId(id),
+                event_type: EventType::FACT,
+                session: SessionId(1 + id as u32 / 40),
+                created_at: now,
+                event_time: None,
+                confidence: 1.0,
+                lambda: 0.0,
+                text: &text.join(" "),
+                attributes: "",
+                vector: &[],
+                carried: None,
+            };
+            build.push(&Op::Event(event)).unwrap();
+            if id % 40 > 0 {
+                let edge = Op::Link {
+                    source: NodeId(id - 1),
+                    target: NodeId(id),
+                    edge_type: EdgeType::TEMPORAL_NEXT,
+                    weight: 1.0,
+                    created_at: now,
+                };
+                build.push(&edge).unwrap();
+            }
+        }
+        build.finish().unwrap()
+    }
+
+    #[test]
+    fn a_scan_of_the_near_events_finds_what_a_scan_of_all_finds() {
+        let view = conversations(4_000);
+        let mut scans = 0;
+        for (margin, question_share) in [(0.03, 0.25), (0.0, 0.25), (0.03, 0.0)] {
+            let search = Search {
+                include_duplicates: true,
+                tie_margin: margin,
+                question_share,
+                ..Search::default()
+            };
+            for question in ["word3x word14x", "word1x", "word7x word22x word39x word41x"] {
+                let words = text::parse(question).unwrap();
+                let mut terms = Texts::of(&view, None).unwrap().find(&words).unwrap();
+                let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0))
+                    .unwrap();
+                let sight = Sight::new(&search.selection.scope, false).unwrap();
+                let mut near = Fusion::new(&view, &search, &own, &sight).unwrap();
+                let found = near.best(10).unwrap();
+                scans += u32::from(matches!(near.scan, Scan::Near { .. }));
+                let mut full = Fusion::new(&view, &search, &own, &sight).unwrap();
+                full.start_full_scan().unwrap();
+                assert_eq!(found, full.best(10).unwrap(), "{question}");
+            }
+        }
+        // A word that a third of the events have is searched in all.
+        assert!(scans >= 5, "{scans}");
     }
 }

@@ -41,6 +41,7 @@ mod base_score;
 mod emphasis;
 mod full_scan;
 mod fusion;
+mod near_scan;
 mod paged_vec;
 mod relevance;
 mod remaining;

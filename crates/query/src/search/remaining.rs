@@ -43,6 +43,21 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         Self::with(None, bounds.into())
     }
 
+    /// Only these events.
+    pub(super) fn of(mut events: Vec<ScoredEvent>) -> Self {
+        events.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            sorted: events,
+            cutoff: 0.0,
+            ..Self::with(None, Vec::new().into())
+        }
+    }
+
+    /// At most `count` of the events that were taken, the greatest first.
+    pub(super) fn taken(&self, count: usize) -> &[ScoredEvent] {
+        &self.sorted[..self.position.min(count)]
+    }
+
     fn with(text_scores: Option<&'o BaseScores<'v>>, upper_bounds: Cow<'o, [f32]>) -> Self {
         Self {
             text_scores,

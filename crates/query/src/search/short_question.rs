@@ -30,13 +30,18 @@ impl<'v> ShortQuestions<'v> {
         Ok(Self { view, base, delta })
     }
 
-    /// True if an event's text is a short question. Reads the text of short ones alone.
-    pub(super) fn contains(&self, id: u32) -> Result<bool> {
+    /// True if an event's text is short enough to be one.
+    pub(super) fn may_contain(&self, id: u32) -> bool {
         let terms = match self.base {
             Some(base) if id < base.events() => base.length_of(id),
             _ => self.delta.length_of(id),
         };
-        if terms > TERMS_MAX {
+        terms <= TERMS_MAX
+    }
+
+    /// True if an event's text is a short question. Reads the text of short ones alone.
+    pub(super) fn contains(&self, id: u32) -> Result<bool> {
+        if !self.may_contain(id) {
             return Ok(false);
         }
         let node = self.view.node(NodeId(id.into()))?;

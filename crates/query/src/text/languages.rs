@@ -5,7 +5,7 @@
 //!
 //! Not here: the language of a text; which forms of a word are equal (`expand`).
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use amem_format::analyzer::{Analyzer, Scratch, folded, is_aside, is_stop_word};
@@ -16,8 +16,19 @@ const ENGLISH_SHARE: f64 = 0.2;
 /// Stop words of Latin letters that tell a language.
 const COUNT_MIN: usize = 2;
 
-fn has(list: &[&str], word: &str) -> bool {
-    list.binary_search(&word).is_ok()
+/// The lists that have a word, a bit each.
+fn lists_with(word: &str) -> u32 {
+    static LISTS: OnceLock<HashMap<&'static str, u32>> = OnceLock::new();
+    let lists = LISTS.get_or_init(|| {
+        let mut lists = HashMap::new();
+        for (at, words) in LANGUAGES.iter().enumerate() {
+            for word in *words {
+                *lists.entry(*word).or_insert(0) |= 1 << at;
+            }
+        }
+        lists
+    });
+    lists.get(word).copied().unwrap_or_default()
 }
 
 /// What the words of a question say of its language.
@@ -43,21 +54,24 @@ pub(super) fn of(question: &str) -> Language {
     };
     let all = words().count();
     let english = words().filter(|word| is_stop_word(word)).count();
-    // One letter, or one word of Latin letters alone, is too often a name.
-    let is_telling = |word: &str| word.len() > 1 && LANGUAGES.iter().any(|list| has(list, word));
-    let in_list = |at: usize| {
-        let count = words()
-            .filter(|word| is_telling(word) && has(LANGUAGES[at], word))
-            .count();
-        let is_own = words().any(|word| !word.is_ascii() && has(LANGUAGES[at], word));
-        if count >= COUNT_MIN || is_own {
-            count
-        } else {
-            0
+    let (mut counts, mut own) = ([0; LANGUAGES.len()], 0);
+    for word in words() {
+        let lists = lists_with(word);
+        if !word.is_ascii() {
+            own |= lists;
         }
+        // One letter, or one word of Latin letters alone, is too often a name.
+        if word.len() > 1 {
+            let with = (0..LANGUAGES.len()).filter(|at| lists >> at & 1 == 1);
+            with.for_each(|at| counts[at] += 1);
+        }
+    }
+    let told = |at: usize| match counts[at] >= COUNT_MIN || own >> at & 1 == 1 {
+        true => counts[at],
+        false => 0,
     };
     let best = (0..LANGUAGES.len())
-        .map(|at| (in_list(at), at))
+        .map(|at| (told(at), at))
         // Of equals the first of the table.
         .max_by_key(|&(count, at)| (count, std::cmp::Reverse(at)));
     match best {

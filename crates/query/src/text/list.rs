@@ -136,8 +136,7 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         if self.scope.is_some() {
             return Ok(self.all(term)?.len() as u32);
         }
-        let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
-        let old = postings.map_or(Ok(0), |postings| postings.df_below(self.bound))?;
+        let old = self.in_base(term)?.map_or(0, |(_, count)| count);
         Ok(old + self.recent(term).count() as u32)
     }
 
@@ -145,13 +144,18 @@ impl<'s, 'a> Occurrences<'s, 'a> {
     pub(super) fn has(&self, term: &str) -> Result<bool> {
         match self.scope {
             Some(_) => Ok(self.count(term)? > 0),
-            None => Ok(self.recent(term).next().is_some() || self.is_in_base(term)?),
+            None => Ok(self.recent(term).next().is_some() || self.in_base(term)?.is_some()),
         }
     }
 
-    fn is_in_base(&self, term: &str) -> Result<bool> {
+    /// The postings of a term in the base, and how many there are below the bound; `None` if there are none.
+    fn in_base(&self, term: &str) -> Result<Option<(Postings<'a>, u32)>> {
         let postings = self.lengths.base.map_or(Ok(None), |base| base.find(term))?;
-        Ok(postings.map_or(Ok(0), |postings| postings.df_below(self.bound))? > 0)
+        let Some(postings) = postings else {
+            return Ok(None);
+        };
+        let count = postings.df_below(self.bound)?;
+        Ok((count > 0).then_some((postings, count)))
     }
 
     /// The events of the delta that contain a term, newest first.
@@ -195,29 +199,50 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         Ok(found)
     }
 
-    /// The postings of a group as one list: frequencies add up by weight.
-    fn merged(&self, group: &[Member]) -> Result<Vec<(u32, f32)>> {
-        let mut all: Vec<(u32, bool, f32)> = Vec::new();
-        for (term, weight) in group {
-            let is_exact = *weight == 1.0;
+    /// The postings of some terms, ascending, of one event in the order of the terms.
+    fn listed(&self, terms: &[Member]) -> Result<Vec<Posting>> {
+        let mut listed = Vec::new();
+        for (term, weight) in terms {
             let postings = self.all(term)?.into_iter();
-            all.extend(postings.map(|(id, tf)| (id, is_exact, weight * tf as f32)));
+            listed.extend(postings.map(|(id, tf)| Posting::of(id, tf, *weight)));
         }
-        // Stable: the sum of an event's frequencies is the same wherever its postings are stored.
-        all.sort_by_key(|&(id, ..)| id);
-        let sum = |chunk: &[(u32, bool, f32)]| {
-            let tf = chunk.iter().map(|&(.., tf)| tf).sum::<f32>();
-            let is_exact = chunk.iter().any(|&(_, is_exact, _)| is_exact);
-            (
-                chunk[0].0,
-                if is_exact {
-                    tf
-                } else {
-                    tf.min(EXPANDED_TF_MAX)
-                },
-            )
-        };
-        Ok(all.chunk_by(|a, b| a.0 == b.0).map(sum).collect())
+        if terms.len() > 1 {
+            // Stable: the sum of an event's frequencies is the same wherever its postings are stored.
+            listed.sort_by_key(|posting| posting.id);
+        }
+        Ok(listed)
+    }
+}
+
+/// That a member of a group occurs in an event.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    id: u32,
+    /// By the weight of the member.
+    tf: f32,
+    /// True for a term as it was asked.
+    is_exact: bool,
+}
+
+impl Posting {
+    fn of(id: u32, tf: u32, weight: f32) -> Self {
+        Self {
+            id,
+            tf: weight * tf as f32,
+            is_exact: weight == 1.0,
+        }
+    }
+}
+
+/// The frequency of a group in an event: frequencies add up by weight.
+#[inline]
+fn frequency(exact: Option<f32>, listed: &[Posting]) -> f32 {
+    let tf = listed
+        .iter()
+        .fold(exact.unwrap_or_default(), |sum, posting| sum + posting.tf);
+    match exact.is_some() || listed.iter().any(|posting| posting.is_exact) {
+        true => tf,
+        false => tf.min(EXPANDED_TF_MAX),
     }
 }
 
@@ -229,14 +254,14 @@ fn length_of(base: Option<Terms<'_>>, delta: Option<&DeltaTerms>, id: u32) -> u3
     }
 }
 
-/// The postings of one term below a bound, and a position in them.
+/// The postings of a group below a bound, and a position in them.
 #[derive(Debug)]
 pub(super) struct TermList<'a> {
     cursor: Option<PostingCursor<'a>>,
-    /// What the cursor reads; `None` if all postings are listed.
+    /// What the cursor reads: those of the first member in the base, unless all postings are listed.
     postings: Option<Postings<'a>>,
-    /// Postings of the delta, or all of a scope or a group, ascending.
-    listed: Vec<(u32, f32)>,
+    /// The other postings, ascending.
+    listed: Vec<Posting>,
     next_listed: usize,
     bound: u32,
     lengths: Lengths<'a>,
@@ -257,63 +282,86 @@ impl<'a> TermList<'a> {
         weight: f32,
     ) -> Result<Option<Self>> {
         let (lengths, bound) = (texts.lengths, texts.bound);
-        let [(term, _)] = group else {
-            let listed = texts.merged(group)?;
-            let df = listed.len() as f64;
-            let list = Self::weighted(lengths, None, listed, weight, df, bound);
-            return list.map(Self::started).transpose();
+        let base = match (group.first(), texts.scope) {
+            // As it was asked, so that its frequency is the first of a sum; the others are few beside it.
+            (Some((term, 1.0)), None) => texts.in_base(term)?,
+            _ => None,
         };
-        let frequency = |(id, tf): (u32, u32)| (id, tf as f32);
-        if texts.scope.is_some() {
-            let listed: Vec<_> = texts.all(term)?.into_iter().map(frequency).collect();
-            let df = listed.len() as f64;
-            let list = Self::weighted(lengths, None, listed, weight, df, bound);
-            return list.map(Self::started).transpose();
-        }
-        let postings = lengths.base.map_or(Ok(None), |base| base.find(term))?;
-        let mut recent: Vec<_> = texts.recent(term).map(frequency).collect();
+        let Some((postings, old)) = base else {
+            let mut list = Self::of(lengths, None, texts.listed(group)?, bound);
+            let (events, greatest) = list.beside_base()?;
+            if events == 0 {
+                return Ok(None);
+            }
+            list.weight = list.weight_of(weight, events as f64);
+            list.upper_bound = list.weight * greatest;
+            list.rewind()?;
+            return Ok(Some(list));
+        };
+        let (first, others) = (&group[0].0, &group[1..]);
+        let mut listed = texts.listed(others)?;
+        let mut recent: Vec<_> = texts.recent(first).collect();
         recent.reverse();
-        let old = postings.map_or(Ok(0), |p| p.df_below(bound))?;
-        let df = f64::from(old) + recent.len() as f64;
-        let postings = postings.filter(|_| old > 0);
-        let list = Self::weighted(lengths, postings, recent, weight, df, bound);
-        list.map(Self::started).transpose()
+        if listed.is_empty() {
+            listed.extend(recent.iter().map(|&(id, tf)| Posting::of(id, tf, 1.0)));
+        } else if !recent.is_empty() {
+            // The first member comes first in the sum of an event.
+            let own = recent.iter().map(|&(id, tf)| Posting::of(id, tf, 1.0));
+            listed = own.chain(listed).collect();
+            listed.sort_by_key(|posting| posting.id);
+        }
+        let mut list = Self::of(lengths, Some(postings), listed, bound);
+        let (more, greatest) = list.beside_base()?;
+        list.weight = list.weight_of(weight, f64::from(old) + more as f64);
+        list.upper_bound = list.weight * list.greatest_in_base().max(greatest);
+        list.rewind()?;
+        Ok(Some(list))
     }
 
-    fn weighted(
+    /// How many events are listed that the base's postings do not have, and the greatest saturation of a listed event.
+    fn beside_base(&self) -> Result<(usize, f32)> {
+        let mut cursor = self.postings.map(PostingCursor::new).transpose()?;
+        let (mut more, mut greatest) = (0, 0.0f32);
+        for event in self.listed.chunk_by(|a, b| a.id == b.id) {
+            let id = event[0].id;
+            let mut own = None;
+            if let Some(cursor) = &mut cursor {
+                cursor.seek(id)?;
+                own = (cursor.id() == id).then(|| cursor.tf() as f32);
+            }
+            more += usize::from(own.is_none());
+            let tf = frequency(own, event);
+            greatest = greatest.max(self.lengths.saturated(tf, self.lengths.of(id)));
+        }
+        Ok((more, greatest))
+    }
+
+    fn of(
         lengths: Lengths<'a>,
         postings: Option<Postings<'a>>,
-        listed: Vec<(u32, f32)>,
-        weight: f32,
-        df: f64,
+        listed: Vec<Posting>,
         bound: u32,
-    ) -> Option<Self> {
-        if df == 0.0 {
-            return None;
-        }
-        let texts = lengths.texts;
-        // A damaged index may report more events than exist; this keeps the logarithm a number.
-        let df = df.min(texts);
-        let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
-        let weight = (f64::from(weight) * idf * (K1 + 1.0)) as f32;
-        Some(Self {
+    ) -> Self {
+        Self {
             cursor: None,
             postings,
             listed,
             next_listed: 0,
             bound,
             lengths,
-            weight,
+            weight: 0.0,
             upper_bound: 0.0,
             id: 0,
             tf: 0.0,
-        })
+        }
     }
 
-    fn started(mut self) -> Result<Self> {
-        self.upper_bound = self.upper_bound_of_all();
-        self.rewind()?;
-        Ok(self)
+    fn weight_of(&self, weight: f32, df: f64) -> f32 {
+        let texts = self.lengths.texts;
+        // A damaged index may report more events than exist; this keeps the logarithm a number.
+        let df = df.min(texts);
+        let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
+        (f64::from(weight) * idf * (K1 + 1.0)) as f32
     }
 
     /// Moves back to the first event.
@@ -332,9 +380,18 @@ impl<'a> TermList<'a> {
 
     #[inline]
     pub(super) fn advance(&mut self) -> Result<()> {
-        match &mut self.cursor {
-            Some(cursor) => cursor.advance()?,
-            None => self.next_listed += 1,
+        let id = self.id;
+        if let Some(cursor) = &mut self.cursor
+            && cursor.id() == id
+        {
+            cursor.advance()?;
+        }
+        while self
+            .listed
+            .get(self.next_listed)
+            .is_some_and(|posting| posting.id == id)
+        {
+            self.next_listed += 1;
         }
         self.settle();
         Ok(())
@@ -348,45 +405,54 @@ impl<'a> TermList<'a> {
         }
         if let Some(cursor) = &mut self.cursor {
             cursor.seek(id)?;
-            self.settle();
         }
-        if self.cursor.is_none() {
-            let rest = self.listed.get(self.next_listed..).unwrap_or(&[]);
-            self.next_listed += rest.partition_point(|&(at, _)| at < id);
-            self.settle();
+        let rest = self.listed.get(self.next_listed..).unwrap_or(&[]);
+        if rest.first().is_some_and(|posting| posting.id < id) {
+            self.next_listed += rest.partition_point(|posting| posting.id < id);
         }
+        self.settle();
         Ok(())
     }
 
-    /// Reads the current posting; continues with the delta at the end of the base.
+    /// Reads the current event.
     #[inline]
     fn settle(&mut self) {
+        let mut own = END;
         if let Some(cursor) = &self.cursor {
-            if cursor.id() < self.bound {
-                (self.id, self.tf) = (cursor.id(), cursor.tf() as f32);
-                return;
+            own = cursor.id();
+            if own >= self.bound {
+                (own, self.cursor) = (END, None);
             }
-            self.cursor = None;
         }
-        (self.id, self.tf) = match self.listed.get(self.next_listed) {
-            Some(&posting) => posting,
-            None => (END, 0.0),
+        let rest = self.listed.get(self.next_listed..).unwrap_or(&[]);
+        let listed = rest.first().map_or(END, |posting| posting.id);
+        self.id = own.min(listed);
+        if self.id == END {
+            return;
+        }
+        let exact = match &self.cursor {
+            Some(cursor) if own == self.id => Some(cursor.tf() as f32),
+            _ => None,
+        };
+        self.tf = match (exact, listed == self.id) {
+            (Some(tf), false) => tf,
+            (exact, _) => {
+                let of_event = rest
+                    .iter()
+                    .take_while(|posting| posting.id == listed)
+                    .count();
+                frequency(exact, &rest[..of_event])
+            }
         };
     }
 
-    fn upper_bound_of_all(&self) -> f32 {
-        let old = self.postings.into_iter().flat_map(|p| {
-            (0..p.blocks()).map(move |at| {
-                let block = p.block(at);
-                (f32::from(block.max_tf), u32::from(block.min_length))
-            })
-        });
-        let listed = self
-            .listed
-            .iter()
-            .map(|&(id, tf)| (tf, self.lengths.of(id)));
-        let upper_bound =
-            |upper_bound: f32, (tf, length)| upper_bound.max(self.lengths.saturated(tf, length));
-        self.weight * old.chain(listed).fold(0.0, upper_bound)
+    /// The greatest saturation that a posting of the base can have.
+    fn greatest_in_base(&self) -> f32 {
+        let postings = self.postings.into_iter();
+        let blocks = postings.flat_map(|p| (0..p.blocks()).map(move |at| p.block(at)));
+        blocks.fold(0.0, |greatest: f32, block| {
+            let (tf, length) = (f32::from(block.max_tf), u32::from(block.min_length));
+            greatest.max(self.lengths.saturated(tf, length))
+        })
     }
 }
