@@ -99,9 +99,16 @@ pub(super) const MEMORY: &str = "daemon's memory beyond the mapping, MiB";
 pub(super) const GET_ONE: &str = "gRPC GetNode over the Unix socket: one caller";
 pub(super) const GET_MANY: &str = "gRPC GetNode over the Unix socket: 64 in flight";
 pub(super) const GET_BESIDE: &str = "gRPC GetNode, one caller: p99 while similar runs in a loop";
+pub(super) const FACT_ADD: &str = "fact memory: add one text as it is";
+pub(super) const FACT_BATCH: &str = "fact memory: add 1,000 texts as they are";
+pub(super) const FACT_TURN: &str = "fact memory: add a sentence by patterns and rules";
+pub(super) const FACT_SEARCH: &str = "fact memory: search a scope of 1,000";
+pub(super) const FACT_GET: &str = "fact memory: get";
+pub(super) const FACT_HISTORY: &str = "fact memory: history of five versions";
+pub(super) const FACT_MEMORY: &str = "fact memory: daemon's memory beyond the mapping, MiB";
 
 /// All of them, in the order of the page, and one that the page only asks to be seen.
-pub(super) const ROWS: [Row; 43] = [
+pub(super) const ROWS: [Row; 50] = [
     time(READ, &[Reference(10.0), Limit(1.5)]),
     time(READ_RECORD, &[Limit(1.5)]),
     time(READ_WRITER, &[Limit(1.3)]),
@@ -148,4 +155,11 @@ pub(super) const ROWS: [Row; 43] = [
     time(GET_ONE, &[Limit(1.5)]),
     rate(GET_MANY, &[Limit(0.5)]),
     time(GET_BESIDE, &[]),
+    time(FACT_ADD, &[Limit(1.3)]),
+    time(FACT_BATCH, &[AtMost(100e-3)]),
+    time(FACT_TURN, &[AtMost(5e-3)]),
+    time(FACT_SEARCH, &[AtMost(1e-3)]),
+    time(FACT_GET, &[Limit(1.5)]),
+    time(FACT_HISTORY, &[Limit(1.5)]),
+    number(FACT_MEMORY, &[]),
 ];

@@ -12,6 +12,7 @@ mod checkpoint;
 mod commit;
 mod daemon;
 mod decay;
+mod facts;
 mod ingest;
 mod open;
 mod pattern;
@@ -40,7 +41,7 @@ pub(super) struct Family {
 }
 
 /// All of them: those that only read come first, then those that write to the brains.
-pub(super) const FAMILIES: [Family; 23] = [
+pub(super) const FAMILIES: [Family; 24] = [
     Family {
         name: "pattern",
         rows: &[
@@ -173,5 +174,18 @@ pub(super) const FAMILIES: [Family; 23] = [
             list::BULK_GRPC,
         ],
         run: daemon::run,
+    },
+    Family {
+        name: "fact memory",
+        rows: &[
+            list::FACT_SEARCH,
+            list::FACT_GET,
+            list::FACT_HISTORY,
+            list::FACT_MEMORY,
+            list::FACT_ADD,
+            list::FACT_TURN,
+            list::FACT_BATCH,
+        ],
+        run: facts::run,
     },
 ];
