@@ -347,14 +347,20 @@ impl OneFactArgs {
     }
 
     fn history(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let request = v1::GetFactHistoryRequest {
-            brain: self.of.brain.clone(),
-            id: self.id.clone(),
-            ..Default::default()
-        };
         let remote = cx.daemon()?;
-        let answer = remote.call(remote.client.facts().get_fact_history(request))?;
-        let output = HistoryOutput::of(&answer)?;
+        let mut is_deleted = false;
+        let records = all_pages(|page_token| {
+            let request = v1::GetFactHistoryRequest {
+                brain: self.of.brain.clone(),
+                id: self.id.clone(),
+                page_token,
+                ..Default::default()
+            };
+            let answer = remote.call(remote.client.facts().get_fact_history(request))?;
+            is_deleted = answer.deleted;
+            Ok((answer.records, answer.next_page_token))
+        })?;
+        let output = HistoryOutput::of(&records, is_deleted)?;
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }

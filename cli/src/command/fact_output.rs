@@ -242,10 +242,21 @@ struct PartsJson {
     meaning: Option<Value>,
 }
 
+/// The score from which on a memory is likely to be about the question.
+const LIKELY_SCORE: f64 = 0.3;
+
 /// Memories that were found.
 #[derive(Serialize)]
 pub(super) struct SearchOutput {
     hits: Vec<HitJson>,
+    #[serde(skip_serializing_if = "is_zero")]
+    left_off: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    words_only: String,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl SearchOutput {
@@ -269,6 +280,8 @@ impl SearchOutput {
         let hits = answer.hits.iter().map(hit);
         Ok(Self {
             hits: hits.collect::<Result<_, Failure>>()?,
+            left_off: answer.left_off,
+            words_only: answer.words_only.clone(),
         })
     }
 
@@ -305,8 +318,23 @@ impl SearchOutput {
                 page.line(format!("{} may contradict {conflicts}", hit.fact.id));
             }
         }
+        let score = |hit: &HitJson| hit.score.as_f64().unwrap_or_default();
         if self.hits.is_empty() {
             page.aside("nothing was found");
+        } else if self.hits.iter().all(|hit| score(hit) < LIKELY_SCORE) {
+            page.aside("no memory answers much of the question: it may not be known here");
+        }
+        if self.left_off > 0 {
+            let left = memories(self.left_off.into());
+            page.aside(format!(
+                "{left} more had no room in the answer: ask for fewer"
+            ));
+        }
+        if !self.words_only.is_empty() {
+            page.aside(format!(
+                "only words were compared: {}",
+                printable(&self.words_only)
+            ));
         }
     }
 }
@@ -477,6 +505,8 @@ struct SourceJson {
     id: String,
     role: String,
     text: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
     time: Option<Time>,
 }
 
@@ -490,6 +520,7 @@ pub(super) struct RecordJson {
     time: Time,
     why: String,
     sources: Vec<SourceJson>,
+    source_count: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
     replaced_by: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -503,6 +534,7 @@ impl RecordJson {
                 id: source.id.clone(),
                 role: source.role.clone(),
                 text: source.text.clone(),
+                is_cut: source.cut,
                 time: Time::maybe(source.time)?,
             })
         };
@@ -516,6 +548,7 @@ impl RecordJson {
             time: Time::of(record.time)?,
             why: record.why.clone(),
             sources: sources.collect::<Result<_, Failure>>()?,
+            source_count: record.source_count,
             replaced_by: record.replaced_by_id.clone(),
             feedback: feedback.transpose()?,
         })
@@ -530,11 +563,11 @@ pub(super) struct HistoryOutput {
 }
 
 impl HistoryOutput {
-    pub(super) fn of(answer: &v1::GetFactHistoryResponse) -> Result<Self, Failure> {
-        let records = answer.records.iter().map(RecordJson::of);
+    pub(super) fn of(records: &[v1::FactRecord], is_deleted: bool) -> Result<Self, Failure> {
+        let records = records.iter().map(RecordJson::of);
         Ok(Self {
             records: records.collect::<Result<_, Failure>>()?,
-            is_deleted: answer.deleted,
+            is_deleted,
         })
     }
 
@@ -553,9 +586,14 @@ impl HistoryOutput {
                 let said = said.unwrap_or_default();
                 let text = match source.text.as_str() {
                     "" => "(erased)".to_owned(),
+                    text if source.is_cut => format!("\"{} …\"", printable(text)),
                     text => format!("\"{}\"", printable(text)),
                 };
                 page.line(format!("    {said} {}: {text}", source.role));
+            }
+            let more = u64::from(record.source_count).saturating_sub(record.sources.len() as u64);
+            if more > 0 {
+                page.aside(format!("    and {} more", plural(more, "source")));
             }
         }
         if self.is_deleted {

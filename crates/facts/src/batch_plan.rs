@@ -1,29 +1,36 @@
 //! From a batch of fact memory to one commit of a brain.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use amem_format::NodeId;
 use amem_format::types::{EdgeType, EventType, Micros};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
-use amem_memory::store::{FactBatch, FactOp, NewFact, NewTurn};
-use amem_memory::{Error as MemoryError, FactKind, FactScope, FactSource, PendingWork, Role};
+use amem_memory::store::{FactBatch, FactOp, NewAnswer, NewFact, NewTurn};
+use amem_memory::{
+    Error as MemoryError, FactKind, FactScope, FactSource, PendingWork, Role, text_hash,
+};
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::limits::KEPT_ANSWER_PART_BYTES;
+use crate::limits::{KEPT_ANSWER_PART_BYTES, KEPT_ANSWER_PART_NAMES};
 use crate::lookup::events_with;
-use crate::memory_chain::MemoryChain;
+use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{PendingEntry, WorkContext};
 use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
-    TurnRecord, answer_key, path, scoped_keys, turn_key,
+    SupportRecord, TurnRecord, answer_key, name_key, path, scoped_keys, turn_key,
 };
+use crate::support::{sources_of, supports_of};
 
 /// The text of the end of a memory: it says nothing of what ended.
 const END_TEXT: &str = "a memory ended";
+/// The text of an event of support: it says nothing of the memory.
+const SUPPORT_TEXT: &str = "a memory was said again";
+/// What history says of a version that a memory has because it was said again.
+const SAID_AGAIN: &str = "again";
 
 /// A memory as the batch leaves it, change by change.
 struct OpenMemory {
@@ -33,6 +40,10 @@ struct OpenMemory {
     scope: FactScope,
     /// The caller's keys.
     metadata: Map<String, Value>,
+    /// The turns that its version is from.
+    sources: Vec<Uuid>,
+    /// Hashes of its texts that need all their sources.
+    joined: HashSet<String>,
     /// Existing events of the memory: they are hidden when it ends.
     events: Vec<NodeId>,
     /// Events of this batch.
@@ -135,8 +146,8 @@ impl<'v> BatchPlan<'v> {
         if let Some(done) = work.retry_of.as_ref().filter(|_| batch.pending.is_empty()) {
             plan.hidden(pending_event(done, PendingState::Done)?);
         }
-        if let Some((key, request, answer)) = &batch.answered {
-            plan.answer(key, request, &answer.to_string())?;
+        if let Some(kept) = &batch.answered {
+            plan.answer(kept)?;
         }
         Ok(plan.ingest)
     }
@@ -205,7 +216,18 @@ impl<'v> BatchPlan<'v> {
                 fact,
                 conflicts,
             } => self.add(*id, fact, conflicts),
-            FactOp::Update { id, old, fact } => self.update(*id, old, fact),
+            FactOp::Update {
+                id,
+                old,
+                fact,
+                joins,
+            } => self.update(*id, old, fact, *joins),
+            FactOp::Support {
+                id,
+                old,
+                sources,
+                expires,
+            } => self.support(*id, old, sources, *expires),
             FactOp::Delete {
                 id,
                 old,
@@ -229,6 +251,13 @@ impl<'v> BatchPlan<'v> {
                 created: head.created(),
                 scope: head.scope.clone(),
                 metadata: head.metadata.clone(),
+                sources: head.record.sources.clone(),
+                joined: chain
+                    .events
+                    .iter()
+                    .filter(|event| event.record.joined)
+                    .map(|event| event.record.hash.clone())
+                    .collect(),
                 events: chain.events.iter().map(|event| event.node).collect(),
                 new: Vec::new(),
                 is_ended: false,
@@ -269,6 +298,7 @@ impl<'v> BatchPlan<'v> {
             valid: fact.validity,
             expires: fact.expires,
             quarantined: fact.is_quarantined,
+            joined: false,
             replaced_by: None,
         }
     }
@@ -316,6 +346,7 @@ impl<'v> BatchPlan<'v> {
         let scope = self.batch.scope.clone();
         let mut record = self.record(id, fact, &scope);
         record.conflicts = conflicts.to_vec();
+        let sources = record.sources.clone();
         let at = self.version(fact, record, &scope, event_type(fact.kind))?;
         for other in conflicts {
             if let Ok(memory) = self.open(*other, None) {
@@ -329,6 +360,8 @@ impl<'v> BatchPlan<'v> {
             created: self.batch.at,
             scope,
             metadata: fact.metadata.clone(),
+            sources,
+            joined: HashSet::new(),
             events: Vec::new(),
             new: vec![at],
             is_ended: false,
@@ -337,10 +370,11 @@ impl<'v> BatchPlan<'v> {
         Ok(())
     }
 
-    fn update(&mut self, id: Uuid, old: &str, fact: &NewFact) -> Result<()> {
+    fn update(&mut self, id: Uuid, old: &str, fact: &NewFact, joins: bool) -> Result<()> {
         let memory = self.open(id, Some(old))?;
         // A memory keeps its scope, whichever scope found it.
         let (before, created, scope) = (memory.head, memory.created, memory.scope.clone());
+        let (joined, is_joined) = (memory.sources.clone(), memory.joined.contains(&fact.hash));
         let mut fact = fact.clone();
         if fact.source != FactSource::Caller {
             // What is said later changes a text, and none of the caller's keys but those that it brings.
@@ -351,6 +385,13 @@ impl<'v> BatchPlan<'v> {
         let fact = &fact;
         let mut record = self.record(id, fact, &scope);
         record.created = Some(created);
+        record.joined = joins || is_joined;
+        if joins {
+            record.sources.extend(joined);
+            record.sources.sort_unstable();
+            record.sources.dedup();
+        }
+        let (sources, joined) = (record.sources.clone(), record.joined);
         let at = self.version(fact, record, &scope, EventType::CORRECTION)?;
         match before {
             End::Event(_) => self.link(End::New(at), before, EdgeType::SUPERSEDES, 1.0),
@@ -361,7 +402,58 @@ impl<'v> BatchPlan<'v> {
         memory.head = End::New(at);
         memory.text = fact.text.clone();
         memory.metadata = fact.metadata.clone();
+        memory.sources = sources;
+        if joined {
+            memory.joined.insert(fact.hash.clone());
+        }
         memory.new.push(at);
+        Ok(())
+    }
+
+    /// A text that was said again has more sources. It is a version of its own only if it lives longer for it.
+    fn support(
+        &mut self,
+        id: Uuid,
+        old: &str,
+        sources: &[Uuid],
+        expires: Option<Micros>,
+    ) -> Result<()> {
+        let memory = self.open(id, Some(old))?;
+        let (scope, own) = (memory.scope.clone(), memory.sources.clone());
+        let chain = MemoryChain::of(self.view, id)?;
+        let stored = chain.head().filter(|head| head.text == old);
+        let mut sources = self.sources(sources);
+        if let Some(head) = stored {
+            let known = sources_of(head, &supports_of(self.view, id)?);
+            let ends = head.record.expires;
+            if ends.is_some_and(|ends| expires.is_none_or(|expires| ends < expires)) {
+                let mut fact = said_again(head, SAID_AGAIN);
+                fact.expires = expires;
+                let vector = self.view.node(head.node)?.vector()?;
+                fact.vector = vector.map(<[f32]>::to_vec);
+                fact.sources = sources;
+                fact.sources.extend(known);
+                fact.sources.sort_unstable();
+                fact.sources.dedup();
+                return self.update(id, old, &fact, false);
+            }
+            sources.retain(|turn| !known.contains(turn));
+        }
+        sources.retain(|turn| !own.contains(turn));
+        if sources.is_empty() {
+            return Ok(());
+        }
+        let mut attributes = EventAttributes::of(&scope);
+        attributes.support = Some(SupportRecord {
+            id,
+            hash: text_hash(old),
+            sources,
+            at: self.batch.at,
+        });
+        let mut event = NewEvent::new(EventType::FACT, SUPPORT_TEXT);
+        event.attributes = Some(attributes.to_attributes()?);
+        event.vector = no_vector(self.view);
+        self.hidden(event);
         Ok(())
     }
 
@@ -404,6 +496,7 @@ impl<'v> BatchPlan<'v> {
             valid: Default::default(),
             expires: None,
             quarantined: false,
+            joined: false,
             replaced_by,
         });
         let said = sources.iter().filter_map(|id| self.said.get(id)).min();
@@ -414,16 +507,25 @@ impl<'v> BatchPlan<'v> {
         Ok(())
     }
 
-    fn answer(&mut self, key: &str, request: &str, answer: &str) -> Result<()> {
-        let parts = split(answer, KEPT_ANSWER_PART_BYTES);
+    fn answer(&mut self, kept: &NewAnswer) -> Result<()> {
+        let scope = &self.batch.scope;
+        let key = answer_key(scope, &kept.key);
+        let text = kept.answer.to_string();
+        // A part has room for the names of so many; an answer has more text than names.
+        let groups = kept.names.len().div_ceil(KEPT_ANSWER_PART_NAMES).max(1);
+        let bytes = KEPT_ANSWER_PART_BYTES.min(text.len() / groups).max(4);
+        let parts = split(&text, bytes);
         let count = parts.len();
+        let mut names = kept.names.chunks(kept.names.len().div_ceil(count).max(1));
         for (part, text) in parts.into_iter().enumerate() {
-            let mut attributes = EventAttributes::of(&self.batch.scope);
+            let mut attributes = EventAttributes::of(scope);
+            let named = names.next().unwrap_or_default();
             attributes.answer = Some(AnswerRecord {
-                key: answer_key(&self.batch.scope, key),
-                request: request.to_owned(),
+                key: key.clone(),
+                request: kept.request_hash.clone(),
                 part,
                 parts: count,
+                names: named.iter().map(|id| name_key(*id)).collect(),
             });
             let mut event = NewEvent::new(EventType::FACT, text);
             event.attributes = Some(attributes.to_attributes()?);
@@ -431,6 +533,28 @@ impl<'v> BatchPlan<'v> {
             self.hidden(event);
         }
         Ok(())
+    }
+}
+
+/// The version that says again what one of a memory said.
+pub(crate) fn said_again(version: &ChainEvent, why: &str) -> NewFact {
+    let item = version.item();
+    NewFact {
+        text: item.memory,
+        hash: item.hash,
+        kind: item.kind,
+        // It has the keys of the version, and no others.
+        source: FactSource::Caller,
+        confidence: item.confidence,
+        vector: None,
+        slots: version.record.slots.clone(),
+        metadata: item.metadata,
+        expires: item.expires_at,
+        validity: item.validity,
+        sources: item.sources,
+        because: Vec::new(),
+        is_quarantined: item.is_quarantined,
+        why: why.to_owned(),
     }
 }
 
@@ -447,7 +571,7 @@ pub(crate) fn pending_event(entry: &PendingEntry, state: PendingState) -> Result
         id: entry.id,
         state,
     });
-    let mut event = NewEvent::new(EventType::FACT, entry.to_text());
+    let mut event = NewEvent::new(EventType::FACT, entry.to_text()?);
     event.attributes = Some(attributes.to_attributes()?);
     Ok(event)
 }

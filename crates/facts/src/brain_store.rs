@@ -12,14 +12,14 @@ use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::limits::{CANDIDATES_MAX, NEAREST_MAX};
 use amem_memory::store::{
-    Candidate, CandidateKey, CandidateSet, FactBatch, FactOp, FactStore, MemoryPage, StoredAnswer,
-    StoredMemory, TurnKey,
+    Candidate, CandidateKey, CandidateSet, FactBatch, FactOp, FactStore, MemoryPage, NewAnswer,
+    StoredAnswer, StoredMemory, TurnKey,
 };
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
 use amem_query::filter::Filter;
 use amem_query::{Selection, Similar, SimilarityTarget};
 use amem_store::mutation::{Answer, Mutation};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::batch_plan::{BatchPlan, stored_turn};
@@ -39,8 +39,8 @@ type MemoryResult<T> = amem_memory::Result<T>;
 pub(crate) struct BrainStore<'b> {
     brain: &'b dyn FactBrain,
     state: &'b FactState,
-    /// The key, the hash of the request and the answer that a repetition gets, of a request that brings none itself.
-    pub(crate) kept: RefCell<Option<(String, String, Value)>>,
+    /// What a repetition gets, of a request that brings none itself.
+    pub(crate) kept: RefCell<Option<NewAnswer>>,
     /// What is kept with work that is left.
     pub(crate) work: RefCell<WorkContext>,
     /// What the brain said, whose own words alone the port can pass on.
@@ -111,7 +111,8 @@ fn has_changed(
 /// The memories of a batch that has neither turns nor new memories.
 fn changed_by_caller(batch: &FactBatch) -> Option<HashSet<Uuid>> {
     let id_of = |op: &FactOp| match op {
-        FactOp::Add { .. } => None,
+        // Only adds have them.
+        FactOp::Add { .. } | FactOp::Support { .. } => None,
         FactOp::Update { id, .. } | FactOp::Delete { id, .. } => Some(*id),
     };
     let ids: Option<HashSet<Uuid>> = batch.ops.iter().map(id_of).collect();
@@ -151,10 +152,11 @@ impl CandidateSearch<'_> {
         Ok(is_wanted.then_some(event))
     }
 
-    /// The same, but for memories that give orders: they change nothing, and nothing changes them.
+    /// The same, but for memories of others, and those that give orders: they change nothing, and nothing changes them.
     fn candidate(&self, id: NodeId) -> Result<Option<ChainEvent>> {
         let admitted = self.admitted(id)?;
-        Ok(admitted.filter(|event| !event.record.quarantined))
+        Ok(admitted
+            .filter(|event| !event.record.quarantined && self.scope.may_change(&event.scope)))
     }
 
     /// Events under a key of the scope: by the field that has the fewest.
@@ -433,7 +435,10 @@ impl BrainStore<'_> {
         let view = self.brain.view();
         let mut scopes = vec![batch.scope.clone()];
         for op in &batch.ops {
-            if let FactOp::Update { id, .. } | FactOp::Delete { id, .. } = op {
+            if let FactOp::Update { id, .. }
+            | FactOp::Delete { id, .. }
+            | FactOp::Support { id, .. } = op
+            {
                 // A memory of the batch itself has none yet.
                 let chain = MemoryChain::of(&view, *id)?;
                 scopes.extend(chain.last_version().map(|event| event.scope.clone()));
@@ -457,8 +462,8 @@ impl BrainStore<'_> {
             });
         }
         let batch = with_answer.as_ref().unwrap_or(batch);
-        if let Some((key, ..)) = &batch.answered
-            && kept_answer(&view, &batch.scope, key)?.is_some()
+        if let Some(kept) = &batch.answered
+            && kept_answer(&view, &batch.scope, &kept.key)?.is_some()
         {
             // The same request came twice at once, and the other was first: it is answered like that one.
             return Err(MemoryError::Changed.into());

@@ -12,8 +12,9 @@ use crate::error::Result;
 use crate::feedback::feedback_events;
 use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
-use crate::record::{EventAttributes, path};
+use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::scope_plan::events_of;
+use crate::support::{goes_with, supports_by, supports_of};
 
 /// True if an event is of fact memory: a reset takes nothing else that carries the scope.
 fn is_ours(attributes: &EventAttributes) -> bool {
@@ -22,11 +23,13 @@ fn is_ours(attributes: &EventAttributes) -> bool {
         || attributes.answer.is_some()
         || attributes.pending.is_some()
         || attributes.feedback.is_some()
+        || attributes.support.is_some()
 }
 
 /// All events of fact memory of a scope, ascending: versions, ends, turns, feedback, kept answers and pending work.
 pub(crate) fn events_of_scope(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
     let mut out = Vec::new();
+    let mut named = BTreeSet::new();
     let everything = scope.fields().all(|(_, value)| value.is_none());
     let ids: Vec<NodeId> = if everything {
         (0..view.nodes()).map(NodeId).collect()
@@ -36,13 +39,46 @@ pub(crate) fn events_of_scope(view: &View, scope: &FactScope) -> Result<Vec<Node
     for id in ids {
         let node = view.node(id)?;
         let attributes = EventAttributes::read(&node)?.filter(|_| !node.is_erased());
-        let is_taken = attributes
-            .is_some_and(|attributes| is_ours(&attributes) && scope.covers(&attributes.scope()));
-        if is_taken {
-            out.push(id);
-        }
+        let ours = attributes
+            .filter(|attributes| is_ours(attributes) && scope.covers(&attributes.scope()));
+        let Some(attributes) = ours else { continue };
+        out.push(id);
+        let turn = attributes.turn.map(|turn| turn.id);
+        named.extend(attributes.fact.map(|fact| fact.id).or(turn));
+    }
+    if !everything {
+        // What a wider scope was answered has texts of this one.
+        out.extend(answers_with(view, &named)?);
+        out.sort_unstable();
+        out.dedup();
     }
     Ok(out)
+}
+
+/// The parts of kept answers, of any scope, that have texts of memories or turns.
+fn answers_with(view: &View, named: &BTreeSet<Uuid>) -> Result<BTreeSet<NodeId>> {
+    let answer = |id: NodeId| -> Result<Option<AnswerRecord>> {
+        let attributes = EventAttributes::read(&view.node(id)?)?;
+        Ok(attributes.and_then(|attributes| attributes.answer))
+    };
+    let mut keys = BTreeSet::new();
+    for id in named {
+        let name = name_key(*id);
+        for event in events_with(view, path::ANSWER_NAMES, &name)? {
+            let found = answer(event)?.filter(|answer| answer.names.contains(&name));
+            keys.extend(found.map(|answer| answer.key));
+        }
+    }
+    let mut parts = BTreeSet::new();
+    for key in keys {
+        for event in events_with(view, path::ANSWER_KEY, &key)? {
+            let is_part = answer(event)?.is_some_and(|answer| answer.key == key);
+            if is_part && !view.node(event)?.is_erased() {
+                parts.insert(event);
+            }
+        }
+    }
+    Ok(parts)
 }
 
 /// The memories of a turn, current ones, whose newest version only it supported, while an earlier one has another
@@ -62,13 +98,16 @@ pub(crate) fn outlasting_versions(
     let mut out = Vec::new();
     for id in memories_of(view, turn)? {
         let chain = MemoryChain::of(view, id)?;
-        let is_only = |event: &&ChainEvent| event.record.sources == [turn];
-        let Some(head) = chain.head().filter(is_only) else {
+        let supports = supports_of(view, id)?;
+        let Some(head) = chain.head() else { continue };
+        if !goes_with(view, head, turn, &supports)? {
             continue;
-        };
-        let versions = chain.events.iter().rev().filter(|event| event.is_version());
-        if let Some(earlier) = versions.into_iter().find(|event| !is_only(event)) {
-            out.push((head.clone(), earlier.clone()));
+        }
+        for event in chain.events.iter().rev().filter(|event| event.is_version()) {
+            if !goes_with(view, event, turn, &supports)? {
+                out.push((head.clone(), event.clone()));
+                break;
+            }
         }
     }
     Ok(out)
@@ -82,12 +121,14 @@ fn memories_of(view: &View, turn: Uuid) -> Result<BTreeSet<Uuid>> {
         let named = event.filter(|event| event.record.sources.contains(&turn));
         ids.extend(named.map(|event| event.record.id));
     }
+    let again = supports_by(view, turn)?.into_iter();
+    ids.extend(again.map(|(_, record)| record.id));
     Ok(ids)
 }
 
-/// A source, and the memories all of whose versions only it supported: their events, and their ids.
+/// A source, and the memories all of whose versions go with it: their events, and their ids.
 ///
-/// Answers that are kept for repetitions of the same scope go with it, as they repeat texts.
+/// Kept answers that have a text which goes are erased as well, those of other scopes too.
 pub(crate) fn events_of_source(
     view: &View,
     scope: &FactScope,
@@ -103,26 +144,36 @@ pub(crate) fn events_of_source(
     }
     let mut events = BTreeSet::from([node]);
     let mut memories = Vec::new();
+    let mut named = BTreeSet::from([turn]);
     for id in memories_of(view, turn)? {
         let chain = MemoryChain::of(view, id)?;
-        let is_only = |event: &&ChainEvent| event.record.sources == [turn];
-        let versions = || chain.events.iter().filter(|event| event.is_version());
-        if versions().all(|event| is_only(&event)) {
+        let supports = supports_of(view, id)?;
+        let (mut gone, mut stays) = (Vec::new(), false);
+        for event in chain.events.iter().filter(|event| event.is_version()) {
+            match goes_with(view, event, turn, &supports)? {
+                true => gone.push(event.node),
+                false => stays = true,
+            }
+        }
+        if gone.is_empty() {
+            continue;
+        }
+        named.insert(id);
+        if !stays {
             events.extend(chain.events.iter().map(|event| event.node));
             events.extend(feedback_events(view, id)?.into_iter().map(|(node, _)| node));
+            events.extend(supports.iter().map(|(node, _)| *node));
             memories.push(id);
         } else {
-            // A version that only this source supported goes; the memory stays, by its other versions.
-            events.extend(versions().filter(is_only).map(|event| event.node));
+            // The memory stays, by its other versions.
+            events.extend(gone);
         }
     }
-    for id in events_of(view, &own)? {
-        let attributes = EventAttributes::read(&view.node(id)?)?;
-        let is_answer = attributes
-            .is_some_and(|attributes| attributes.answer.is_some() && attributes.scope() == own);
-        if is_answer {
-            events.insert(id);
+    for (node, record) in supports_by(view, turn)? {
+        if record.sources == [turn] {
+            events.insert(node);
         }
     }
+    events.extend(answers_with(view, &named)?);
     Ok(Some((events.into_iter().collect(), memories)))
 }

@@ -1,6 +1,9 @@
 //! Exports: all memories of a scope at one moment, with what is known about each, one after the other.
 
+use amem_format::view::View;
+use amem_memory::FactScope;
 use amem_memory::store::MemoryItem;
+use uuid::Uuid;
 
 use crate::error::Result;
 use crate::facts::Facts;
@@ -36,14 +39,27 @@ impl FactCursor {
         let view = self.moment().view();
         let told = if with_history {
             let scope = self.scope_of(&item).unwrap_or_else(|| item.scope.clone());
-            history(view, item.id, &scope)?.map(|history| history.entries)
+            whole_history(view, item.id, &scope)?
         } else {
-            None
+            Vec::new()
         };
         Ok(Some(ExportedFact {
             feedback: feedback_of(view, item.id)?,
-            history: told.unwrap_or_default(),
+            history: told,
             item,
         }))
     }
+}
+
+/// All records of a memory.
+fn whole_history(view: &View, id: Uuid, scope: &FactScope) -> Result<Vec<HistoryEntry>> {
+    let (mut all, mut after) = (Vec::new(), None);
+    while let Some(page) = history(view, id, scope, after)? {
+        all.extend(page.entries);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(all)
 }

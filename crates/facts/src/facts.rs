@@ -8,12 +8,13 @@ use amem_memory::change::{
     ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, update, update_many,
 };
 use amem_memory::model::{FormTable, Model};
-use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, Ids, MemoryItem, NewFact};
-use amem_memory::{Error as MemoryError, FactFilter, FactScope, FactSource};
+use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, Ids, MemoryItem, NewAnswer};
+use amem_memory::{Error as MemoryError, FactFilter, FactScope};
 use amem_store::mutation::Answer;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::batch_plan::said_again;
 use crate::brain_store::BrainStore;
 use crate::erasure::{events_of_scope, events_of_source, outlasting_versions};
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ use crate::pending_work::{AddOptions, PendingEntry, open_work};
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
+use crate::support::{sources_of, supports_of};
 use crate::users::{self, ScopeCount};
 
 /// Ids of new memories: UUID v4.
@@ -108,17 +110,26 @@ impl Facts<'_> {
         Ok(ranking)
     }
 
-    /// A memory by its id, within a scope; `None` if there is none, or it ended.
+    /// A memory by its id, within a scope; `None` if there is none, or it ended, by itself
+    /// or by request.
     pub fn get(
         &self,
         id: Uuid,
         scope: &FactScope,
+        now: Micros,
         moment: &FactMoment,
     ) -> Result<Option<MemoryItem>> {
         let chain = MemoryChain::of(&moment.view, id)?;
         let head = chain.head_at(moment)?;
-        let seen = head.filter(|head| scope.covers(&head.scope));
-        Ok(seen.map(|head| head.item()))
+        let seen = head.filter(|head| scope.covers(&head.scope) && !head.is_expired(now));
+        let Some(head) = seen else {
+            return Ok(None);
+        };
+        let sources = sources_of(head, &supports_of(&moment.view, id)?);
+        Ok(Some(MemoryItem {
+            sources,
+            ..head.item()
+        }))
     }
 
     /// A page of the memories of a scope.
@@ -193,8 +204,12 @@ impl Facts<'_> {
                         return Err(MemoryError::KeyReused { key }.into());
                     }
                     None => {
-                        let answer = (kept.key.clone(), kept.request_hash.clone(), Value::Null);
-                        *store.kept.borrow_mut() = Some(answer);
+                        *store.kept.borrow_mut() = Some(NewAnswer {
+                            key: kept.key.clone(),
+                            request_hash: kept.request_hash.clone(),
+                            answer: Value::Null,
+                            names: Vec::new(),
+                        });
                     }
                 }
             }
@@ -265,14 +280,16 @@ impl Facts<'_> {
         }
     }
 
-    /// The history of a memory within a scope; sources of other scopes have no text. Errors: `NotFound`.
+    /// A page of the history of a memory within a scope, from the cursor of the page before on; sources of other scopes
+    /// have no text. Errors: `NotFound`.
     pub fn history(
         &self,
         id: Uuid,
         scope: &FactScope,
+        after: Option<u64>,
         moment: &FactMoment,
     ) -> Result<MemoryHistory> {
-        let found = history::history(&moment.view, id, scope)?;
+        let found = history::history(&moment.view, id, scope, after)?;
         let seen = found.filter(|history| scope.covers(&history.scope));
         seen.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
     }
@@ -309,42 +326,34 @@ impl Facts<'_> {
     /// Before a turn is erased: memories whose newest version only it supported say again what an earlier version said,
     /// in a version of their own. Returns their ids. Errors: `Changed`.
     pub fn outlast_source(&self, turn: Uuid, scope: &FactScope, now: Micros) -> Result<Vec<Uuid>> {
+        let mut batch = FactBatch {
+            // Each memory keeps its own.
+            scope: FactScope::default(),
+            at: now,
+            expected_version: None,
+            turns: Vec::new(),
+            ops: Vec::new(),
+            pending: Vec::new(),
+            answered: None,
+        };
         let mut outlasting = Vec::new();
-        for (head, earlier) in outlasting_versions(&self.brain.view(), scope, turn)? {
-            let item = earlier.item();
-            let fact = NewFact {
-                text: item.memory,
-                hash: item.hash,
-                kind: item.kind,
-                source: FactSource::Caller,
-                confidence: item.confidence,
-                vector: None,
-                slots: earlier.record.slots.clone(),
-                metadata: item.metadata,
-                expires: item.expires_at,
-                validity: item.validity,
-                sources: item.sources,
-                because: Vec::new(),
-                is_quarantined: item.is_quarantined,
-                why: "source:erased".into(),
-            };
+        let view = self.brain.view();
+        for (head, earlier) in outlasting_versions(&view, scope, turn)? {
             let id = head.record.id;
-            let batch = FactBatch {
-                scope: head.scope,
-                at: now,
-                expected_version: None,
-                turns: Vec::new(),
-                ops: vec![FactOp::Update {
-                    id,
-                    old: head.text,
-                    fact,
-                }],
-                pending: Vec::new(),
-                answered: None,
-            };
+            let mut fact = said_again(&earlier, "source:erased");
+            fact.sources = sources_of(&earlier, &supports_of(&view, id)?);
+            fact.sources.retain(|source| *source != turn);
+            outlasting.push(id);
+            batch.ops.push(FactOp::Update {
+                id,
+                old: head.text,
+                fact,
+                joins: false,
+            });
+        }
+        if !batch.ops.is_empty() {
             let store = BrainStore::new(self.brain, self.state);
             store.commit(&batch).map_err(|error| store.explain(error))?;
-            outlasting.push(id);
         }
         Ok(outlasting)
     }

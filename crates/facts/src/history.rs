@@ -10,8 +10,10 @@ use uuid::Uuid;
 use crate::batch_plan::turn_event;
 use crate::error::Result;
 use crate::feedback::{FactFeedback, feedback_events};
-use crate::memory_chain::MemoryChain;
+use crate::limits::{HISTORY_PAGE_BYTES, HISTORY_TURN_BYTES, HISTORY_TURNS_MAX};
+use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::EventAttributes;
+use crate::support::{sources_of, supports_of};
 
 /// A turn that a version is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,8 +22,10 @@ pub struct SourceTurn {
     pub id: Uuid,
     /// Who spoke: user, assistant or tool; empty if the turn was erased, or is of another scope than was asked about.
     pub role: String,
-    /// What was said; empty like the role.
+    /// What was said, at most `limits::HISTORY_TURN_BYTES` of it; empty like the role.
     pub text: String,
+    /// True if more was said.
+    pub is_cut: bool,
     /// When.
     pub time: Option<Micros>,
 }
@@ -31,7 +35,7 @@ pub struct SourceTurn {
 pub struct HistoryEntry {
     /// What happened.
     pub record: HistoryRecord,
-    /// The turns of its sources, in order.
+    /// The turns of its sources, in order, at most `limits::HISTORY_TURNS_MAX`.
     pub turns: Vec<SourceTurn>,
     /// The memory that replaced it, of a delete.
     pub replaced_by: Option<Uuid>,
@@ -48,6 +52,8 @@ pub struct MemoryHistory {
     pub entries: Vec<HistoryEntry>,
     /// True if it ended.
     pub is_deleted: bool,
+    /// The cursor of the next page; `None` for the last.
+    pub next: Option<u64>,
 }
 
 fn source(view: &View, id: Uuid, scope: &FactScope) -> Result<SourceTurn> {
@@ -58,16 +64,23 @@ fn source(view: &View, id: Uuid, scope: &FactScope) -> Result<SourceTurn> {
         found = found.filter(|_| scope.covers(&attributes.scope()));
     }
     Ok(match found {
-        Some((node, turn, time)) => SourceTurn {
-            id,
-            role: turn.role,
-            text: view.node(node)?.text()?.into_owned(),
-            time: Some(time),
-        },
+        Some((node, turn, time)) => {
+            let node = view.node(node)?;
+            let text = node.text()?;
+            let end = text.floor_char_boundary(HISTORY_TURN_BYTES.min(text.len()));
+            SourceTurn {
+                id,
+                role: turn.role,
+                text: text[..end].to_owned(),
+                is_cut: end < text.len(),
+                time: Some(time),
+            }
+        }
         None => SourceTurn {
             id,
             role: String::new(),
             text: String::new(),
+            is_cut: false,
             time: None,
         },
     })
@@ -97,51 +110,111 @@ fn feedback_entry(memory: Uuid, node: NodeId, feedback: FactFeedback) -> History
     }
 }
 
-/// The history of a memory, of one that ended too; `None` if there is no such memory, or it was erased.
-pub(crate) fn history(view: &View, id: Uuid, scope: &FactScope) -> Result<Option<MemoryHistory>> {
+/// A page of a history: from an event on, as many records as fit.
+struct HistoryPage {
+    after: Option<u64>,
+    bytes: usize,
+    entries: Vec<HistoryEntry>,
+    /// The last event of the page, once there is one more.
+    next: Option<u64>,
+    last: u64,
+}
+
+impl HistoryPage {
+    fn is_before(&self, node: NodeId) -> bool {
+        self.after.is_some_and(|after| node.0 <= after)
+    }
+
+    fn push(&mut self, node: NodeId, entry: HistoryEntry) {
+        if self.next.is_some() || self.is_before(node) {
+            return;
+        }
+        let texts = [&entry.record.old_memory, &entry.record.new_memory];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let turns: usize = entry.turns.iter().map(|turn| turn.text.len()).sum();
+        self.bytes += texts + turns;
+        if self.bytes > HISTORY_PAGE_BYTES && !self.entries.is_empty() {
+            self.next = Some(self.last);
+            return;
+        }
+        self.last = node.0;
+        self.entries.push(entry);
+    }
+}
+
+/// A page of the history of a memory, of one that ended too; `None` if there is no such memory, or it was erased.
+pub(crate) fn history(
+    view: &View,
+    id: Uuid,
+    scope: &FactScope,
+    after: Option<u64>,
+) -> Result<Option<MemoryHistory>> {
     let chain = MemoryChain::of(view, id)?;
     let Some(last) = chain.last_version() else {
         return Ok(None);
     };
-    let mut entries = Vec::with_capacity(chain.events.len());
+    let mut page = HistoryPage {
+        after,
+        bytes: 0,
+        entries: Vec::new(),
+        next: None,
+        last: 0,
+    };
     let mut feedback = feedback_events(view, id)?.into_iter().peekable();
+    let supports = supports_of(view, id)?;
     let mut before: Option<String> = None;
     for event in &chain.events {
         while let Some((node, said)) = feedback.next_if(|(node, _)| *node < event.node) {
-            entries.push(feedback_entry(id, node, said));
+            page.push(node, feedback_entry(id, node, said));
         }
-        let kind = match (event.is_version(), &before) {
-            (true, None) => HistoryEvent::Add,
-            (true, Some(_)) => HistoryEvent::Update,
-            (false, _) => HistoryEvent::Delete,
-        };
         let now = event.is_version().then(|| event.text.clone());
-        let turns = event
-            .record
-            .sources
-            .iter()
-            .map(|id| source(view, *id, scope));
-        entries.push(HistoryEntry {
-            turns: turns.collect::<Result<_>>()?,
-            replaced_by: event.record.replaced_by,
-            feedback: None,
-            record: HistoryRecord {
-                id: record_id(id, event.node.0),
-                memory_id: id,
-                event: kind,
-                old_memory: before.take(),
-                new_memory: now.clone(),
-                at: event.record.at,
-                sources: event.record.sources.clone(),
-                why: event.record.why.clone(),
-            },
-        });
+        if page.next.is_none() && !page.is_before(event.node) {
+            let texts = [before.take(), now.clone()];
+            let sources = sources_of(event, &supports);
+            page.push(event.node, entry(view, event, texts, sources, scope)?);
+        }
         before = now;
     }
-    entries.extend(feedback.map(|(node, said)| feedback_entry(id, node, said)));
+    for (node, said) in feedback {
+        page.push(node, feedback_entry(id, node, said));
+    }
     Ok(Some(MemoryHistory {
         scope: last.scope.clone(),
-        entries,
+        entries: page.entries,
         is_deleted: chain.is_ended(),
+        next: page.next,
     }))
+}
+
+/// A version, or the end, as a record.
+fn entry(
+    view: &View,
+    event: &ChainEvent,
+    [old_memory, new_memory]: [Option<String>; 2],
+    sources: Vec<Uuid>,
+    scope: &FactScope,
+) -> Result<HistoryEntry> {
+    let kind = match (event.is_version(), &old_memory) {
+        (true, None) => HistoryEvent::Add,
+        (true, Some(_)) => HistoryEvent::Update,
+        (false, _) => HistoryEvent::Delete,
+    };
+    let shown = sources.iter().take(HISTORY_TURNS_MAX);
+    Ok(HistoryEntry {
+        turns: shown
+            .map(|turn| source(view, *turn, scope))
+            .collect::<Result<_>>()?,
+        replaced_by: event.record.replaced_by,
+        feedback: None,
+        record: HistoryRecord {
+            id: record_id(event.record.id, event.node.0),
+            memory_id: event.record.id,
+            event: kind,
+            old_memory,
+            new_memory,
+            at: event.record.at,
+            sources,
+            why: event.record.why.clone(),
+        },
+    })
 }

@@ -6,6 +6,14 @@ pub const FACT_HITS_MAX: usize = 1_000;
 pub const FACT_PAGE_MAX: usize = 1_000;
 /// Memories of a page if the request names no number.
 pub const FACT_PAGE_DEFAULT: usize = 100;
+/// Bytes of the texts and metadata of a page: an answer has room for twice as much. A page has at least one memory.
+pub const FACT_PAGE_BYTES: usize = 2 << 20;
+/// Bytes of the texts of one page of a history.
+pub const HISTORY_PAGE_BYTES: usize = 2 << 20;
+/// Turns of one version that a history shows; it says how many there are.
+pub const HISTORY_TURNS_MAX: usize = 50;
+/// Bytes of a turn that a history shows; its event has the whole text.
+pub const HISTORY_TURN_BYTES: usize = 8 << 10;
 /// Scopes that the branches of one filter name.
 pub const FILTER_SCOPES_MAX: usize = 64;
 /// Memories that were served lately, for each scope.
@@ -14,6 +22,8 @@ pub const SERVED_MAX: usize = 256;
 pub const SERVED_SCOPES_MAX: usize = 4_096;
 /// Bytes of one part of an answer that is kept for repetitions.
 pub const KEPT_ANSWER_PART_BYTES: usize = 512 << 10;
+/// Memories and turns that one part of a kept answer names.
+pub const KEPT_ANSWER_PART_NAMES: usize = 2_000;
 /// Locks of the scopes of a brain: scopes share them by hash.
 pub const SCOPE_LOCKS: usize = 256;
 /// Times that a whole add begins again because another one under the same idempotency key came first.

@@ -4,9 +4,10 @@ use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_memory::store::MemoryItem;
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use serde_json::Value;
 
 use crate::error::Result;
-use crate::limits::{FACT_PAGE_DEFAULT, FACT_PAGE_MAX};
+use crate::limits::{FACT_PAGE_BYTES, FACT_PAGE_DEFAULT, FACT_PAGE_MAX};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, events_of, scopes_of};
@@ -134,6 +135,12 @@ impl FactCursor {
     }
 }
 
+/// What a memory takes of a page.
+pub(crate) fn page_bytes(item: &MemoryItem) -> usize {
+    let metadata = Value::Object(item.metadata.clone()).to_string();
+    item.memory.len() + metadata.len()
+}
+
 /// A page of the memories of a scope.
 pub(crate) fn list(moment: &FactMoment, request: &ListRequest) -> Result<ListedMemories> {
     let limit = match request.limit {
@@ -149,9 +156,11 @@ pub(crate) fn list(moment: &FactMoment, request: &ListRequest) -> Result<ListedM
         }
     };
     let mut cursor = FactCursor::new(moment, request)?;
-    let mut items = Vec::new();
+    let (mut items, mut bytes) = (Vec::new(), 0);
     while let Some((id, item)) = cursor.advance()? {
-        if items.len() == limit {
+        bytes += page_bytes(&item);
+        let is_full = items.len() == limit || bytes > FACT_PAGE_BYTES && !items.is_empty();
+        if is_full {
             // There is one more: the next page begins with it.
             let next = Some(id.0 + 1);
             return Ok(ListedMemories { items, next });

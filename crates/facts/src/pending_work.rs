@@ -117,9 +117,10 @@ impl PendingEntry {
     }
 
     /// As the text of its event.
-    pub(crate) fn to_text(&self) -> String {
-        // Strings, numbers and lists always are JSON.
-        serde_json::to_string(self).unwrap_or_default()
+    pub(crate) fn to_text(&self) -> Result<String> {
+        let text = serde_json::to_string(self);
+        let text = text.map_err(|e| amem_format::Error::invalid("pending work", e.to_string()));
+        Ok(text?)
     }
 }
 

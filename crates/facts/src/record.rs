@@ -31,6 +31,12 @@ pub(crate) mod path {
     pub(crate) const TURN_KEY: &str = "amem.turn.key";
     /// Scope and idempotency key in one hash.
     pub(crate) const ANSWER_KEY: &str = "amem.answer.key";
+    /// Hashes of the memories and turns whose texts an answer has.
+    pub(crate) const ANSWER_NAMES: &str = "amem.answer.names";
+    /// The memory that was said again.
+    pub(crate) const SUPPORT_ID: &str = "amem.support.id";
+    /// The turns that said it again.
+    pub(crate) const SUPPORT_SOURCES: &str = "amem.support.sources";
     /// Whether pending work is open.
     pub(crate) const PENDING_STATE: &str = "amem.pending.state";
     /// The id of pending work.
@@ -100,6 +106,9 @@ pub(crate) struct FactRecord {
     pub(crate) expires: Option<Micros>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) quarantined: bool,
+    /// True if the text joins what its sources say: it needs them all.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(crate) joined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaced_by: Option<Uuid>,
 }
@@ -126,6 +135,22 @@ pub(crate) struct AnswerRecord {
     pub(crate) request: String,
     pub(crate) part: usize,
     pub(crate) parts: usize,
+    /// Hashes of memories and turns whose texts are in the answer (`name_key`); each part has some of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) names: Vec<String>,
+}
+
+/// `amem.support`: turns that said again what a memory says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SupportRecord {
+    /// The memory.
+    pub(crate) id: Uuid,
+    /// The MD5 of the text that they support.
+    pub(crate) hash: String,
+    /// The turns.
+    pub(crate) sources: Vec<Uuid>,
+    /// The present of the request that stored it.
+    pub(crate) at: Micros,
 }
 
 /// Whether pending work is left.
@@ -194,6 +219,12 @@ pub(crate) struct EventAttributes {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) feedback: Option<FeedbackRecord>,
+    #[serde(
+        rename = "amem.support",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) support: Option<SupportRecord>,
     /// Who spoke: general queries rank by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speaker: Option<String>,
@@ -284,6 +315,11 @@ pub(crate) fn turn_key(scope: &FactScope, hash: &str, time: Micros) -> String {
 /// The key of a kept answer.
 pub(crate) fn answer_key(scope: &FactScope, key: &str) -> String {
     digest(&["answer", &scope_parts(scope), key])
+}
+
+/// What an answer keeps of a memory or a turn that it shows.
+pub(crate) fn name_key(id: Uuid) -> String {
+    digest(&["name", &id.to_string()])
 }
 
 /// A memory as clients and filters see it: times as texts, metadata under its name.

@@ -4,7 +4,8 @@ use amem_memory::FactScope;
 use amem_memory::store::MemoryItem;
 
 use crate::error::Result;
-use crate::listing::version_shown;
+use crate::limits::FACT_PAGE_BYTES;
+use crate::listing::{page_bytes, version_shown};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::scope_plan::{FactMoment, events_of};
 use amem_format::types::Micros;
@@ -26,7 +27,7 @@ pub(crate) fn open_conflicts(
     now: Micros,
 ) -> Result<(Vec<OpenConflict>, Option<u64>)> {
     scope.validate()?;
-    let mut out = Vec::new();
+    let (mut out, mut bytes) = (Vec::new(), 0);
     let mut ids = events_of(&moment.view, scope)?;
     ids.retain(|id| before.is_none_or(|before| id.0 < before));
     for id in ids.into_iter().rev() {
@@ -46,16 +47,16 @@ pub(crate) fn open_conflicts(
             let head = head.filter(|head| !head.is_expired(now) && scope.covers(&head.scope));
             others.extend(head.map(ChainEvent::item));
         }
-        if !others.is_empty() && out.len() == limit {
+        if others.is_empty() {
+            continue;
+        }
+        let item = shown.item();
+        bytes += page_bytes(&item) + others.iter().map(page_bytes).sum::<usize>();
+        if out.len() == limit || bytes > FACT_PAGE_BYTES && !out.is_empty() {
             // There is one more: the next page begins with it.
             return Ok((out, Some(id.0 + 1)));
         }
-        if !others.is_empty() {
-            out.push(OpenConflict {
-                item: shown.item(),
-                others,
-            });
-        }
+        out.push(OpenConflict { item, others });
     }
     Ok((out, None))
 }

@@ -16,8 +16,8 @@ use uuid::Uuid;
 
 use crate::brain_store::versions_filter;
 use crate::error::Result;
-use crate::limits::FACT_HITS_MAX;
-use crate::listing::version_shown;
+use crate::limits::{FACT_HITS_MAX, FACT_PAGE_BYTES};
+use crate::listing::{page_bytes, version_shown};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
@@ -63,6 +63,10 @@ pub struct FactHit {
 pub struct FactRanking {
     /// The best first.
     pub hits: Vec<FactHit>,
+    /// Hits that a page has no room for (`limits::FACT_PAGE_BYTES`); the worst ones.
+    pub left_off: usize,
+    /// Why vectors did not count, if they did not: words alone were compared.
+    pub words_only: Option<String>,
 }
 
 impl FactSearch {
@@ -97,7 +101,10 @@ impl FactSearch {
     pub(crate) fn run(&self, moment: &FactMoment, embedder: &dyn Embedder) -> Result<FactRanking> {
         self.validate()?;
         let scopes = scopes_of(&self.scope, self.filter.as_ref())?;
-        let vector = self.question_vector(&moment.view, embedder);
+        let (vector, words_only) = match self.question_vector(&moment.view, embedder) {
+            Ok(vector) => (vector, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
         let mut hits = Vec::new();
         for scope in &scopes {
             hits.extend(self.of_scope(scope, &scopes, moment, embedder, &vector)?);
@@ -108,16 +115,37 @@ impl FactSearch {
             hits.retain(|hit| seen.insert(hit.item.id));
             hits.truncate(self.limit);
         }
-        Ok(FactRanking { hits })
+        let mut bytes = 0;
+        let room = hits.iter().take_while(|hit| {
+            bytes += page_bytes(&hit.item);
+            bytes <= FACT_PAGE_BYTES
+        });
+        let shown = room.count().max(hits.len().min(1));
+        let left_off = hits.len() - shown;
+        hits.truncate(shown);
+        Ok(FactRanking {
+            hits,
+            left_off,
+            words_only,
+        })
     }
 
-    /// The question in the space of the brain; empty if the embedder is of another one, or fails: words remain.
-    fn question_vector(&self, view: &View, embedder: &dyn Embedder) -> Vec<f32> {
-        if view.identity().space != embedder.space() {
-            return Vec::new();
+    /// The question in the space of the brain; empty if it has no terms. Otherwise words remain.
+    fn question_vector(
+        &self,
+        view: &View,
+        embedder: &dyn Embedder,
+    ) -> std::result::Result<Vec<f32>, String> {
+        let space = view.identity().space;
+        if space != embedder.space() {
+            return Err(format!(
+                "the brain's vectors are of the space {space}, those of questions of {}",
+                embedder.space()
+            ));
         }
         let vector = embedder.embed(&[&self.question]).pop();
-        vector.and_then(Result::ok).flatten().unwrap_or_default()
+        let vector = vector.unwrap_or_else(|| Err("the embedder gave no vector".to_owned()));
+        Ok(vector?.unwrap_or_default())
     }
 
     fn of_scope(

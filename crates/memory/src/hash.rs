@@ -4,7 +4,12 @@ use md5::{Digest, Md5};
 
 /// The MD5 of a text, 32 hexadecimal digits.
 pub fn text_hash(text: &str) -> String {
-    let digest = Md5::digest(text.as_bytes());
+    bytes_hash(text.as_bytes())
+}
+
+/// The MD5 of bytes, 32 hexadecimal digits.
+pub fn bytes_hash(bytes: &[u8]) -> String {
+    let digest = Md5::digest(bytes);
     let mut out = String::with_capacity(32);
     for byte in digest {
         for nibble in [byte >> 4, byte & 15] {

@@ -53,7 +53,7 @@ pub use conversation::{
 pub use error::{Error, Result};
 pub use fact::ExtractedFact;
 pub use filter::FactFilter;
-pub use hash::text_hash;
+pub use hash::{bytes_hash, text_hash};
 pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
 pub use patterns::facts_in_turn;

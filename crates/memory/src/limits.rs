@@ -5,7 +5,9 @@ pub const MESSAGES_MAX: usize = 1_000;
 /// Bytes of the text of one message.
 pub const MESSAGE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of the texts of all messages of one add.
-pub const MESSAGES_BYTES_MAX: usize = 4 << 20;
+///
+/// An answer repeats the texts that are stored as they are, and has room for no more than twice as much.
+pub const MESSAGES_BYTES_MAX: usize = 2 << 20;
 /// Characters of one extracted fact; a longer one is rejected.
 pub const FACT_CHARS_MAX: usize = 500;
 /// Facts of one add.
@@ -41,4 +43,4 @@ pub const PENDING_TRIES_MAX: u32 = 12;
 /// Changes of one batch.
 pub const BATCH_CHANGES_MAX: usize = 1_000;
 /// Memories that one commit of a deletion by scope ends.
-pub const DELETED_AT_ONCE_MAX: usize = 1_000;
+pub const DELETED_AT_ONCE_MAX: usize = 10_000;

@@ -75,6 +75,12 @@ impl FactScope {
         pairs.all(|((_, wanted), (_, found))| wanted.is_none() || wanted == found)
     }
 
+    /// True if what is said in this scope may change a memory of the scope `of`: it covers it, and names its person if it
+    /// has one. What an agent hears from nobody in particular says nothing about one of its users.
+    pub fn may_change(&self, of: &Self) -> bool {
+        self.covers(of) && (of.user.is_none() || of.user == self.user)
+    }
+
     /// This scope with the fields of a token's scope beneath: a request cannot leave them out or replace them.
     pub fn within(&self, token: &Self) -> Result<Self> {
         let join = |field: &'static str, own: &Option<String>, theirs: &Option<String>| match theirs
@@ -125,6 +131,13 @@ mod tests {
         assert!(of("alice", "").covers(&memory) && of("alice", "helper").covers(&memory));
         assert!(!of("bob", "").covers(&memory) && !of("alice", "other").covers(&memory));
         assert!(!of("alice", "helper").covers(&of("alice", "")));
+    }
+
+    #[test]
+    fn what_an_agent_hears_changes_the_memories_of_no_user() {
+        let (alice, both, helper) = (of("alice", ""), of("alice", "helper"), of("", "helper"));
+        assert!(alice.may_change(&both) && both.may_change(&both) && helper.may_change(&helper));
+        assert!(helper.covers(&both) && !helper.may_change(&both));
     }
 
     #[test]

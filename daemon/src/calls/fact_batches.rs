@@ -5,7 +5,6 @@ use std::sync::Arc;
 use amem_facts::Facts;
 use amem_memory::change::{ChangeOutcome, UpdateRequest};
 use amem_memory::limits::BATCH_CHANGES_MAX;
-use amem_proto::answer::moment;
 use amem_proto::v1;
 use uuid::Uuid;
 
@@ -92,12 +91,13 @@ impl Handle for v1::BatchUpdateFactsRequest {
         let scope = scope(request.scope);
         let name = |update: &v1::FactUpdate| update.id.clone();
         let items = BatchItems::of("the number of updates", request.updates, name, update)?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
         let tried = items.tried;
         let work = move |facts: &Facts<'_>| facts.update_many(&tried, &scope);
-        let (outcomes, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let (moment, (outcomes, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::BatchUpdateFactsResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             changes: answers(items.named, outcomes),
         })
     }
@@ -115,12 +115,13 @@ impl Handle for v1::BatchDeleteFactsRequest {
         let (scope, now) = (scope(request.scope), now());
         let parse = |text: String| -> Result<Uuid> { id(&text) };
         let items = BatchItems::of("the number of ids", request.ids, String::clone, parse)?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
         let tried = items.tried;
         let work = move |facts: &Facts<'_>| facts.delete_many(&tried, &scope, now);
-        let (outcomes, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let (moment, (outcomes, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::BatchDeleteFactsResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             changes: answers(items.named, outcomes),
         })
     }

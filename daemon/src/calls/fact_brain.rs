@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use amem_engine::OpenBrain;
-use amem_facts::{EngineBrain, Facts, RandomIds, SpaceEmbedder};
-use amem_proto::answer::Code;
+use amem_facts::{EngineBrain, FactMoment, Facts, RandomIds, SpaceEmbedder};
+use amem_format::view::AsOf;
+use amem_proto::answer::{Code, moment};
+use amem_proto::v1;
 use amem_store::NewBrain;
 use tokio::runtime::Handle;
 
@@ -49,6 +51,35 @@ impl Gateway {
         let work = self.fact_work(&caller.principal, brain, agent, work);
         let run = move || Ok(work()?);
         self.fact_calls.of_process(caller).run(run).await
+    }
+
+    /// Reads the memories of the brain of a request, at a moment; returns the moment too.
+    pub(super) async fn read_facts<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        brain: &str,
+        as_of: Option<AsOf>,
+        work: impl FnOnce(&Facts<'_>, &FactMoment) -> amem_facts::Result<T> + Send + 'static,
+    ) -> Result<(v1::Moment, T)> {
+        let brain = self.fact_brain(caller, brain).await?;
+        let work = move |facts: &Facts<'_>| {
+            let at = facts.moment(as_of)?;
+            Ok((moment(at.view()), work(facts, &at)?))
+        };
+        self.with_facts(caller, &brain, "", work).await
+    }
+
+    /// Changes the memories of the brain of a request; returns the moment after it too.
+    pub(super) async fn change_facts<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        brain: &str,
+        agent: &str,
+        work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
+    ) -> Result<(v1::Moment, T)> {
+        let brain = self.fact_brain(caller, brain).await?;
+        let done = self.with_facts(caller, &brain, agent, work).await?;
+        Ok((moment(&brain.view()), done))
     }
 
     /// Work on the memories of a brain by an author, as a function for a thread that may wait. What it leaves pending

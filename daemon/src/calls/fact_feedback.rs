@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use amem_facts::{FactFeedback, Facts};
-use amem_proto::answer::moment;
 use amem_proto::v1;
 
 use super::fact_memory::now;
@@ -28,11 +27,12 @@ impl Handle for v1::SetFactFeedbackRequest {
             reason: request.reason,
             at: now(),
         };
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &Facts<'_>| facts.set_feedback(id, &scope, feedback);
-        let (holds, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let (moment, (holds, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::SetFactFeedbackResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             feedback: holds.map(convert::feedback),
         })
     }

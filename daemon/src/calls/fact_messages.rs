@@ -296,9 +296,12 @@ pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
         id: turn.id.to_string(),
         role: turn.role,
         text: turn.text,
+        cut: turn.is_cut,
         time: turn.time.map(timestamp),
     });
+    let source_count = u32::try_from(entry.record.sources.len()).unwrap_or(u32::MAX);
     v1::FactRecord {
+        source_count,
         id: entry.record.id.to_string(),
         event: event.into(),
         old_memory: entry.record.old_memory,

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use amem_facts::limits::FACT_PAGE_MAX;
-use amem_facts::{FactSearch, KeptAnswer, ListRequest, PendingEntry};
+use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX};
+use amem_facts::{FactMoment, FactSearch, Facts, KeptAnswer, ListRequest, PendingEntry};
 use amem_memory::add::{AddRequest, AssistantPolicy};
+use amem_memory::bytes_hash;
 use amem_memory::change::UpdateRequest;
-use amem_memory::text_hash;
 use amem_proto::answer::{as_of, moment};
 use amem_proto::v1;
 use amem_store::limits::ERASED_EVENTS_MAX;
@@ -36,11 +36,9 @@ pub(super) fn options(options: Option<v1::WriteOptions>) -> Result<(String, Opti
 
 /// The key of a change, and the hash of what it asks for.
 fn kept(key: Option<String>, request: &impl Message) -> Option<KeptAnswer> {
-    let body = request.encode_to_vec();
-    let hex: String = body.iter().map(|byte| format!("{byte:02x}")).collect();
     key.map(|key| KeptAnswer {
         key,
-        request_hash: text_hash(&hex),
+        request_hash: bytes_hash(&request.encode_to_vec()),
     })
 }
 
@@ -50,6 +48,20 @@ fn page_size(asked: u32) -> usize {
         0 => FACT_PAGE_MAX,
         asked => asked.min(FACT_PAGE_MAX),
     }
+}
+
+/// Messages as long as an answer has room for them; always the first.
+fn fitting<M: Message>(messages: impl Iterator<Item = M>) -> Vec<M> {
+    let mut bytes = 0;
+    let mut out = Vec::new();
+    for message in messages {
+        bytes += message.encoded_len();
+        if bytes > FACT_PAGE_BYTES && !out.is_empty() {
+            break;
+        }
+        out.push(message);
+    }
+    out
 }
 
 /// The event before which a page begins.
@@ -89,10 +101,11 @@ impl Handle for v1::AddFactsRequest {
             add.assistant = AssistantPolicy::Facts;
         }
         add.validate()?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| facts.add(&add);
-        let (answer, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
-        Ok(convert::added(answer, moment(&brain.view())))
+        let work = move |facts: &Facts<'_>| facts.add(&add);
+        let (moment, (answer, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
+        Ok(convert::added(answer, moment))
     }
 }
 
@@ -118,17 +131,16 @@ impl Handle for v1::SearchFactsRequest {
             now: now(),
         };
         let (as_of, explain) = (as_of(request.as_of)?, request.explain);
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(as_of)?;
-            let ranking = facts.search(&search, &at)?;
-            Ok((moment(at.view()), ranking))
-        };
-        let (moment, ranking) = gateway.with_facts(caller, &brain, "", work).await?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.search(&search, at);
+        let (moment, ranking) = gateway
+            .read_facts(caller, &request.brain, as_of, work)
+            .await?;
         let hits = ranking.hits.into_iter();
         Ok(v1::SearchFactsResponse {
             moment: Some(moment),
             hits: hits.map(|hit| convert::hit(hit, explain)).collect(),
+            left_off: u32::try_from(ranking.left_off).unwrap_or(u32::MAX),
+            words_only: ranking.words_only.unwrap_or_default(),
         })
     }
 }
@@ -146,15 +158,15 @@ impl Handle for v1::GetFactRequest {
             scope(request.scope),
             as_of(request.as_of)?,
         );
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(as_of)?;
-            let item = facts.get(id, &scope, &at)?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            let item = facts.get(id, &scope, now(), at)?;
             let not_found = || amem_memory::Error::NotFound { id: id.to_string() };
             let item = item.ok_or_else(not_found)?;
-            Ok((moment(at.view()), item, facts.feedback(id, &at)?))
+            Ok((item, facts.feedback(id, at)?))
         };
-        let (moment, item, feedback) = gateway.with_facts(caller, &brain, "", work).await?;
+        let (moment, (item, feedback)) = gateway
+            .read_facts(caller, &request.brain, as_of, work)
+            .await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
             fact: Some(convert::fact(item)),
@@ -180,12 +192,10 @@ impl Handle for v1::ListFactsRequest {
             now: now(),
         };
         let as_of = as_of(request.as_of)?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(as_of)?;
-            Ok((moment(at.view()), facts.list(&list, &at)?))
-        };
-        let (moment, page) = gateway.with_facts(caller, &brain, "", work).await?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.list(&list, at);
+        let (moment, page) = gateway
+            .read_facts(caller, &request.brain, as_of, work)
+            .await?;
         Ok(v1::ListFactsResponse {
             moment: Some(moment),
             facts: page.items.into_iter().map(convert::fact).collect(),
@@ -214,12 +224,12 @@ impl Handle for v1::UpdateFactRequest {
         };
         update.validate()?;
         let scope = scope(request.scope);
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work =
-            move |facts: &amem_facts::Facts<'_>| facts.update(&update, &scope, kept.as_ref());
-        let (item, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let work = move |facts: &Facts<'_>| facts.update(&update, &scope, kept.as_ref());
+        let (moment, (item, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::UpdateFactResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             fact: Some(convert::fact(item)),
         })
     }
@@ -236,12 +246,12 @@ impl Handle for v1::DeleteFactRequest {
         let (agent, key) = options(request.options.take())?;
         let kept = kept(key, &request);
         let (id, scope, now) = (id(&request.id)?, scope(request.scope), now());
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work =
-            move |facts: &amem_facts::Facts<'_>| facts.delete(id, &scope, now, kept.as_ref());
-        let (item, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let work = move |facts: &Facts<'_>| facts.delete(id, &scope, now, kept.as_ref());
+        let (moment, (item, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::DeleteFactResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             fact: Some(convert::fact(item)),
         })
     }
@@ -258,12 +268,12 @@ impl Handle for v1::DeleteFactsRequest {
         let (agent, _) = options(request.options)?;
         let (scope, filter) = (scope(request.scope), filter(&request.filter_json)?);
         scope.validate()?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work =
-            move |facts: &amem_facts::Facts<'_>| facts.delete_all(&scope, filter.as_ref(), now());
-        let (deleted, _) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let work = move |facts: &Facts<'_>| facts.delete_all(&scope, filter.as_ref(), now());
+        let (moment, (deleted, _)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::DeleteFactsResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             deleted,
         })
     }
@@ -278,16 +288,16 @@ impl Handle for v1::GetFactHistoryRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let (id, scope) = (id(&request.id)?, scope(request.scope));
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(None)?;
-            Ok((moment(at.view()), facts.history(id, &scope, &at)?))
-        };
-        let (moment, history) = gateway.with_facts(caller, &brain, "", work).await?;
+        let after = cursor(&request.page_token)?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, after, at);
+        let (moment, history) = gateway
+            .read_facts(caller, &request.brain, None, work)
+            .await?;
         Ok(v1::GetFactHistoryResponse {
             moment: Some(moment),
             records: history.entries.into_iter().map(convert::record).collect(),
             deleted: history.is_deleted,
+            next_page_token: history.next.map_or(String::new(), |next| next.to_string()),
         })
     }
 }
@@ -301,12 +311,10 @@ impl Handle for v1::ListFactScopesRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let (within, size) = (scope(request.scope), page_size(request.page_size));
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(None)?;
-            Ok((moment(at.view()), facts.users(&within, &at)?))
-        };
-        let (moment, scopes) = gateway.with_facts(caller, &brain, "", work).await?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.users(&within, at);
+        let (moment, scopes) = gateway
+            .read_facts(caller, &request.brain, None, work)
+            .await?;
         // They are in order: a token is the last of its page.
         let token = |scope: &v1::FactScopeCount| format!("{}={}", scope.field, scope.value);
         let scopes = scopes.into_iter().map(convert::scope_count);
@@ -336,22 +344,20 @@ impl Handle for v1::ListPendingFactsRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let (scope, size) = (scope(request.scope), page_size(request.page_size));
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(None)?;
-            Ok((moment(at.view()), facts.pending(&scope, &at)?))
-        };
-        let (moment, mut entries) = gateway.with_facts(caller, &brain, "", work).await?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.pending(&scope, at);
+        let (moment, mut entries) = gateway
+            .read_facts(caller, &request.brain, None, work)
+            .await?;
         // They are in order of time and id: a token is the last of its page.
         let token = |entry: &PendingEntry| format!("{:020}.{}", entry.since.0, entry.id);
         entries.retain(|entry| request.page_token.is_empty() || token(entry) > request.page_token);
-        let is_more = entries.len() > size;
-        entries.truncate(size);
-        let last = entries.last().filter(|_| is_more);
+        let pending = fitting(entries.iter().take(size).map(convert::pending));
+        let last = entries[..pending.len()].last();
+        let last = last.filter(|_| pending.len() < entries.len());
         Ok(v1::ListPendingFactsResponse {
             moment: Some(moment),
             next_page_token: last.map_or(String::new(), token),
-            pending: entries.iter().map(convert::pending).collect(),
+            pending,
         })
     }
 }
@@ -367,13 +373,12 @@ impl Handle for v1::ListFactConflictsRequest {
         let scope = scope(request.scope);
         scope.validate()?;
         let (size, before) = (page_size(request.page_size), cursor(&request.page_token)?);
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
-            let at = facts.moment(None)?;
-            let page = facts.review(&scope, (size, before), now(), &at)?;
-            Ok((moment(at.view()), page))
+        let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            facts.review(&scope, (size, before), now(), at)
         };
-        let (moment, (conflicts, next)) = gateway.with_facts(caller, &brain, "", work).await?;
+        let (moment, (conflicts, next)) = gateway
+            .read_facts(caller, &request.brain, None, work)
+            .await?;
         let conflicts = conflicts.into_iter().map(|conflict| v1::FactConflict {
             fact: Some(convert::fact(conflict.item)),
             others: conflict.others.into_iter().map(convert::fact).collect(),
@@ -396,18 +401,19 @@ impl Handle for v1::RetryPendingFactsRequest {
     ) -> Result<Self::Response> {
         let (agent, _) = options(request.options)?;
         let scope = scope(request.scope);
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
+        let work = move |facts: &Facts<'_>| {
             let outcomes = facts.retry(&scope, now(), false)?;
             let done = outcomes.iter().filter(|outcome| outcome.is_done).count();
             let left = facts.pending(&scope, &facts.moment(None)?)?;
             Ok((done as u64, left))
         };
-        let (done, left) = gateway.with_facts(caller, &brain, &agent, work).await?;
+        let (moment, (done, left)) = gateway
+            .change_facts(caller, &request.brain, &agent, work)
+            .await?;
         Ok(v1::RetryPendingFactsResponse {
-            moment: Some(moment(&brain.view())),
+            moment: Some(moment),
             done,
-            pending: left.iter().map(convert::pending).collect(),
+            pending: fitting(left.iter().map(convert::pending)),
         })
     }
 }
@@ -459,7 +465,7 @@ impl Handle for v1::ResetFactsRequest {
             scope.validate()?;
         }
         let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| facts.events_of_scope(&scope);
+        let work = move |facts: &Facts<'_>| facts.events_of_scope(&scope);
         let ids = gateway.with_facts(caller, &brain, &agent, work).await?;
         let mut response = v1::ResetFactsResponse {
             events: ids.len() as u64,
@@ -467,7 +473,7 @@ impl Handle for v1::ResetFactsRequest {
         };
         if !ids.is_empty() {
             response.erase = Some(erase(gateway, caller, &brain.name, &ids, &agent).await?);
-            let forget = move |facts: &amem_facts::Facts<'_>| {
+            let forget = move |facts: &Facts<'_>| {
                 facts.erased();
                 Ok(())
             };
@@ -489,13 +495,13 @@ impl Handle for v1::EraseFactSourceRequest {
         let (agent, _) = options(request.options)?;
         let (turn, scope) = (id(&request.turn_id)?, scope(request.scope));
         let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let work = move |facts: &amem_facts::Facts<'_>| {
+        let work = move |facts: &Facts<'_>| {
             facts.outlast_source(turn, &scope, now())?;
             facts.events_of_source(turn, &scope)
         };
         let (ids, memories) = gateway.with_facts(caller, &brain, &agent, work).await?;
         let erased = erase(gateway, caller, &brain.name, &ids, &agent).await?;
-        let forget = move |facts: &amem_facts::Facts<'_>| {
+        let forget = move |facts: &Facts<'_>| {
             facts.erased();
             Ok(())
         };

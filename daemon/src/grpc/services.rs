@@ -17,7 +17,9 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::auth::Caller;
-use crate::calls::{AnswerStream, Gateway, fact_export, ingest_stream, merge, subscribe, transfer};
+use crate::calls::{
+    AnswerStream, Gateway, ScopedRequest, fact_export, ingest_stream, merge, subscribe, transfer,
+};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
@@ -59,7 +61,7 @@ where
 }
 
 /// The response, with the bytes that it holds until it is read; a refusal if there is no room for them.
-fn counted<T: Message>(
+fn counted<R, T: Message>(
     gateway: &Gateway,
     caller: &Caller,
     answer: T,
@@ -74,8 +76,21 @@ fn counted<T: Message>(
 
 /// The response to a change: it is smaller than the request, whose bytes count until it is read, and must not be
 /// refused once the change is done.
-fn uncounted<T>(_: &Gateway, _: &Caller, answer: T) -> Result<Response<T>, Status> {
+fn uncounted<R, T>(_: &Gateway, _: &Caller, answer: T) -> Result<Response<T>, Status> {
     Ok(Response::new(answer))
+}
+
+/// The response to a request about facts: that to a change must not be refused once the change is done.
+fn told<R: ScopedRequest, T: Message>(
+    gateway: &Gateway,
+    caller: &Caller,
+    answer: T,
+) -> Result<Response<T>, Status> {
+    if R::is_change() {
+        uncounted::<R, T>(gateway, caller, answer)
+    } else {
+        counted::<R, T>(gateway, caller, answer)
+    }
 }
 
 /// Implements a service: its RPCs without streams by a method of `Gateway`, the others as given.
@@ -92,7 +107,7 @@ macro_rules! service {
             ) -> Result<Response<v1::$response>, Status> {
                 let (caller, request) = parts(request)?;
                 let answer = self.0.$way(&caller, request).await?;
-                $respond(&self.0, &caller, answer)
+                $respond::<v1::$request, _>(&self.0, &caller, answer)
             })*
         }
     };
@@ -175,7 +190,7 @@ macro_rules! admin {
 
 macro_rules! fact {
     ($($rows:tt)*) => {
-        service! { FactService by fact_as as counted {
+        service! { FactService by fact_as as told {
             type ExportFactsStream = StatusStream<v1::ExportFactsResponse>;
 
             async fn export_facts(

@@ -80,6 +80,8 @@ fn filters_that_bound_nothing_or_make_no_sense_are_refused() {
         json!({"OR": [{"user_id": "a"}, {"tag": "x"}]}),
         json!({"NOT": {"user_id": "a"}}),
         json!({"user_id": "*"}),
+        json!({"user_id": 7}),
+        json!({"user_id": {"gt": "a"}}),
     ] {
         assert_eq!(listed(unscoped.clone()).code(), "ScopeError", "{unscoped}");
     }
@@ -92,6 +94,7 @@ fn filters_that_bound_nothing_or_make_no_sense_are_refused() {
         json!({"field": "tag", "operator": "like", "value": "x"}),
         json!({"field": "tag", "operator": "in", "value": "x"}),
         json!([1]),
+        json!({"field": "tag", "operator": "eq", "value": "x", "case": false}),
     ] {
         assert_eq!(listed(bad.clone()).code(), "ValidationError", "{bad}");
     }
@@ -110,7 +113,7 @@ fn ids_that_name_nothing_are_refused() {
     );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     let moment = facts.moment(None).unwrap();
-    let error = memory(facts.history(unknown, &alice(), &moment).unwrap_err());
+    let error = memory(facts.history(unknown, &alice(), None, &moment).unwrap_err());
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
 }
 
@@ -120,8 +123,8 @@ fn a_memory_of_another_scope_does_not_exist() {
     let id = bench.keep("User likes tea", &alice());
     let facts = bench.facts();
     let moment = facts.moment(None).unwrap();
-    assert_eq!(facts.get(id, &bob(), &moment).unwrap(), None);
-    let error = memory(facts.history(id, &bob(), &moment).unwrap_err());
+    assert_eq!(facts.get(id, &bob(), bench.now(), &moment).unwrap(), None);
+    let error = memory(facts.history(id, &bob(), None, &moment).unwrap_err());
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     let error = memory(facts.delete(id, &bob(), bench.now(), None).unwrap_err());
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
@@ -137,6 +140,15 @@ fn what_is_deleted_is_not_deleted_again() {
         .facts()
         .delete(id, &alice(), bench.now(), None)
         .unwrap_err();
+    assert!(matches!(memory(error), MemoryError::Deleted { .. }));
+    let update = UpdateRequest {
+        id,
+        text: Some("User likes coffee".into()),
+        metadata: None,
+        expected: None,
+        now: bench.now(),
+    };
+    let error = bench.facts().update(&update, &alice(), None).unwrap_err();
     assert!(matches!(memory(error), MemoryError::Deleted { .. }));
     assert_eq!(bench.history(id).entries.len(), 2);
 }

@@ -98,7 +98,8 @@ fn random_histories_of_several_scopes_equal_a_naive_model() {
                 let answer = bench.run(&request);
                 let result = &answer.results[0];
                 let known = model.values().any(|memory| {
-                    scope.covers(&memory.scope) && memory.text.as_ref() == Some(&text)
+                    let is_theirs = memory.scope.user.is_none() || memory.scope.user == scope.user;
+                    scope.covers(&memory.scope) && is_theirs && memory.text.as_ref() == Some(&text)
                 });
                 let expected = if known { AddEvent::None } else { AddEvent::Add };
                 assert_eq!(result.event, expected, "seed {seed}, step {step}: {text}");

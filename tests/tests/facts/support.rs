@@ -222,7 +222,8 @@ impl Bench {
     pub(crate) fn get(&self, id: Uuid) -> Option<MemoryItem> {
         let facts = self.facts();
         let moment = facts.moment(None).unwrap();
-        facts.get(id, &FactScope::default(), &moment).unwrap()
+        let now = Micros(self.clock.get());
+        facts.get(id, &FactScope::default(), now, &moment).unwrap()
     }
 
     /// All memories of a scope, page by page.
@@ -280,7 +281,9 @@ impl Bench {
     pub(crate) fn history(&self, id: Uuid) -> MemoryHistory {
         let facts = self.facts();
         let moment = facts.moment(None).unwrap();
-        facts.history(id, &FactScope::default(), &moment).unwrap()
+        facts
+            .history(id, &FactScope::default(), None, &moment)
+            .unwrap()
     }
 }
 

@@ -35,7 +35,7 @@ fn what_was_known_then_is_shown_before_and_after_a_checkpoint() {
         let facts = bench.facts();
         let moment = facts.moment(Some(AsOf::Lsn(Lsn(first)))).unwrap();
         let item = facts
-            .get(id, &FactScope::default(), &moment)
+            .get(id, &FactScope::default(), bench.now(), &moment)
             .unwrap()
             .unwrap();
         assert_eq!(item.memory, "User likes tea");

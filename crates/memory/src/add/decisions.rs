@@ -90,7 +90,7 @@ impl<'a> Plan<'a> {
         let candidates = self.current(fact, stored);
         let same = candidates.iter().find(|candidate| candidate.text == *text);
         if let Some(same) = same.filter(|_| fact.checked.fact.kind != FactKind::Retraction) {
-            self.known(at, fact, same.id, "hash");
+            self.known(at, fact, same, "hash");
             return None;
         }
         if fact.checked.fact.source == FactSource::Caller {
@@ -103,7 +103,7 @@ impl<'a> Plan<'a> {
             .collect();
         match decide(&FactReading::of(text), fact.checked.fact.kind, &readings) {
             Decision::Add => self.add(at, fact, Vec::new(), "rule:new"),
-            Decision::Known { target, why } => self.known(at, fact, candidates[target].id, &why),
+            Decision::Known { target, why } => self.known(at, fact, &candidates[target], &why),
             Decision::Update { target, also, why } => {
                 let others = also
                     .into_iter()
@@ -191,7 +191,7 @@ impl<'a> Plan<'a> {
             .and_then(|number| candidates.get(number));
         match (decision.op, target) {
             (DecisionOp::New, _) => self.add(at, fact, Vec::new(), "model"),
-            (DecisionOp::Same, Some(target)) => self.known(at, fact, target.id, "model"),
+            (DecisionOp::Same, Some(target)) => self.known(at, fact, target, "model"),
             (DecisionOp::Replaces | DecisionOp::Ends, Some(target)) => {
                 self.update(at, fact, target, Vec::new(), "model", None)
             }
@@ -292,11 +292,17 @@ impl<'a> Plan<'a> {
         self.remember(id, &text, &fact.keys);
     }
 
-    fn known(&mut self, at: usize, fact: &PreparedFact, id: Uuid, why: &str) {
+    fn known(&mut self, at: usize, fact: &PreparedFact, target: &Candidate, why: &str) {
         let text = fact.checked.fact.text.clone();
-        self.fact_ids[at] = Some(id);
-        let result = self.result(AddEvent::None, id, &text, None, fact, why);
+        self.fact_ids[at] = Some(target.id);
+        let result = self.result(AddEvent::None, target.id, &text, None, fact, why);
         self.results.push(result);
+        self.ops.push(FactOp::Support {
+            id: target.id,
+            old: target.text.clone(),
+            sources: fact.sources.clone(),
+            expires: self.request.expires,
+        });
     }
 
     fn update(
@@ -323,6 +329,7 @@ impl<'a> Plan<'a> {
             id: target.id,
             old: target.text.clone(),
             fact: new,
+            joins: merged.is_some(),
         });
         self.fact_ids[at] = Some(target.id);
         self.remember(target.id, &text, &fact.keys);

@@ -1,5 +1,7 @@
 //! The ten steps of an add, in order.
 
+use std::collections::HashMap;
+
 use uuid::Uuid;
 
 use super::answer::{AddAnswer, AddStatus, AddUsage};
@@ -16,7 +18,7 @@ use crate::pending::{PendingReason, PendingWork};
 use crate::replies::ModelDecision;
 use crate::slots::slot_keys;
 use crate::store::{
-    CandidateKey, CandidateSet, Embedder, FactBatch, FactStore, Ids, NewTurn, TurnKey,
+    CandidateKey, CandidateSet, Embedder, FactBatch, FactStore, Ids, NewAnswer, NewTurn, TurnKey,
 };
 use crate::validity::Validity;
 
@@ -46,6 +48,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
     let rules = TurnRules {
         time: request.timestamp.unwrap_or(request.now),
         assistant_facts: is_agents || request.assistant == AssistantPolicy::Facts,
+        as_it_is: !request.infer,
     };
     let mut list = turns_of(&request.messages, rules)?;
     if let Some(answer) = earlier_answer(request, ports.store)? {
@@ -131,11 +134,17 @@ impl StoredTurns {
             is_fresh: Vec::new(),
             new: Vec::new(),
         };
-        for (turn, known) in list.turns.iter().zip(known) {
-            let id = known.unwrap_or_else(|| ports.ids.next());
+        // What one request says twice at one time is one turn.
+        let mut own: HashMap<&TurnKey, Uuid> = HashMap::new();
+        for ((turn, known), key) in list.turns.iter().zip(known).zip(&keys) {
+            let earlier = own.get(key).copied();
+            let id = known.or(earlier).unwrap_or_else(|| ports.ids.next());
+            own.insert(key, id);
             out.ids.push(id);
-            out.is_fresh.push(known.is_none() || request.is_retry);
-            if known.is_none() {
+            let is_new = known.is_none() && earlier.is_none();
+            out.is_fresh
+                .push(is_new || request.is_retry && earlier.is_none());
+            if is_new {
                 out.new.push(NewTurn {
                     id,
                     role: turn.role,
@@ -468,9 +477,15 @@ impl Run<'_> {
 
     fn commit(&self, plan: &Plan<'_>, answer: &AddAnswer, version: u64) -> Result<()> {
         let answered = self.request.idempotency_key.as_ref().map(|key| {
-            let answer = serde_json::to_value(answer)
+            let kept = serde_json::to_value(answer)
                 .map_err(|e| Error::Store(format!("the answer cannot be kept: {e}")));
-            answer.map(|answer| (key.clone(), self.request.request_hash(), answer))
+            let told = answer.results.iter().map(|result| result.id);
+            kept.map(|kept| NewAnswer {
+                key: key.clone(),
+                request_hash: self.request.request_hash(),
+                answer: kept,
+                names: told.chain(answer.turns.iter().copied()).collect(),
+            })
         });
         let answered = answered.transpose()?;
         let is_empty = plan.ops.is_empty()

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use amem_format::types::Micros;
 
 use super::request::UpdateRequest;
-use super::run::{NO_VECTOR, current, deletion, new_text, new_version};
+use super::run::{NO_VECTOR, current, deletion, new_text, new_version, of_any_scopes};
 use crate::add::AddEvent;
 use crate::error::{Error, Result};
 use crate::limits::{BATCH_CHANGES_MAX, COMMIT_TRIES_MAX};
@@ -82,7 +82,7 @@ pub fn delete_many(
     check_count(ids.len())?;
     until_unchanged(|| {
         let mut seen = HashSet::new();
-        let mut batch = empty(now);
+        let mut batch = of_any_scopes(now);
         let mut outcomes = Vec::new();
         for &id in ids {
             let looked = if seen.insert(id) {
@@ -152,26 +152,12 @@ fn planned_update(
     of_item(look())
 }
 
-/// A batch of changes of any scopes: each memory keeps its own.
-fn empty(now: Micros) -> FactBatch {
-    FactBatch {
-        scope: FactScope::default(),
-        at: now,
-        // Each memory is checked by its text.
-        expected_version: None,
-        turns: Vec::new(),
-        ops: Vec::new(),
-        pending: Vec::new(),
-        answered: None,
-    }
-}
-
 fn updates(planned: Vec<PlannedUpdate<'_>>, now: Micros, embedder: &dyn Embedder) -> FactBatch {
     let of = |planned: &PlannedUpdate<'_>| new_text(planned.request, &planned.item).to_owned();
     let texts: Vec<String> = planned.iter().map(of).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let mut vectors = embedder.embed(&texts).into_iter();
-    let mut batch = empty(now);
+    let mut batch = of_any_scopes(now);
     // Work is of one scope.
     let mut left: Vec<(FactScope, PendingWork)> = Vec::new();
     for PlannedUpdate { request, item } in planned {
@@ -191,6 +177,7 @@ fn updates(planned: Vec<PlannedUpdate<'_>>, now: Micros, embedder: &dyn Embedder
             id: item.id,
             old: item.memory,
             fact,
+            joins: false,
         });
     }
     batch.pending = left.into_iter().map(|(_, work)| work).collect();

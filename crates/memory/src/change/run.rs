@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::filter::FactFilter;
 use crate::hash::text_hash;
 use crate::kind::FactSource;
-use crate::limits::{DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
+use crate::limits::{COMMIT_TRIES_MAX, DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
 use crate::pending::{PendingReason, PendingWork};
 use crate::scope::FactScope;
 use crate::slots::slot_keys;
@@ -40,6 +40,20 @@ fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
         expected_version: Some(version),
         turns: Vec::new(),
         ops: vec![op],
+        pending: Vec::new(),
+        answered: None,
+    }
+}
+
+/// A batch of changes of any scopes: each memory keeps its own.
+pub(super) fn of_any_scopes(now: Micros) -> FactBatch {
+    FactBatch {
+        scope: FactScope::default(),
+        at: now,
+        // Each memory is checked by its text.
+        expected_version: None,
+        turns: Vec::new(),
+        ops: Vec::new(),
         pending: Vec::new(),
         answered: None,
     }
@@ -82,6 +96,7 @@ pub fn update(
         id: item.id,
         old: item.memory.clone(),
         fact,
+        joins: false,
     };
     let mut batch = batch(&item, request.now, version, op);
     if let Err(why) = vector {
@@ -176,23 +191,20 @@ pub fn delete_all(
     store: &dyn FactStore,
 ) -> Result<u64> {
     scope.validate()?;
-    let mut deleted = 0;
+    let (mut deleted, mut tries) = (0, 1);
     loop {
         let page = store.list(scope, filter, DELETED_AT_ONCE_MAX, now)?;
         if page.items.is_empty() {
             return Ok(deleted);
         }
-        // A batch names one scope; memories of "user alice" may have an agent as well.
-        for group in page.items.chunk_by(|a, b| a.scope == b.scope) {
-            deleted += group.len() as u64;
-            let ops = group.iter().map(deletion).collect();
-            let first = batch(&group[0], now, page.version, deletion(&group[0]));
-            // After the first group of a page the version is another: each memory is checked by its text.
-            store.commit(&FactBatch {
-                ops,
-                expected_version: None,
-                ..first
-            })?;
+        // Memories of "user alice" may have an agent as well; each is checked by its text.
+        let mut batch = of_any_scopes(now);
+        batch.ops = page.items.iter().map(deletion).collect();
+        match store.commit(&batch) {
+            Ok(()) => (deleted, tries) = (deleted + page.items.len() as u64, 1),
+            // One of them has another text since: look again.
+            Err(Error::Changed) if tries < COMMIT_TRIES_MAX => tries += 1,
+            Err(error) => return Err(error),
         }
     }
 }

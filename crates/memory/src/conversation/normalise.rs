@@ -70,6 +70,8 @@ pub(crate) struct TurnRules {
     pub(crate) time: Micros,
     /// True if facts of the agent's own messages are wanted.
     pub(crate) assistant_facts: bool,
+    /// True if each text is a memory as it is: nothing is taken out of it.
+    pub(crate) as_it_is: bool,
 }
 
 /// The turns of messages.
@@ -104,7 +106,10 @@ pub(crate) fn turns_of(messages: &[Message], rules: TurnRules) -> Result<TurnLis
             });
             continue;
         }
-        let text = cleaned(&text, at, &mut out.skipped);
+        let text = match rules.as_it_is {
+            true => text.trim().to_owned(),
+            false => cleaned(&text, at, &mut out.skipped),
+        };
         if text.is_empty() {
             continue;
         }
@@ -166,13 +171,29 @@ fn without(text: &str, open: &str, close: &str, goes_without_end: bool) -> Optio
     (rest.len() < text.len()).then(|| kept + rest)
 }
 
+/// The text without invisible characters. Joiners stay between characters that need them: those of emoji, Persian, Hindi.
+fn visible(text: &str) -> String {
+    let mut before = ' ';
+    let is_shown = |c: &char| {
+        let is_joiner = matches!(*c, '\u{200c}' | '\u{200d}') && !before.is_ascii();
+        let is_invisible = matches!(
+            *c,
+            '\u{200b}'..='\u{200f}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{2064}'
+                | '\u{feff}'
+                | '\u{ad}'
+                | '\u{e0000}'..='\u{e007f}'
+        );
+        before = *c;
+        is_joiner || !is_invisible && (!c.is_control() || c.is_whitespace())
+    };
+    text.chars().filter(is_shown).collect()
+}
+
 /// The text without invisible characters, served context and notes of attachments.
 fn cleaned(text: &str, at: usize, skipped: &mut Vec<SkippedPart>) -> String {
-    let is_invisible = |c: char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' | '\u{e0000}'..='\u{e007f}');
-    let mut text: String = text
-        .chars()
-        .filter(|c| !is_invisible(*c) && (!c.is_control() || c.is_whitespace()))
-        .collect();
+    let mut text = visible(text);
     let mut note = |what: &str, why: &str| {
         skipped.push(SkippedPart {
             message: at,
@@ -241,6 +262,7 @@ mod tests {
             TurnRules {
                 time: Micros(7),
                 assistant_facts,
+                as_it_is: false,
             },
         )
     }
@@ -285,6 +307,30 @@ mod tests {
             ]
         );
         assert_eq!(found.turns[0].hash, text_hash("I like tea"));
+    }
+
+    #[test]
+    fn joiners_stay_where_they_are_needed() {
+        for (text, shown) in [
+            ("👨\u{200d}👩\u{200d}👧", "👨\u{200d}👩\u{200d}👧"),
+            ("می\u{200c}خواهم", "می\u{200c}خواهم"),
+            ("I li\u{200d}ke tea", "I like tea"),
+            ("é\u{200b}a", "éa"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_stored_as_it_is_keeps_everything() {
+        let message = messages_from_json(&json!("I li\u{200b}ke [image: tea] ")).unwrap();
+        let rules = TurnRules {
+            time: Micros(7),
+            assistant_facts: false,
+            as_it_is: true,
+        };
+        let found = turns_of(&message, rules).unwrap();
+        assert_eq!(found.turns[0].text, "I li\u{200b}ke [image: tea]");
     }
 
     #[test]

@@ -81,6 +81,19 @@ pub enum FactOp {
         old: String,
         /// The new version.
         fact: NewFact,
+        /// True if the new text joins more to the one before: it is from the turns of both, and needs them all.
+        joins: bool,
+    },
+    /// What a memory says was said again: its text is from these turns as well.
+    Support {
+        /// The memory.
+        id: Uuid,
+        /// Its text.
+        old: String,
+        /// The turns that say it.
+        sources: Vec<Uuid>,
+        /// When it ends as far as they go. A memory that would end before ends then.
+        expires: Option<Micros>,
     },
     /// The memory ends: it is forgotten, its history stays.
     Delete {
@@ -95,6 +108,19 @@ pub enum FactOp {
         /// What decided.
         why: String,
     },
+}
+
+/// An answer that is kept, so that a repetition of the request gets it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewAnswer {
+    /// The idempotency key.
+    pub key: String,
+    /// The hash of the request.
+    pub request_hash: String,
+    /// The answer.
+    pub answer: Value,
+    /// The memories and turns whose texts are in the answer: it goes with any of them.
+    pub names: Vec<Uuid>,
 }
 
 /// What is committed together.
@@ -113,6 +139,6 @@ pub struct FactBatch {
     pub ops: Vec<FactOp>,
     /// Work that is left; of a batch of any scopes each piece is about memories of one.
     pub pending: Vec<PendingWork>,
-    /// The idempotency key, the hash of the request and the answer that a repetition gets.
-    pub answered: Option<(String, String, Value)>,
+    /// What a repetition of the request gets.
+    pub answered: Option<NewAnswer>,
 }

@@ -107,7 +107,7 @@ impl NaiveStore {
                     (&fact.sources, &fact.why),
                 );
             }
-            FactOp::Update { id, old, fact } => {
+            FactOp::Update { id, old, fact, .. } => {
                 let mut items = self.items.borrow_mut();
                 let one = items
                     .iter_mut()
@@ -126,6 +126,12 @@ impl NaiveStore {
                     batch.at,
                     (&fact.sources, &fact.why),
                 );
+            }
+            FactOp::Support { id, old, .. } => {
+                let items = self.items.borrow();
+                let one = items.iter().find(|one| one.item.id == *id);
+                let one = one.expect("the memory that is said again");
+                assert_eq!(one.item.memory, *old, "the text that is said again");
             }
             FactOp::Delete {
                 id,
@@ -227,7 +233,7 @@ impl FactStore for NaiveStore {
                 if one.is_deleted
                     || is_expired
                     || is_filtered
-                    || !scope.covers(&one.item.scope)
+                    || !scope.may_change(&one.item.scope)
                     || one.item.is_quarantined
                 {
                     continue;
