@@ -97,6 +97,22 @@ pub(super) fn group(
     })
 }
 
+/// A term of a dictionary.
+struct FoundTerm {
+    term: Box<str>,
+    /// True if a text is known to have it.
+    is_used: bool,
+}
+
+impl FoundTerm {
+    fn used(term: &str) -> Self {
+        Self {
+            term: term.into(),
+            is_used: true,
+        }
+    }
+}
+
 struct GroupBuilder<'g> {
     texts: &'g Occurrences<'g, 'g>,
     members: Vec<Member>,
@@ -104,9 +120,9 @@ struct GroupBuilder<'g> {
 
 impl GroupBuilder<'_> {
     /// Adds a term unless the group has it or no text does.
-    fn add(&mut self, term: Box<str>, weight: f32) -> Result<()> {
+    fn add(&mut self, FoundTerm { term, is_used }: FoundTerm, weight: f32) -> Result<()> {
         let is_new = self.members.iter().all(|(known, _)| *known != term);
-        if is_new && self.texts.has(&term)? {
+        if is_new && (is_used || self.texts.has(&term)?) {
             self.members.push((term, weight));
         }
         Ok(())
@@ -126,16 +142,16 @@ impl GroupBuilder<'_> {
         }
         let shared = (letters - 1).clamp(SHARED_LETTERS_MIN, SHARED_LETTERS_MAX);
         for form in self.with(TermEnd::Start, first_letters(term, shared))? {
-            if form.chars().count().abs_diff(letters) <= FORM_DISTANCE_MAX {
+            if form.term.chars().count().abs_diff(letters) <= FORM_DISTANCE_MAX {
                 self.add(form, weight)?;
-            } else if form.starts_with(term) {
+            } else if form.term.starts_with(term) {
                 self.add(form, COMPOUND)?;
             }
         }
         if letters >= COMPOUND_LETTERS_MIN {
             let ending = ending_of(term);
             for compound in self.with(TermEnd::Finish, &ending)? {
-                if compound.chars().count() >= ending.chars().count() + REST_LETTERS_MIN {
+                if compound.term.chars().count() >= ending.chars().count() + REST_LETTERS_MIN {
                     self.add(compound, COMPOUND)?;
                 }
             }
@@ -157,7 +173,7 @@ impl GroupBuilder<'_> {
             for part in unlinked.filter(|part| part.chars().count() >= PART_LETTERS_MIN) {
                 if self.texts.has(part)? {
                     return self
-                        .add(part.into(), COMPOUND)
+                        .add(FoundTerm::used(part), COMPOUND)
                         .and_then(|()| self.add_end(term, joints()));
                 }
             }
@@ -168,7 +184,7 @@ impl GroupBuilder<'_> {
     fn add_end<'j>(&mut self, term: &str, joints: impl Iterator<Item = &'j usize>) -> Result<()> {
         for &at in joints {
             if self.texts.has(&term[at..])? {
-                return self.add(term[at..].into(), COMPOUND);
+                return self.add(FoundTerm::used(&term[at..]), COMPOUND);
             }
         }
         Ok(())
@@ -183,7 +199,8 @@ impl GroupBuilder<'_> {
         }
         for start in [term, &format!("{UNIT}{term}")] {
             for hash in self.with(TermEnd::Start, start)? {
-                if hash.len() >= HASH_DIGITS_MIN && is_hash(hash.trim_start_matches(UNIT)) {
+                let digits = hash.term.trim_start_matches(UNIT);
+                if hash.term.len() >= HASH_DIGITS_MIN && is_hash(digits) {
                     self.add(hash, HASH)?;
                 }
             }
@@ -210,20 +227,21 @@ impl GroupBuilder<'_> {
             counted.push((self.texts.count(&term)?, term));
         }
         counted.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        for (_, term) in counted.into_iter().take(TYPOS_MAX) {
-            self.add(term, TYPO)?;
+        for (count, term) in counted.into_iter().take(TYPOS_MAX) {
+            let is_used = count > 0;
+            self.add(FoundTerm { term, is_used }, TYPO)?;
         }
         Ok(())
     }
 
     /// The terms of both dictionaries with `part` at an end.
-    fn with(&self, end: TermEnd, part: &str) -> Result<Vec<Box<str>>> {
+    fn with(&self, end: TermEnd, part: &str) -> Result<Vec<FoundTerm>> {
         let mut found = Vec::new();
         if let Some(base) = self.texts.base() {
-            collect(&base, end, part, &mut found)?;
+            collect(&base, end, part, self.texts.has_all_of_base(), &mut found)?;
         }
         if let Some(delta) = self.texts.delta() {
-            collect(delta, end, part, &mut found)?;
+            collect(delta, end, part, false, &mut found)?;
         }
         Ok(found)
     }
@@ -233,15 +251,19 @@ fn collect<D: Dictionary>(
     dictionary: &D,
     end: TermEnd,
     part: &str,
-    found: &mut Vec<Box<str>>,
+    is_used: bool,
+    found: &mut Vec<FoundTerm>,
 ) -> Result<()> {
     let mut room = ADDED_MAX;
+    // A dictionary has no term twice.
+    let before = found.len();
     dictionary.for_each(dictionary.all(), end, part.as_bytes(), &mut |term| {
         room -= 1;
         if let Ok(term) = std::str::from_utf8(term)
-            && !found.iter().any(|known| **known == *term)
+            && !found[..before].iter().any(|known| *known.term == *term)
         {
-            found.push(term.into());
+            let term = term.into();
+            found.push(FoundTerm { term, is_used });
         }
         room > 0
     })

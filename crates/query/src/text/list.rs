@@ -131,6 +131,12 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         self.lengths.delta
     }
 
+    /// True if every term of the base is in one of the texts.
+    pub(super) fn has_all_of_base(&self) -> bool {
+        let events = self.lengths.base.map_or(0, |base| base.events());
+        self.scope.is_none() && self.bound >= events
+    }
+
     /// The number of events that contain a term.
     pub(super) fn count(&self, term: &str) -> Result<u32> {
         if self.scope.is_some() {
