@@ -60,6 +60,18 @@ pub(crate) struct BatchPlan<'v> {
     /// Where the turns of the batch are; and ids that stand for turns that another add stored first.
     turns: HashMap<Uuid, (End, Uuid)>,
     said: HashMap<Uuid, Micros>,
+    /// The vectors of the new texts: a turn that is a memory as it is has the same.
+    vectors: HashMap<&'v str, Vec<f32>>,
+}
+
+/// The text of a change, and its vector.
+fn new_vector(op: &FactOp) -> Option<(&str, Vec<f32>)> {
+    match op {
+        FactOp::Add { fact, .. } | FactOp::Update { fact, .. } => {
+            Some((&fact.text, fact.vector.clone()?))
+        }
+        FactOp::Support { .. } | FactOp::Delete { .. } => None,
+    }
 }
 
 /// The event of a turn in a brain, and whether it may be an end of an edge.
@@ -132,6 +144,7 @@ impl<'v> BatchPlan<'v> {
             memories: HashMap::new(),
             turns: HashMap::new(),
             said: HashMap::new(),
+            vectors: batch.ops.iter().filter_map(new_vector).collect(),
         };
         for turn in &batch.turns {
             plan.turn(turn)?;
@@ -204,6 +217,7 @@ impl<'v> BatchPlan<'v> {
         let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
+        event.vector = self.vectors.get(turn.text.as_str()).cloned();
         let at = self.push(event);
         self.turns.insert(turn.id, (End::New(at), turn.id));
         Ok(())

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use amem_engine::Error as EngineError;
 use amem_format::NodeId;
 use amem_format::types::Micros;
+use amem_format::vectors::{UnitVector, Vectors};
 use amem_format::view::View;
 use amem_memory::limits::{CANDIDATES_MAX, NEAREST_MAX};
 use amem_memory::store::{
@@ -26,12 +27,12 @@ use crate::batch_plan::{BatchPlan, stored_turn};
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
-use crate::limits::RECENT_EVENTS_READ;
+use crate::limits::{COMPARED_EVENTS_MAX, RECENT_EVENTS_READ};
 use crate::lookup::{count_with, events_with};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
-use crate::scope_plan::{events_of, query_scope};
+use crate::scope_plan::{events_of, query_scope, shortest_list};
 
 type MemoryResult<T> = amem_memory::Result<T>;
 
@@ -190,6 +191,10 @@ impl CandidateSearch<'_> {
     }
 
     fn nearest(&self, vector: &[f32]) -> Result<Vec<(NodeId, f32)>> {
+        let (events, _) = shortest_list(self.view, self.scope)?;
+        if events <= COMPARED_EVENTS_MAX {
+            return self.nearest_by_event(vector);
+        }
         let selection = Selection {
             scope: query_scope(self.scope),
             filter: Some(versions_filter()?),
@@ -221,6 +226,37 @@ impl CandidateSearch<'_> {
             }
             limit = (limit * 8).min(amem_query::limits::PAGE_MAX);
         }
+    }
+
+    /// The nearest of a scope of few events: each is compared, and those that come first are read.
+    fn nearest_by_event(&self, vector: &[f32]) -> Result<Vec<(NodeId, f32)>> {
+        let Some(direction) = UnitVector::of(vector) else {
+            return Ok(Vec::new());
+        };
+        let vectors = Vectors::new(self.view)?;
+        let mut near = Vec::new();
+        for id in events_of(self.view, self.scope)? {
+            // Ids fit 32 bits (`NODES_MAX`).
+            vectors.look_at(id.0 as u32, &mut |_, vector, inverse| {
+                near.extend(
+                    direction
+                        .cosine(vector, inverse)?
+                        .map(|cosine| (id, cosine)),
+                );
+                Ok(())
+            })?;
+        }
+        near.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then(b.0.cmp(&a.0)));
+        let mut found = Vec::new();
+        for (id, cosine) in near {
+            if found.len() == NEAREST_MAX {
+                break;
+            }
+            if self.candidate(id)?.is_some() {
+                found.push((id, cosine));
+            }
+        }
+        Ok(found)
     }
 
     fn of(&self, key: &CandidateKey) -> Result<Vec<Candidate>> {

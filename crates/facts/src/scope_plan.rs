@@ -61,9 +61,13 @@ pub(crate) fn query_scope(scope: &FactScope) -> Scope {
     }
 }
 
-/// The events that may be of a scope, ascending: turns, old versions and ends as well. Everything for no scope.
-pub(crate) fn events_of(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
-    let mut best: Option<(u64, &str, &str)> = None;
+/// About how many events the shortest list of a scope has, and which list that is: an attribute and its value; that of
+/// all memories for no scope.
+pub(crate) fn shortest_list<'s>(
+    view: &View,
+    scope: &'s FactScope,
+) -> Result<(u64, (&'static str, &'s str))> {
+    let mut best: Option<(u64, &'static str, &str)> = None;
     for ((_, value), path) in scope.fields().zip(ATTRIBUTES) {
         let Some(value) = value else { continue };
         let count = count_with(view, path, value)?;
@@ -72,9 +76,18 @@ pub(crate) fn events_of(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
         }
     }
     match best {
-        Some((_, path, value)) => events_with(view, path, value),
-        None => events_with(view, crate::record::path::FACT_STATE, "version"),
+        Some((count, path, value)) => Ok((count, (path, value))),
+        None => {
+            let path = crate::record::path::FACT_STATE;
+            Ok((count_with(view, path, "version")?, (path, "version")))
+        }
     }
+}
+
+/// The events that may be of a scope, ascending: turns, old versions and ends as well. Everything for no scope.
+pub(crate) fn events_of(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
+    let (_, (path, value)) = shortest_list(view, scope)?;
+    events_with(view, path, value)
 }
 
 /// The scopes that a request is about: that of the request, or those that its filter names on every branch.

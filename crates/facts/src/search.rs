@@ -173,6 +173,10 @@ impl FactSearch {
                 limit,
                 include_superseded: is_past,
                 include_duplicates: true,
+                // Memories stand alone: none is before another, or in its session.
+                neighbour_share: 0.0,
+                session_share: 0.0,
+                question_share: 0.0,
                 ..Search::default()
             };
             let found = search.run(&moment.view)?.hits;

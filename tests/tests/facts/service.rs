@@ -219,3 +219,44 @@ fn amemctl_reads_a_conversation_and_shows_what_it_remembers() {
     assert_ne!(exit, Some(0));
     assert_eq!(refused["error"]["code"], "scope", "{refused}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_updates_at_once_one_is_done_and_the_others_say_why_not() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let mut facts = client.facts();
+    let added = facts.add_facts(said("I live in Porto")).await.unwrap();
+    let known = added.into_inner().results.remove(0);
+    let update = |text: String| v1::UpdateFactRequest {
+        id: known.id.clone(),
+        text: Some(text),
+        expected_text: Some(known.memory.clone()),
+        ..v1::UpdateFactRequest::default()
+    };
+    let calls = (0..16).map(|at| {
+        let (mut facts, request) = (client.facts(), update(format!("User lives at {at}")));
+        tokio::spawn(async move { facts.update_fact(request).await })
+    });
+    let mut done = Vec::new();
+    for call in calls.collect::<Vec<_>>() {
+        match call.await.unwrap() {
+            Ok(answer) => done.push(answer.into_inner().fact.unwrap().memory),
+            Err(refused) => assert_eq!(refused.code(), Code::Aborted, "{refused}"),
+        }
+    }
+    assert_eq!(done.len(), 1, "{done:?}");
+    let get = |id: &str| v1::GetFactRequest {
+        id: id.into(),
+        ..v1::GetFactRequest::default()
+    };
+    let now = facts.get_fact(get(&known.id)).await.unwrap().into_inner();
+    assert_eq!(now.fact.unwrap().memory, done[0]);
+    let refused = facts.get_fact(get("no-uuid")).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+    assert!(refused.message().contains("no-uuid"), "{refused}");
+    let mut empty = update(String::new());
+    empty.expected_text = None;
+    let refused = facts.update_fact(empty).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+}

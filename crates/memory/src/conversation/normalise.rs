@@ -41,7 +41,7 @@ pub struct Turn {
     pub hash: String,
     /// What it is for.
     pub used_for: TurnUse,
-    /// Its language.
+    /// Its language; unknown unless facts are extracted from it.
     pub language: TurnLanguage,
 }
 
@@ -123,7 +123,10 @@ pub(crate) fn turns_of(messages: &[Message], rules: TurnRules) -> Result<TurnLis
             role: message.role,
             name: message.name.clone(),
             hash: text_hash(&text),
-            language: language_of(&text),
+            language: match used_for {
+                TurnUse::Extract if !rules.as_it_is => language_of(&text),
+                _ => TurnLanguage::Unknown,
+            },
             text,
             time: message.time.unwrap_or(rules.time),
             used_for,
@@ -244,7 +247,9 @@ fn confirm(turns: &mut [Turn]) {
             .replace('\u{2019}', "'");
         let confirms = turns[at].role == Role::User && CONFIRMATIONS.contains(&said.as_str());
         if confirms && turns[at - 1].role == Role::Assistant {
-            turns[at - 1].used_for = TurnUse::Extract;
+            let said = &mut turns[at - 1];
+            said.used_for = TurnUse::Extract;
+            said.language = language_of(&said.text);
         }
     }
 }
