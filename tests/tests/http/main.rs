@@ -13,6 +13,7 @@ mod process;
 mod client;
 
 mod clients;
+mod guide;
 mod hostile;
 mod pages;
 mod routes;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::super::call::RestCall;
 use super::super::output::Output;
 use super::super::recent::RecentEvent;
-use super::shapes::{event_name, metadata, time};
+use super::shapes::{event_name, metadata, short_number, time};
 use crate::refusal::{Refusal, Result};
 
 pub(in super::super) async fn add(call: &mut RestCall) -> Result<Output> {
@@ -114,7 +114,7 @@ fn result(result: &v1::FactResult, metadata: &Value) -> Value {
         "old_memory": result.old_memory,
         "data": {"memory": result.memory},
         "metadata": metadata,
-        "why": {"by": why.by, "confidence": why.confidence, "source_turns": why.source_ids},
+        "why": {"by": why.by, "confidence": short_number(why.confidence), "source_turns": why.source_ids},
     })
 }
 

@@ -59,10 +59,16 @@ pub(super) fn memories(facts: &[v1::Fact]) -> Result<Vec<Value>> {
     facts.iter().map(memory).collect()
 }
 
+/// A score or a confidence in the digits that it has, not in those of a longer number.
+pub(super) fn short_number(number: f32) -> Value {
+    let digits = number.to_string().parse::<f64>();
+    digits.unwrap_or(f64::from(number)).into()
+}
+
 /// A memory that a search found.
 pub(super) fn hit(hit: &v1::FactHit) -> Result<Value> {
     let mut item = memory(&hit.fact.clone().unwrap_or_default())?;
-    item["score"] = hit.score.into();
+    item["score"] = short_number(hit.score);
     Ok(item)
 }
 
@@ -176,5 +182,7 @@ mod tests {
         assert_eq!(item["metadata"], json!({"tag": "work"}));
         assert_eq!(item["updated_at"], Value::Null);
         assert_eq!(scope_of("name", "x"), None);
+        assert_eq!(short_number(0.7).to_string(), "0.7");
+        assert_eq!(short_number(1.0).to_string(), "1.0");
     }
 }
