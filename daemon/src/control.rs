@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use crate::auth::{AccessControl, Role, Secrets, TokenRights, Tokens};
-use crate::config::{Config, Limits, Setting};
+use crate::config::{Config, Limits, Origins, Setting};
 use crate::error::Result;
 use crate::log;
 use crate::os::notify;
@@ -31,6 +31,8 @@ pub(crate) struct LiveConfig {
     pub(crate) secrets: Secrets,
     /// The role of callers by TCP that present a certificate and need no token.
     pub(crate) tcp_role: Role,
+    /// The web pages that may call HTTP.
+    pub(crate) origins: Origins,
 }
 
 /// The outcome of a reload.
@@ -78,6 +80,7 @@ fn live(config: &Config, secrets: Secrets) -> LiveConfig {
         zone: config.zone.clone(),
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
+        origins: config.http_origins.clone(),
     }
 }
 
@@ -91,6 +94,7 @@ impl LiveConfig {
             zone: TimeZone::UTC,
             secrets: Secrets::default(),
             tcp_role: Role::Read,
+            origins: Origins::default(),
         }
     }
 }
@@ -107,7 +111,7 @@ fn load(config: &Config) -> Result<Secrets> {
 /// The tokens in force; an error if no caller needs one.
 pub(crate) fn tokens(live: &LiveConfig) -> refusal::Result<&Tokens> {
     live.secrets.tokens.as_ref().ok_or_else(|| {
-        let message = "no caller needs a token: tokens are for TCP (tcp.listen); if certificates identify callers \
+        let message = "no caller needs a token: tokens are for TCP (tcp.listen, http.listen); if certificates identify callers \
                        (tcp.tls_client_ca), set tcp.tokens_file and restart or reload amemd";
         Refusal::new(Code::FailedPrecondition, "NO_TOKENS", message)
     })
@@ -202,10 +206,12 @@ impl Control {
         let secrets = load(&config)?;
         let before = self.live();
         let mut next = live(&config, secrets);
-        // The address decides which secrets suffice: they change together, or not at all.
-        let address = |values: &BTreeMap<_, Option<String>>| values.get("tcp.listen").cloned();
+        // The addresses decide which secrets suffice: they change together, or not at all.
+        let addresses = |values: &BTreeMap<_, Option<String>>| {
+            ["tcp.listen", "http.listen"].map(|key| values.get(key).cloned())
+        };
         let new_values = values(&config.settings);
-        let moved = address(&new_values) != address(&running.values);
+        let moved = addresses(&new_values) != addresses(&running.values);
         let mut done = ReloadOutcome::default();
         if moved {
             next.secrets = before.secrets.clone();

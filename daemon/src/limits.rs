@@ -170,6 +170,44 @@ pub const METRICS_REST: Duration = Duration::from_millis(100);
 pub const METRICS_HEAD_AFTER: Duration = Duration::from_secs(2);
 /// How long a connection for metrics may last.
 pub const METRICS_AFTER: Duration = Duration::from_secs(10);
+/// Bytes of the head of a request by HTTP/1.
+pub const HTTP_HEAD_BYTES_MAX: usize = 32 << 10;
+/// Headers of a request by HTTP.
+pub const HTTP_HEADERS_MAX: usize = 100;
+/// How long the head of the next request may take to arrive, the silence before it included.
+pub const HTTP_HEAD_AFTER: Duration = Duration::from_secs(60);
+/// Default of `limits.body_millis`, in milliseconds there.
+pub const HTTP_BODY_AFTER: Duration = Duration::from_secs(10);
+/// Bytes of a body by HTTP, as of a message by gRPC.
+pub const HTTP_BODY_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
+/// Objects and lists inside each other in a body.
+pub const HTTP_JSON_DEPTH_MAX: usize = 64;
+/// Values of a body, those inside of others included.
+pub const HTTP_JSON_VALUES_MAX: usize = 100_000;
+/// Bytes that a value of a body counts with while the request is in progress.
+pub const HTTP_JSON_VALUE_BYTES: usize = 64;
+/// Options of a query.
+pub const HTTP_QUERY_OPTIONS_MAX: usize = 64;
+/// Ignored options that an answer names.
+pub const HTTP_IGNORED_NAMES_MAX: usize = 32;
+/// Bytes of an answer by HTTP.
+pub const HTTP_ANSWER_BYTES_MAX: usize = 4 * MESSAGE_BYTES_MAX;
+/// Memories that a page looks at to count them.
+pub const HTTP_COUNTED_MAX: usize = 20_000;
+/// Memories of one list without pages, and of one export.
+pub const HTTP_LISTED_MAX: usize = 10_000;
+/// Adds that the daemon lists as events.
+pub const HTTP_EVENTS_MAX: usize = 256;
+/// Bytes of the filters of an export.
+pub const HTTP_EXPORT_FILTERS_BYTES_MAX: usize = 64 << 10;
+/// Exports that were created and can be fetched by their id.
+pub const HTTP_EXPORTS_MAX: usize = 256;
+/// How long the daemon reads on after an answer that ends a connection: a reset would take the answer away.
+pub const HTTP_LINGER: Duration = Duration::from_secs(1);
+/// Bytes that it reads on.
+pub const HTTP_LINGER_BYTES_MAX: usize = 16 << 20;
+/// How often the daemon looks for answers that are not read.
+pub const HTTP_UNREAD_EVERY: Duration = Duration::from_secs(1);
 /// Services in a list of grpc.health.v1.
 pub const HEALTH_SERVICES_MAX: usize = 10_000;
 /// A process that is the only one of its caller leaves this part (one in N) of the caller's share to others.

@@ -19,6 +19,6 @@ pub(crate) use caller::Caller;
 pub(crate) use digest::Digest;
 pub(crate) use grants::AccessControl;
 pub(crate) use rights::Rights;
-pub(crate) use secrets::{ClientCa, Secrets, certificate_name};
+pub(crate) use secrets::{ClientCa, Secrets, TlsKeys, certificate_name};
 pub use tokens::Tokens;
 pub(crate) use tokens::{Token, TokenRights};

@@ -35,6 +35,8 @@ impl std::fmt::Debug for ClientCa {
 #[derive(Clone)]
 pub(crate) struct TlsKeys {
     pub(crate) server: Arc<ServerConfig>,
+    /// The same for HTTP, whose clients may speak HTTP/1.1.
+    pub(crate) http: Arc<ServerConfig>,
     /// The CA of client certificates, if clients must present one.
     pub(crate) client_ca: Option<ClientCa>,
     /// The files it was made from, to detect a change.
@@ -128,9 +130,12 @@ fn keys(config: &Config, tls: &TlsFiles) -> Result<TlsKeys> {
     let mut server = builder
         .with_single_cert(chain, key)
         .map_err(|e| wrong(mismatch(&e, &tls.key, &tls.certificate)))?;
+    let mut http = server.clone();
     server.alpn_protocols = vec![b"h2".to_vec()];
+    http.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsKeys {
         server: Arc::new(server),
+        http: Arc::new(http),
         client_ca: client_ca.map(|bytes| ClientCa(Arc::new(bytes))),
         pem,
     })

@@ -53,7 +53,11 @@ impl AnswerBudget {
 
     /// Counts an answer before it is encoded; a refusal if there is no room for it.
     pub(crate) fn lease(&self, answer: &impl Message) -> Result<Option<AnswerLease>> {
-        let bytes = answer.encoded_len();
+        self.lease_bytes(answer.encoded_len())
+    }
+
+    /// Counts this many bytes of an answer; a refusal if there is no room for them.
+    pub(crate) fn lease_bytes(&self, bytes: usize) -> Result<Option<AnswerLease>> {
         if bytes <= UNCOUNTED_ANSWER_BYTES {
             return Ok(None);
         }

@@ -33,6 +33,9 @@ pub struct Flags {
     /// A TCP address to listen on in addition, such as 127.0.0.1:7411
     #[arg(long, value_name = "ADDRESS")]
     pub tcp_listen: Option<String>,
+    /// Where to serve HTTP, such as 127.0.0.1:7412 or the path of a Unix socket
+    #[arg(long, value_name = "ADDRESS")]
+    pub http_listen: Option<String>,
     /// The file of the tokens; callers by TCP must send one of them
     #[arg(long, value_name = "PATH")]
     pub tokens_file: Option<PathBuf>,
@@ -65,6 +68,7 @@ impl Flags {
             ("folder", "--folder", path(&self.folder)),
             ("socket", "--socket", path(&self.socket)),
             ("tcp.listen", "--tcp-listen", text(&self.tcp_listen)),
+            ("http.listen", "--http-listen", text(&self.http_listen)),
             ("tcp.tokens_file", "--tokens-file", path(&self.tokens_file)),
             (
                 "tcp.tls_certificate",

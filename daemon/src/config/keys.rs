@@ -30,7 +30,7 @@ pub(crate) const READERS: &str = "access.readers";
 pub(crate) const TRACES: &str = "traces.otlp";
 
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [SettingKey; 20] = [
+const PLAIN: [SettingKey; 22] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -46,6 +46,8 @@ const PLAIN: [SettingKey; 20] = [
     live("tcp.tls_certificate", "AMEMD_TCP_TLS_CERTIFICATE"),
     live("tcp.tls_key", "AMEMD_TCP_TLS_KEY"),
     live("tcp.tls_client_ca", "AMEMD_TCP_TLS_CLIENT_CA"),
+    fixed("http.listen", "AMEMD_HTTP_LISTEN"),
+    live("http.origins", "AMEMD_HTTP_ORIGINS"),
     fixed("metrics.listen", "AMEMD_METRICS_LISTEN"),
     fixed("metrics.allow_remote", "AMEMD_METRICS_ALLOW_REMOTE"),
     fixed(TRACES, "AMEMD_TRACES_OTLP"),

@@ -10,6 +10,7 @@ mod settings;
 mod bounds;
 mod file;
 mod grants;
+mod http;
 mod keys;
 mod layers;
 pub(crate) mod log_filter;
@@ -21,6 +22,7 @@ mod source;
 pub use bounds::Limits;
 pub use flags::Flags;
 pub use grants::Grants;
+pub use http::{HttpAddress, Origins};
 #[cfg(test)]
 pub(crate) use keys::keys;
 pub(crate) use keys::{READERS, TRACES};

@@ -17,6 +17,7 @@ use jiff::tz::TimeZone;
 use super::bounds::Limits;
 use super::flags::Flags;
 use super::grants::Grants;
+use super::http::{HttpAddress, Origins};
 use super::keys::{BRAINS, READERS, TRACES};
 use super::layers::Layers;
 use super::log_filter;
@@ -59,11 +60,11 @@ impl std::fmt::Display for LogFormat {
     }
 }
 
-/// gRPC by TCP.
+/// TCP: what identifies callers, for gRPC and for HTTP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tcp {
-    /// The address.
-    pub listen: SocketAddr,
+    /// The address of gRPC; `None` if only HTTP is served by TCP.
+    pub listen: Option<SocketAddr>,
     /// The role of callers that present a certificate and need no token.
     pub role: Role,
     /// The file of tokens; `None` if no token is required.
@@ -106,6 +107,10 @@ pub struct Config {
     pub readers: Readers,
     /// TCP, if it is on.
     pub tcp: Option<Tcp>,
+    /// Where HTTP is served, if it is on.
+    pub http: Option<HttpAddress>,
+    /// The web pages that may call HTTP.
+    pub http_origins: Origins,
     /// The address of metrics by HTTP, if they are on.
     pub metrics: Option<SocketAddr>,
     /// The collector of traces, if they are on.
@@ -161,7 +166,14 @@ impl Config {
         let brain_grants = brain_grants(&mut layers, socket_group)?;
         let readers = layers.readers(READERS)?;
         let tokens = paths::config_file(variable).map(|file| file.with_file_name("tokens.toml"));
-        let tcp = tcp(&mut layers, tokens)?;
+        let tcp = TcpSettings::read(&mut layers)?;
+        let http: Option<HttpAddress> = layers.value("http.listen", None)?;
+        let http_origins = layers.value("http.origins", None)?;
+        let tcp = tcp.check(
+            &mut layers,
+            http.as_ref().and_then(HttpAddress::tcp),
+            tokens,
+        )?;
         let metrics = metrics(&mut layers)?;
         let traces = traces(&mut layers)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
@@ -180,6 +192,8 @@ impl Config {
             brain_grants,
             readers,
             tcp,
+            http,
+            http_origins: http_origins.unwrap_or_default(),
             metrics,
             traces,
             log_filter,
@@ -268,65 +282,97 @@ fn brain_grants(
     Err(layers.wrong(BRAINS).because(NO_SOCKET_GROUP))
 }
 
-/// Refuses TCP without encryption on other than loopback, and TCP that identifies no caller.
-fn tcp(layers: &mut Layers, default_tokens: Option<PathBuf>) -> Result<Option<Tcp>> {
-    let listen: Option<SocketAddr> = layers.value("tcp.listen", None)?;
-    let role = layers.value("tcp.role", Some(Role::Write))?;
-    let tokens_file = layers.path("tcp.tokens_file", None)?;
-    let certificate = layers.path("tcp.tls_certificate", None)?;
-    let key = layers.path("tcp.tls_key", None)?;
-    let client_ca = layers.path("tcp.tls_client_ca", None)?;
-    let tls = match (certificate, key) {
-        (Some(certificate), Some(key)) => Some(TlsFiles {
-            certificate,
-            key,
-            client_ca: client_ca.clone(),
-        }),
-        (None, None) if client_ca.is_none() => None,
-        (Some(_), None) => {
-            let wrong = layers.wrong("tcp.tls_certificate");
-            return Err(wrong.because("a certificate needs its key: set tcp.tls_key"));
-        }
-        (None, Some(_)) => {
-            let wrong = layers.wrong("tcp.tls_key");
-            return Err(wrong.because("a key needs its certificate: set tcp.tls_certificate"));
-        }
-        (None, None) => {
-            let wrong = layers.wrong("tcp.tls_client_ca");
-            return Err(wrong
-                .because("client certificates need TLS: set tcp.tls_certificate and tcp.tls_key"));
-        }
-    };
-    let Some(listen) = listen else {
-        return Ok(None);
-    };
-    if !listen.ip().is_loopback() && tls.is_none() {
-        return Err(layers.wrong("tcp.listen").because(format_args!(
-            "other machines can reach {listen}, and traffic would not be encrypted: set tcp.tls_certificate and \
-             tcp.tls_key (and tcp.tls_client_ca, unless callers use tokens), or listen on 127.0.0.1"
-        )));
-    }
-    // A client certificate identifies the caller; without one a token does.
-    let tokens_file = match (tokens_file, &client_ca) {
-        (Some(file), _) => Some(file),
-        (None, Some(_)) => None,
-        (None, None) => {
-            let file = default_tokens.ok_or(Error::Missing {
-                what: "file for the tokens of TCP",
-                remedy: "set tcp.tokens_file, or XDG_CONFIG_HOME or HOME",
-            })?;
-            if let Some(shown) = layers.shown.iter_mut().find(|s| s.key == "tcp.tokens_file") {
-                shown.value = Some(file.display().to_string());
+/// The settings of TCP.
+struct TcpSettings {
+    listen: Option<SocketAddr>,
+    role: Role,
+    tokens_file: Option<PathBuf>,
+    tls: Option<TlsFiles>,
+}
+
+impl TcpSettings {
+    fn read(layers: &mut Layers) -> Result<Self> {
+        let listen = layers.value("tcp.listen", None)?;
+        let role = layers.value("tcp.role", Some(Role::Write))?;
+        let tokens_file = layers.path("tcp.tokens_file", None)?;
+        let certificate = layers.path("tcp.tls_certificate", None)?;
+        let key = layers.path("tcp.tls_key", None)?;
+        let client_ca = layers.path("tcp.tls_client_ca", None)?;
+        let lacks = |name, what| Err(layers.wrong(name).because(what));
+        let tls = match (certificate, key) {
+            (Some(certificate), Some(key)) => Some(TlsFiles {
+                certificate,
+                key,
+                client_ca,
+            }),
+            (None, None) if client_ca.is_none() => None,
+            (Some(_), None) => {
+                let what = "a certificate needs its key: set tcp.tls_key";
+                return lacks("tcp.tls_certificate", what);
             }
-            Some(file)
+            (None, Some(_)) => {
+                let what = "a key needs its certificate: set tcp.tls_certificate";
+                return lacks("tcp.tls_key", what);
+            }
+            (None, None) => {
+                let what = "client certificates need TLS: set tcp.tls_certificate and tcp.tls_key";
+                return lacks("tcp.tls_client_ca", what);
+            }
+        };
+        Ok(Self {
+            listen,
+            role: role.unwrap_or(Role::Write),
+            tokens_file,
+            tls,
+        })
+    }
+
+    /// TCP, if gRPC or HTTP is served by it. Refuses TCP without encryption on other than loopback, and TCP that
+    /// identifies no caller.
+    fn check(
+        self,
+        layers: &mut Layers,
+        http: Option<SocketAddr>,
+        default_tokens: Option<PathBuf>,
+    ) -> Result<Option<Tcp>> {
+        let addresses = [("tcp.listen", self.listen), ("http.listen", http)];
+        for (name, address) in addresses {
+            let Some(listen) = address.filter(|address| !address.ip().is_loopback()) else {
+                continue;
+            };
+            if self.tls.is_none() {
+                return Err(layers.wrong(name).because(format_args!(
+                    "other machines can reach {listen}, and traffic would not be encrypted: set tcp.tls_certificate and \
+                     tcp.tls_key (and tcp.tls_client_ca, unless callers use tokens), or listen on 127.0.0.1"
+                )));
+            }
         }
-    };
-    Ok(Some(Tcp {
-        listen,
-        role: role.unwrap_or(Role::Write),
-        tokens_file,
-        tls,
-    }))
+        if addresses.iter().all(|(_, address)| address.is_none()) {
+            return Ok(None);
+        }
+        // A client certificate identifies the caller; without one a token does.
+        let client_ca = self.tls.as_ref().and_then(|tls| tls.client_ca.as_ref());
+        let tokens_file = match (self.tokens_file, client_ca) {
+            (Some(file), _) => Some(file),
+            (None, Some(_)) => None,
+            (None, None) => {
+                let file = default_tokens.ok_or(Error::Missing {
+                    what: "file for the tokens of TCP",
+                    remedy: "set tcp.tokens_file, or XDG_CONFIG_HOME or HOME",
+                })?;
+                if let Some(shown) = layers.shown.iter_mut().find(|s| s.key == "tcp.tokens_file") {
+                    shown.value = Some(file.display().to_string());
+                }
+                Some(file)
+            }
+        };
+        Ok(Some(Tcp {
+            listen: self.listen,
+            role: self.role,
+            tokens_file,
+            tls: self.tls,
+        }))
+    }
 }
 
 /// Requests for metrics are anonymous: they come from this machine only, unless a second setting allows others.

@@ -283,6 +283,29 @@ fn tcp_is_safe_or_it_is_no_configuration() {
 }
 
 #[test]
+fn http_by_tcp_is_as_safe_as_grpc_and_a_socket_needs_no_token() {
+    let error = set(&["http.listen=0.0.0.0:1"]).unwrap_err().to_string();
+    assert!(
+        error.contains("http.listen") && error.contains("other machines"),
+        "{error}"
+    );
+    let both = set(&["http.listen=127.0.0.1:1", "tcp.listen=127.0.0.1:2"]).unwrap();
+    assert_eq!(both.http, "127.0.0.1:1".parse().ok());
+    let alone = set(&["http.listen=127.0.0.1:1"]).unwrap().tcp.unwrap();
+    assert!(alone.listen.is_none() && alone.tokens_file.is_some());
+    let unix = set(&["http.listen=unix:/run/h", "http.origins=https://a.example"]).unwrap();
+    assert_eq!((unix.tcp, unix.http), (None, "/run/h".parse().ok()));
+    assert!(unix.http_origins.allow(b"https://a.example"));
+    for (pair, words) in [
+        ("http.listen=h", "http.listen"),
+        ("http.origins=*", "no origin"),
+    ] {
+        let error = set(&[pair]).unwrap_err().to_string();
+        assert!(error.contains(words), "{pair}: {error}");
+    }
+}
+
+#[test]
 fn metrics_are_told_to_this_machine_only_unless_it_is_said_twice() {
     assert_eq!(set(&[]).unwrap().metrics, None);
     assert_eq!(set(&["metrics.allow_remote=true"]).unwrap().metrics, None);

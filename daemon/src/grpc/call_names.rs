@@ -13,7 +13,8 @@ use tracing::{Instrument, field};
 use super::response_future::ResponseFuture;
 use crate::limits::REQUEST_NAME_BYTES_MAX;
 
-const NAME: HeaderName = HeaderName::from_static("x-request-id");
+/// The header with the name.
+pub(crate) const REQUEST_NAME: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +49,7 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let name = name(request.headers());
+        let name = request_name(request.headers());
         let method = request.uri().path();
         let request_id = name.to_str().unwrap_or_default();
         // Admission records the principal. The span has the highest level, so that every filter keeps the name of the
@@ -62,7 +63,7 @@ where
             let status = Status::from_header_map(answer.headers());
             let code = status.map_or(tonic::Code::Ok, |status| status.code());
             tracing::debug!(?code, took = ?began.elapsed(), "answered");
-            answer.headers_mut().insert(NAME, name);
+            answer.headers_mut().insert(REQUEST_NAME, name);
             Ok(answer)
         };
         Box::pin(answered.instrument(span))
@@ -70,13 +71,13 @@ where
 }
 
 /// The caller's name if it is short and printable, else a new one.
-fn name(headers: &HeaderMap) -> HeaderValue {
+pub(crate) fn request_name(headers: &HeaderMap) -> HeaderValue {
     let is_valid = |value: &&HeaderValue| {
         let bytes = value.as_bytes();
         let good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
         (1..=REQUEST_NAME_BYTES_MAX).contains(&bytes.len()) && bytes.iter().all(good)
     };
-    let mut given = headers.get_all(NAME).iter();
+    let mut given = headers.get_all(REQUEST_NAME).iter();
     match (given.next().filter(is_valid), given.next()) {
         (Some(name), None) => name.clone(),
         _ => {
@@ -125,7 +126,9 @@ mod tests {
             crate::brains::to_its_end(beside).await.unwrap();
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
-        let request = Request::builder().uri("/a/b").header(NAME, "turn-7");
+        let request = Request::builder()
+            .uri("/a/b")
+            .header(REQUEST_NAME, "turn-7");
         let request = request.body(Body::empty()).unwrap();
         CallNameLayer.layer(service).call(request).await.unwrap();
         let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
@@ -158,11 +161,11 @@ mod tests {
         ] {
             let mut request = Request::builder().uri("/a/b");
             for name in &names {
-                request = request.header(NAME, *name);
+                request = request.header(REQUEST_NAME, *name);
             }
             let request = request.body(Body::empty()).unwrap();
             let answer = service.call(request).await.unwrap();
-            let name = answer.headers()[NAME].to_str().unwrap();
+            let name = answer.headers()[REQUEST_NAME].to_str().unwrap();
             assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");
             assert!(kept || name.len() == 32, "{name}");
         }

@@ -7,7 +7,6 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
@@ -38,20 +37,6 @@ pub(crate) struct ConnectionInfo {
     /// The process of the client; of a client that has none here, a number of the connection.
     pub(crate) source: u64,
     pub(crate) unsent: Arc<UnsentBytes>,
-}
-
-/// The source of a connection: all connections of one process of this machine are one.
-fn source(stream: &PeerStream) -> u64 {
-    static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
-    /// Behind all numbers of processes.
-    const FIRST: u64 = 1 << 32;
-    let process = match stream {
-        PeerStream::Unix(stream) => stream.peer_cred().ok().and_then(|peer| peer.pid()),
-        _ => None,
-    };
-    // A process of another namespace has the number 0 here.
-    let process = process.and_then(|pid| u64::try_from(pid).ok().filter(|pid| *pid > 0));
-    process.unwrap_or_else(|| FIRST + CONNECTIONS.fetch_add(1, Ordering::Relaxed))
 }
 
 impl ConnectionInfo {
@@ -111,7 +96,7 @@ impl GrpcConnection {
                 read: 0,
             })
         });
-        let source = source(&stream);
+        let source = stream.source();
         Self {
             stream,
             info: ConnectionInfo::new(peer, slot.session(), source),

@@ -24,7 +24,6 @@ use super::response_future::ResponseFuture;
 use super::timeout;
 use super::unsent_bytes::UnsentBytes;
 use crate::calls::AnswerLease;
-use crate::control::Control;
 use crate::ingress::admission::{Admission, AdmittedRequest, Protocol};
 use crate::ingress::credentials::unidentified;
 use crate::ingress::requirement::{Pace, Requirement};
@@ -57,9 +56,9 @@ pub(crate) struct AdmissionLayer {
 }
 
 impl AdmissionLayer {
-    pub(crate) fn new(control: Control) -> Self {
+    pub(crate) fn new(admission: Admission) -> Self {
         Self {
-            admission: Admission::new(control),
+            admission,
             answers: Arc::default(),
         }
     }

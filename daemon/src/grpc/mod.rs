@@ -32,7 +32,7 @@ mod health;
 mod services;
 mod status;
 
-pub(crate) use call_names::CallNameLayer;
+pub(crate) use call_names::{CallNameLayer, REQUEST_NAME, request_name};
 pub(crate) use connection::GrpcConnection;
 pub(crate) use entry::AdmissionLayer;
 pub(crate) use health::Health;

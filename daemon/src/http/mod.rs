@@ -1,7 +1,8 @@
-//! HTTP/1: pages for metrics and health, on a listener without authentication.
+//! HTTP: fact memory as REST for identified callers (`api`), and pages for metrics and health on a listener without
+//! authentication.
 //!
-//! Every request passes `ingress::admission`, as calls of gRPC do. The pages are open: their peers have no role, and a
-//! request that needs one is refused here.
+//! Of the pages, every request passes `ingress::admission`, as calls of gRPC do. They are open: their peers have no
+//! role, and a request that needs one is refused here.
 //! Promises: no page shows content of a brain, or a secret; a slow client delays only other clients of the
 //! pages.
 //! Not here: the metrics themselves (`metrics`, `ingress::latency`, `jobs`).
@@ -15,4 +16,7 @@ mod brain_metrics;
 mod page_cache;
 mod prometheus;
 
+mod api;
+
+pub(crate) use api::{RestConnections, RestHandler};
 pub(crate) use server::MetricsServer;

@@ -9,15 +9,16 @@ use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 use super::connection_limit::{ConnectionLimit, ConnectionSlot};
-use super::listeners::Listeners;
+use super::listeners::CallListeners;
 use super::peer::Peer;
 use super::stream::PeerStream;
-use crate::auth::certificate_name;
+use crate::auth::{TlsKeys, certificate_name};
 use crate::control::Control;
-use crate::limits::FIRST_CALL_AFTER;
 use crate::metrics::DaemonMetrics;
+use crate::os::Socket;
 
 /// How long accepting pauses after it failed: the process is probably out of descriptors.
 pub(crate) const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -37,29 +38,34 @@ pub(crate) struct AcceptedConnection {
 pub(crate) trait Handler: Send + Sync + 'static {
     /// Takes a connection over.
     fn handle(&self, accepted: AcceptedConnection) -> impl Future<Output = ()> + Send;
+
+    /// The configuration of TLS for the protocol.
+    fn tls<'k>(&self, keys: &'k TlsKeys) -> &'k Arc<ServerConfig> {
+        &keys.server
+    }
 }
 
-/// Accepts connections for as long as it is polled, and hands each to `handler` in a task of its own.
+/// Accepts connections for as long as it is polled, and hands each to `handler` in a task of its own. All protocols
+/// share one `limit`.
 pub(crate) async fn accept(
-    listeners: Listeners,
+    listeners: CallListeners,
+    limit: ConnectionLimit,
     control: Control,
     metrics: DaemonMetrics,
     handler: impl Handler,
 ) {
     let acceptor = Arc::new(Acceptor {
-        limit: ConnectionLimit::new(metrics.clone(), amem_engine::Engine::connections_max()),
+        limit,
         control,
         metrics,
         handler,
         warned: Mutex::default(),
     });
-    let Listeners { unix, tcp, .. } = listeners;
+    let CallListeners { unix, tcp } = listeners;
     let by_unix = async {
-        loop {
-            match unix.accept().await {
-                Ok(stream) => acceptor.clone().accept_unix(stream),
-                Err(error) => pause(&error).await,
-            }
+        match unix {
+            None => std::future::pending().await,
+            Some(socket) => accept_all_unix(&acceptor, socket).await,
         }
     };
     let by_tcp = async {
@@ -68,8 +74,16 @@ pub(crate) async fn accept(
             Some(listener) => accept_all_tcp(&acceptor, listener).await,
         }
     };
-    let evicting = acceptor.limit.watch(&acceptor.control, FIRST_CALL_AFTER);
-    tokio::join!(by_unix, by_tcp, evicting);
+    tokio::join!(by_unix, by_tcp);
+}
+
+async fn accept_all_unix<H: Handler>(acceptor: &Arc<Acceptor<H>>, socket: Socket) {
+    loop {
+        match socket.accept().await {
+            Ok(stream) => acceptor.clone().accept_unix(stream),
+            Err(error) => pause(&error).await,
+        }
+    }
 }
 
 async fn accept_all_tcp<H: Handler>(acceptor: &Arc<Acceptor<H>>, listener: TcpListener) {
@@ -169,7 +183,7 @@ impl<H: Handler> Acceptor<H> {
             return Some((PeerStream::Tcp(stream), peer));
         };
         let key = peer.key();
-        let accepting = TlsAcceptor::from(keys.server.clone()).accept(stream);
+        let accepting = TlsAcceptor::from(self.handler.tls(keys).clone()).accept(stream);
         let stream = match timeout(live.limits.handshake(), accepting).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(why)) => {

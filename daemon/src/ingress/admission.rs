@@ -24,6 +24,9 @@ use crate::config::Limits;
 use crate::control::{Control, LiveConfig};
 use crate::refusal::{Refusal, Result};
 
+/// The detail of a refusal that says when to retry, in milliseconds.
+pub(crate) const RETRY_MILLIS: &str = "retry_millis";
+
 /// How a protocol describes a request by its head.
 pub(crate) trait Protocol {
     /// An error if the call does not exist.
@@ -172,5 +175,6 @@ fn too_often(caller: &str, per_second: u64, wait: Duration) -> Refusal {
         "{caller} makes more than {per_second} calls a second, the limit (limits.calls_per_second): retry in {} ms",
         wait.as_millis() + 1
     );
-    Refusal::new(Code::ResourceExhausted, "LOAD", message)
+    let refusal = Refusal::new(Code::ResourceExhausted, "LOAD", message);
+    refusal.with(RETRY_MILLIS, wait.as_millis() + 1)
 }

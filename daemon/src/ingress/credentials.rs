@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 
 use amem_proto::answer::Code;
-use hyper::http::{HeaderMap, Uri, header};
+use hyper::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 
 use super::peer::Peer;
 use super::session::CallerIdentity;
@@ -30,7 +30,7 @@ impl Credentials {
         if let Peer::Tcp { to, tls: false, .. } = &peer {
             check_host(*to, uri, headers)?;
         }
-        let token = bearer_token(headers).and_then(|token| {
+        let token = shown_token(headers).and_then(|token| {
             Digest::of(token).ok_or_else(|| Refusal::internal("there is no SHA-256"))
         });
         Ok(Self { peer, token })
@@ -110,22 +110,42 @@ fn token_refused(what: &str) -> Refusal {
     Refusal::new(Code::Unauthenticated, "TOKEN", message)
 }
 
-fn bearer_token(headers: &HeaderMap) -> Result<&[u8]> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else {
-        return Err(token_refused("the request has no token, or more than one"));
-    };
-    let (scheme, token) = value
-        .as_bytes()
-        .split_at_checked(7)
-        .ok_or_else(|| token_refused("the request has no token"))?;
-    if scheme.eq_ignore_ascii_case(b"bearer ") {
-        Ok(token.trim_ascii())
-    } else {
-        Err(token_refused(
-            "the authorization header has no bearer token",
-        ))
+/// The header of clients that send a key instead of an `authorization`.
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
+/// The schemes of `authorization`: ours, and that of mem0's clients.
+const SCHEMES: [&[u8]; 2] = [b"bearer ", b"token "];
+
+/// The token of a request: one, in one header.
+fn shown_token(headers: &HeaderMap) -> Result<&[u8]> {
+    let schemes = headers.get_all(header::AUTHORIZATION).iter();
+    let keys = headers.get_all(API_KEY).iter();
+    let mut shown = schemes
+        .map(|value| scheme_token(value.as_bytes()))
+        .chain(keys.map(|key| Ok(key.as_bytes().trim_ascii())));
+    match (shown.next(), shown.next()) {
+        (Some(token), None) => token,
+        _ => Err(token_refused("the request has no token, or more than one")),
     }
+}
+
+fn scheme_token(value: &[u8]) -> Result<&[u8]> {
+    let token = SCHEMES.iter().find_map(|scheme| {
+        let (front, token) = value.split_at_checked(scheme.len())?;
+        front.eq_ignore_ascii_case(scheme).then_some(token)
+    });
+    let token = token.map(<[u8]>::trim_ascii);
+    token.ok_or_else(|| token_refused("the authorization header has no bearer token"))
+}
+
+/// True if a request shows its token as mem0's clients do.
+pub(crate) fn is_mem0_client(headers: &HeaderMap) -> bool {
+    let value = headers
+        .get(header::AUTHORIZATION)
+        .map(HeaderValue::as_bytes);
+    value
+        .and_then(|value| value.split_at_checked(SCHEMES[1].len()))
+        .is_some_and(|(front, _)| front.eq_ignore_ascii_case(SCHEMES[1]))
 }
 
 /// Refuses a request by loopback that names another host: a web page can make a browser connect to loopback under the
@@ -134,7 +154,8 @@ fn check_host(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
     if !to.ip().is_loopback() {
         return Ok(());
     }
-    let host = headers.get(header::HOST).map(|host| host.as_bytes());
+    let hosts = headers.get_all(header::HOST).iter();
+    let hosts = hosts.map(|host| host.as_bytes());
     let authority = uri
         .authority()
         .map(|authority| authority.as_str().as_bytes());
@@ -146,10 +167,15 @@ fn check_host(to: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Result<()> {
         to.to_string(),
     ];
     let is_ours = |name: &[u8]| {
-        ours.iter()
-            .any(|own| name.eq_ignore_ascii_case(own.as_bytes()))
+        ours.iter().any(|own| {
+            let own = own.as_bytes();
+            // Clients leave the default port out.
+            let short = own.strip_suffix(b":80").filter(|_| port == 80);
+            name.eq_ignore_ascii_case(own)
+                || short.is_some_and(|own| name.eq_ignore_ascii_case(own))
+        })
     };
-    let mut names = authority.into_iter().chain(host).peekable();
+    let mut names = authority.into_iter().chain(hosts).peekable();
     if names.peek().is_some() && names.all(is_ours) {
         return Ok(());
     }
@@ -194,6 +220,8 @@ mod tests {
                 Some("evil.example"),
                 false,
             ),
+            ("127.0.0.1:80", "localhost", None, true),
+            ("127.0.0.1:80", "evil.example", None, false),
             ("10.0.0.1:7411", "memory.example:7411", None, true),
         ] {
             let checked = check(to, authority, host);
@@ -215,22 +243,36 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_shown_by_a_bearer_once() {
-        let token = |values: &[&str]| {
+    fn a_token_is_shown_once_in_any_of_the_headers() {
+        let token = |values: &[(HeaderName, &str)]| {
             let mut headers = HeaderMap::new();
-            for value in values {
-                headers.append(header::AUTHORIZATION, value.parse().unwrap());
+            for (name, value) in values {
+                headers.append(name, value.parse().unwrap());
             }
-            bearer_token(&headers).map(<[u8]>::to_vec)
+            shown_token(&headers).map(<[u8]>::to_vec)
         };
-        assert_eq!(token(&["Bearer abc"]).unwrap(), b"abc");
-        assert_eq!(token(&["bearer  abc "]).unwrap(), b"abc");
+        let by = |value| (header::AUTHORIZATION, value);
+        for shown in [
+            by("Bearer abc"),
+            by("bearer  abc "),
+            by("Token abc"),
+            by("TOKEN abc"),
+            (API_KEY, "abc"),
+        ] {
+            assert_eq!(
+                token(std::slice::from_ref(&shown)).unwrap(),
+                b"abc",
+                "{shown:?}"
+            );
+        }
         for wrong in [
             &[][..],
-            &["abc"],
-            &["Basic abcdef"],
-            &["Bearer a", "Bearer a"],
-            &["Bearer"],
+            &[by("abc")],
+            &[by("Basic abcdef")],
+            &[by("Bearer a"), by("Bearer a")],
+            &[by("Token a"), (API_KEY, "a")],
+            &[(API_KEY, "a"), (API_KEY, "b")],
+            &[by("Bearer")],
         ] {
             let refusal = token(wrong).unwrap_err();
             assert_eq!(

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use tokio::net::TcpListener;
 
-use crate::config::Config;
+use crate::config::{Config, HttpAddress};
 use crate::error::{Error, Result};
 use crate::os::{InheritedSockets, Socket};
 
@@ -17,6 +17,28 @@ pub struct Listeners {
     pub tcp: Option<TcpListener>,
     /// TCP for metrics by HTTP, if they are on.
     pub metrics: Option<TcpListener>,
+    /// HTTP, if it is on.
+    pub http: CallListeners,
+}
+
+/// The sockets of one protocol.
+#[derive(Debug, Default)]
+pub struct CallListeners {
+    pub(crate) unix: Option<Socket>,
+    pub(crate) tcp: Option<TcpListener>,
+}
+
+impl CallListeners {
+    /// The bound address, as the log shows it; `None` if there is no socket.
+    pub(crate) fn address(&self) -> Option<String> {
+        let unix = || {
+            self.unix
+                .as_ref()
+                .map(|unix| unix.path().display().to_string())
+        };
+        let tcp = self.tcp.as_ref().and_then(|tcp| tcp.local_addr().ok());
+        tcp.map(|address| address.to_string()).or_else(unix)
+    }
 }
 
 impl Listeners {
@@ -26,11 +48,22 @@ impl Listeners {
             Some((listener, path)) => Socket::inherited(listener, &path)?,
             None => Socket::bind(&config.socket, config.socket_group)?,
         };
-        let tcp = config.tcp.as_ref().map(|tcp| tcp.listen);
+        let tcp = config.tcp.as_ref().and_then(|tcp| tcp.listen);
+        let http = CallListeners {
+            unix: match &config.http {
+                Some(HttpAddress::Unix(path)) => Some(Socket::bind(path, config.socket_group)?),
+                _ => None,
+            },
+            tcp: {
+                let address = config.http.as_ref().and_then(HttpAddress::tcp);
+                HTTP.bind(address, inherited.http).await?
+            },
+        };
         Ok(Self {
             unix,
             tcp: TCP.bind(tcp, inherited.tcp).await?,
             metrics: METRICS.bind(config.metrics, inherited.metrics).await?,
+            http,
         })
     }
 
@@ -56,6 +89,13 @@ const TCP: Purpose = Purpose {
     off: "TCP is off",
     key: "tcp.listen",
     declared: "in a drop-in of amemd.socket",
+};
+
+const HTTP: Purpose = Purpose {
+    what: "HTTP",
+    off: "HTTP by TCP is off",
+    key: "http.listen",
+    declared: "and FileDescriptorName=http in a socket unit",
 };
 
 const METRICS: Purpose = Purpose {

@@ -30,5 +30,6 @@ pub(crate) mod quota;
 pub(crate) mod rates;
 
 pub(crate) use accept::accept;
+pub(crate) use listeners::CallListeners;
 pub use listeners::Listeners;
 pub(crate) use peer::Peer;

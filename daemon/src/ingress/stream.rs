@@ -2,6 +2,7 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -14,6 +15,23 @@ pub(crate) enum PeerStream {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl PeerStream {
+    /// The source of the connection: all connections of one process of this machine are one; of a client that has no
+    /// process here, a number of the connection.
+    pub(crate) fn source(&self) -> u64 {
+        static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
+        /// Behind all numbers of processes.
+        const FIRST: u64 = 1 << 32;
+        let process = match self {
+            Self::Unix(stream) => stream.peer_cred().ok().and_then(|peer| peer.pid()),
+            _ => None,
+        };
+        // A process of another namespace has the number 0 here.
+        let process = process.and_then(|pid| u64::try_from(pid).ok().filter(|pid| *pid > 0));
+        process.unwrap_or_else(|| FIRST + CONNECTIONS.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// Calls the same method of each kind of stream.

@@ -1,7 +1,7 @@
 //! Inherited sockets: socket activation by a service manager (sd_listen_fds).
 //!
-//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics;
-//! "amemd.socket", and the name that a manager without names passes, for callers, by the Unix socket and by TCP.
+//! The name of a descriptor (FileDescriptorName=) says what it is for: "metrics" for the pages of metrics, "http" for
+//! HTTP; "amemd.socket", and the name that a manager without names passes, for callers, by the Unix socket and by TCP.
 //!
 //! Promises: every inherited socket is used, or refused by its name; the manager owns it, so its path stays when the
 //! daemon ends. Not here: whether its address is the configured one (`ingress::listeners`).
@@ -25,6 +25,8 @@ const CALLS: &str = "amemd.socket";
 const UNNAMED: &str = "unknown";
 /// The name of the socket for metrics.
 const METRICS: &str = "metrics";
+/// The name of the socket for HTTP.
+const HTTP: &str = "http";
 
 /// Inherited sockets, at most one of each kind.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ pub struct InheritedSockets {
     pub(crate) tcp: Option<TcpListener>,
     /// TCP for metrics.
     pub(crate) metrics: Option<TcpListener>,
+    /// TCP for HTTP.
+    pub(crate) http: Option<TcpListener>,
 }
 
 impl InheritedSockets {
@@ -52,43 +56,21 @@ impl InheritedSockets {
         let mut sockets = Self::default();
         for (index, name) in names.iter().enumerate() {
             match name.as_str() {
-                METRICS => sockets.add_metrics(&mut given, index)?,
+                METRICS => named(&mut given, index, METRICS, &mut sockets.metrics)?,
+                HTTP => named(&mut given, index, HTTP, &mut sockets.http)?,
                 CALLS | UNNAMED => sockets.add(&mut given, index)?,
                 other => {
                     return Err(Error::InheritedSocket {
                         what: format!("descriptor {} as {other:?}", FIRST + index),
                         why: format!(
-                            "the name is unknown: set FileDescriptorName={METRICS} for a socket for metrics, and \
-                             FileDescriptorName={CALLS} for one for callers"
+                            "the name is unknown: set FileDescriptorName={METRICS} for a socket for metrics, {HTTP} \
+                             for one for HTTP, and {CALLS} for one for callers"
                         ),
                     });
                 }
             }
         }
         Ok(sockets)
-    }
-
-    fn add_metrics(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
-        let wrong = |why: String| Error::InheritedSocket {
-            what: format!("descriptor {} as {METRICS:?}", FIRST + index),
-            why,
-        };
-        let tcp = match given.take_tcp_listener(index) {
-            Ok(Some(tcp)) => tcp,
-            Ok(None) => return Err(wrong("it does not exist".into())),
-            Err(_) => {
-                return Err(wrong(
-                    "it is not a TCP socket: for metrics, set ListenStream= to an address with a port".into(),
-                ));
-            }
-        };
-        check_listens(&tcp).map_err(wrong)?;
-        match self.metrics.replace(tcp) {
-            None => Ok(()),
-            Some(_) => Err(wrong(
-                "it is a second socket for metrics: pass only one".into(),
-            )),
-        }
     }
 
     fn add(&mut self, given: &mut ListenFd, index: usize) -> Result<()> {
@@ -126,6 +108,35 @@ impl InheritedSockets {
                 "it is neither a Unix nor a TCP stream socket: use ListenStream=".into(),
             )),
         }
+    }
+}
+
+/// Takes a socket that serves one purpose by TCP.
+fn named(
+    given: &mut ListenFd,
+    index: usize,
+    name: &str,
+    place: &mut Option<TcpListener>,
+) -> Result<()> {
+    let wrong = |why: String| Error::InheritedSocket {
+        what: format!("descriptor {} as {name:?}", FIRST + index),
+        why,
+    };
+    let tcp = match given.take_tcp_listener(index) {
+        Ok(Some(tcp)) => tcp,
+        Ok(None) => return Err(wrong("it does not exist".into())),
+        Err(_) => {
+            return Err(wrong(format!(
+                "it is not a TCP socket: for {name}, set ListenStream= to an address with a port"
+            )));
+        }
+    };
+    check_listens(&tcp).map_err(wrong)?;
+    match place.replace(tcp) {
+        None => Ok(()),
+        Some(_) => Err(wrong(format!(
+            "it is a second socket for {name}: pass only one"
+        ))),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::folder::check_folder;
 use crate::auth::Secrets;
-use crate::config::{Config, Setting};
+use crate::config::{Config, HttpAddress, Setting};
 use crate::error::Result;
 use crate::os::folder::{check_owners, check_socket_folder};
 use crate::os::socket::check_path;
@@ -38,9 +38,15 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<S
         warnings.extend(owners.err().map(|why| why.to_string()));
     }
     traces::check(config, exporter)?;
-    check_path(&config.socket)?;
-    if let Some(folder) = config.socket.parent().filter(|folder| folder.exists()) {
-        check_socket_folder(folder)?;
+    let http = match &config.http {
+        Some(HttpAddress::Unix(path)) => Some(path),
+        _ => None,
+    };
+    for socket in std::iter::once(&config.socket).chain(http) {
+        check_path(socket)?;
+        if let Some(folder) = socket.parent().filter(|folder| folder.exists()) {
+            check_socket_folder(folder)?;
+        }
     }
     warnings.extend(Secrets::load(config)?.warning().map(str::to_owned));
     Ok(warnings)

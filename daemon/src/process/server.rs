@@ -18,6 +18,7 @@ use amem_proto::v1::fact_service_server::FactServiceServer;
 use amem_proto::v1::memory_service_server::MemoryServiceServer;
 use amem_proto::v1::query_service_server::QueryServiceServer;
 use amem_store::Folder;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch as cell;
 use tokio_stream::wrappers::ReceiverStream;
@@ -34,12 +35,15 @@ use crate::grpc::{
     AdmissionLayer, CallNameLayer, GrpcConnection, GrpcHandler, Health, LatencyLayer, PanicLayer,
     Service,
 };
-use crate::http;
+use crate::http::{self, RestConnections, RestHandler};
+use crate::ingress::admission::Admission;
+use crate::ingress::connection_limit::ConnectionLimit;
 use crate::ingress::latency::Latencies;
 use crate::ingress::methods;
-use crate::ingress::{Listeners, accept};
+use crate::ingress::{CallListeners, Listeners, accept};
 use crate::limits::{
-    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, HEADER_BYTES_MAX, MESSAGE_BYTES_MAX, SAVE,
+    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, HEADER_BYTES_MAX,
+    MESSAGE_BYTES_MAX, SAVE,
 };
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
@@ -61,15 +65,8 @@ pub async fn run(
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
     // Metrics are served from before the recovery to the end.
-    let pages = listeners
-        .metrics
-        .take()
-        .map(|listener| http::MetricsServer::new(listener, control.clone(), &brains, &latencies));
-    let pages = pages.transpose()?;
-    let metrics_address = pages.as_ref().map(|pages| pages.address().to_string());
-    if let Some(pages) = pages {
-        tasks.spawn(StopStage::Reporting, "metrics", pages.serve());
-    }
+    let pages = listeners.metrics.take();
+    let metrics_address = serve_pages(&mut tasks, pages, &control, &brains, &latencies)?;
     tokio::pin!(shutdown);
     if !recover(&engine, shutdown.as_mut()).await {
         return Ok(());
@@ -84,7 +81,11 @@ pub async fn run(
     );
     let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());
-    let admission = AdmissionLayer::new(control.clone());
+    let http_address = listeners.http.address();
+    let admission = Admission::new(control.clone());
+    let (rest, connections) =
+        RestHandler::new(&gateway, &latencies, admission.clone(), stopping.clone());
+    let admission = AdmissionLayer::new(admission);
     let (handler, incoming) = GrpcHandler::new(control.clone());
     let layers = (LatencyLayer(latencies), admission.clone());
     let serving = serve(
@@ -98,7 +99,7 @@ pub async fn run(
     tokio::pin!(serving);
 
     let intake = StopStage::Intake;
-    let accepting = accept(listeners, control.clone(), metrics.clone(), handler);
+    let accepting = accept_all(listeners, control.clone(), metrics.clone(), handler, rest);
     tasks.spawn_essential(intake, "accept", accepting);
     tasks.spawn(intake, "unread answers", admission.watch());
     tasks.spawn(intake, "log", log::report_dropped());
@@ -113,6 +114,7 @@ pub async fn run(
         folder = %config.folder.display(),
         socket = %config.socket.display(),
         tcp = tcp_address.as_deref().unwrap_or("off"),
+        http = http_address.as_deref().unwrap_or("off"),
         metrics = metrics_address.as_deref().unwrap_or("off"),
         "ready"
     );
@@ -134,7 +136,7 @@ pub async fn run(
     stop.send_replace(true);
     let served = match served {
         Some(served) => served,
-        None => match tokio::time::timeout(DRAIN, serving).await {
+        None => match tokio::time::timeout(DRAIN, drained(serving, connections)).await {
             Ok(served) => served,
             Err(_) => {
                 tracing::warn!("cutting off calls that did not end in time");
@@ -146,6 +148,52 @@ pub async fn run(
     tracing::info!("stopped");
     tasks.stop(StopStage::Reporting).await;
     Ok(served?)
+}
+
+/// Serves the pages of metrics, if they are on; returns their address.
+fn serve_pages(
+    tasks: &mut Supervisor,
+    listener: Option<TcpListener>,
+    control: &Control,
+    brains: &Brains,
+    latencies: &Latencies,
+) -> Result<Option<String>> {
+    let Some(listener) = listener else {
+        return Ok(None);
+    };
+    let pages = http::MetricsServer::new(listener, control.clone(), brains, latencies)?;
+    let address = pages.address().to_string();
+    tasks.spawn(StopStage::Reporting, "metrics", pages.serve());
+    Ok(Some(address))
+}
+
+/// Accepts connections of all protocols. They share one limit.
+async fn accept_all(
+    listeners: Listeners,
+    control: Control,
+    metrics: DaemonMetrics,
+    grpc: GrpcHandler,
+    rest: RestHandler,
+) {
+    let Listeners {
+        unix, tcp, http, ..
+    } = listeners;
+    let calls = CallListeners {
+        unix: Some(unix),
+        tcp,
+    };
+    let limit = ConnectionLimit::new(metrics.clone(), Engine::connections_max());
+    let accept = (
+        accept(calls, limit.clone(), control.clone(), metrics.clone(), grpc),
+        accept(http, limit.clone(), control.clone(), metrics, rest),
+        limit.watch(&control, FIRST_CALL_AFTER),
+    );
+    tokio::join!(accept.0, accept.1, accept.2);
+}
+
+/// Ready once no call is in progress by any protocol.
+async fn drained<T>(grpc: impl Future<Output = T>, rest: RestConnections) -> T {
+    tokio::join!(grpc, rest.ended()).0
 }
 
 /// The health of a daemon whose services are all serving.

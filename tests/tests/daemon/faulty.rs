@@ -45,6 +45,7 @@ impl FaultyDaemon {
             unix: Socket::bind(&socket, None).unwrap(),
             tcp: None,
             metrics: None,
+            http: Default::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let ended = tokio::spawn(amemd::run(config, brains, listening, async {

@@ -87,6 +87,8 @@ pub(crate) struct Daemon {
     pub(crate) tcp: Option<SocketAddr>,
     /// Where it serves metrics.
     pub(crate) metrics: Option<SocketAddr>,
+    /// Where it serves HTTP by TCP.
+    pub(crate) http: Option<SocketAddr>,
 }
 
 /// Its process.
@@ -110,6 +112,7 @@ impl Daemon {
             place,
             tcp: None,
             metrics: None,
+            http: None,
         };
         let ready = daemon.says("ready");
         let address = |name: &str| {
@@ -117,6 +120,7 @@ impl Daemon {
             rest.split('"').next()?.parse().ok()
         };
         (daemon.tcp, daemon.metrics) = (address("tcp"), address("metrics"));
+        daemon.http = address("http");
         daemon
     }
 

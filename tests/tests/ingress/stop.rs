@@ -29,6 +29,7 @@ fn serve(
         unix: Socket::bind(&socket, None).unwrap(),
         tcp: None,
         metrics: None,
+        http: Default::default(),
     };
     let brains = Folder::open(disk, "a test").unwrap();
     let (stop, stopped) = oneshot::channel::<()>();

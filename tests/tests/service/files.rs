@@ -316,7 +316,7 @@ fn the_settings_of_the_service_are_those_of_its_units() {
     let config = amemd::Config::load(flags, std::sync::Arc::new(|_| None)).unwrap();
     assert_eq!(config.socket_group, Some(0));
     let tcp = text_of("deploy/systemd/drop-ins/tcp.conf");
-    let listen = config.tcp.unwrap().listen;
+    let listen = config.tcp.unwrap().listen.unwrap();
     assert!(tcp.contains(&format!("\nListenStream={listen}\n")));
     let metrics = text_of("deploy/systemd/amemd-metrics.socket");
     let listen = config.metrics.unwrap();

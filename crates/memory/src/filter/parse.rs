@@ -21,6 +21,9 @@ impl FactFilter {
     }
 }
 
+/// The field with the caller's own keys.
+const METADATA: &str = "metadata";
+
 struct Parser {
     nodes: usize,
     values: usize,
@@ -94,6 +97,11 @@ impl Parser {
 
     /// `{"field": value}`, `{"field": {"op": value, …}}`.
     fn field(&mut self, field: &str, value: &Value, place: &str) -> Result<FactFilter> {
+        if let (METADATA, Value::Object(keys)) = (field, value)
+            && !keys.keys().any(|key| FilterOp::named(key).is_some())
+        {
+            return self.metadata(keys, place);
+        }
         let Value::Object(operators) = value else {
             let op = match value {
                 Value::Array(_) => FilterOp::In,
@@ -119,6 +127,16 @@ impl Parser {
             1 => all.remove(0),
             _ => FactFilter::And(all),
         })
+    }
+
+    /// `{"metadata": {"key": value, …}}`: keys of the metadata.
+    fn metadata(&mut self, keys: &Map<String, Value>, place: &str) -> Result<FactFilter> {
+        let mut all = Vec::with_capacity(keys.len());
+        for (key, value) in keys {
+            let place = format!("{place}.{key}");
+            all.push(self.field(&format!("{METADATA}.{key}"), value, &place)?);
+        }
+        Ok(FactFilter::And(all))
     }
 
     /// The specification's spelling.

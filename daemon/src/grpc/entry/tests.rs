@@ -13,6 +13,7 @@ use tonic_types::StatusExt;
 use super::*;
 use crate::auth::{Caller, Role, TokenRights};
 use crate::config::{Config, Flags};
+use crate::control::Control;
 use crate::ingress::Peer;
 
 const ASK: &str = "/amem.v1.AdminService/GetStatus";
@@ -31,7 +32,7 @@ fn layer() -> AdmissionLayer {
         ..Flags::default()
     };
     let config = Config::load(flags, Arc::new(|_| None)).unwrap();
-    AdmissionLayer::new(Control::new(&config).unwrap())
+    AdmissionLayer::new(Admission::new(Control::new(&config).unwrap()))
 }
 
 /// What is in force by a file of settings.
@@ -157,7 +158,7 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), &grant(uid, "write"));
-    let layer = AdmissionLayer::new(control.clone());
+    let layer = AdmissionLayer::new(Admission::new(control.clone()));
     let (answer, answered) = watch::channel(false);
     let mut service = layer.layer(tower::service_fn(move |_: Request<Body>| {
         let mut answered = answered.clone();
@@ -205,9 +206,10 @@ async fn a_connection_is_counted_for_the_callers_of_its_open_calls() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
     let control = control(folder.path(), tcp);
-    let mut service = AdmissionLayer::new(control.clone()).layer(tower::service_fn(|_| async {
-        pending::<Result<Response<Body>, Infallible>>().await
-    }));
+    let mut service =
+        AdmissionLayer::new(Admission::new(control.clone())).layer(tower::service_fn(|_| async {
+            pending::<Result<Response<Body>, Infallible>>().await
+        }));
     let info = ConnectionInfo::without_slot(Peer::Tcp {
         from: "127.0.0.1:2".parse().unwrap(),
         to: "127.0.0.1:1".parse().unwrap(),
@@ -250,14 +252,15 @@ async fn a_caller_that_revokes_its_own_rights_gets_its_answer() {
     let uid = our_uid() + 1;
     let control = control(folder.path(), "");
     let of = control.clone();
-    let mut service = AdmissionLayer::new(control.clone()).layer(tower::service_fn(move |_| {
-        let control = of.clone();
-        async move {
-            control.reload().unwrap();
-            yield_now().await;
-            Ok::<_, Infallible>(Response::new(Body::empty()))
-        }
-    }));
+    let mut service =
+        AdmissionLayer::new(Admission::new(control.clone())).layer(tower::service_fn(move |_| {
+            let control = of.clone();
+            async move {
+                control.reload().unwrap();
+                yield_now().await;
+                Ok::<_, Infallible>(Response::new(Body::empty()))
+            }
+        }));
     let unknown = (Code::Unauthenticated, "PRINCIPAL".to_owned());
     for (path, wanted) in [(RELOAD, None), (CREATE_TOKEN, Some(unknown))] {
         configure(folder.path(), &grant(uid, "admin"));
@@ -277,7 +280,7 @@ async fn calls_that_are_refused_count_as_others_do() {
     let service = tower::service_fn(|_: Request<Body>| async {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = AdmissionLayer::new(control.clone()).layer(service);
+    let mut service = AdmissionLayer::new(Admission::new(control.clone())).layer(service);
     for (path, uid, reason, whose) in [
         ("/no/Such", our_uid(), "UNKNOWN_CALL", "uid:"),
         (REMOVE, reader, "ROLE", "uid:"),

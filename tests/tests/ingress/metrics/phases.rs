@@ -35,6 +35,7 @@ fn serve(
         unix: Socket::bind(&socket, None).unwrap(),
         tcp: None,
         metrics: Some(tokio::net::TcpListener::from_std(telling).unwrap()),
+        http: Default::default(),
     };
     let brains = Folder::open(disk, "a test").unwrap();
     let (stop, stopped) = oneshot::channel::<()>();

@@ -1,0 +1,151 @@
+//! A request that was admitted and read, as handlers see it.
+
+use std::sync::Arc;
+
+use amem_proto::v1;
+use hyper::header::HOST;
+use hyper::http::request::Parts;
+use uuid::Uuid;
+
+use super::options::Options;
+use super::output::ListForm;
+use super::recent::{RecentEvents, RecentExports};
+use crate::auth::{Caller, Role};
+use crate::calls::Gateway;
+use crate::calls::fact_memory::DEFAULT_BRAIN;
+use crate::calls::gateway::{Handle, ScopedRequest};
+use crate::http::page_cache::PageCache;
+use crate::http::pages::PageSources;
+use crate::ingress::credentials::is_mem0_client;
+use crate::refusal::{Refusal, Result};
+
+/// What all requests share.
+#[derive(Debug)]
+pub(super) struct RestSite {
+    pub(super) gateway: Arc<Gateway>,
+    pub(super) sources: PageSources,
+    pub(super) metrics: PageCache,
+    pub(super) events: RecentEvents,
+    pub(super) exports: RecentExports,
+}
+
+/// A request.
+#[derive(Debug)]
+pub(super) struct RestCall {
+    pub(super) site: Arc<RestSite>,
+    pub(super) caller: Caller,
+    pub(super) brain: String,
+    /// The name that the caller gives itself.
+    pub(super) agent: String,
+    /// `Idempotency-Key`.
+    pub(super) key: Option<String>,
+    /// The values in the path.
+    pub(super) params: Vec<String>,
+    pub(super) options: Options,
+    form: ListForm,
+    is_mem0: bool,
+    /// The URL without its query; only the path if the request names no host.
+    url: String,
+    query: String,
+}
+
+/// The header that names the brain.
+const BRAIN: &str = "x-amem-brain";
+
+/// The header with the name of the calling agent.
+const AGENT: &str = "x-amem-agent";
+
+impl RestCall {
+    pub(super) fn new(
+        site: &Arc<RestSite>,
+        caller: Caller,
+        head: &Parts,
+        (params, mut options): (Vec<String>, Options),
+        (form, is_tls): (ListForm, bool),
+    ) -> Result<Self> {
+        let header = |name: &str| {
+            let value = head.headers.get(name).map(|value| value.to_str());
+            let value = value.transpose();
+            value.map_err(|_| Refusal::invalid(name, "it must be text in ASCII"))
+        };
+        let (named, asked) = (header(BRAIN)?, options.text("brain")?);
+        let brain = match (named, asked) {
+            (Some(named), Some(asked)) if named != asked => {
+                let why = "the header x-amem-brain names another: name one";
+                return Err(Refusal::invalid("brain", why));
+            }
+            (Some(named), _) => named.to_owned(),
+            (None, Some(asked)) => asked,
+            (None, None) => DEFAULT_BRAIN.to_owned(),
+        };
+        let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
+        let host = head.uri.authority().map(|host| host.as_str()).or(host);
+        let scheme = if is_tls { "https" } else { "http" };
+        let front = host.map_or(String::new(), |host| format!("{scheme}://{host}"));
+        Ok(Self {
+            site: site.clone(),
+            caller,
+            brain,
+            agent: header(AGENT)?.unwrap_or_default().to_owned(),
+            key: header("idempotency-key")?.map(str::to_owned),
+            params,
+            options,
+            form,
+            is_mem0: is_mem0_client(&head.headers),
+            url: front + head.uri.path(),
+            query: head.uri.query().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// Executes a request about facts, within the scope of the caller's token.
+    pub(super) async fn fact<C: Handle + ScopedRequest>(&self, request: C) -> Result<C::Response> {
+        self.site.gateway.fact_as(&self.caller, request).await
+    }
+
+    /// A value of the path.
+    pub(super) fn param(&self, at: usize) -> Result<&str> {
+        let param = self.params.get(at).map(String::as_str);
+        param.ok_or_else(|| Refusal::internal("the path has no such value"))
+    }
+
+    /// The options of a change that the key makes repeatable.
+    pub(super) fn repeatable(&self) -> v1::WriteOptions {
+        let id = |key: &String| Uuid::new_v5(&Uuid::NAMESPACE_OID, key.as_bytes()).to_string();
+        v1::WriteOptions {
+            request_id: self.key.as_ref().map_or(String::new(), id),
+            ..self.once()
+        }
+    }
+
+    /// The options of any other change.
+    pub(super) fn once(&self) -> v1::WriteOptions {
+        v1::WriteOptions {
+            agent: self.agent.clone(),
+            ..v1::WriteOptions::default()
+        }
+    }
+
+    /// True if the answer is a bare list. Takes `output_format`.
+    pub(super) fn wants_bare_list(&mut self) -> Result<bool> {
+        let format = self.options.text("output_format")?;
+        let is_bare = self.form == ListForm::BareForMem0 && self.is_mem0;
+        Ok(is_bare && format.as_deref() != Some("v1.1"))
+    }
+
+    /// Refuses a caller that does not administer the brain, or has a scope.
+    pub(super) fn check_admin(&self) -> Result<()> {
+        self.caller.check(&self.brain, Role::Admin)
+    }
+
+    /// The URL of another page of this request.
+    pub(super) fn page_url(&self, page: u32) -> String {
+        let is_page = |option: &&str| option.split('=').next() == Some("page");
+        let options = self.query.split('&').filter(|option| !option.is_empty());
+        let mut options: Vec<_> = options
+            .filter(|option| !is_page(option))
+            .map(str::to_owned)
+            .collect();
+        options.insert(0, format!("page={page}"));
+        format!("{}?{}", self.url, options.join("&"))
+    }
+}

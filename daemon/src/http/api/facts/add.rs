@@ -1,0 +1,166 @@
+//! Adding memories.
+
+use amem_memory::{ContentPart, Message, Role, messages_from_json};
+use amem_proto::answer::timestamp;
+use amem_proto::v1;
+use serde_json::{Map, Value, json};
+
+use super::super::call::RestCall;
+use super::super::output::Output;
+use super::super::recent::RecentEvent;
+use super::shapes::{event_name, metadata, short_number, time};
+use crate::refusal::{Refusal, Result};
+
+pub(in super::super) async fn add(call: &mut RestCall) -> Result<Output> {
+    let is_bare = call.wants_bare_list()?;
+    let messages = call.options.any("messages");
+    let messages = messages.ok_or_else(|| {
+        let why = "it is missing: send a text, a message, or a list of messages";
+        Refusal::invalid("messages", why)
+    })?;
+    let messages = messages_from_json(&messages)?;
+    let not_text = skipped(&messages);
+    let mut event = RecentEvent::begin("ADD");
+    let request = request(call, messages)?;
+    let (of_each, is_dry) = (metadata(&request.metadata_json), request.dry_run);
+    let answer = call.fact(request).await?;
+    let results = answer.results.iter();
+    let results: Vec<_> = results.map(|one| result(one, &of_each)).collect();
+    if !answer.pending.is_empty() {
+        event.status = "PENDING";
+    }
+    let named = |one: &v1::FactResult| (one.id.clone(), event_name(one.event()));
+    event.results = answer.results.iter().map(named).collect();
+    let mut output = answer_object(&answer, results, &event, not_text)?;
+    if is_dry {
+        output["event_id"] = Value::Null;
+    } else {
+        let event = event.end();
+        call.site
+            .events
+            .add(&call.caller.principal, &call.brain, event);
+    }
+    if is_bare {
+        output = output["results"].take();
+    }
+    Ok(output.into())
+}
+
+fn request(call: &mut RestCall, messages: Vec<Message>) -> Result<v1::AddFactsRequest> {
+    let mut options = call.once();
+    let of_body = call.options.text("idempotency_key")?;
+    if let Some(agent) = call.options.text("agent")? {
+        options.agent = agent;
+    }
+    let metadata = call.options.object("metadata")?;
+    Ok(v1::AddFactsRequest {
+        brain: call.brain.clone(),
+        messages: messages.into_iter().map(message).collect(),
+        scope: call.options.scope()?,
+        infer: call.options.switch("infer")?,
+        dry_run: call.options.switch("dry_run")?.unwrap_or(false),
+        prompt: call.options.text("prompt")?.unwrap_or_default(),
+        filter_json: call.options.filters()?,
+        metadata_json: metadata.map_or(String::new(), |metadata| metadata.to_string()),
+        timestamp: call.options.time("timestamp")?,
+        expires_at: call.options.time("expiration_date")?,
+        idempotency_key: call.key.clone().or(of_body).unwrap_or_default(),
+        assistant_facts: call.options.switch("assistant_facts")?.unwrap_or(false),
+        options: Some(options),
+    })
+}
+
+fn message(message: Message) -> v1::FactMessage {
+    let role = match message.role {
+        Role::System => v1::FactRole::System,
+        Role::User => v1::FactRole::User,
+        Role::Assistant => v1::FactRole::Assistant,
+        Role::Tool => v1::FactRole::Tool,
+    };
+    let texts = message.content.into_iter().filter_map(|part| match part {
+        ContentPart::Text(text) => Some(text),
+        ContentPart::Other(_) => None,
+    });
+    v1::FactMessage {
+        role: role.into(),
+        text: texts.collect::<Vec<_>>().join("\n"),
+        name: message.name.unwrap_or_default(),
+        time: message.time.map(timestamp),
+    }
+}
+
+/// The parts of messages that are no text: messages of FactService have only that.
+fn skipped(messages: &[Message]) -> Vec<Value> {
+    let mut skipped = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        for part in &message.content {
+            if let ContentPart::Other(what) = part {
+                skipped.push(json!({"index": index, "what": what, "why": "it is no text"}));
+            }
+        }
+    }
+    skipped
+}
+
+/// What became of a fact.
+fn result(result: &v1::FactResult, metadata: &Value) -> Value {
+    let ended = result.event() == v1::FactEvent::Delete;
+    let why = result.why.clone().unwrap_or_default();
+    json!({
+        "id": result.id,
+        "event": event_name(result.event()),
+        "memory": result.memory,
+        "new_memory": (!ended).then_some(&result.memory),
+        "old_memory": result.old_memory,
+        "data": {"memory": result.memory},
+        "metadata": metadata,
+        "why": {"by": why.by, "confidence": short_number(why.confidence), "source_turns": why.source_ids},
+    })
+}
+
+fn answer_object(
+    answer: &v1::AddFactsResponse,
+    results: Vec<Value>,
+    event: &RecentEvent,
+    not_text: Vec<Value>,
+) -> Result<Value> {
+    let mut pending = Vec::new();
+    for work in &answer.pending {
+        pending.push(json!({
+            "reason": work.reason,
+            "detail": work.detail,
+            "next_try": time(work.next_try)?,
+        }));
+    }
+    let rejected = answer.rejected.iter();
+    let rejected = rejected.map(|fact| json!({"text": fact.text, "why": fact.why}));
+    let skipped = answer.skipped.iter();
+    let skipped =
+        skipped.map(|part| json!({"index": part.index, "what": part.what, "why": part.why}));
+    let usage = answer.usage.unwrap_or_default();
+    let mut object = Map::new();
+    for (name, value) in [
+        ("results", results.into()),
+        ("relations", json!([])),
+        ("status", event.status.into()),
+        ("event_id", event.id.as_str().into()),
+        ("message", "ok".into()),
+        ("pending", pending.into()),
+        ("rejected", rejected.collect::<Vec<_>>().into()),
+        (
+            "skipped",
+            not_text
+                .into_iter()
+                .chain(skipped)
+                .collect::<Vec<_>>()
+                .into(),
+        ),
+        (
+            "usage",
+            json!({"calls": usage.calls, "tokens_in": usage.tokens_in, "tokens_out": usage.tokens_out}),
+        ),
+    ] {
+        object.insert(name.to_owned(), value);
+    }
+    Ok(object.into())
+}

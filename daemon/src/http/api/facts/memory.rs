@@ -1,0 +1,81 @@
+//! One memory: its state, its changes, its history.
+
+use amem_proto::v1;
+use serde_json::json;
+
+use super::super::call::RestCall;
+use super::super::output::Output;
+use super::shapes;
+use crate::refusal::{Refusal, Result};
+
+pub(in super::super) async fn get(call: &mut RestCall) -> Result<Output> {
+    let request = v1::GetFactRequest {
+        brain: call.brain.clone(),
+        id: call.param(0)?.to_owned(),
+        scope: call.options.scope()?,
+        as_of: None,
+    };
+    let fact = call.fact(request).await?.fact.unwrap_or_default();
+    Ok(shapes::memory(&fact)?.into())
+}
+
+pub(in super::super) async fn update(call: &mut RestCall) -> Result<Output> {
+    let metadata = call.options.object("metadata")?;
+    let text = call.options.text_of(&["text", "data", "memory"])?;
+    if text.is_none() && metadata.is_none() {
+        let why = "there is nothing to change: send text, metadata or both";
+        return Err(Refusal::invalid("text", why));
+    }
+    let request = v1::UpdateFactRequest {
+        brain: call.brain.clone(),
+        id: call.param(0)?.to_owned(),
+        scope: call.options.scope()?,
+        text,
+        metadata_json: metadata.map(|metadata| metadata.to_string()),
+        expected_text: call.options.text("expected_text")?,
+        options: Some(call.repeatable()),
+    };
+    let fact = call.fact(request).await?.fact.unwrap_or_default();
+    let mut item = shapes::memory(&fact)?;
+    item["message"] = "Memory updated successfully!".into();
+    Ok(item.into())
+}
+
+pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
+    let request = v1::DeleteFactRequest {
+        brain: call.brain.clone(),
+        id: call.param(0)?.to_owned(),
+        scope: call.options.scope()?,
+        options: Some(call.repeatable()),
+    };
+    call.fact(request).await?;
+    Ok(json!({"message": "Memory deleted successfully!"}).into())
+}
+
+pub(in super::super) async fn history(call: &mut RestCall) -> Result<Output> {
+    let (id, scope) = (call.param(0)?.to_owned(), call.options.scope()?);
+    let request = v1::GetFactHistoryRequest {
+        brain: call.brain.clone(),
+        id: id.clone(),
+        scope: scope.clone(),
+    };
+    let records = call.fact(request).await?.records;
+    // Records do not say whose they are. A memory that ended has no state to ask.
+    let get = v1::GetFactRequest {
+        brain: call.brain.clone(),
+        id: id.clone(),
+        scope,
+        as_of: None,
+    };
+    let user = match call.fact(get).await {
+        Ok(answer) => answer.fact.and_then(|fact| fact.scope?.user),
+        Err(refusal) if refusal.reason == "DELETED" || refusal.reason == "UNKNOWN_MEMORY" => None,
+        Err(refusal) => return Err(refusal),
+    };
+    // Feedback changes no text: clients know three events.
+    let versions = records
+        .iter()
+        .filter(|record| record.event() != v1::FactEvent::Feedback);
+    let versions = versions.map(|record| shapes::record(record, &id, user.as_deref()));
+    Ok(json!(versions.collect::<Result<Vec<_>>>()?).into())
+}

@@ -1,0 +1,34 @@
+//! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0.
+//!
+//! A connection passes `ingress::accept` and `server`, a request `serve`: framing and origin, `ingress::admission`, its
+//! body and options, and the handler of its row in `routes`. Handlers (`facts`) make messages of `amem_proto` and call
+//! `Gateway::fact_as`, as gRPC does, so that scopes of tokens, roles and limits hold.
+//!
+//! Promises: one identity, one connection limit, one quota and one table of rates with gRPC; every answer is typed; no
+//! secret and no value of a header is logged. Not here: metrics without authentication (`http::server`).
+
+mod json;
+mod options;
+
+mod cors;
+mod errors;
+mod output;
+
+mod body;
+mod framing;
+mod stream;
+
+mod call;
+mod recent;
+mod route;
+
+mod facts;
+mod pages;
+
+mod serve;
+
+mod routes;
+
+mod server;
+
+pub(crate) use server::{RestConnections, RestHandler};

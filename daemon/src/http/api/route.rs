@@ -1,0 +1,113 @@
+//! A route: a method, its paths, what it requires of its caller, and the handler.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use amem_proto::answer::Code;
+use hyper::http::request::Parts;
+
+use super::call::RestCall;
+use super::output::{ListForm, Output};
+use crate::auth::Role;
+use crate::ingress::admission::Protocol;
+use crate::ingress::requirement::{CallReach, Requirement};
+use crate::limits::HTTP_BODY_BYTES_MAX;
+use crate::refusal::{Refusal, Result};
+
+/// Executes a request.
+pub(super) type RouteHandler =
+    for<'c> fn(&'c mut RestCall) -> Pin<Box<dyn Future<Output = Result<Output>> + Send + 'c>>;
+
+/// What a route requires of its caller.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RouteAccess {
+    /// As much as this call of gRPC. It counts as that call.
+    Call(&'static str),
+    /// To see every brain.
+    AllBrains,
+    /// To be identified.
+    Identified,
+}
+
+/// A route.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) method: &'static str,
+    /// Without the slash at the end, which is optional.
+    pub(super) paths: &'static [&'static str],
+    pub(super) access: RouteAccess,
+    pub(super) form: ListForm,
+    pub(super) run: RouteHandler,
+}
+
+/// The route of a request, among the extensions of its head.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RouteOf(pub(super) &'static Route);
+
+impl Route {
+    /// The call of gRPC that it counts as.
+    pub(super) fn call(&self) -> Option<&'static str> {
+        match self.access {
+            RouteAccess::Call(call) => Some(call),
+            RouteAccess::AllBrains | RouteAccess::Identified => None,
+        }
+    }
+
+    /// True if it changes memories.
+    pub(super) fn is_change(&self) -> bool {
+        let role = self.requirement().and_then(|requirement| requirement.role);
+        self.method != "GET" && role.is_some_and(|(role, _)| role >= Role::Write)
+    }
+
+    fn requirement(&self) -> Option<Requirement> {
+        Some(match self.access {
+            RouteAccess::Call(call) => Requirement {
+                request_bytes_max: HTTP_BODY_BYTES_MAX as u64,
+                ..Requirement::of_call(call)?
+            },
+            RouteAccess::AllBrains => Requirement {
+                role: Some((Role::Read, CallReach::All)),
+                is_scoped: false,
+                ..OPEN
+            },
+            RouteAccess::Identified => OPEN,
+        })
+    }
+}
+
+/// The requirement of a request that any caller with a name may make.
+const OPEN: Requirement = Requirement {
+    request_bytes_max: HTTP_BODY_BYTES_MAX as u64,
+    ..Requirement::OPEN
+};
+
+/// HTTP, as admission sees it.
+pub(super) enum Rest {}
+
+/// The header with the seconds that the caller gives a request.
+const TIMEOUT: &str = "x-amem-timeout";
+
+impl Protocol for Rest {
+    fn requirement(head: &Parts) -> Result<Requirement> {
+        let route = head.extensions.get::<RouteOf>();
+        let requirement = route.and_then(|route| route.0.requirement());
+        requirement.ok_or_else(|| Refusal::internal("the request has no route"))
+    }
+
+    fn timeout(head: &Parts) -> Result<Option<Duration>> {
+        let Some(value) = head.headers.get(TIMEOUT) else {
+            return Ok(None);
+        };
+        let seconds = value.to_str().ok().and_then(|text| text.parse().ok());
+        let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        timeout.map(Some).ok_or_else(|| {
+            let why = "the value must be seconds, such as 2.5";
+            Refusal::new(
+                Code::InvalidArgument,
+                "INVALID",
+                format!("{TIMEOUT}: {why}"),
+            )
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! The table of routes, and the router made from it.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::RawPathParams;
+use axum::extract::rejection::RawPathParamsRejection;
+use axum::routing::{MethodFilter, on};
+use hyper::Request;
+
+use super::facts::{
+    add, batch, delete, entities, events, exports, feedback, list, memory, search, settings,
+};
+use super::output::ListForm::{BareForMem0, Object};
+use super::pages;
+use super::route::RouteAccess::{AllBrains, Call, Identified};
+use super::route::{Route, RouteAccess};
+use super::serve::RestService;
+use crate::refusal::{Refusal, Result};
+
+const ADD: RouteAccess = Call("/amem.v1.FactService/AddFacts");
+const SEARCH: RouteAccess = Call("/amem.v1.FactService/SearchFacts");
+const LIST: RouteAccess = Call("/amem.v1.FactService/ListFacts");
+const GET: RouteAccess = Call("/amem.v1.FactService/GetFact");
+const UPDATE: RouteAccess = Call("/amem.v1.FactService/UpdateFact");
+const DELETE: RouteAccess = Call("/amem.v1.FactService/DeleteFact");
+const DELETE_ALL: RouteAccess = Call("/amem.v1.FactService/DeleteFacts");
+const HISTORY: RouteAccess = Call("/amem.v1.FactService/GetFactHistory");
+const SCOPES: RouteAccess = Call("/amem.v1.FactService/ListFactScopes");
+const RESET: RouteAccess = Call("/amem.v1.FactService/ResetFacts");
+const FEEDBACK: RouteAccess = Call("/amem.v1.FactService/SetFactFeedback");
+const UPDATE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchUpdateFacts");
+const DELETE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchDeleteFacts");
+const HEALTH: RouteAccess = Call("/grpc.health.v1.Health/Check");
+
+/// A memory, at the platform and at a self-hosted server.
+const MEMORY: &[&str] = &["/v1/memories/{id}", "/memories/{id}"];
+const MEMORY_HISTORY: &[&str] = &["/v1/memories/{id}/history", "/memories/{id}/history"];
+const PROJECT: &[&str] = &["/api/v1/orgs/organizations/{org}/projects/{project}"];
+const WEBHOOKS: &[&str] = &[
+    "/api/v1/webhooks/projects/{project}",
+    "/api/v1/webhooks/{id}",
+];
+const PROJECTS: &[&str] = &[
+    "/api/v1/orgs/organizations/{org}/projects",
+    "/api/v1/orgs/organizations/{org}/projects/{project}/members",
+];
+const PROFILES: &[&str] = &[
+    "/v2/entities/user/{name}/profile",
+    "/v2/profiles/settings",
+    "/v2/profiles/jobs",
+    "/v2/profiles/jobs/{id}",
+];
+
+/// Rows of the table: method, paths, what the caller needs, form of lists, handler.
+macro_rules! routes {
+    ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path;)*) => {
+        &[$(Route {
+            method: $method,
+            paths: $paths,
+            access: $access,
+            form: $form,
+            run: |call| Box::pin($run(call)),
+        },)*]
+    };
+}
+
+/// Every route.
+static ROUTES: &[Route] = routes! {
+    "GET" &["/v1/ping"], HEALTH, Object => settings::ping;
+    "POST" &["/v3/memories/add", "/memories"], ADD, Object => add::add;
+    "POST" &["/v1/memories"], ADD, BareForMem0 => add::add;
+    "POST" &["/v3/memories/search", "/search"], SEARCH, Object => search::search;
+    "POST" &["/v1/memories/search", "/v2/memories/search"], SEARCH, BareForMem0 => search::search;
+    "GET" &["/v1/memories/search"], SEARCH, Object => search::search;
+    "POST" &["/v3/memories"], LIST, Object => list::page;
+    "POST" &["/v2/memories"], LIST, BareForMem0 => list::list;
+    "GET" &["/v1/memories"], LIST, BareForMem0 => list::list;
+    "GET" &["/memories"], LIST, Object => list::list;
+    "GET" MEMORY, GET, Object => memory::get;
+    "PUT" MEMORY, UPDATE, Object => memory::update;
+    "DELETE" MEMORY, DELETE, Object => memory::delete;
+    "GET" MEMORY_HISTORY, HISTORY, Object => memory::history;
+    "DELETE" &["/v1/memories", "/memories"], DELETE_ALL, Object => delete::delete_all;
+    "POST" &["/v1/reset", "/reset"], RESET, Object => delete::reset;
+    "GET" &["/v1/entities"], SCOPES, Object => entities::list;
+    "DELETE" &["/v2/entities/{kind}/{name}", "/v1/entities/{kind}/{name}"], RESET, Object => entities::delete;
+    "POST" &["/v1/entities"], Identified, Object => entities::graph;
+    "GET" &["/v1/entities/{kind}/relations"], Identified, Object => entities::graph;
+    "PUT" &["/v1/batch"], UPDATE_MANY, Object => batch::update;
+    "DELETE" &["/v1/batch"], DELETE_MANY, Object => batch::delete;
+    "GET" &["/v1/events"], GET, Object => events::list;
+    "GET" &["/v1/event/{id}"], GET, Object => events::get;
+    "POST" &["/v1/feedback"], FEEDBACK, Object => feedback::set;
+    "POST" &["/v1/exports"], LIST, Object => exports::create;
+    "POST" &["/v1/exports/get"], LIST, Object => exports::get;
+    "GET" PROJECT, HEALTH, Object => settings::project;
+    "PATCH" PROJECT, Identified, Object => settings::not_kept;
+    "DELETE" PROJECT, Identified, Object => settings::not_kept;
+    "GET" PROJECTS, Identified, Object => settings::not_kept;
+    "POST" PROJECTS, Identified, Object => settings::not_kept;
+    "PUT" PROJECTS, Identified, Object => settings::not_kept;
+    "DELETE" PROJECTS, Identified, Object => settings::not_kept;
+    "GET" &["/configure"], HEALTH, Object => settings::configuration;
+    "POST" &["/configure"], Identified, Object => settings::not_kept;
+    "GET" WEBHOOKS, Identified, Object => settings::no_webhooks;
+    "POST" WEBHOOKS, Identified, Object => settings::no_webhooks;
+    "PUT" WEBHOOKS, Identified, Object => settings::no_webhooks;
+    "DELETE" WEBHOOKS, Identified, Object => settings::no_webhooks;
+    "GET" PROFILES, Identified, Object => settings::no_profiles;
+    "POST" PROFILES, Identified, Object => settings::no_profiles;
+    "POST" &["/v1/summary"], Identified, Object => settings::no_profiles;
+    "GET" &["/metrics"], AllBrains, Object => pages::metrics;
+    "GET" &["/healthz"], HEALTH, Object => pages::alive;
+    "GET" &["/readyz"], HEALTH, Object => pages::ready;
+};
+
+/// Requests of no route: callers that are not identified do not learn that there is none.
+static NO_PATH: Route = Route {
+    method: "any",
+    paths: &[],
+    access: Identified,
+    form: Object,
+    run: |call| Box::pin(pages::no_path(call)),
+};
+
+/// Requests of a path that has other methods.
+static NO_METHOD: Route = Route {
+    method: "any",
+    paths: &[],
+    access: Identified,
+    form: Object,
+    run: |call| Box::pin(pages::no_method(call)),
+};
+
+/// The values in a path.
+fn values(params: Result<RawPathParams, RawPathParamsRejection>) -> Result<Vec<String>> {
+    let params = params.map_err(|why| Refusal::invalid("path", why))?;
+    Ok(params.iter().map(|(_, value)| value.to_owned()).collect())
+}
+
+fn filter(method: &str) -> MethodFilter {
+    match method {
+        "GET" => MethodFilter::GET,
+        "POST" => MethodFilter::POST,
+        "PUT" => MethodFilter::PUT,
+        "PATCH" => MethodFilter::PATCH,
+        _ => MethodFilter::DELETE,
+    }
+}
+
+/// The router of all routes.
+pub(super) fn router(service: &RestService) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        for path in route.paths {
+            for path in [(*path).to_owned(), format!("{path}/")] {
+                let service = service.clone();
+                let serve = move |params, request: Request<Body>| {
+                    service.clone().serve(route, values(params), request)
+                };
+                router = router.route(&path, on(filter(route.method), serve));
+            }
+        }
+    }
+    let none = |route: &'static Route| {
+        let service = service.clone();
+        move |request: Request<Body>| service.clone().serve(route, Ok(Vec::new()), request)
+    };
+    router
+        .fallback(none(&NO_PATH))
+        .method_not_allowed_fallback(none(&NO_METHOD))
+}

@@ -1,0 +1,21 @@
+//! HTTP of the real daemon: the specification's routes, mem0's, tokens, hostile requests.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+#[expect(dead_code, reason = "the tests of ingress need more")]
+#[path = "../ingress/process.rs"]
+mod process;
+
+mod client;
+
+mod clients;
+mod guide;
+mod hostile;
+mod pages;
+mod routes;
+mod sockets;
+mod tokens;
