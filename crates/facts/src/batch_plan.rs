@@ -16,14 +16,14 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::limits::{KEPT_ANSWER_PART_BYTES, KEPT_ANSWER_PART_NAMES};
-use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{PendingEntry, WorkContext};
 use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
-    SupportRecord, TurnRecord, answer_key, name_key, path, scoped_keys, turn_key,
+    SupportRecord, TurnRecord, answer_key, name_key, scoped_keys, turn_key,
 };
 use crate::support::{sources_of, supports_of};
+use crate::turns::{stored_turn, turn_event};
 
 /// The text of the end of a memory: it says nothing of what ended.
 const END_TEXT: &str = "a memory ended";
@@ -72,45 +72,6 @@ fn new_vector(op: &FactOp) -> Option<(&str, Vec<f32>)> {
         }
         FactOp::Support { .. } | FactOp::Delete { .. } => None,
     }
-}
-
-/// The event of a turn in a brain, and whether it may be an end of an edge.
-pub(crate) fn turn_event(view: &View, id: Uuid) -> Result<Option<(NodeId, TurnRecord, Micros)>> {
-    for node in events_with(view, path::TURN_ID, &id.to_string())? {
-        let node = view.node(node)?;
-        if node.is_forgotten() || node.is_erased() {
-            continue;
-        }
-        let found = EventAttributes::read(&node)?.and_then(|attributes| attributes.turn);
-        if let Some(turn) = found.filter(|turn| turn.id == id) {
-            return Ok(Some((node.id(), turn, node.happened()?)));
-        }
-    }
-    Ok(None)
-}
-
-/// The turn that is stored under a scope with this text and time.
-pub(crate) fn stored_turn(
-    view: &View,
-    scope: &FactScope,
-    hash: &str,
-    time: Micros,
-) -> Result<Option<(NodeId, Uuid)>> {
-    let key = turn_key(scope, hash, time);
-    for node in events_with(view, path::TURN_KEY, &key)? {
-        let node = view.node(node)?;
-        if node.is_forgotten() || node.is_erased() {
-            continue;
-        }
-        let Some(attributes) = EventAttributes::read(&node)? else {
-            continue;
-        };
-        let is_same = attributes.scope() == *scope && node.event_time()? == Some(time);
-        if let Some(turn) = attributes.turn.filter(|turn| is_same && turn.hash == hash) {
-            return Ok(Some((node.id(), turn.id)));
-        }
-    }
-    Ok(None)
 }
 
 fn role_name(role: Role) -> &'static str {

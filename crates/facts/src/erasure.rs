@@ -7,7 +7,6 @@ use amem_format::view::View;
 use amem_memory::FactScope;
 use uuid::Uuid;
 
-use crate::batch_plan::turn_event;
 use crate::error::Result;
 use crate::feedback::feedback_events;
 use crate::lookup::events_with;
@@ -15,6 +14,7 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::scope_plan::events_of;
 use crate::support::{goes_with, supports_by, supports_of};
+use crate::turns::turn_event;
 
 /// True if an event is of fact memory: a reset takes nothing else that carries the scope.
 fn is_ours(attributes: &EventAttributes) -> bool {

@@ -280,16 +280,16 @@ impl Facts<'_> {
         }
     }
 
-    /// A page of the history of a memory within a scope, from the cursor of the page before on; sources of other scopes
-    /// have no text. Errors: `NotFound`.
+    /// A page of the history of a memory within a scope, from the cursor of the page before on: at most `limit`
+    /// records, fewer if they are large; sources of other scopes have no text. Errors: `NotFound`.
     pub fn history(
         &self,
         id: Uuid,
         scope: &FactScope,
-        after: Option<u64>,
+        (limit, after): (usize, Option<u64>),
         moment: &FactMoment,
     ) -> Result<MemoryHistory> {
-        let found = history::history(&moment.view, id, scope, after)?;
+        let found = history::history(&moment.view, id, scope, (limit, after))?;
         let seen = found.filter(|history| scope.covers(&history.scope));
         seen.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
     }

@@ -38,6 +38,7 @@ mod pending_work;
 mod review;
 mod search;
 mod support;
+mod turns;
 mod users;
 
 mod erasure;
