@@ -22,8 +22,8 @@ use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
     SupportRecord, TurnRecord, answer_key, name_key, scoped_keys, turn_key,
 };
+use crate::stored_turns::{stored_turn, turn_event};
 use crate::support::{sources_of, supports_of};
-use crate::turns::{stored_turn, turn_event};
 
 /// The text of the end of a memory: it says nothing of what ended.
 const END_TEXT: &str = "a memory ended";

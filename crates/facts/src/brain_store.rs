@@ -33,7 +33,7 @@ use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope, shortest_list};
-use crate::turns::stored_turn;
+use crate::stored_turns::stored_turn;
 
 type MemoryResult<T> = amem_memory::Result<T>;
 

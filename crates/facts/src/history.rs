@@ -12,8 +12,8 @@ use crate::feedback::{FactFeedback, feedback_events};
 use crate::limits::{FACT_PAGE_MAX, HISTORY_PAGE_BYTES, HISTORY_TURN_BYTES, HISTORY_TURNS_MAX};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::EventAttributes;
+use crate::stored_turns::turn_event;
 use crate::support::{sources_of, supports_of};
-use crate::turns::turn_event;
 
 /// A turn that a version is from.
 #[derive(Debug, Clone, PartialEq, Eq)]

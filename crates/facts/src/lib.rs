@@ -37,8 +37,8 @@ mod pending_index;
 mod pending_work;
 mod review;
 mod search;
+mod stored_turns;
 mod support;
-mod turns;
 mod users;
 
 mod erasure;

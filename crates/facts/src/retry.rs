@@ -16,7 +16,7 @@ use crate::facts::Facts;
 use crate::memory_chain::MemoryChain;
 use crate::pending_work::{PendingEntry, WorkContext, open_work};
 use crate::record::PendingState;
-use crate::turns::turn_event;
+use crate::stored_turns::turn_event;
 
 /// What became of pending work.
 #[derive(Debug, Clone, PartialEq)]

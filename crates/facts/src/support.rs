@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, SupportRecord, path};
-use crate::turns::turn_event;
+use crate::stored_turns::turn_event;
 
 /// What said again what a memory says, in order.
 pub(crate) fn supports_of(view: &View, memory: Uuid) -> Result<Vec<(NodeId, SupportRecord)>> {
