@@ -61,14 +61,14 @@ pub(crate) struct BatchPlan<'v> {
     turns: HashMap<Uuid, (End, Uuid)>,
     said: HashMap<Uuid, Micros>,
     /// The vectors of the new texts: a turn that is a memory as it is has the same.
-    vectors: HashMap<&'v str, Vec<f32>>,
+    vectors: HashMap<&'v str, &'v [f32]>,
 }
 
 /// The text of a change, and its vector.
-fn new_vector(op: &FactOp) -> Option<(&str, Vec<f32>)> {
+fn new_vector(op: &FactOp) -> Option<(&str, &[f32])> {
     match op {
         FactOp::Add { fact, .. } | FactOp::Update { fact, .. } => {
-            Some((&fact.text, fact.vector.clone()?))
+            Some((&fact.text, fact.vector.as_deref()?))
         }
         FactOp::Support { .. } | FactOp::Delete { .. } => None,
     }
@@ -178,7 +178,10 @@ impl<'v> BatchPlan<'v> {
         let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
-        event.vector = self.vectors.get(turn.text.as_str()).cloned();
+        event.vector = self
+            .vectors
+            .get(turn.text.as_str())
+            .map(|vector| vector.to_vec());
         let at = self.push(event);
         self.turns.insert(turn.id, (End::New(at), turn.id));
         Ok(())

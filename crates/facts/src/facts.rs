@@ -326,16 +326,7 @@ impl Facts<'_> {
     /// Before a turn is erased: memories whose newest version only it supported say again what an earlier version said,
     /// in a version of their own. Returns their ids. Errors: `Changed`.
     pub fn outlast_source(&self, turn: Uuid, scope: &FactScope, now: Micros) -> Result<Vec<Uuid>> {
-        let mut batch = FactBatch {
-            // Each memory keeps its own.
-            scope: FactScope::default(),
-            at: now,
-            expected_version: None,
-            turns: Vec::new(),
-            ops: Vec::new(),
-            pending: Vec::new(),
-            answered: None,
-        };
+        let mut batch = FactBatch::of_any_scopes(now);
         let mut outlasting = Vec::new();
         let view = self.brain.view();
         for (head, earlier) in outlasting_versions(&view, scope, turn)? {
