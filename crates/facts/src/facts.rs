@@ -22,10 +22,12 @@ use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::feedback::{FactFeedback, feedback_of, set_feedback};
 use crate::history::{self, MemoryHistory};
-use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX};
+use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
+use crate::lookup::count_with;
 use crate::memory_chain::MemoryChain;
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
+use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
@@ -108,6 +110,12 @@ impl Facts<'_> {
             self.state.served.add(&hit.item.scope, hash);
         }
         Ok(ranking)
+    }
+
+    /// True if a memory has few versions: what is asked about it takes no longer than a wait for a thread.
+    pub fn is_light(&self, id: Uuid) -> Result<bool> {
+        let events = count_with(&self.brain.view(), path::FACT_ID, &id.to_string())?;
+        Ok(events <= LIGHT_EVENTS_MAX)
     }
 
     /// A memory by its id, within a scope; `None` if there is none, or it ended, by itself

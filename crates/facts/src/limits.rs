@@ -32,5 +32,7 @@ pub const ADD_TRIES_MAX: usize = 3;
 pub const FEEDBACK_REASON_BYTES_MAX: usize = 4 << 10;
 /// Events of a scope whose vectors are compared one by one.
 pub const COMPARED_EVENTS_MAX: u64 = 16_384;
+/// Events of a memory that is asked about without a thread of its own.
+pub const LIGHT_EVENTS_MAX: u64 = 32;
 /// Events since a decision that are read one by one; with more, the index of the scope is read.
 pub const RECENT_EVENTS_READ: u64 = 1_024;

@@ -159,12 +159,14 @@ impl FactSearch {
         let is_past = moment.is_past() || self.at.is_some();
         let selection = Selection {
             scope: query_scope(scope),
-            filter: Some(versions_filter()?),
             // What ended since was there then.
             include_forgotten: is_past,
             ..Selection::default()
         };
-        let mut limit = (2 * self.limit).clamp(20, PAGE_MAX);
+        // Most hits are memories and the turns that said them: told apart once they are read. If that is not enough, the
+        // search tells them apart, at some cost for each event that it looks at.
+        let mut selection = selection;
+        let mut limit = (4 * self.limit).clamp(40, PAGE_MAX);
         loop {
             let search = Search {
                 question: self.question.clone(),
@@ -184,11 +186,15 @@ impl FactSearch {
             let mut hits = self.shown(&found, scopes, moment)?;
             self.score(&mut hits, moment, embedder, vector)?;
             hits.retain(|hit| hit.score >= self.threshold);
-            if is_all || hits.len() >= self.limit || limit == PAGE_MAX {
+            let is_last = limit == PAGE_MAX && selection.filter.is_some();
+            if is_all || hits.len() >= self.limit || is_last {
                 hits.truncate(self.limit);
                 return Ok(hits);
             }
-            limit = (limit * 8).min(PAGE_MAX);
+            if selection.filter.is_some() {
+                limit = (limit * 8).min(PAGE_MAX);
+            }
+            selection.filter = Some(versions_filter()?);
         }
     }
 

@@ -9,6 +9,7 @@ use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use amem_store::NewBrain;
 use tokio::runtime::Handle;
+use uuid::Uuid;
 
 use super::fact_memory::{DEFAULT_BRAIN, brain_name};
 use super::gateway::Gateway;
@@ -67,6 +68,27 @@ impl Gateway {
             Ok((moment(at.view()), work(facts, &at)?))
         };
         self.with_facts(caller, &brain, "", work).await
+    }
+
+    /// The same about one memory: at once, unless it has many versions.
+    pub(super) async fn read_fact<T: Send + 'static>(
+        &self,
+        caller: &Caller,
+        (brain, id): (&str, Uuid),
+        as_of: Option<AsOf>,
+        work: impl FnOnce(&Facts<'_>, &FactMoment) -> amem_facts::Result<T> + Send + 'static,
+    ) -> Result<(v1::Moment, T)> {
+        let brain = self.fact_brain(caller, brain).await?;
+        let is_light = move |facts: &Facts<'_>| facts.is_light(id);
+        let is_light = self.fact_work(&caller.principal, &brain, "", is_light)()?;
+        let work = move |facts: &Facts<'_>| {
+            let at = facts.moment(as_of)?;
+            Ok((moment(at.view()), work(facts, &at)?))
+        };
+        match is_light {
+            true => Ok(self.fact_work(&caller.principal, &brain, "", work)()?),
+            false => self.with_facts(caller, &brain, "", work).await,
+        }
     }
 
     /// Changes the memories of the brain of a request; returns the moment after it too.

@@ -165,7 +165,7 @@ impl Handle for v1::GetFactRequest {
             Ok((item, facts.feedback(id, at)?))
         };
         let (moment, (item, feedback)) = gateway
-            .read_facts(caller, &request.brain, as_of, work)
+            .read_fact(caller, (&request.brain, id), as_of, work)
             .await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
@@ -291,7 +291,7 @@ impl Handle for v1::GetFactHistoryRequest {
         let page = (page_size(request.page_size), cursor(&request.page_token)?);
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, page, at);
         let (moment, history) = gateway
-            .read_facts(caller, &request.brain, None, work)
+            .read_fact(caller, (&request.brain, id), None, work)
             .await?;
         Ok(v1::GetFactHistoryResponse {
             moment: Some(moment),
