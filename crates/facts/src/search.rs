@@ -22,6 +22,9 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
 
+/// Hits that a search asks for beyond a memory and the turn that said it for each that is wanted.
+const SPARE_HITS: usize = 12;
+
 /// A question about memories.
 #[derive(Debug, Clone)]
 pub struct FactSearch {
@@ -157,7 +160,7 @@ impl FactSearch {
         vector: &[f32],
     ) -> Result<Vec<FactHit>> {
         let is_past = moment.is_past() || self.at.is_some();
-        let selection = Selection {
+        let mut selection = Selection {
             scope: query_scope(scope),
             // What ended since was there then.
             include_forgotten: is_past,
@@ -165,8 +168,7 @@ impl FactSearch {
         };
         // Most hits are memories and the turns that said them: told apart once they are read. If that is not enough, the
         // search tells them apart, at some cost for each event that it looks at.
-        let mut selection = selection;
-        let mut limit = (4 * self.limit).clamp(40, PAGE_MAX);
+        let mut limit = (2 * self.limit + SPARE_HITS).min(PAGE_MAX);
         loop {
             let search = Search {
                 question: self.question.clone(),
@@ -185,9 +187,11 @@ impl FactSearch {
             let is_all = found.len() < limit;
             let mut hits = self.shown(&found, scopes, moment)?;
             self.score(&mut hits, moment, embedder, vector)?;
+            // Those that follow are no better than the last.
+            let is_enough = hits.len() >= self.limit;
             hits.retain(|hit| hit.score >= self.threshold);
             let is_last = limit == PAGE_MAX && selection.filter.is_some();
-            if is_all || hits.len() >= self.limit || is_last {
+            if is_all || is_enough || is_last {
                 hits.truncate(self.limit);
                 return Ok(hits);
             }

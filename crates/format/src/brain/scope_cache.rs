@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use crate::sync::{Mutex, OnceLock, PoisonError};
-use crate::types::Lsn;
+use crate::types::{Lsn, NodeId};
 
 /// Lists held at once; the one not used for longest goes first.
 const LISTS_MAX: usize = 1_024;
@@ -27,6 +27,13 @@ pub struct ScopeList {
     pub(crate) end: u64,
     /// State versions of the delta that the list has seen.
     pub(crate) states: u32,
+}
+
+impl ScopeList {
+    /// True if an event is in the list.
+    pub fn contains(&self, id: NodeId) -> bool {
+        u32::try_from(id.0).is_ok_and(|id| self.ids.binary_search(&id).is_ok())
+    }
 }
 
 /// The lists of one generation, the one used last at the end.

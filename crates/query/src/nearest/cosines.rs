@@ -39,7 +39,7 @@ pub(crate) struct Cosines<'v> {
 
 impl<'v> Cosines<'v> {
     /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one. Fills
-    /// `upper_bounds` with a bound of each event's cosine, by id; NaN for events without one.
+    /// `upper_bounds` with a bound of each event's cosine, by id, or by place in the scope; NaN for events without one.
     pub(crate) fn new(
         view: &'v View,
         scope: Option<&[u32]>,
@@ -53,7 +53,8 @@ impl<'v> Cosines<'v> {
         };
         let mut max = f32::NEG_INFINITY;
         upper_bounds.clear();
-        upper_bounds.resize(view.nodes() as usize, f32::NAN);
+        let events = scope.map_or(view.nodes() as usize, <[u32]>::len);
+        upper_bounds.resize(events, f32::NAN);
         let cosine = |id: u32| cosine(&vectors, &direction, id);
         if let Some(ids) = scope {
             max = of_scope(view, &vectors, &direction, ids, upper_bounds)?;
@@ -98,14 +99,27 @@ impl<'v> Cosines<'v> {
     ) -> Result<Self> {
         let vectors = Vectors::new(view)?;
         upper_bounds.clear();
-        upper_bounds.resize(view.nodes() as usize, f32::NAN);
-        vectors.for_each(|id, _, inverse| {
-            let is_in_scope = scope.is_none_or(|ids| ids.binary_search(&id).is_ok());
-            if inverse != 0.0 && is_in_scope {
-                upper_bounds[id as usize] = 1.0;
+        match scope {
+            Some(ids) => {
+                for &id in ids {
+                    let mut bound = f32::NAN;
+                    vector(&vectors, id, |_, inverse| {
+                        bound = if inverse != 0.0 { 1.0 } else { f32::NAN };
+                        Ok(())
+                    })?;
+                    upper_bounds.push(bound);
+                }
             }
-            Ok(())
-        })?;
+            None => {
+                upper_bounds.resize(view.nodes() as usize, f32::NAN);
+                vectors.for_each(|id, _, inverse| {
+                    if inverse != 0.0 {
+                        upper_bounds[id as usize] = 1.0;
+                    }
+                    Ok(())
+                })?;
+            }
+        }
         Ok(Self {
             vectors,
             direction: None,
@@ -238,7 +252,7 @@ pub(crate) fn centred(
     Ok((squares.sqrt() > EQUAL_WITHIN).then_some(centred))
 }
 
-/// Fills the bounds of a scope's events and returns the greatest cosine. A small scope is computed exactly; of a large
+/// Fills the bounds of a scope's events, by place in it, and returns the greatest cosine. A small scope is computed exactly; of a large
 /// one the quantised vectors bound all cosines, and those that may be the greatest are computed.
 fn of_scope(
     view: &View,
@@ -256,32 +270,29 @@ fn of_scope(
     let codes = view.brain().base().codes()?;
     let is_large = ids.len() as u64 > view.nodes() / EXACT_SHARE;
     let Some(codes) = codes.filter(|_| is_large) else {
-        for &id in ids {
-            exact(id, &mut upper_bounds[id as usize])?;
+        for (&id, bound) in ids.iter().zip(upper_bounds) {
+            exact(id, bound)?;
         }
         return Ok(max);
     };
     let query = Query::new(direction.unit(), &codes);
-    let mut all = vec![f32::NAN; upper_bounds.len()];
+    let mut all = vec![f32::NAN; view.nodes() as usize];
     let in_place = vectors.in_place() as usize;
     spread::bound(&codes, &query, vectors.changed(), &mut all[..in_place]);
-    let bound_of = |&id: &u32| all[id as usize];
-    let best = ids
-        .iter()
-        .copied()
-        .filter(|id| bound_of(id) < f32::INFINITY);
+    let bound_of = |&at: &usize| all[ids[at] as usize];
+    let best = (0..ids.len()).filter(|at| bound_of(at) < f32::INFINITY);
     let best = best.max_by(|a, b| bound_of(a).total_cmp(&bound_of(b)));
     let mut floor = f32::NEG_INFINITY;
     if let Some(best) = best {
-        floor = exact(best, &mut upper_bounds[best as usize])?;
+        floor = exact(ids[best], &mut upper_bounds[best])?;
     }
-    for &id in ids {
-        let at = id as usize;
+    for (&id, bound) in ids.iter().zip(upper_bounds) {
+        let known = all[id as usize];
         // The bound of a vector that the journal changed is not a number.
-        if all[at].is_nan() || all[at] >= floor {
-            floor = exact(id, &mut upper_bounds[at])?;
+        if known.is_nan() || known >= floor {
+            floor = exact(id, bound)?;
         } else {
-            upper_bounds[at] = all[at];
+            *bound = known;
         }
     }
     Ok(max)

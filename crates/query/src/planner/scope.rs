@@ -99,14 +99,26 @@ pub enum Visibility {
 #[derive(Debug)]
 pub struct Sight {
     scope: Option<Filter>,
+    /// The events of the scope, if they are listed.
+    listed: Option<Arc<ScopeList>>,
     include_forgotten: bool,
 }
 
 impl Sight {
     /// Compiles a scope.
     pub fn new(scope: &Scope, include_forgotten: bool) -> Result<Self> {
+        Self::within(scope, include_forgotten, None)
+    }
+
+    /// The same, with the events of the scope if they are listed.
+    pub(crate) fn within(
+        scope: &Scope,
+        include_forgotten: bool,
+        listed: Option<Arc<ScopeList>>,
+    ) -> Result<Self> {
         Ok(Self {
             scope: scope.to_filter()?,
+            listed,
             include_forgotten,
         })
     }
@@ -118,7 +130,11 @@ impl Sight {
 
     /// The visibility of an event.
     pub fn of(&self, node: &Node<'_>) -> Result<Visibility> {
-        if let Some(scope) = &self.scope {
+        if let Some(listed) = &self.listed {
+            if !listed.contains(node.id()) {
+                return Ok(Visibility::Outside);
+            }
+        } else if let Some(scope) = &self.scope {
             let candidate = NodeSubject::new(node, &Strength::LastRun);
             if !scope.matches(&candidate as &dyn Subject)? {
                 return Ok(Visibility::Outside);

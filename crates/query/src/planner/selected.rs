@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::filter::Filter;
 use crate::planner::driver::Driver;
@@ -11,6 +12,7 @@ use crate::planner::subject::{NodeSubject, Strength};
 use crate::planner::time_order;
 use crate::planner::values::ValueIds;
 use crate::text::TextQuery;
+use amem_format::brain::ScopeList;
 use amem_format::error::{Error, Result};
 use amem_format::types::{ActorId, EventType, NodeId, SessionId};
 use amem_format::view::{Node, View};
@@ -29,6 +31,8 @@ pub(crate) struct PlannedSelection<'v> {
     /// The actors that may have recorded an event, ascending; `None` for all.
     authors: Option<Vec<ActorId>>,
     filter: Option<Cow<'v, Filter>>,
+    /// The events of the scope, if they are listed; otherwise the filter says which they are.
+    scope: Option<Arc<ScopeList>>,
     /// The keyword's terms, the rarest first.
     terms: Vec<TermIds<'v>>,
     /// The events that may match the filter, if an index lists them.
@@ -43,8 +47,21 @@ pub(crate) struct PlannedSelection<'v> {
 impl<'v> PlannedSelection<'v> {
     /// Plans the selection for the events below `end`.
     pub(crate) fn new(view: &'v View, selection: &'v Selection, end: u64) -> Result<Self> {
+        Self::within(view, selection, end, None)
+    }
+
+    /// The same, with the events of the selection's scope if they are listed: most of a scope need not be read then.
+    pub(crate) fn within(
+        view: &'v View,
+        selection: &'v Selection,
+        end: u64,
+        listed: Option<Arc<ScopeList>>,
+    ) -> Result<Self> {
         selection.check()?;
-        let scope = selection.scope.to_filter()?;
+        let scope = match listed {
+            Some(_) => None,
+            None => selection.scope.to_filter()?,
+        };
         let filter = match (scope, &selection.filter) {
             (None, None) => None,
             (None, Some(filter)) => Some(Cow::Borrowed(filter)),
@@ -86,6 +103,7 @@ impl<'v> PlannedSelection<'v> {
             view,
             selection,
             values,
+            scope: listed,
             types: sorted(&selection.types),
             sessions: sorted(&selection.sessions),
             authors: selection.authors.actors(view)?,
@@ -139,6 +157,11 @@ impl<'v> PlannedSelection<'v> {
             && wanted.confidence.contains(node.confidence())
             && (self.happened.is_open() || self.happened.contains(node.happened()?));
         if !is_wanted {
+            return Ok(false);
+        }
+        if let Some(scope) = &self.scope
+            && !scope.contains(node.id())
+        {
             return Ok(false);
         }
         if let Some(authors) = &self.authors

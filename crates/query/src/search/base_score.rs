@@ -3,6 +3,7 @@
 //! For most events only an upper bound is known, from their quantised vectors. `sum` and `parts` are exact and read a
 //! vector.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -25,10 +26,13 @@ pub(super) struct BaseScores<'v> {
     text_weight: f32,
     vector_weight: f32,
     scores: Scores,
-    /// Start of each bucket in the text scores.
+    /// Start of each bucket in the text scores; empty in a scope, which has few.
     buckets: Vec<u32>,
     cosines: Option<Cosines<'v>>,
-    /// Upper bounds of text plus vector, by id; empty if vectors do not count, as then few events score.
+    /// The events that may score; `None` for all.
+    scope: Option<Arc<ScopeList>>,
+    /// Upper bounds of text plus vector, by id, or by place in the scope; empty if vectors do not count, as then few
+    /// events score.
     upper_bounds: Vec<f32>,
     /// The vectors say more than the words do.
     has_meaning: bool,
@@ -77,7 +81,11 @@ impl<'v> BaseScores<'v> {
         let mut base = Self {
             text_weight: part(text),
             vector_weight: part(vector),
-            buckets: buckets(&scores, view.nodes()),
+            buckets: match scope {
+                Some(_) => Vec::new(),
+                None => buckets(&scores, view.nodes()),
+            },
+            scope: scope.cloned(),
             scores,
             cosines,
             upper_bounds,
@@ -96,7 +104,9 @@ impl<'v> BaseScores<'v> {
         cosines.scale_bounds(self.vector_weight, &mut self.upper_bounds);
         for &(id, score) in &self.scores.events {
             let text = self.text(score);
-            if let Some(bound) = self.upper_bounds.get_mut(id as usize) {
+            if let Some(bound) =
+                place(self.scope.as_deref(), id).and_then(|at| self.upper_bounds.get_mut(at))
+            {
                 *bound += text;
             }
         }
@@ -104,6 +114,11 @@ impl<'v> BaseScores<'v> {
 
     /// The BM25 score of an event; 0 if it contains no term.
     fn score(&self, id: u32) -> f32 {
+        if self.scope.is_some() {
+            let events = &self.scores.events;
+            let found = events.binary_search_by_key(&id, |entry| entry.0);
+            return found.map_or(0.0, |at| events[at].1);
+        }
         let bucket = id as usize / BUCKET_EVENTS;
         let Some(&[from, until]) = self.buckets.get(bucket..bucket + 2) else {
             return 0.0;
@@ -137,17 +152,29 @@ impl<'v> BaseScores<'v> {
     pub(super) fn upper_bound(&self, id: u32) -> f32 {
         match self.cosines {
             None => self.text(self.score(id)),
-            Some(_) => self
-                .upper_bounds
-                .get(id as usize)
-                .copied()
-                .unwrap_or_default(),
+            Some(_) => {
+                let at = place(self.scope.as_deref(), id);
+                let bound = at.and_then(|at| self.upper_bounds.get(at));
+                bound.copied().unwrap_or_default()
+            }
         }
     }
 
-    /// Upper bounds of all base scores, by id; `None` if vectors do not count and only events of `text_scores` score.
-    pub(super) fn upper_bounds(&self) -> Option<&[f32]> {
-        self.cosines.as_ref().map(|_| self.upper_bounds.as_slice())
+    /// Upper bounds of the base scores of all events that may score, in the order of `event`.
+    pub(super) fn upper_bounds(&self) -> Cow<'_, [f32]> {
+        match self.cosines {
+            Some(_) => Cow::Borrowed(&self.upper_bounds),
+            None => self.text_scores().map(|(_, text)| text).collect(),
+        }
+    }
+
+    /// The event at a place of `upper_bounds`.
+    pub(super) fn event(&self, at: usize) -> u32 {
+        match (&self.cosines, &self.scope) {
+            (None, _) => self.scores.events[at].0,
+            (Some(_), None) => at as u32,
+            (Some(_), Some(scope)) => scope.ids[at],
+        }
     }
 
     /// The events whose bounds reach `low`, with their bounds; `None` if they are more than `most`.
@@ -160,29 +187,17 @@ impl<'v> BaseScores<'v> {
                 found.push(ScoredEvent { score, id });
             }
         };
-        match self.upper_bounds() {
-            Some(bounds) => {
-                Kernels::best().reaching(bounds, low, &mut |at| take(bounds[at], at as u32));
-            }
-            None => {
-                let scores = self.text_scores().filter(|&(_, text)| text >= low);
-                scores.for_each(|(id, text)| take(text, id));
-            }
-        }
+        let bounds = self.upper_bounds();
+        Kernels::best().reaching(&bounds, low, &mut |at| take(bounds[at], self.event(at)));
         (count <= most).then_some(found)
     }
 
     /// The events that contain a term, with their text parts.
-    pub(super) fn text_scores(&self) -> impl Iterator<Item = (u32, f32)> {
+    fn text_scores(&self) -> impl Iterator<Item = (u32, f32)> {
         self.scores
             .events
             .iter()
             .map(|&(id, score)| (id, self.text(score)))
-    }
-
-    /// The event at a position of `text_scores`.
-    pub(super) fn text_event(&self, at: usize) -> u32 {
-        self.scores.events[at].0
     }
 
     fn text(&self, score: f32) -> f32 {
@@ -198,6 +213,14 @@ impl<'v> BaseScores<'v> {
             None => Ok(0.0),
             Some(cosines) => Ok(self.vector_weight * cosines.scaled(id)?),
         }
+    }
+}
+
+/// The place of an event's bound: its id, or its place in the scope.
+fn place(scope: Option<&ScopeList>, id: u32) -> Option<usize> {
+    match scope {
+        None => Some(id as usize),
+        Some(scope) => scope.ids.binary_search(&id).ok(),
     }
 }
 

@@ -20,17 +20,9 @@ pub(super) fn bounds(
 ) -> Result<Vec<f32>> {
     let nodes = view.nodes() as usize;
     let mut upper_bounds = vec![0.0; nodes];
-    match base_scores.upper_bounds() {
-        Some(known) => {
-            let len = known.len().min(nodes);
-            upper_bounds[..len].copy_from_slice(&known[..len]);
-        }
-        None => {
-            for (id, text) in base_scores.text_scores() {
-                if let Some(bound) = upper_bounds.get_mut(id as usize) {
-                    *bound = text;
-                }
-            }
+    for (at, &known) in base_scores.upper_bounds().iter().enumerate() {
+        if let Some(bound) = upper_bounds.get_mut(base_scores.event(at) as usize) {
+            *bound = known;
         }
     }
     let mut bounds = upper_bounds.clone();

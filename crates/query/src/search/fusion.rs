@@ -1,6 +1,7 @@
 //! Fusion: adds propagated scores to base scores, and finds the best hits without scoring every event.
 
 use std::collections::{BinaryHeap, HashSet};
+use std::sync::Arc;
 
 use super::arrange::Arrangement;
 use super::relevance;
@@ -15,6 +16,7 @@ use crate::search::remaining::RemainingEvents;
 use crate::search::short_question::{DAMPING, ShortQuestions};
 use crate::search::spread::{NearScores, Spread, SpreadShares, compact_id};
 use crate::text::FoundTerms;
+use amem_format::brain::ScopeList;
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
 use amem_format::types::NodeId;
@@ -98,8 +100,9 @@ impl<'s, 'v> Fusion<'s, 'v> {
         search: &'v Search,
         base_scores: &'s BaseScores<'v>,
         sight: &'v Sight,
+        scope: Option<Arc<ScopeList>>,
     ) -> Result<Self> {
-        let selected = PlannedSelection::new(view, &search.selection, view.nodes())?;
+        let selected = PlannedSelection::within(view, &search.selection, view.nodes(), scope)?;
         Ok(Self {
             view,
             search,
@@ -504,7 +507,7 @@ mod tests {
         let mut terms = Texts::of(&view, None).unwrap().find(&terms).unwrap();
         let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0)).unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
-        let mut fusion = Fusion::new(&view, &search, &own, &sight).unwrap();
+        let mut fusion = Fusion::new(&view, &search, &own, &sight, None).unwrap();
         let found = fusion.best(10).unwrap();
         let ids: Vec<u64> = found.iter().take(10).map(|hit| hit.id.0).collect();
         assert_eq!(ids, Vec::from_iter((490..500).rev()));
@@ -568,10 +571,10 @@ mod tests {
                 let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0))
                     .unwrap();
                 let sight = Sight::new(&search.selection.scope, false).unwrap();
-                let mut near = Fusion::new(&view, &search, &own, &sight).unwrap();
+                let mut near = Fusion::new(&view, &search, &own, &sight, None).unwrap();
                 let found = near.best(10).unwrap();
                 scans += u32::from(matches!(near.scan, Scan::Near { .. }));
-                let mut full = Fusion::new(&view, &search, &own, &sight).unwrap();
+                let mut full = Fusion::new(&view, &search, &own, &sight, None).unwrap();
                 full.start_full_scan().unwrap();
                 assert_eq!(found, full.best(10).unwrap(), "{question}");
             }

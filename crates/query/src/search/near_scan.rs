@@ -118,12 +118,43 @@ pub(super) fn reaching(
     let Some(high) = base_scores.reaching(low, nodes / HIGH_ONE_IN) else {
         return Ok(None);
     };
-    let web = view.graph()?;
-    let mut lent = LentScores::new(nodes, max);
-    let lends = near > 0.0;
-    if lends {
-        lent.spread(&web, &high, low)?;
+    let sessions = shares.session * max;
+    let mut found = Vec::new();
+    if near > 0.0 {
+        lent_reaching(
+            (view, &high),
+            base_scores,
+            questions,
+            shares,
+            (max, low, floor),
+            &mut found,
+        )?;
+    } else {
+        let bounds = high.iter().map(|event| ScoredEvent {
+            score: event.score + sessions,
+            id: event.id,
+        });
+        found.extend(bounds.filter(|event| event.score >= floor));
     }
+    if shares.session > 0.0 && found.len() > SESSIONS_FROM {
+        refine(view, &high, (shares.session, low), sessions, &mut found)?;
+        found.retain(|event| event.score >= floor);
+    }
+    Ok(Some(found))
+}
+
+/// The events that may reach the floor with what events of high base scores lend.
+fn lent_reaching(
+    (view, high): (&View, &[ScoredEvent]),
+    base_scores: &BaseScores<'_>,
+    questions: Option<&ShortQuestions<'_>>,
+    shares: SpreadShares,
+    (max, low, floor): (f32, f32, f32),
+    found: &mut Vec<ScoredEvent>,
+) -> Result<()> {
+    let web = view.graph()?;
+    let mut lent = LentScores::new(view.nodes() as usize, max);
+    lent.spread(&web, high, low)?;
     let sessions = shares.session * max;
     let bound = |id: u32, near: NearBest| {
         let sum = |best: [f32; 2]| best[0] + best[1];
@@ -132,26 +163,23 @@ pub(super) fn reaching(
             + shares.question * near.question;
         base_scores.upper_bound(id) + lent + sessions
     };
-    let mut found = Vec::new();
     let alone = |event: &&ScoredEvent| lent.best[event.id as usize] == [0; 4];
     let alone = high.iter().filter(alone).map(|event| event.id);
     let looked: Vec<u32> = lent.touched.iter().copied().chain(alone).collect();
     for (at, &id) in looked.iter().enumerate() {
-        for direction in DIRECTIONS.into_iter().filter(|_| lends) {
+        for direction in DIRECTIONS {
             expect(&web, direction, |ahead| looked.get(at + ahead).copied());
         }
         let mut near = lent.of(id, low);
         let mut score = bound(id, near);
         // What is not known to be high is looked up, as far as needed.
         if score >= floor
-            && lends
             && let Some(known) = one_step(&web, base_scores, questions, id)
         {
             (near.firsts, near.question) = known;
             score = bound(id, near);
         }
         if score >= floor
-            && lends
             && let Some(known) = two_steps(&web, base_scores, id)
         {
             near.seconds = known;
@@ -161,11 +189,7 @@ pub(super) fn reaching(
             found.push(ScoredEvent { score, id });
         }
     }
-    if shares.session > 0.0 && found.len() > SESSIONS_FROM {
-        refine(view, &high, (shares.session, low), sessions, &mut found)?;
-        found.retain(|event| event.score >= floor);
-    }
-    Ok(Some(found))
+    Ok(())
 }
 
 /// Replaces the greatest base score of all sessions, of which bounds have a share, by that of the event's own session.

@@ -14,8 +14,8 @@ const SAMPLE: usize = 1024;
 
 /// The events not yet taken. Events with bound 0 are left out.
 pub(super) struct RemainingEvents<'o, 'v> {
-    /// Maps positions to events if `upper_bounds` is in the order of text scores; otherwise positions are ids.
-    text_scores: Option<&'o BaseScores<'v>>,
+    /// Maps positions to events if the bounds are its own; otherwise positions are ids.
+    base_scores: Option<&'o BaseScores<'v>>,
     upper_bounds: Cow<'o, [f32]>,
     /// The greatest first; those before `position` were taken.
     sorted: Vec<ScoredEvent>,
@@ -29,13 +29,7 @@ pub(super) struct RemainingEvents<'o, 'v> {
 impl<'o, 'v> RemainingEvents<'o, 'v> {
     /// All events, by their base scores.
     pub(super) fn new(base_scores: &'o BaseScores<'v>) -> Self {
-        match base_scores.upper_bounds() {
-            Some(upper_bounds) => Self::with(None, Cow::Borrowed(upper_bounds)),
-            None => Self::with(
-                Some(base_scores),
-                base_scores.text_scores().map(|(_, text)| text).collect(),
-            ),
-        }
+        Self::with(Some(base_scores), base_scores.upper_bounds())
     }
 
     /// All events, by other bounds.
@@ -58,9 +52,9 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         &self.sorted[..self.position.min(count)]
     }
 
-    fn with(text_scores: Option<&'o BaseScores<'v>>, upper_bounds: Cow<'o, [f32]>) -> Self {
+    fn with(base_scores: Option<&'o BaseScores<'v>>, upper_bounds: Cow<'o, [f32]>) -> Self {
         Self {
-            text_scores,
+            base_scores,
             upper_bounds,
             sorted: Vec::new(),
             position: 0,
@@ -95,13 +89,13 @@ impl<'o, 'v> RemainingEvents<'o, 'v> {
         let cutoff = cutoff.unwrap_or(0.0);
         let (above, from) = (self.cutoff, self.sorted.len());
         let (upper_bounds, sorted) = (&self.upper_bounds, &mut self.sorted);
-        let text_scores = self.text_scores;
+        let base_scores = self.base_scores;
         // Events with score 0 are not hits.
         Kernels::best().reaching(upper_bounds, cutoff.max(f32::MIN_POSITIVE), &mut |at| {
             if upper_bounds[at] < above {
                 sorted.push(ScoredEvent {
                     score: upper_bounds[at],
-                    id: text_scores.map_or(at as u32, |base_scores| base_scores.text_event(at)),
+                    id: base_scores.map_or(at as u32, |base_scores| base_scores.event(at)),
                 });
             }
         });

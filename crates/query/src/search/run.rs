@@ -39,8 +39,12 @@ impl Search {
         let words = text::parse(&self.question)?;
         let mut terms = Texts::of(view, scope.clone())?.find(&words)?;
         let base_scores = BaseScores::new(view, scope.as_ref(), &mut terms, self, weights)?;
-        let sight = Sight::new(&self.selection.scope, self.selection.include_forgotten)?;
-        let mut fusion = Fusion::new(view, self, &base_scores, &sight)?;
+        let sight = Sight::within(
+            &self.selection.scope,
+            self.selection.include_forgotten,
+            scope.clone(),
+        )?;
+        let mut fusion = Fusion::new(view, self, &base_scores, &sight, scope)?;
         let mut hits = fusion.best(self.limit)?;
         hits.truncate(self.limit);
         fusion.add_relevance(&mut hits, &mut terms)?;

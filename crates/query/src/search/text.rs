@@ -62,7 +62,8 @@ impl TextSearch {
         check_share("min_relevance", self.min_relevance)?;
         let question = parse(&self.question)?;
         let scope = self.selection.scope.events(view)?;
-        let mut selected = PlannedSelection::new(view, &self.selection, view.nodes())?;
+        let mut selected =
+            PlannedSelection::within(view, &self.selection, view.nodes(), scope.clone())?;
         let mut failed = None;
         let mut terms = Texts::of(view, scope)?.find(&question)?;
         let hits = terms.search(self.limit, |id| match admits(view, &mut selected, id) {
