@@ -120,10 +120,19 @@ impl UnreadAnswers {
         change(&mut self.read_at.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn begin(&self) -> u64 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    /// The number of a new answer.
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The connection has a part of an answer, and is expected to ask for more.
+    pub(super) fn give(&self, number: u64) {
         self.with(|read_at| read_at.insert(number, Instant::now()));
-        number
+    }
+
+    /// Nothing more of an answer is waiting to be read.
+    pub(super) fn end(&self, number: u64) {
+        self.with(|read_at| read_at.remove(&number));
     }
 
     /// Ready once an answer was not read from for `UNREAD_AFTER`.
@@ -159,10 +168,12 @@ pub(super) struct AnswerBody {
 
 impl AnswerBody {
     pub(super) fn new(bytes: Bytes, hold: AnswerHold, answers: Arc<UnreadAnswers>) -> Self {
+        let number = answers.number();
+        answers.give(number);
         Self {
             rest: bytes,
             hold,
-            number: answers.begin(),
+            number,
             answers,
         }
     }
@@ -176,8 +187,7 @@ impl HttpBody for AnswerBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (answers, number) = (self.answers.clone(), self.number);
-        answers.with(|read_at| read_at.insert(number, Instant::now()));
+        self.answers.give(self.number);
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
@@ -197,7 +207,7 @@ impl HttpBody for AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.answers.with(|read_at| read_at.remove(&self.number));
+        self.answers.end(self.number);
         // A timer that is dropped before its end counts its caller as gone.
         if let Some(mut timer) = self.hold.timer.take()
             && self.rest.is_empty()

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use amem_proto::v1;
 use hyper::header::HOST;
 use hyper::http::request::Parts;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::conditions::Conditions;
 use super::options::Options;
 use super::output::ListForm;
 use super::recent::{RecentEvents, RecentExports};
@@ -17,13 +19,25 @@ use crate::calls::gateway::{Handle, ScopedRequest};
 use crate::http::page_cache::PageCache;
 use crate::http::pages::PageSources;
 use crate::ingress::credentials::is_mem0_client;
+use crate::ingress::load::HeldBytes;
 use crate::refusal::{Refusal, Result};
+
+/// The description of all routes. It is made of the table of routes, which names the handlers that send it: so they get
+/// it from here.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Description {
+    /// For programs.
+    pub(super) document: fn() -> &'static str,
+    /// For people.
+    pub(super) page: fn() -> &'static str,
+}
 
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct RestSite {
     pub(super) gateway: Arc<Gateway>,
     pub(super) sources: PageSources,
+    pub(super) description: Description,
     pub(super) metrics: PageCache,
     pub(super) events: RecentEvents,
     pub(super) exports: RecentExports,
@@ -35,6 +49,8 @@ pub(super) struct RestCall {
     pub(super) site: Arc<RestSite>,
     pub(super) caller: Caller,
     pub(super) brain: String,
+    /// The brain by a header or an option of the query, if they name one.
+    pub(super) named_brain: Option<String>,
     /// The name that the caller gives itself.
     pub(super) agent: String,
     /// `Idempotency-Key`.
@@ -42,11 +58,27 @@ pub(super) struct RestCall {
     /// The values in the path.
     pub(super) params: Vec<String>,
     pub(super) options: Options,
+    /// Of a route whose body is a message.
+    pub(super) body: Map<String, Value>,
+    /// The bytes that the request holds.
+    pub(super) held: Arc<HeldBytes>,
+    pub(super) conditions: Conditions,
     form: ListForm,
     is_mem0: bool,
     /// The URL without its query; only the path if the request names no host.
     url: String,
     query: String,
+}
+
+/// What a request brings besides its head.
+#[derive(Debug)]
+pub(super) struct RestInput {
+    /// The values in its path.
+    pub(super) params: Vec<String>,
+    pub(super) options: Options,
+    /// Of a route whose body is a message.
+    pub(super) body: Map<String, Value>,
+    pub(super) held: Arc<HeldBytes>,
 }
 
 /// The header that names the brain.
@@ -60,24 +92,30 @@ impl RestCall {
         site: &Arc<RestSite>,
         caller: Caller,
         head: &Parts,
-        (params, mut options): (Vec<String>, Options),
+        input: RestInput,
         (form, is_tls): (ListForm, bool),
     ) -> Result<Self> {
+        let RestInput {
+            params,
+            mut options,
+            body,
+            held,
+        } = input;
         let header = |name: &str| {
             let value = head.headers.get(name).map(|value| value.to_str());
             let value = value.transpose();
             value.map_err(|_| Refusal::invalid(name, "it must be text in ASCII"))
         };
         let (named, asked) = (header(BRAIN)?, options.text("brain")?);
-        let brain = match (named, asked) {
+        let named_brain = match (named, asked) {
             (Some(named), Some(asked)) if named != asked => {
                 let why = "the header x-amem-brain names another: name one";
                 return Err(Refusal::invalid("brain", why));
             }
-            (Some(named), _) => named.to_owned(),
-            (None, Some(asked)) => asked,
-            (None, None) => DEFAULT_BRAIN.to_owned(),
+            (Some(named), _) => Some(named.to_owned()),
+            (None, asked) => asked,
         };
+        let brain = named_brain.clone();
         let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = head.uri.authority().map(|host| host.as_str()).or(host);
         let scheme = if is_tls { "https" } else { "http" };
@@ -85,11 +123,15 @@ impl RestCall {
         Ok(Self {
             site: site.clone(),
             caller,
-            brain,
+            brain: brain.unwrap_or_else(|| DEFAULT_BRAIN.to_owned()),
+            named_brain,
             agent: header(AGENT)?.unwrap_or_default().to_owned(),
             key: header("idempotency-key")?.map(str::to_owned),
             params,
             options,
+            body,
+            held,
+            conditions: Conditions::of(&head.headers)?,
             form,
             is_mem0: is_mem0_client(&head.headers),
             url: front + head.uri.path(),

@@ -9,6 +9,7 @@ use hyper::StatusCode;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use serde_json::{Value, json};
 
+use super::conditions::CONDITION;
 use crate::http::status::status;
 use crate::ingress::admission::RETRY_MILLIS;
 use crate::refusal::Refusal;
@@ -75,6 +76,9 @@ fn name(code: Code) -> &'static str {
 
 /// Status and name of a refusal.
 fn kind(refusal: &Refusal) -> (StatusCode, &'static str) {
+    if refusal.metadata.contains_key(CONDITION) {
+        return (StatusCode::PRECONDITION_FAILED, "ConflictError");
+    }
     let row = REASONS.iter().find(|row| row.0 == refusal.reason);
     row.map_or_else(
         || (status(refusal.code), name(refusal.code)),
@@ -190,5 +194,13 @@ mod tests {
         assert_eq!(headers(&busy)[RETRY_AFTER], "2");
         let unknown = Refusal::new(Code::Unauthenticated, "TOKEN", "who");
         assert_eq!(headers(&unknown)[WWW_AUTHENTICATE], "Bearer");
+        let other = Refusal::new(Code::Aborted, "CONDITION", "changed");
+        assert_eq!(error(&other, true, true).0, 409);
+        let (status, body) = error(&other.with(CONDITION, "\"a.1\""), true, true);
+        assert_eq!(status, 412);
+        assert_eq!(
+            (&body["code"], &body["stored"]),
+            (&json!("CONDITION"), &json!("nothing"))
+        );
     }
 }

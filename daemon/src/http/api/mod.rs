@@ -1,4 +1,5 @@
-//! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0.
+//! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0 (`facts`); and the calls
+//! of amem.v1 with the JSON of their messages (`rpc`).
 //!
 //! A connection passes `ingress::accept` and `server`, a request `serve`: framing and origin, `ingress::admission`, its
 //! body and options, and the handler of its row in `routes`. Handlers (`facts`) make messages of `amem_proto` and call
@@ -14,6 +15,8 @@ mod cors;
 mod errors;
 mod output;
 
+mod conditions;
+
 mod body;
 mod framing;
 mod stream;
@@ -23,7 +26,9 @@ mod recent;
 mod route;
 
 mod facts;
+mod openapi;
 mod pages;
+mod rpc;
 
 mod serve;
 

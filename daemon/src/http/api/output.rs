@@ -1,8 +1,11 @@
 //! What a handler answers.
 
+use amem_proto::v1;
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
+
+use crate::calls::AnswerStream;
 
 /// The form of lists in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,27 +21,67 @@ pub(super) enum ListForm {
 pub(super) struct Output {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    pub(super) body: Vec<u8>,
+    pub(super) body: OutputBody,
+}
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(super) enum OutputBody {
+    Whole(Vec<u8>),
+    /// The messages of a subscription, as server-sent events.
+    Events(AnswerStream<v1::SubscribeResponse>),
 }
 
 impl Output {
     /// JSON.
     pub(super) fn json(status: StatusCode, value: &Value) -> Self {
-        let json = HeaderValue::from_static("application/json");
         Self {
             status,
-            headers: [(CONTENT_TYPE, json)].into_iter().collect(),
-            body: value.to_string().into_bytes(),
+            ..Self::json_bytes(value.to_string().into_bytes())
         }
+    }
+
+    /// JSON that is text already.
+    pub(super) fn json_bytes(body: Vec<u8>) -> Self {
+        Self::of_type("application/json", body)
     }
 
     /// A page of text.
     pub(super) fn text(status: StatusCode, content_type: &'static str, text: String) -> Self {
-        let content_type = HeaderValue::from_static(content_type);
         Self {
             status,
+            ..Self::of_type(content_type, text.into_bytes())
+        }
+    }
+
+    /// No body.
+    pub(super) fn empty(status: StatusCode) -> Self {
+        Self {
+            status,
+            headers: HeaderMap::new(),
+            body: OutputBody::Whole(Vec::new()),
+        }
+    }
+
+    /// Events, as they come.
+    pub(super) fn events(messages: AnswerStream<v1::SubscribeResponse>) -> Self {
+        let content_type = HeaderValue::from_static("text/event-stream");
+        let no_store = HeaderValue::from_static("no-store");
+        Self {
+            status: StatusCode::OK,
+            headers: [(CONTENT_TYPE, content_type), (CACHE_CONTROL, no_store)]
+                .into_iter()
+                .collect(),
+            body: OutputBody::Events(messages),
+        }
+    }
+
+    fn of_type(content_type: &'static str, body: Vec<u8>) -> Self {
+        let content_type = HeaderValue::from_static(content_type);
+        Self {
+            status: StatusCode::OK,
             headers: [(CONTENT_TYPE, content_type)].into_iter().collect(),
-            body: text.into_bytes(),
+            body: OutputBody::Whole(body),
         }
     }
 

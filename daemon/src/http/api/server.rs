@@ -23,7 +23,8 @@ use tokio_rustls::rustls::ServerConfig;
 use tower::Service;
 
 use super::body::UnreadAnswers;
-use super::call::RestSite;
+use super::call::{Description, RestSite};
+use super::openapi;
 use super::routes;
 use super::serve::{RestPeer, RestService};
 use super::stream::RestStream;
@@ -82,6 +83,10 @@ impl RestHandler {
             sources: PageSources {
                 brains: gateway.brains.clone(),
                 latencies: latencies.clone(),
+            },
+            description: Description {
+                document: || openapi::document().1,
+                page: openapi::page,
             },
             metrics: Default::default(),
             events: Default::default(),

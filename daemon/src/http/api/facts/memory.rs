@@ -4,6 +4,7 @@ use amem_proto::v1;
 use serde_json::json;
 
 use super::super::call::RestCall;
+use super::super::conditions::memory_tag;
 use super::super::output::Output;
 use super::shapes;
 use crate::refusal::{Refusal, Result};
@@ -16,7 +17,8 @@ pub(in super::super) async fn get(call: &mut RestCall) -> Result<Output> {
         as_of: None,
     };
     let fact = call.fact(request).await?.fact.unwrap_or_default();
-    Ok(shapes::memory(&fact)?.into())
+    let output = Output::from(shapes::memory(&fact)?);
+    Ok(call.conditions.tagged(output, &memory_tag(&fact)))
 }
 
 pub(in super::super) async fn update(call: &mut RestCall) -> Result<Output> {
