@@ -353,6 +353,7 @@ impl OneFactArgs {
             let request = v1::GetFactHistoryRequest {
                 brain: self.of.brain.clone(),
                 id: self.id.clone(),
+                page_size: 1_000,
                 page_token,
                 ..Default::default()
             };

@@ -16,13 +16,13 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::limits::{KEPT_ANSWER_PART_BYTES, KEPT_ANSWER_PART_NAMES};
-use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{PendingEntry, WorkContext};
 use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
-    SupportRecord, TurnRecord, answer_key, name_key, path, scoped_keys, turn_key,
+    SupportRecord, TurnRecord, answer_key, name_key, scoped_keys, turn_key,
 };
+use crate::stored_turns::{stored_turn, turn_event};
 use crate::support::{sources_of, supports_of};
 
 /// The text of the end of a memory: it says nothing of what ended.
@@ -61,56 +61,17 @@ pub(crate) struct BatchPlan<'v> {
     turns: HashMap<Uuid, (End, Uuid)>,
     said: HashMap<Uuid, Micros>,
     /// The vectors of the new texts: a turn that is a memory as it is has the same.
-    vectors: HashMap<&'v str, Vec<f32>>,
+    vectors: HashMap<&'v str, &'v [f32]>,
 }
 
 /// The text of a change, and its vector.
-fn new_vector(op: &FactOp) -> Option<(&str, Vec<f32>)> {
+fn new_vector(op: &FactOp) -> Option<(&str, &[f32])> {
     match op {
         FactOp::Add { fact, .. } | FactOp::Update { fact, .. } => {
-            Some((&fact.text, fact.vector.clone()?))
+            Some((&fact.text, fact.vector.as_deref()?))
         }
         FactOp::Support { .. } | FactOp::Delete { .. } => None,
     }
-}
-
-/// The event of a turn in a brain, and whether it may be an end of an edge.
-pub(crate) fn turn_event(view: &View, id: Uuid) -> Result<Option<(NodeId, TurnRecord, Micros)>> {
-    for node in events_with(view, path::TURN_ID, &id.to_string())? {
-        let node = view.node(node)?;
-        if node.is_forgotten() || node.is_erased() {
-            continue;
-        }
-        let found = EventAttributes::read(&node)?.and_then(|attributes| attributes.turn);
-        if let Some(turn) = found.filter(|turn| turn.id == id) {
-            return Ok(Some((node.id(), turn, node.happened()?)));
-        }
-    }
-    Ok(None)
-}
-
-/// The turn that is stored under a scope with this text and time.
-pub(crate) fn stored_turn(
-    view: &View,
-    scope: &FactScope,
-    hash: &str,
-    time: Micros,
-) -> Result<Option<(NodeId, Uuid)>> {
-    let key = turn_key(scope, hash, time);
-    for node in events_with(view, path::TURN_KEY, &key)? {
-        let node = view.node(node)?;
-        if node.is_forgotten() || node.is_erased() {
-            continue;
-        }
-        let Some(attributes) = EventAttributes::read(&node)? else {
-            continue;
-        };
-        let is_same = attributes.scope() == *scope && node.event_time()? == Some(time);
-        if let Some(turn) = attributes.turn.filter(|turn| is_same && turn.hash == hash) {
-            return Ok(Some((node.id(), turn.id)));
-        }
-    }
-    Ok(None)
 }
 
 fn role_name(role: Role) -> &'static str {
@@ -217,7 +178,10 @@ impl<'v> BatchPlan<'v> {
         let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
-        event.vector = self.vectors.get(turn.text.as_str()).cloned();
+        event.vector = self
+            .vectors
+            .get(turn.text.as_str())
+            .map(|vector| vector.to_vec());
         let at = self.push(event);
         self.turns.insert(turn.id, (End::New(at), turn.id));
         Ok(())

@@ -23,7 +23,7 @@ use amem_store::mutation::{Answer, Mutation};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::batch_plan::{BatchPlan, stored_turn};
+use crate::batch_plan::BatchPlan;
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
@@ -33,6 +33,7 @@ use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope, shortest_list};
+use crate::stored_turns::stored_turn;
 
 type MemoryResult<T> = amem_memory::Result<T>;
 

@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::facts::Facts;
 use crate::feedback::{FactFeedback, feedback_of};
 use crate::history::{HistoryEntry, history};
+use crate::limits::FACT_PAGE_MAX;
 use crate::listing::{FactCursor, ListRequest};
 use crate::scope_plan::FactMoment;
 
@@ -54,7 +55,7 @@ impl FactCursor {
 /// All records of a memory.
 fn whole_history(view: &View, id: Uuid, scope: &FactScope) -> Result<Vec<HistoryEntry>> {
     let (mut all, mut after) = (Vec::new(), None);
-    while let Some(page) = history(view, id, scope, after)? {
+    while let Some(page) = history(view, id, scope, (FACT_PAGE_MAX, after))? {
         all.extend(page.entries);
         after = page.next;
         if after.is_none() {

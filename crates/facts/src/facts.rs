@@ -280,16 +280,16 @@ impl Facts<'_> {
         }
     }
 
-    /// A page of the history of a memory within a scope, from the cursor of the page before on; sources of other scopes
-    /// have no text. Errors: `NotFound`.
+    /// A page of the history of a memory within a scope, from the cursor of the page before on: at most `limit`
+    /// records, fewer if they are large; sources of other scopes have no text. Errors: `NotFound`.
     pub fn history(
         &self,
         id: Uuid,
         scope: &FactScope,
-        after: Option<u64>,
+        (limit, after): (usize, Option<u64>),
         moment: &FactMoment,
     ) -> Result<MemoryHistory> {
-        let found = history::history(&moment.view, id, scope, after)?;
+        let found = history::history(&moment.view, id, scope, (limit, after))?;
         let seen = found.filter(|history| scope.covers(&history.scope));
         seen.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
     }
@@ -326,16 +326,7 @@ impl Facts<'_> {
     /// Before a turn is erased: memories whose newest version only it supported say again what an earlier version said,
     /// in a version of their own. Returns their ids. Errors: `Changed`.
     pub fn outlast_source(&self, turn: Uuid, scope: &FactScope, now: Micros) -> Result<Vec<Uuid>> {
-        let mut batch = FactBatch {
-            // Each memory keeps its own.
-            scope: FactScope::default(),
-            at: now,
-            expected_version: None,
-            turns: Vec::new(),
-            ops: Vec::new(),
-            pending: Vec::new(),
-            answered: None,
-        };
+        let mut batch = FactBatch::of_any_scopes(now);
         let mut outlasting = Vec::new();
         let view = self.brain.view();
         for (head, earlier) in outlasting_versions(&view, scope, turn)? {

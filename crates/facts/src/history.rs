@@ -7,12 +7,12 @@ use amem_memory::FactScope;
 use amem_memory::store::{HistoryEvent, HistoryRecord};
 use uuid::Uuid;
 
-use crate::batch_plan::turn_event;
 use crate::error::Result;
 use crate::feedback::{FactFeedback, feedback_events};
-use crate::limits::{HISTORY_PAGE_BYTES, HISTORY_TURN_BYTES, HISTORY_TURNS_MAX};
+use crate::limits::{FACT_PAGE_MAX, HISTORY_PAGE_BYTES, HISTORY_TURN_BYTES, HISTORY_TURNS_MAX};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::EventAttributes;
+use crate::stored_turns::turn_event;
 use crate::support::{sources_of, supports_of};
 
 /// A turn that a version is from.
@@ -67,7 +67,10 @@ fn source(view: &View, id: Uuid, scope: &FactScope) -> Result<SourceTurn> {
         Some((node, turn, time)) => {
             let node = view.node(node)?;
             let text = node.text()?;
-            let end = text.floor_char_boundary(HISTORY_TURN_BYTES.min(text.len()));
+            let mut end = HISTORY_TURN_BYTES.min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
             SourceTurn {
                 id,
                 role: turn.role,
@@ -113,6 +116,7 @@ fn feedback_entry(memory: Uuid, node: NodeId, feedback: FactFeedback) -> History
 /// A page of a history: from an event on, as many records as fit.
 struct HistoryPage {
     after: Option<u64>,
+    limit: usize,
     bytes: usize,
     entries: Vec<HistoryEntry>,
     /// The last event of the page, once there is one more.
@@ -133,7 +137,8 @@ impl HistoryPage {
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
         let turns: usize = entry.turns.iter().map(|turn| turn.text.len()).sum();
         self.bytes += texts + turns;
-        if self.bytes > HISTORY_PAGE_BYTES && !self.entries.is_empty() {
+        let is_large = self.bytes > HISTORY_PAGE_BYTES && !self.entries.is_empty();
+        if is_large || self.entries.len() == self.limit {
             self.next = Some(self.last);
             return;
         }
@@ -147,7 +152,7 @@ pub(crate) fn history(
     view: &View,
     id: Uuid,
     scope: &FactScope,
-    after: Option<u64>,
+    (limit, after): (usize, Option<u64>),
 ) -> Result<Option<MemoryHistory>> {
     let chain = MemoryChain::of(view, id)?;
     let Some(last) = chain.last_version() else {
@@ -155,6 +160,7 @@ pub(crate) fn history(
     };
     let mut page = HistoryPage {
         after,
+        limit: limit.clamp(1, FACT_PAGE_MAX),
         bytes: 0,
         entries: Vec::new(),
         next: None,

@@ -37,6 +37,7 @@ mod pending_index;
 mod pending_work;
 mod review;
 mod search;
+mod stored_turns;
 mod support;
 mod users;
 

@@ -9,13 +9,14 @@ use amem_memory::{ContentPart, Error as MemoryError, FactFilter, FactScope, Mess
 use amem_store::mutation::{Ingest, Mutation};
 use uuid::Uuid;
 
-use crate::batch_plan::{hide_all, pending_event, turn_event};
+use crate::batch_plan::{hide_all, pending_event};
 use crate::brain_store::BrainStore;
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::memory_chain::MemoryChain;
 use crate::pending_work::{PendingEntry, WorkContext, open_work};
 use crate::record::PendingState;
+use crate::stored_turns::turn_event;
 
 /// What became of pending work.
 #[derive(Debug, Clone, PartialEq)]

@@ -75,8 +75,8 @@ impl FactScope {
         pairs.all(|((_, wanted), (_, found))| wanted.is_none() || wanted == found)
     }
 
-    /// True if what is said in this scope may change a memory of the scope `of`: it covers it, and names its person if it
-    /// has one. What an agent hears from nobody in particular says nothing about one of its users.
+    /// True if what is said in this scope may change a memory of the scope `of`: it covers it, and names its person if
+    /// there is one. What an agent hears from nobody in particular says nothing about one of its users.
     pub fn may_change(&self, of: &Self) -> bool {
         self.covers(of) && (of.user.is_none() || of.user == self.user)
     }

@@ -22,8 +22,6 @@ use crate::limits::{EXPORTS_MAX, FACTS_PART_BYTES, FACTS_PART_MAX, PARTS_WAITING
 use crate::refusal::{Refusal, Result};
 
 impl ScopedRequest for v1::ExportFactsRequest {
-    const NAME: &'static str = "ExportFactsRequest";
-
     fn scope_mut(&mut self) -> &mut Option<v1::Scope> {
         &mut self.scope
     }

@@ -288,8 +288,8 @@ impl Handle for v1::GetFactHistoryRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let (id, scope) = (id(&request.id)?, scope(request.scope));
-        let after = cursor(&request.page_token)?;
-        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, after, at);
+        let page = (page_size(request.page_size), cursor(&request.page_token)?);
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, page, at);
         let (moment, history) = gateway
             .read_facts(caller, &request.brain, None, work)
             .await?;

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_proto::answer::{Code, Question};
-use amem_proto::calls::CALLS;
 use amem_proto::v1;
 use tokio::sync::{Semaphore, watch};
 
@@ -154,17 +153,8 @@ impl Gateway {
 
 /// A request about facts. The dispatch needs it, so that no call of FactService leaves the scope of a token.
 pub(crate) trait ScopedRequest {
-    /// The name of its message.
-    const NAME: &'static str;
-
     /// The scope of the request.
     fn scope_mut(&mut self) -> &mut Option<v1::Scope>;
-
-    /// True if it changes the brain.
-    fn is_change() -> bool {
-        let call = CALLS.iter().find(|call| call.request == Self::NAME);
-        call.is_some_and(|call| call.permission == v1::Permission::Write)
-    }
 
     /// Fills in the scope of the caller's token; returns the caller as it may execute the request then.
     fn put_within(&mut self, caller: &Caller) -> Result<Caller> {
@@ -178,8 +168,6 @@ pub(crate) trait ScopedRequest {
 macro_rules! scoped {
     ($($method:ident $request:ident $response:ident;)*) => {
         $(impl ScopedRequest for v1::$request {
-            const NAME: &'static str = stringify!($request);
-
             fn scope_mut(&mut self) -> &mut Option<v1::Scope> {
                 &mut self.scope
             }
@@ -207,16 +195,5 @@ pub(super) fn page_size(asked: u32) -> usize {
     match asked as usize {
         0 => LIST_PAGE_MAX,
         asked => asked.min(LIST_PAGE_MAX),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_about_facts_know_whether_they_change_the_brain() {
-        assert!(v1::AddFactsRequest::is_change() && v1::ResetFactsRequest::is_change());
-        assert!(!v1::SearchFactsRequest::is_change() && !v1::ListFactsRequest::is_change());
     }
 }

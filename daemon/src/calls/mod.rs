@@ -46,5 +46,5 @@ mod status;
 
 pub(crate) use answers::{AnswerLease, AnswerStream};
 pub use command::IntoCommand;
-pub(crate) use gateway::{Gateway, ScopedRequest};
+pub(crate) use gateway::Gateway;
 pub use validate::Validate;

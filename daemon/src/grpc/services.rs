@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use amem_proto::calls::CALLS;
 use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use amem_proto::v1::brain_service_server::BrainService;
@@ -17,9 +18,7 @@ use tokio_stream::{Stream, StreamExt};
 use tonic::{Request, Response, Status, Streaming};
 
 use crate::auth::Caller;
-use crate::calls::{
-    AnswerStream, Gateway, ScopedRequest, fact_export, ingest_stream, merge, subscribe, transfer,
-};
+use crate::calls::{AnswerStream, Gateway, fact_export, ingest_stream, merge, subscribe, transfer};
 use crate::refusal::{Refusal, Result};
 
 /// All services of the daemon.
@@ -61,10 +60,11 @@ where
 }
 
 /// The response, with the bytes that it holds until it is read; a refusal if there is no room for them.
-fn counted<R, T: Message>(
+fn counted<T: Message>(
     gateway: &Gateway,
     caller: &Caller,
     answer: T,
+    _: &str,
 ) -> Result<Response<T>, Status> {
     let lease = gateway.answers_to(caller).lease(&answer)?;
     let mut response = Response::new(answer);
@@ -76,21 +76,27 @@ fn counted<R, T: Message>(
 
 /// The response to a change: it is smaller than the request, whose bytes count until it is read, and must not be
 /// refused once the change is done.
-fn uncounted<R, T>(_: &Gateway, _: &Caller, answer: T) -> Result<Response<T>, Status> {
+fn uncounted<T>(_: &Gateway, _: &Caller, answer: T, _: &str) -> Result<Response<T>, Status> {
     Ok(Response::new(answer))
 }
 
-/// The response to a request about facts: that to a change must not be refused once the change is done.
-fn told<R: ScopedRequest, T: Message>(
+/// The response to a request about facts, by its message: that to a change must not be refused once the change is done.
+fn told<T: Message>(
     gateway: &Gateway,
     caller: &Caller,
     answer: T,
+    request: &str,
 ) -> Result<Response<T>, Status> {
-    if R::is_change() {
-        uncounted::<R, T>(gateway, caller, answer)
-    } else {
-        counted::<R, T>(gateway, caller, answer)
+    match is_change(request) {
+        true => uncounted(gateway, caller, answer, request),
+        false => counted(gateway, caller, answer, request),
     }
+}
+
+/// True if a request changes a brain.
+fn is_change(request: &str) -> bool {
+    let call = CALLS.iter().find(|call| call.request == request);
+    call.is_some_and(|call| call.permission == v1::Permission::Write)
 }
 
 /// Implements a service: its RPCs without streams by a method of `Gateway`, the others as given.
@@ -107,7 +113,7 @@ macro_rules! service {
             ) -> Result<Response<v1::$response>, Status> {
                 let (caller, request) = parts(request)?;
                 let answer = self.0.$way(&caller, request).await?;
-                $respond::<v1::$request, _>(&self.0, &caller, answer)
+                $respond(&self.0, &caller, answer, stringify!($request))
             })*
         }
     };
@@ -210,3 +216,14 @@ amem_proto::for_each_memory_call!(memory);
 amem_proto::for_each_brain_call!(brain);
 amem_proto::for_each_admin_call!(admin);
 amem_proto::for_each_fact_call!(fact);
+
+#[cfg(test)]
+mod tests {
+    use super::is_change;
+
+    #[test]
+    fn requests_about_facts_are_told_by_whether_they_change_the_brain() {
+        assert!(is_change("AddFactsRequest") && is_change("ResetFactsRequest"));
+        assert!(!is_change("SearchFactsRequest") && !is_change("ListFactsRequest"));
+    }
+}

@@ -113,7 +113,11 @@ fn ids_that_name_nothing_are_refused() {
     );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     let moment = facts.moment(None).unwrap();
-    let error = memory(facts.history(unknown, &alice(), None, &moment).unwrap_err());
+    let error = memory(
+        facts
+            .history(unknown, &alice(), (1_000, None), &moment)
+            .unwrap_err(),
+    );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
 }
 
@@ -124,7 +128,11 @@ fn a_memory_of_another_scope_does_not_exist() {
     let facts = bench.facts();
     let moment = facts.moment(None).unwrap();
     assert_eq!(facts.get(id, &bob(), bench.now(), &moment).unwrap(), None);
-    let error = memory(facts.history(id, &bob(), None, &moment).unwrap_err());
+    let error = memory(
+        facts
+            .history(id, &bob(), (1_000, None), &moment)
+            .unwrap_err(),
+    );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     let error = memory(facts.delete(id, &bob(), bench.now(), None).unwrap_err());
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");

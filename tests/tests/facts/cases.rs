@@ -177,7 +177,7 @@ fn case_13_a_reset_leaves_neither_memories_nor_history() {
     assert!(bench.texts(&alice()).is_empty() && bench.texts(&bob()).is_empty());
     let facts = bench.facts();
     let moment = facts.moment(None).unwrap();
-    let gone = facts.history(id, &FactScope::default(), None, &moment);
+    let gone = facts.history(id, &FactScope::default(), (1_000, None), &moment);
     assert!(gone.is_err(), "{gone:?}");
     assert!(
         facts

@@ -1,4 +1,4 @@
-//! Answers have a size: what has no room goes to the next page, or is told.
+//! Answers have a size: what has no room goes to the next page, or the answer names it.
 
 use amem_facts::ListRequest;
 use amem_facts::limits::{FACT_PAGE_BYTES, HISTORY_TURN_BYTES, HISTORY_TURNS_MAX};
@@ -61,7 +61,7 @@ fn histories_of_large_versions_have_pages() {
     let moment = facts.moment(None).unwrap();
     let (mut after, mut told, mut pages) = (None, Vec::new(), 0);
     loop {
-        let page = facts.history(id, &alice(), after, &moment).unwrap();
+        let page = facts.history(id, &alice(), (20, after), &moment).unwrap();
         pages += 1;
         told.extend(page.entries.into_iter().map(|entry| entry.record));
         after = page.next;

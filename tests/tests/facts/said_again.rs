@@ -172,7 +172,7 @@ fn a_reset_takes_what_a_wider_scope_was_answered() {
     };
     bench.add("I like lapsang tea", &own);
     bench.add("I like oolong tea", &bob());
-    // The wider scope is told what the narrower one says.
+    // The answer to the wider scope has what the narrower one says.
     let asked = keyed(
         &bench,
         "I like lapsang tea very much. I like lapsang tea.",

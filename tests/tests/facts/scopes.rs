@@ -52,7 +52,7 @@ fn a_history_shows_no_sentence_that_was_said_in_a_wider_scope() {
     let facts = bench.facts();
     let moment = facts.moment(None).unwrap();
     let said = |scope: &FactScope| -> Vec<String> {
-        let history = facts.history(id, scope, None, &moment).unwrap();
+        let history = facts.history(id, scope, (1_000, None), &moment).unwrap();
         let turns = history.entries.into_iter().flat_map(|entry| entry.turns);
         turns.map(|turn| turn.text).collect()
     };
@@ -60,7 +60,7 @@ fn a_history_shows_no_sentence_that_was_said_in_a_wider_scope() {
     assert_eq!(said(&alice()), ["I live in Porto", "I moved to Rome"]);
     assert!(
         facts
-            .history(id, &of("alice", "notes"), None, &moment)
+            .history(id, &of("alice", "notes"), (1_000, None), &moment)
             .is_err()
     );
     assert!(facts.events_of_source(second.turns[0], &narrow).is_err());

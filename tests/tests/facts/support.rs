@@ -282,7 +282,7 @@ impl Bench {
         let facts = self.facts();
         let moment = facts.moment(None).unwrap();
         facts
-            .history(id, &FactScope::default(), None, &moment)
+            .history(id, &FactScope::default(), (1_000, None), &moment)
             .unwrap()
     }
 }

@@ -114,9 +114,7 @@ fn theirs(graph: &MemoryGraph, question: &str) -> Outcome<usize> {
 
 /// The mean length of a text, or what a quarter of them do not exceed, if that is less; 16 at least.
 fn usual_length(index: &TermIndex, lengths: &DocLengths) -> f64 {
-    let mut all: Vec<u32> = (0..index.doc_count() as u64)
-        .map(|id| lengths.get(id))
-        .collect();
+    let mut all: Vec<u32> = (0..index.doc_count()).map(|id| lengths.get(id)).collect();
     all.sort_unstable();
     let quarter = all.get(all.len().div_ceil(4).saturating_sub(1)).copied();
     f64::from(index.avg_doc_length()).min(f64::from(quarter.unwrap_or_default().max(16)))

@@ -9,7 +9,7 @@ use crate::sync::{Mutex, OnceLock, PoisonError};
 use crate::types::Lsn;
 
 /// Lists held at once; the one not used for longest goes first.
-const LISTS_MAX: usize = 64;
+const LISTS_MAX: usize = 1_024;
 /// Ids held at once, 16 MiB. One longer list is held alone.
 const IDS_MAX: usize = 4 << 20;
 

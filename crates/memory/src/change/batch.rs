@@ -7,7 +7,7 @@ use uuid::Uuid;
 use amem_format::types::Micros;
 
 use super::request::UpdateRequest;
-use super::run::{NO_VECTOR, current, deletion, new_text, new_version, of_any_scopes};
+use super::run::{NO_VECTOR, current, deletion, new_text, new_version};
 use crate::add::AddEvent;
 use crate::error::{Error, Result};
 use crate::limits::{BATCH_CHANGES_MAX, COMMIT_TRIES_MAX};
@@ -82,7 +82,7 @@ pub fn delete_many(
     check_count(ids.len())?;
     until_unchanged(|| {
         let mut seen = HashSet::new();
-        let mut batch = of_any_scopes(now);
+        let mut batch = FactBatch::of_any_scopes(now);
         let mut outcomes = Vec::new();
         for &id in ids {
             let looked = if seen.insert(id) {
@@ -157,7 +157,7 @@ fn updates(planned: Vec<PlannedUpdate<'_>>, now: Micros, embedder: &dyn Embedder
     let texts: Vec<String> = planned.iter().map(of).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let mut vectors = embedder.embed(&texts).into_iter();
-    let mut batch = of_any_scopes(now);
+    let mut batch = FactBatch::of_any_scopes(now);
     // Work is of one scope.
     let mut left: Vec<(FactScope, PendingWork)> = Vec::new();
     for PlannedUpdate { request, item } in planned {

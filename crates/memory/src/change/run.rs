@@ -45,20 +45,6 @@ fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
     }
 }
 
-/// A batch of changes of any scopes: each memory keeps its own.
-pub(super) fn of_any_scopes(now: Micros) -> FactBatch {
-    FactBatch {
-        scope: FactScope::default(),
-        at: now,
-        // Each memory is checked by its text.
-        expected_version: None,
-        turns: Vec::new(),
-        ops: Vec::new(),
-        pending: Vec::new(),
-        answered: None,
-    }
-}
-
 /// Gives a memory a new text, or new keys. Returns the memory as it is then.
 ///
 /// `scope` is what the caller may see; `FactScope::default()` is everything. Errors: `NotFound`, `Deleted`, `Changed`
@@ -198,7 +184,7 @@ pub fn delete_all(
             return Ok(deleted);
         }
         // Memories of "user alice" may have an agent as well; each is checked by its text.
-        let mut batch = of_any_scopes(now);
+        let mut batch = FactBatch::of_any_scopes(now);
         batch.ops = page.items.iter().map(deletion).collect();
         match store.commit(&batch) {
             Ok(()) => (deleted, tries) = (deleted + page.items.len() as u64, 1),

@@ -174,7 +174,7 @@ fn without(text: &str, open: &str, close: &str, goes_without_end: bool) -> Optio
     (rest.len() < text.len()).then(|| kept + rest)
 }
 
-/// The text without invisible characters. Joiners stay between characters that need them: those of emoji, Persian, Hindi.
+/// The text without invisible characters. Joiners stay between characters that need them, as in emoji and Persian.
 fn visible(text: &str) -> String {
     let mut before = ' ';
     let is_shown = |c: &char| {

@@ -142,3 +142,18 @@ pub struct FactBatch {
     /// What a repetition of the request gets.
     pub answered: Option<NewAnswer>,
 }
+
+impl FactBatch {
+    /// No changes yet, of any scopes: each memory keeps its own, and is checked by its text.
+    pub fn of_any_scopes(at: Micros) -> Self {
+        Self {
+            scope: FactScope::default(),
+            at,
+            expected_version: None,
+            turns: Vec::new(),
+            ops: Vec::new(),
+            pending: Vec::new(),
+            answered: None,
+        }
+    }
+}

@@ -341,10 +341,11 @@ impl FactStore for NaiveStore {
         self.pending
             .borrow_mut()
             .extend(batch.pending.iter().cloned());
-        if let Some((name, request_hash, answer)) = &batch.answered {
+        if let Some(kept) = &batch.answered {
+            let name = &kept.key;
             let kept = StoredAnswer {
-                request_hash: request_hash.clone(),
-                answer: answer.clone(),
+                request_hash: kept.request_hash.clone(),
+                answer: kept.answer.clone(),
             };
             self.answers
                 .borrow_mut()

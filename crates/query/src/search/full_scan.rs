@@ -7,22 +7,10 @@
 
 use crate::search::base_score::BaseScores;
 use crate::search::near_scan::steps;
-use crate::search::spread::DIRECTIONS;
+use crate::search::spread::{DIRECTIONS, SpreadShares};
 use amem_format::error::Result;
 use amem_format::types::{NodeId, SessionId};
 use amem_format::view::{Direction, GraphReader, View};
-
-/// The shares of their base scores that events lend.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SpreadShares {
-    /// One step away, and two.
-    pub(super) first: f32,
-    pub(super) second: f32,
-    /// A short question just before.
-    pub(super) question: f32,
-    /// The best of the session.
-    pub(super) session: f32,
-}
 
 /// Upper bounds by id: base score plus what neighbours and session spread. Any event before counts as a short question.
 pub(super) fn bounds(

@@ -10,9 +10,8 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::search::base_score::BaseScores;
-use crate::search::full_scan::SpreadShares;
 use crate::search::short_question::ShortQuestions;
-use crate::search::spread::{DIRECTIONS, compact_id};
+use crate::search::spread::{DIRECTIONS, SpreadShares, compact_id};
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
 use amem_format::types::{EdgeType, NodeId, SessionId};
@@ -109,8 +108,8 @@ pub(super) fn reaching(
     (max, floor): (f32, f32),
 ) -> Result<Option<Vec<ScoredEvent>>> {
     let near = 2.0 * (shares.first + TWO_STEPS * shares.second) + shares.question;
-    // Below this, with its neighbours below it as well, and those two steps away below `TWO_STEPS` of it, an event stays
-    // below the floor.
+    // An event below this stays below the floor if its neighbours are below it as well, and those two steps away below
+    // `TWO_STEPS` of it.
     let low = (floor - shares.session * max) / (1.0 + near);
     let nodes = view.nodes() as usize;
     if low <= 0.0 {
@@ -120,7 +119,7 @@ pub(super) fn reaching(
         return Ok(None);
     };
     let web = view.graph()?;
-    let mut lent = Lent::new(nodes, max);
+    let mut lent = LentScores::new(nodes, max);
     let lends = near > 0.0;
     if lends {
         lent.spread(&web, &high, low)?;
@@ -197,7 +196,7 @@ fn refine(
 
 /// What events of high base scores lend to those near them: by direction one step away, and two. A byte stands for
 /// a score, rounded up: a brain of a million events has to be cheap to write down.
-struct Lent {
+struct LentScores {
     max: f32,
     best: Vec<[u8; 4]>,
     touched: Vec<u32>,
@@ -208,7 +207,7 @@ thread_local! {
     static KEPT: RefCell<Vec<[u8; 4]>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Drop for Lent {
+impl Drop for LentScores {
     fn drop(&mut self) {
         let mut best = std::mem::take(&mut self.best);
         if best.len() > KEPT_EVENTS_MAX {
@@ -221,7 +220,7 @@ impl Drop for Lent {
     }
 }
 
-impl Lent {
+impl LentScores {
     fn new(nodes: usize, max: f32) -> Self {
         let mut best = KEPT.take();
         best.resize(nodes, [0; 4]);

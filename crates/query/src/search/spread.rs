@@ -36,6 +36,18 @@ pub(super) struct NearScores {
     pub(super) before: f32,
 }
 
+/// The shares of their base scores that events lend.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SpreadShares {
+    /// One step away, and two.
+    pub(super) first: f32,
+    pub(super) second: f32,
+    /// A short question just before.
+    pub(super) question: f32,
+    /// The best of the session.
+    pub(super) session: f32,
+}
+
 /// Maximum neighbours of an event to prefetch.
 const PREFETCHED_MAX: usize = 8;
 

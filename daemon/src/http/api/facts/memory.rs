@@ -1,12 +1,15 @@
 //! One memory: its state, its changes, its history.
 
+use amem_proto::answer::Code;
 use amem_proto::v1;
+use prost::Message;
 use serde_json::json;
 
 use super::super::call::RestCall;
 use super::super::conditions::memory_tag;
 use super::super::output::Output;
 use super::shapes;
+use crate::limits::HTTP_ANSWER_BYTES_MAX;
 use crate::refusal::{Refusal, Result};
 
 pub(in super::super) async fn get(call: &mut RestCall) -> Result<Output> {
@@ -56,12 +59,28 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
 
 pub(in super::super) async fn history(call: &mut RestCall) -> Result<Output> {
     let (id, scope) = (call.param(0)?.to_owned(), call.options.scope()?);
-    let request = v1::GetFactHistoryRequest {
+    let mut request = v1::GetFactHistoryRequest {
         brain: call.brain.clone(),
         id: id.clone(),
         scope: scope.clone(),
+        ..v1::GetFactHistoryRequest::default()
     };
-    let records = call.fact(request).await?.records;
+    let (mut records, mut bytes) = (Vec::new(), 0);
+    loop {
+        let page = call.fact(request.clone()).await?;
+        bytes += page.encoded_len();
+        if bytes > HTTP_ANSWER_BYTES_MAX {
+            let message = format!(
+                "the history has more than {HTTP_ANSWER_BYTES_MAX} bytes, the limit: read it with `amemctl fact history`"
+            );
+            return Err(Refusal::new(Code::InvalidArgument, "ANSWER_SIZE", message));
+        }
+        records.extend(page.records);
+        if page.next_page_token.is_empty() {
+            break;
+        }
+        request.page_token = page.next_page_token;
+    }
     // Records do not say whose they are. A memory that ended has no state to ask.
     let get = v1::GetFactRequest {
         brain: call.brain.clone(),
