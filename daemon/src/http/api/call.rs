@@ -6,7 +6,7 @@ use amem_proto::v1;
 use hyper::header::HOST;
 use hyper::http::request::Parts;
 use serde_json::{Map, Value};
-use uuid::Uuid;
+use uuid::{Builder, Uuid, Version};
 
 use super::conditions::Conditions;
 use super::options::Options;
@@ -87,6 +87,14 @@ const BRAIN: &str = "x-amem-brain";
 /// The header with the name of the calling agent.
 const AGENT: &str = "x-amem-agent";
 
+/// The id of a request that has a key. Each caller has keys of its own. Ids are of version 7, whose time means nothing.
+fn request_id(principal: &str, key: &str) -> Uuid {
+    let name = format!("{principal}\0{key}");
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+    let id = Builder::from_bytes(hash.into_bytes());
+    id.with_version(Version::SortRand).into_uuid()
+}
+
 impl RestCall {
     pub(super) fn new(
         site: &Arc<RestSite>,
@@ -152,9 +160,11 @@ impl RestCall {
 
     /// The options of a change that the key makes repeatable.
     pub(super) fn repeatable(&self) -> v1::WriteOptions {
-        let id = |key: &String| Uuid::new_v5(&Uuid::NAMESPACE_OID, key.as_bytes()).to_string();
+        let key = self.key.as_ref();
         v1::WriteOptions {
-            request_id: self.key.as_ref().map_or(String::new(), id),
+            request_id: key.map_or(String::new(), |key| {
+                request_id(&self.caller.principal, key).to_string()
+            }),
             ..self.once()
         }
     }
