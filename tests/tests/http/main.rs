@@ -14,6 +14,7 @@ mod client;
 
 mod calls;
 mod clients;
+mod codings;
 mod events;
 mod guide;
 mod hostile;

@@ -1,6 +1,6 @@
 //! Bodies: those of requests as they arrive, and those of answers until they are read.
 //!
-//! Promises: a request that is too large, of another type, cut off or too slow is refused; its bytes count while it is
+//! Promises: a request that is too large, packed or not, of another type, cut off or too slow is refused; its bytes count while it is
 //! in progress. An answer holds its slot until it was read, and a connection on which an answer is not read ends after
 //! `UNREAD_AFTER`. Not here: what is in them (`json`).
 
@@ -20,6 +20,7 @@ use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use tokio::time::{sleep, timeout};
 
+use super::coding::{Coding, too_large};
 use crate::calls::AnswerLease;
 use crate::ingress::latency::CallTimer;
 use crate::ingress::load::{CallSlot, HeldBytes};
@@ -34,14 +35,10 @@ pub(super) async fn receive(
     held: &HeldBytes,
     wait: Duration,
 ) -> Result<Vec<u8>> {
-    let too_large = || {
-        let message =
-            format!("the body has more than {bytes_max} bytes, the limit: send less per request");
-        Refusal::new(Code::InvalidArgument, "BODY_SIZE", message)
-    };
     if announced(headers).is_some_and(|bytes| bytes > bytes_max) {
-        return Err(too_large());
+        return Err(too_large(bytes_max));
     }
+    let coding = Coding::of_body(headers)?;
     let mut bytes = Vec::new();
     loop {
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
@@ -65,16 +62,41 @@ pub(super) async fn receive(
         };
         if let Ok(part) = frame.into_data() {
             if (bytes.len() + part.len()) as u64 > bytes_max {
-                return Err(too_large());
+                return Err(too_large(bytes_max));
             }
             bytes.extend_from_slice(&part);
             held.hold(bytes.len() as u64)?;
         }
     }
-    if !bytes.is_empty() {
-        check_type(headers)?;
+    if bytes.is_empty() {
+        return Ok(bytes);
     }
+    check_type(headers)?;
+    match coding {
+        None => Ok(bytes),
+        Some(coding) => unpacked(coding, bytes, bytes_max, held).await,
+    }
+}
+
+/// The bytes of a packed body. While it is unpacked, it counts as a whole body beside itself.
+async fn unpacked(
+    coding: Coding,
+    packed: Vec<u8>,
+    bytes_max: u64,
+    held: &HeldBytes,
+) -> Result<Vec<u8>> {
+    held.hold(packed.len() as u64 + bytes_max)?;
+    let bytes = waiting(move || coding.unpack(&packed, bytes_max)).await??;
+    held.hold(bytes.len() as u64)?;
     Ok(bytes)
+}
+
+/// Runs work that takes a while on a thread that may wait.
+pub(super) async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|why| Refusal::internal(format!("a body was not read or made: {why}")))
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {

@@ -8,6 +8,7 @@ use hyper::http::request::Parts;
 use serde_json::{Map, Value};
 use uuid::{Builder, Uuid, Version};
 
+use super::background::BackgroundWork;
 use super::conditions::Conditions;
 use super::options::Options;
 use super::output::ListForm;
@@ -19,7 +20,7 @@ use crate::calls::gateway::{Handle, ScopedRequest};
 use crate::http::page_cache::PageCache;
 use crate::http::pages::PageSources;
 use crate::ingress::credentials::is_mem0_client;
-use crate::ingress::load::HeldBytes;
+use crate::ingress::load::CallSlot;
 use crate::refusal::{Refusal, Result};
 
 /// The description of all routes. It is made of the table of routes, which names the handlers that send it: so they get
@@ -39,6 +40,7 @@ pub(super) struct RestSite {
     pub(super) sources: PageSources,
     pub(super) description: Description,
     pub(super) metrics: PageCache,
+    pub(super) background: BackgroundWork,
     pub(super) events: RecentEvents,
     pub(super) exports: RecentExports,
 }
@@ -60,8 +62,8 @@ pub(super) struct RestCall {
     pub(super) options: Options,
     /// Of a route whose body is a message.
     pub(super) body: Map<String, Value>,
-    /// The bytes that the request holds.
-    pub(super) held: Arc<HeldBytes>,
+    /// Its place among the requests in progress.
+    pub(super) slot: CallSlot,
     pub(super) conditions: Conditions,
     form: ListForm,
     is_mem0: bool,
@@ -78,7 +80,7 @@ pub(super) struct RestInput {
     pub(super) options: Options,
     /// Of a route whose body is a message.
     pub(super) body: Map<String, Value>,
-    pub(super) held: Arc<HeldBytes>,
+    pub(super) slot: CallSlot,
 }
 
 /// The header that names the brain.
@@ -107,7 +109,7 @@ impl RestCall {
             params,
             mut options,
             body,
-            held,
+            slot,
         } = input;
         let header = |name: &str| {
             let value = head.headers.get(name).map(|value| value.to_str());
@@ -138,7 +140,7 @@ impl RestCall {
             params,
             options,
             body,
-            held,
+            slot,
             conditions: Conditions::of(&head.headers)?,
             form,
             is_mem0: is_mem0_client(&head.headers),

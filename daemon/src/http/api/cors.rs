@@ -16,8 +16,8 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DE
 
 /// The headers that a page may send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, x-api-key, x-amem-agent, \
-     x-amem-brain, x-amem-timeout, x-request-id",
+    "authorization, content-encoding, content-type, idempotency-key, if-match, if-none-match, last-event-id, \
+     x-api-key, x-amem-agent, x-amem-brain, x-amem-timeout, x-request-id",
 );
 
 /// The headers that a page may read.
@@ -34,7 +34,7 @@ pub(super) fn allow(origins: &Origins, request: &HeaderMap, answer: &mut HeaderM
     };
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-    answer.insert(VARY, HeaderValue::from_static("origin"));
+    answer.append(VARY, HeaderValue::from_static("origin"));
 }
 
 /// True if a browser asks what a page may send.

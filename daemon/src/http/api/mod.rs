@@ -11,18 +11,22 @@
 mod json;
 mod options;
 
+mod coding;
 mod cors;
 mod errors;
-mod output;
-
-mod conditions;
 
 mod body;
 mod framing;
 mod stream;
 
-mod call;
+mod output;
+
+mod conditions;
+
+mod background;
 mod recent;
+
+mod call;
 mod route;
 
 mod facts;

@@ -1,11 +1,17 @@
 //! What a handler answers.
 
 use amem_proto::v1;
+use axum::body::Bytes;
 use hyper::StatusCode;
-use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, VARY,
+};
 use serde_json::Value;
 
+use super::body::waiting;
+use super::coding::Coding;
 use crate::calls::AnswerStream;
+use crate::limits::HTTP_PACKED_BYTES_MIN;
 
 /// The form of lists in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +33,7 @@ pub(super) struct Output {
 /// The body of an answer.
 #[derive(Debug)]
 pub(super) enum OutputBody {
-    Whole(Vec<u8>),
+    Whole(Bytes),
     /// The messages of a subscription, as server-sent events.
     Events(AnswerStream<v1::SubscribeResponse>),
 }
@@ -59,7 +65,7 @@ impl Output {
         Self {
             status,
             headers: HeaderMap::new(),
-            body: OutputBody::Whole(Vec::new()),
+            body: OutputBody::Whole(Bytes::new()),
         }
     }
 
@@ -81,8 +87,35 @@ impl Output {
         Self {
             status: StatusCode::OK,
             headers: [(CONTENT_TYPE, content_type)].into_iter().collect(),
-            body: OutputBody::Whole(body),
+            body: OutputBody::Whole(body.into()),
         }
+    }
+
+    /// The answer in the coding that its caller prefers, if it is long. One with a tag stays as it is: a tag is that of
+    /// the same bytes each time.
+    pub(super) async fn packed(mut self, asked: &HeaderMap) -> Self {
+        let OutputBody::Whole(bytes) = &mut self.body else {
+            return self;
+        };
+        if bytes.len() < HTTP_PACKED_BYTES_MIN || self.headers.contains_key(ETAG) {
+            return self;
+        }
+        let vary = HeaderValue::from_static("accept-encoding");
+        self.headers.append(VARY, vary);
+        let Some(coding) = Coding::accepted(asked) else {
+            return self;
+        };
+        let whole = bytes.clone();
+        match waiting(move || coding.pack(&whole)).await {
+            Ok(Ok(packed)) if packed.len() < bytes.len() => {
+                *bytes = packed.into();
+                self.headers.insert(CONTENT_ENCODING, coding.name());
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(why)) => tracing::warn!(%why, "an answer is sent as it is"),
+            Err(why) => tracing::warn!(why = &*why.message, "an answer is sent as it is"),
+        }
+        self
     }
 
     /// The same with a header.

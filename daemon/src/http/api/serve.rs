@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use amem_engine::{TaskPanic, caught};
 use amem_proto::answer::Code;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use hyper::header::{HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Request, Response};
@@ -135,7 +135,7 @@ impl RestService {
         let mut output = match done {
             Ok(output) => {
                 progress.hold.timer = timer;
-                output
+                output.packed(&head.headers).await
             }
             Err(refusal) => {
                 tracing::debug!(reason = &*refusal.reason, "refused a request");
@@ -178,7 +178,8 @@ impl RestService {
         } = &admitted;
         let (caller, bytes_max) = (caller.clone(), requirement.request_bytes_max);
         progress.caller = Some(caller.clone());
-        let held = admitted.slot.bytes().clone();
+        let slot = admitted.slot.clone();
+        let held = slot.bytes().clone();
         let wait = self.site.gateway.control.live().limits.body_after();
         let work = async {
             let bytes = receive(&head.headers, body, bytes_max, &held, wait).await?;
@@ -195,7 +196,7 @@ impl RestService {
                 params: params?,
                 options,
                 body,
-                held: held.clone(),
+                slot,
             };
             let is_tls = matches!(peer.peer, Peer::Tcp { tls: true, .. });
             let form = (route.form, is_tls);
@@ -240,7 +241,7 @@ impl RestService {
         }
     }
 
-    /// Counts the bytes of an answer; an error if it is too large, or there is no room for it. A change that was
+    /// Counts the bytes of an answer, as it is before it is packed; an error if it is too large, or there is no room for it. A change that was
     /// executed is answered in any case.
     fn fitted(&self, output: Output, progress: &mut Progress) -> Result<Output> {
         let OutputBody::Whole(body) = &output.body else {
@@ -268,9 +269,7 @@ impl Output {
         let Progress { hold, ends, .. } = progress;
         let answers = answers.clone();
         let body = match (self.body, ends) {
-            (OutputBody::Whole(bytes), _) => {
-                Body::new(AnswerBody::new(Bytes::from(bytes), hold, answers))
-            }
+            (OutputBody::Whole(bytes), _) => Body::new(AnswerBody::new(bytes, hold, answers)),
             (OutputBody::Events(messages), Some((authorization, deadline))) => {
                 let body = EventBody::new(messages, authorization, deadline, hold, answers);
                 Body::new(body)

@@ -15,6 +15,8 @@ pub(in super::super) struct RouteDoc {
     pub(in super::super) body: Option<&'static str>,
     /// The type of the answer and its schema, none for text; `None` if the route refuses every request.
     pub(in super::super) answer: Option<(&'static str, &'static str)>,
+    /// What an answer 202 of the same schema says; `None` if there is none.
+    pub(in super::super) accepted: Option<&'static str>,
 }
 
 /// The groups of these routes.
@@ -58,6 +60,7 @@ const NONE: RouteDoc = RouteDoc {
     headers: READ,
     body: None,
     answer: None,
+    accepted: None,
 };
 
 pub(in super::super) static ADD: RouteDoc = RouteDoc {
@@ -66,6 +69,9 @@ pub(in super::super) static ADD: RouteDoc = RouteDoc {
     headers: REPEATABLE,
     body: Some("AddMemories"),
     answer: Some((JSON, "AddedMemories")),
+    accepted: Some(
+        "The add takes longer than limits.add_wait_millis and goes on: /v1/event/{id} says what became of it.",
+    ),
     ..NONE
 };
 pub(in super::super) static SEARCH: RouteDoc = RouteDoc {

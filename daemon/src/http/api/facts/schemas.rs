@@ -31,7 +31,12 @@ fn time() -> Value {
 }
 
 fn any() -> Value {
-    json!({"type": ["object", "null"]})
+    json!({"type": ["object", "null"], "additionalProperties": true})
+}
+
+/// An object whose fields are the caller's own.
+fn free() -> Value {
+    json!({"type": "object", "additionalProperties": true})
 }
 
 fn list_of(name: &str) -> Value {
@@ -63,7 +68,7 @@ fn in_scope(others: Value) -> Value {
 }
 
 fn filters() -> Value {
-    json!({"type": "object", "description": "What must hold as well: conditions joined by AND, OR and NOT."})
+    json!({"type": "object", "additionalProperties": true, "description": "What must hold as well: conditions joined by AND, OR and NOT."})
 }
 
 fn id() -> Value {
@@ -120,7 +125,7 @@ fn common() -> Vec<(&'static str, Value)> {
         ),
         (
             "Settings",
-            json!({"type": "object", "description": "Values by name."}),
+            json!({"type": "object", "additionalProperties": true, "description": "Values by name."}),
         ),
     ]
 }
@@ -135,7 +140,7 @@ fn bodies() -> Vec<(&'static str, Value)> {
                 in_scope(json!({
                     "messages": {"description": "A text, or messages.", "oneOf": [text(), list_of("Message")]},
                     "infer": {"type": "boolean", "description": "Whether facts are found in the messages; if false, each is stored as it is."},
-                    "metadata": {"type": "object"}, "dry_run": {"type": "boolean"}, "prompt": text(), "filters": filters(),
+                    "metadata": free(), "dry_run": {"type": "boolean"}, "prompt": text(), "filters": filters(),
                     "timestamp": {"type": ["string", "integer"]}, "expiration_date": text(),
                     "assistant_facts": {"type": "boolean"}, "idempotency_key": text(),
                 })),
@@ -176,7 +181,7 @@ fn bodies() -> Vec<(&'static str, Value)> {
             object(
                 "What is new of a memory.",
                 in_scope(
-                    json!({"text": text(), "metadata": {"type": "object"}, "expected_text": {"type": "string", "description": "The change is refused if the memory has another text."}}),
+                    json!({"text": text(), "metadata": free(), "expected_text": {"type": "string", "description": "The change is refused if the memory has another text."}}),
                 ),
                 &[],
             ),
@@ -187,7 +192,7 @@ fn bodies() -> Vec<(&'static str, Value)> {
                 "Memories by id; of each what is new, if they are changed.",
                 json!({"memories": {"type": "array", "items": {
                     "type": "object",
-                    "properties": {"memory_id": id(), "text": text(), "metadata": {"type": "object"}, "expected_text": text()},
+                    "properties": {"memory_id": id(), "text": text(), "metadata": free(), "expected_text": text()},
                     "required": ["memory_id"],
                 }}}),
                 &["memories"],
@@ -227,8 +232,8 @@ fn answers() -> Vec<(&'static str, Value)> {
                 "What became of the facts. A bare list of them for clients by Token on /v1/memories.",
                 json!({
                     "results": list_of("AddedMemory"), "status": text(), "event_id": text_or_null(), "message": text(),
-                    "relations": {"type": "array", "items": {}}, "pending": {"type": "array", "items": {"type": "object"}},
-                    "rejected": {"type": "array", "items": {"type": "object"}}, "skipped": {"type": "array", "items": {"type": "object"}},
+                    "relations": {"type": "array", "items": {}}, "pending": {"type": "array", "items": free()},
+                    "rejected": {"type": "array", "items": free()}, "skipped": {"type": "array", "items": free()},
                     "usage": any(),
                 }),
                 &["results"],
@@ -285,18 +290,20 @@ fn answers() -> Vec<(&'static str, Value)> {
             "BatchDone",
             object(
                 "What became of each memory: its event, or code and detail.",
-                json!({"message": text(), "results": {"type": "array", "items": {"type": "object"}}}),
+                json!({"message": text(), "results": {"type": "array", "items": free()}}),
                 &["results"],
             ),
         ),
         (
             "MemoryEvent",
             object(
-                "An add or a deletion that ran.",
+                "An add or a deletion, while it runs and afterwards.",
                 json!({
-                    "id": id(), "event_type": text(), "status": text(), "results": list_of("AddedMemory"), "error": any(),
+                    "id": id(), "event_type": {"type": "string", "enum": ["ADD", "DELETE"]},
+                    "status": {"type": "string", "enum": ["SUCCEEDED", "PENDING", "FAILED"], "description": "PENDING while it runs, and while facts of it wait for another try."},
+                    "results": list_of("AddedMemory"), "error": {"type": ["string", "null"], "description": "The reason of a failure, as code has it in a refusal."},
                     "created_at": time(), "started_at": time(), "completed_at": time(), "updated_at": time(),
-                    "latency": {"type": "number", "description": "Milliseconds."},
+                    "latency": {"type": ["number", "null"], "description": "Milliseconds; null while it runs."},
                 }),
                 &["id", "status"],
             ),

@@ -233,9 +233,11 @@ fn of_options(path: &str, doc: &RouteDoc) -> Value {
             "" => json!({"type": "string"}),
             schema => reference(schema),
         };
-        let answer =
-            json!({"description": "The answer.", "content": {content_type: {"schema": schema}}});
-        responses["200"] = answer;
+        let content = json!({content_type: {"schema": schema}});
+        responses["200"] = json!({"description": "The answer.", "content": content});
+        if let Some(text) = doc.accepted {
+            responses["202"] = json!({"description": text, "content": content});
+        }
     }
     operation["responses"] = responses;
     operation

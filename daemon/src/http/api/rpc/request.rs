@@ -46,7 +46,7 @@ async fn read<M: Message + Default>(call: &mut RestCall, rpc: &RouteCall) -> Res
         }
     }
     let body = std::mem::take(&mut call.body);
-    message::read(rpc.request, body, &call.held, |message| {
+    message::read(rpc.request, body, call.slot.bytes(), |message| {
         if let Some(brain) = &brain {
             set_text(message, "brain", brain, "the path")?;
         }
