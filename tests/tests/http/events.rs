@@ -208,6 +208,58 @@ async fn a_stream_ends_with_the_daemon_and_goes_on_at_the_next_one() {
     assert_eq!(text(&events.next().unwrap()), "two");
 }
 
+// The client by gRPC closes its connection beside the test.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_goes_on_across_restarts_and_neither_misses_nor_repeats_anything() {
+    let (mut daemon, mut web) = daemon().await;
+    web.post("/v1/brains/b/create-brain", &json!({})).ok();
+    let (mut stored, mut seen, mut last) = (Vec::new(), Vec::new(), 0);
+    let ingest_some = |web: &WebCaller, round: usize, stored: &mut Vec<String>| {
+        // Commits of one event and of several.
+        for events in 1..=3 {
+            let texts: Vec<_> = (0..events)
+                .map(|at| format!("{round}.{events}.{at}"))
+                .collect();
+            let refs: Vec<_> = texts.iter().map(String::as_str).collect();
+            ingest(web, &refs);
+            stored.extend(texts);
+        }
+    };
+    // Each round reads a few of the events, ends the daemon in order or kills it, and starts the next one.
+    for round in 0..6 {
+        ingest_some(&web, round, &mut stored);
+        let header = format!("last-event-id: {last}");
+        let mut events = subscribe(&web, "/v1/brains/b/subscribe?after=0", &[&header]);
+        assert_eq!(events.next().unwrap().id, Some(last));
+        ingest_some(&web, round + 100, &mut stored);
+        // The last round reads all.
+        let commits = if round == 5 {
+            usize::MAX
+        } else {
+            2 + round % 3
+        };
+        let mut read = 0;
+        while read < commits && seen.len() < stored.len() {
+            let event = events.next().unwrap();
+            let changes = event.data["changes"].as_array().into_iter().flatten();
+            let texts = changes.filter_map(|change| change["event"]["text"].as_str());
+            seen.extend(texts.map(str::to_owned));
+            if let Some(id) = event.id {
+                assert!(id >= last, "{id} after {last}");
+                (last, read) = (id, read + 1);
+            }
+        }
+        drop(events);
+        let place = match round % 2 {
+            0 => daemon.end(),
+            _ => daemon.kill(),
+        };
+        daemon = place.start();
+        web.address = daemon.http.unwrap();
+    }
+    assert_eq!(seen, stored);
+}
+
 #[tokio::test]
 async fn a_stream_ends_when_its_caller_loses_its_rights() {
     let (daemon, web) = daemon().await;
