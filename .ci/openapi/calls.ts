@@ -113,6 +113,7 @@ const first = new TextDecoder().decode((await reader?.read())?.value);
 await reader?.cancel();
 const data = first.split("\n").find((line) => line.startsWith("data: "));
 const message: Schemas["SubscribeResponse"] = JSON.parse(data?.slice("data: ".length) ?? "{}");
-tell("subscribe", same(message.moment?.lsn, "0"));
+// The first message says where the stream begins.
+tell("subscribe", same([first.split("\n")[0], typeof message.moment?.instance], ["id: 0", "string"]));
 
 process.exit(failed ? 1 : 0);
