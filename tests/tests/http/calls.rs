@@ -26,8 +26,8 @@ fn filled(web: &WebCaller, brain: &str) {
 #[tokio::test]
 async fn a_brain_is_made_filled_asked_and_corrected() {
     let (daemon, web) = daemon().await;
-    filled(&web, "work");
-    let at = |call: &str| format!("/v1/brains/work/{call}");
+    filled(&web, "notes");
+    let at = |call: &str| format!("/v1/brains/notes/{call}");
     let found = web.post(&at("search"), &json!({"text": "what does the build need"}));
     let found = found.ok();
     let ids: Vec<_> = found["hits"].as_array().unwrap().iter().collect();
@@ -68,7 +68,7 @@ async fn a_brain_is_made_filled_asked_and_corrected() {
     assert_eq!(sessions["sessions"][0]["key"], "monday", "{sessions}");
     // The same as gRPC answers.
     let request = v1::GetEventsRequest {
-        brain: "work".into(),
+        brain: "notes".into(),
         event_ids: vec![3],
         ..Default::default()
     };
@@ -79,8 +79,8 @@ async fn a_brain_is_made_filled_asked_and_corrected() {
     assert_eq!(told["events"][0]["text"], event.text);
     assert_eq!(told["events"][0]["by"], event.by);
     let listed = web.get("/v1/brains?page_size=10").ok();
-    assert_eq!(listed["brains"][0]["brain"], "work");
-    assert_eq!(web.get("/v1/brains/work/").ok()["status"]["events"], "4");
+    assert_eq!(listed["brains"][0]["brain"], "notes");
+    assert_eq!(web.get("/v1/brains/notes/").ok()["status"]["events"], "4");
     let status = web.post("/v1/daemon/get-status", &Value::Null).ok();
     assert_eq!(status["brainCount"], "1", "{status}");
     // A call of facts, and one that may name a brain.
@@ -92,7 +92,7 @@ async fn a_brain_is_made_filled_asked_and_corrected() {
     assert_eq!(facts.ok()["facts"][0]["memory"], "likes tea");
     for path in [
         "/v1/daemon/list-schedules",
-        "/v1/brains/work/list-schedules",
+        "/v1/brains/notes/list-schedules",
     ] {
         web.post(path, &json!({"pageSize": 5})).ok();
     }
@@ -106,8 +106,8 @@ async fn a_brain_is_made_filled_asked_and_corrected() {
 #[tokio::test]
 async fn requests_are_read_strictly_and_nothing_of_a_refused_one_is_stored() {
     let (_daemon, web) = daemon().await;
-    filled(&web, "work");
-    let ingest = "/v1/brains/work/ingest";
+    filled(&web, "notes");
+    let ingest = "/v1/brains/notes/ingest";
     let event = json!({"text": "x"});
     for (body, words) in [
         (json!({"events": [event], "unheard": 1}), "unheard"),
@@ -127,39 +127,39 @@ async fn requests_are_read_strictly_and_nothing_of_a_refused_one_is_stored() {
         let detail = refused["detail"].as_str().unwrap();
         assert!(detail.contains(words) || words == "follow", "{detail}");
     }
-    let good = json!({"events": [event], "brain": "work"});
+    let good = json!({"events": [event], "brain": "notes"});
     for (target, headers) in [
-        ("/v1/brains/work/ingest?follow=true", &[][..]),
-        ("/v1/brains/work/ingest?brain=other", &[]),
-        ("/v1/brains/work/ingest", &["x-amem-brain: other"]),
+        ("/v1/brains/notes/ingest?follow=true", &[][..]),
+        ("/v1/brains/notes/ingest?brain=other", &[]),
+        ("/v1/brains/notes/ingest", &["x-amem-brain: other"]),
     ] {
         web.send("POST", target, headers, &good)
             .refused(400, "ValidationError", "INVALID");
     }
-    let body = web.send("GET", "/v1/brains/work", &[], &json!({"brain": "work"}));
+    let body = web.send("GET", "/v1/brains/notes", &[], &json!({"brain": "notes"}));
     body.refused(400, "ValidationError", "INVALID");
-    web.get("/v1/brains/work?unheard=1")
+    web.get("/v1/brains/notes?unheard=1")
         .refused(400, "ValidationError", "INVALID");
-    web.post("/v1/brains/work/unheard", &good)
+    web.post("/v1/brains/notes/unheard", &good)
         .refused(404, "NotFoundError", "UNKNOWN_PATH");
     web.post("/v1/brains/absent/search", &json!({"text": "x"}))
         .refused(404, "NotFoundError", "UNKNOWN_BRAIN");
-    assert_eq!(web.get("/v1/brains/work").ok()["status"]["events"], "3");
+    assert_eq!(web.get("/v1/brains/notes").ok()["status"]["events"], "3");
     web.post(ingest, &good).ok();
-    assert_eq!(web.get("/v1/brains/work").ok()["status"]["events"], "4");
+    assert_eq!(web.get("/v1/brains/notes").ok()["status"]["events"], "4");
 }
 
 #[tokio::test]
 async fn a_call_by_json_needs_the_role_that_it_needs_by_grpc() {
     let (daemon, web) = daemon().await;
-    filled(&web, "work");
+    filled(&web, "notes");
     let ask = json!({"text": "protoc"});
     let change = json!({"events": [{"text": "x"}]});
     let reads = daemon.token_of("reads", v1::Permission::Read).await;
     let reads = WebCaller::bearer(&daemon, &reads);
-    reads.post("/v1/brains/work/search", &ask).ok();
+    reads.post("/v1/brains/notes/search", &ask).ok();
     let denied = |answer: WebAnswer, code| answer.refused(403, "PermissionError", code);
-    let refused = denied(reads.post("/v1/brains/work/ingest", &change), "ROLE");
+    let refused = denied(reads.post("/v1/brains/notes/ingest", &change), "ROLE");
     assert_eq!(refused["stored"], "nothing");
     denied(reads.post("/v1/daemon/shutdown", &json!({})), "ROLE");
     denied(
@@ -171,10 +171,10 @@ async fn a_call_by_json_needs_the_role_that_it_needs_by_grpc() {
         .await;
     let other = WebCaller::bearer(&daemon, &other);
     for answer in [
-        other.post("/v1/brains/work/search", &ask),
-        other.post("/v1/brains/work/ingest", &change),
-        other.get("/v1/brains/work"),
-        other.get("/v1/brains/work/subscribe"),
+        other.post("/v1/brains/notes/search", &ask),
+        other.post("/v1/brains/notes/ingest", &change),
+        other.get("/v1/brains/notes"),
+        other.get("/v1/brains/notes/subscribe"),
     ] {
         answer.refused(404, "NotFoundError", "UNKNOWN_BRAIN");
     }
@@ -191,9 +191,9 @@ async fn a_call_by_json_needs_the_role_that_it_needs_by_grpc() {
     let made = daemon.client().await.admin().create_token(request).await;
     let ada = WebCaller::bearer(&daemon, &made.unwrap().into_inner().token);
     for answer in [
-        ada.post("/v1/brains/work/search", &ask),
-        ada.get("/v1/brains/work"),
-        ada.get("/v1/brains/work/subscribe"),
+        ada.post("/v1/brains/notes/search", &ask),
+        ada.get("/v1/brains/notes"),
+        ada.get("/v1/brains/notes/subscribe"),
     ] {
         denied(answer, "TOKEN_SCOPE");
     }
@@ -207,8 +207,8 @@ async fn a_call_by_json_needs_the_role_that_it_needs_by_grpc() {
 #[tokio::test]
 async fn what_the_caller_has_is_not_sent_again_and_changes_have_conditions() {
     let (_daemon, web) = daemon().await;
-    filled(&web, "work");
-    let get = |headers: &[&str]| web.send("GET", "/v1/brains/work", headers, &Value::Null);
+    filled(&web, "notes");
+    let get = |headers: &[&str]| web.send("GET", "/v1/brains/notes", headers, &Value::Null);
     let read = get(&[]);
     let tag = read.header("etag").unwrap().to_owned();
     let body = read.ok();
@@ -223,7 +223,7 @@ async fn what_the_caller_has_is_not_sent_again_and_changes_have_conditions() {
     let only = format!("if-match: {tag}");
     let ingest = |text: &str, headers: &[&str]| {
         let body = json!({"events": [{"text": text}]});
-        web.send("POST", "/v1/brains/work/ingest", headers, &body)
+        web.send("POST", "/v1/brains/notes/ingest", headers, &body)
     };
     ingest("first", &[&only]).ok();
     let late = ingest("second", &[&only]).refused(412, "ConflictError", "CONDITION");
@@ -238,7 +238,7 @@ async fn what_the_caller_has_is_not_sent_again_and_changes_have_conditions() {
     ingest("third", &["if-match: *"]).ok();
     // A question and a change without such a condition.
     for call in ["search", "run-job"] {
-        let path = format!("/v1/brains/work/{call}");
+        let path = format!("/v1/brains/notes/{call}");
         web.send("POST", &path, &[&only], &json!({}))
             .refused(400, "ValidationError", "INVALID");
     }
@@ -250,12 +250,12 @@ async fn what_the_caller_has_is_not_sent_again_and_changes_have_conditions() {
     assert_eq!(again["commit"]["replayed"], true);
     ingest("fifth", &[key, "x-amem-agent: tester"]).refused(409, "ConflictError", "REQUEST_REUSED");
     let told = web.post(
-        "/v1/brains/work/get-events",
+        "/v1/brains/notes/get-events",
         &json!({"eventIds": once["eventIds"]}),
     );
     assert_eq!(told.ok()["events"][0]["agent"], "tester");
     let other = json!({"events": [{"text": "x"}], "options": {"requestId": "01890000-0000-7000-8000-000000000000"}});
-    web.send("POST", "/v1/brains/work/ingest", &[key], &other)
+    web.send("POST", "/v1/brains/notes/ingest", &[key], &other)
         .refused(400, "ValidationError", "INVALID");
     web.send("POST", "/v1/brains/new/create-brain", &[key], &json!({}))
         .refused(400, "ValidationError", "INVALID");

@@ -278,8 +278,7 @@ async fn a_change_sent_again_with_its_key_is_executed_once() {
     // Without a key a memory is not deleted twice.
     send(&web, "DELETE", "two", &Value::Null).ok();
     send(&web, "DELETE", "two", &Value::Null).ok();
-    web.delete(&path)
-        .refused(404, "NotFoundError", "UNKNOWN_MEMORY");
+    web.delete(&path).refused(404, "NotFoundError", "DELETED");
     assert_eq!(events(), ["ADD", "UPDATE", "UPDATE", "DELETE"]);
 }
 

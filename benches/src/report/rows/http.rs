@@ -1,4 +1,4 @@
-//! Fact memory by HTTP, over TCP on this machine, beside the same calls by gRPC over the Unix socket of the same daemon.
+//! Fact memory by HTTP, over TCP on this machine, beside the same calls by gRPC over the daemon's Unix socket.
 //!
 //! The limit of an add is an ingest of the same text, that of a search the same search, that of 64 callers with a
 //! connection each an echo of tonic with 64 calls in flight, whose messages are as long as the answer. Compared: texts

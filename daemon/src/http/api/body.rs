@@ -1,8 +1,8 @@
 //! Bodies: those of requests as they arrive, and those of answers until they are read.
 //!
-//! Promises: a request that is too large, packed or not, of another type, cut off or too slow is refused; its bytes count while it is
-//! in progress. An answer holds its slot until it was read, and a connection on which an answer is not read ends after
-//! `UNREAD_AFTER`. Not here: what is in them (`json`).
+//! Promises: a request that is too large, packed or not, of another type, cut off or too slow is refused; its bytes
+//! count while it is in progress. An answer holds its slot until it was read, and a connection on which an answer is
+//! not read ends after `UNREAD_AFTER`. Not here: what is in them (`json`), how they are packed (`coding`).
 
 use std::collections::HashMap;
 use std::convert::Infallible;

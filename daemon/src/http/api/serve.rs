@@ -241,8 +241,8 @@ impl RestService {
         }
     }
 
-    /// Counts the bytes of an answer, as it is before it is packed; an error if it is too large, or there is no room for it. A change that was
-    /// executed is answered in any case.
+    /// Counts the bytes of an answer as it is before it is packed; an error if it is too large, or there is no room for
+    /// it. A change that was executed is answered in any case.
     fn fitted(&self, output: Output, progress: &mut Progress) -> Result<Output> {
         let OutputBody::Whole(body) = &output.body else {
             // The messages of a stream are counted one by one.

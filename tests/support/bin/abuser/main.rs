@@ -3,12 +3,12 @@
 //!
 //! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers,
 //! `large` ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized`
-//! headers, messages and frames. By TLS, with the address in the place of the socket and the file of its certificate in
-//! that of the brain: `tls-half` greetings, `tls-garbage` in their place, `tls-unfinished` handshakes, `tls-closing`
-//! connections that end with their handshake, and all of them together (`tls`). By HTTP, with the address in the place of
-//! the socket and the file of a token in that of the brain: `http-slow` bodies, `http-unread` answers and subscriptions,
-//! `http-packed` bodies that unpack to gigabytes, `http-heads` of thousands of headers, `http-pairs` of content-length and
-//! transfer-encoding, `http-deep` JSON, and all of them together (`http`).
+//! headers, messages and frames. By TLS, with the address in the place of the socket and the file of its certificate
+//! in that of the brain: `tls-half` greetings, `tls-garbage` in their place, `tls-unfinished` handshakes, `tls-
+//! closing` connections that end with their handshake, and all of them together (`tls`). By HTTP, with the address in
+//! the place of the socket and the file of a token in that of the brain: `http-slow` bodies, `http-unread` answers and
+//! subscriptions, `http-packed` bodies that unpack to gigabytes, `http-heads` of thousands of headers, `http-pairs` of
+//! content-length and transfer-encoding, `http-deep` JSON, and all of them together (`http`).
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Adds and deletions, while they run and afterwards. The memories of an add are read when they are asked for, so that what was deleted since
-//! is not shown.
+//! Adds and deletions, while they run and afterwards. The memories of an add are read when they are asked for, so that
+//! what was deleted since is not shown.
 
 use amem_proto::answer::{Code, timestamp};
 use amem_proto::v1;

@@ -7,7 +7,8 @@ use super::docs::SCOPE;
 
 /// The schemas that routes refer to, by name.
 pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
-    common().into_iter().chain(bodies()).chain(answers())
+    let all = [common(), bodies(), answers(), events()];
+    all.into_iter().flatten()
 }
 
 fn object(about: &str, properties: Value, required: &[&str]) -> Value {
@@ -294,6 +295,12 @@ fn answers() -> Vec<(&'static str, Value)> {
                 &["results"],
             ),
         ),
+    ]
+}
+
+/// Of adds and deletions.
+fn events() -> Vec<(&'static str, Value)> {
+    vec![
         (
             "MemoryEvent",
             object(

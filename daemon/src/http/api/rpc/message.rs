@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_told_in_the_canonical_form() {
+    fn a_message_has_the_canonical_form_of_json() {
         let event = v1::Event {
             id: 1 << 60,
             r#type: v1::EventType::Decision.into(),
