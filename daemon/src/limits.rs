@@ -206,6 +206,12 @@ pub const HTTP_EXPORTS_MAX: usize = 256;
 pub const HTTP_LINGER: Duration = Duration::from_secs(1);
 /// Bytes that it reads on.
 pub const HTTP_LINGER_BYTES_MAX: usize = 16 << 20;
+/// The silence after which a stream of events gets a comment, so that nothing between takes it for dead.
+pub const HTTP_COMMENT_EVERY: Duration = Duration::from_secs(5);
+/// Bytes of an answer from which on it is packed, if its caller takes that: a shorter one fits few packets.
+pub const HTTP_PACKED_BYTES_MIN: usize = 4 << 10;
+/// Default of `limits.add_wait_millis`, in milliseconds there.
+pub const HTTP_ADD_AFTER: Duration = Duration::from_secs(20);
 /// How often the daemon looks for answers that are not read.
 pub const HTTP_UNREAD_EVERY: Duration = Duration::from_secs(1);
 /// Services in a list of grpc.health.v1.

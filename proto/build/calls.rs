@@ -18,6 +18,8 @@ pub(crate) struct CallOptions {
     method: String,
     request: String,
     response: String,
+    /// True if the request has a field `brain`.
+    has_brain: bool,
     sends_stream: bool,
     answers_stream: bool,
     role: String,
@@ -52,6 +54,7 @@ impl CallOptions {
             method: method.name().to_owned(),
             request: method.input().name().to_owned(),
             response: method.output().name().to_owned(),
+            has_brain: method.input().get_field_by_name("brain").is_some(),
             sends_stream: method.is_client_streaming(),
             answers_stream: method.is_server_streaming(),
             role: variant(&options, "role")?,
@@ -299,6 +302,34 @@ pub(crate) fn lists(calls: &[CallOptions]) -> String {
         &mut out,
         "for_each_request",
         "Gives a macro each request of amem.v1: `question`, `change`, `call` or `stream`, and its message.",
+        &rows,
+    );
+    let mut rows = String::new();
+    for call in calls.iter().filter(|call| call.is_unary()) {
+        let kind = match call.service.as_str() {
+            "FactService" => "fact",
+            _ if call.is_question() => "question",
+            _ if call.is_change() => "change",
+            _ => "call",
+        };
+        // What a call of AdminService does with a brain, it may do with all.
+        let place = match (call.has_brain, call.service.as_str()) {
+            (false, _) => "daemon",
+            (true, "AdminService") => "both",
+            (true, _) => "brain",
+        };
+        let (name, path) = (snake(&call.method).replace('_', "-"), call.path());
+        let (request, response) = (&call.request, &call.response);
+        let _ = writeln!(
+            rows,
+            "{kind} {place} {name:?} {path:?} {request} {response};"
+        );
+    }
+    macro_of(
+        &mut out,
+        "for_each_unary_call",
+        "Gives a macro each call of amem.v1 without streams: `question`, `change`, `fact` or `call`; `brain` if its \
+         request names one, `daemon` if not, `both` if it may; its name with hyphens, its path, and its messages.",
         &rows,
     );
     out

@@ -6,6 +6,7 @@ use std::env;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,8 @@ pub(crate) struct Peers {
     children: Vec<Child>,
     pub(crate) daemon_socket: PathBuf,
     pub(crate) echo_socket: PathBuf,
+    /// Where the daemon serves HTTP.
+    pub(crate) http: Option<SocketAddr>,
     /// The folder of the sockets: the path of one is short.
     _run: tempfile::TempDir,
 }
@@ -32,15 +35,32 @@ pub(crate) struct Peers {
 impl Peers {
     /// Starts the daemon and the echo.
     pub(crate) fn start(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        Self::with(folder, |_| {})
+    }
+
+    /// The same with HTTP over TCP.
+    pub(crate) fn with_http(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        Self::with(folder, |daemon| {
+            daemon.args(["--http-listen", "127.0.0.1:0", "--tokens-file"]);
+            daemon.arg(folder.join("tokens.toml"));
+        })
+    }
+
+    fn with(folder: &Path, set: impl FnOnce(&mut Command)) -> Result<Self, Box<dyn Error>> {
         let mut peers = Self::echo()?;
         let mut daemon = Command::new(env::current_exe()?);
         daemon.arg0(DAEMON).env_clear().stderr(Stdio::piped());
         daemon.arg("--folder").arg(folder.join("brains"));
         daemon.arg("--socket").arg(&peers.daemon_socket);
+        set(&mut daemon);
         std::fs::create_dir_all(folder.join("brains"))?;
         let child = peers.adopt(daemon)?;
         let log = child.stderr.take();
-        until_ready(log.ok_or("a daemon without a log")?)?;
+        let ready = until_ready(log.ok_or("a daemon without a log")?)?;
+        let address = ready
+            .split_once("http=\"")
+            .map(|(_, rest)| rest.split('"').next());
+        peers.http = address.flatten().and_then(|address| address.parse().ok());
         Ok(peers)
     }
 
@@ -51,6 +71,7 @@ impl Peers {
             children: Vec::new(),
             daemon_socket: run.path().join("daemon/s"),
             echo_socket: run.path().join("echo"),
+            http: None,
             _run: run,
         };
         let mut echo = Command::new(env::current_exe()?);
@@ -82,13 +103,14 @@ impl Drop for Peers {
     }
 }
 
-/// Reads until a line says `ready`, and what comes later in a thread of its own, so that no pipe fills.
-fn until_ready(from: impl Read + Send + 'static) -> Result<(), Box<dyn Error>> {
+/// Reads until a line says `ready`, and returns it. A thread reads what comes later, so that no pipe fills.
+fn until_ready(from: impl Read + Send + 'static) -> Result<String, Box<dyn Error>> {
     let mut lines = BufReader::new(from).lines();
     for line in lines.by_ref() {
-        if line?.contains("ready") {
+        let line = line?;
+        if line.contains("ready") {
             thread::spawn(move || lines.for_each(drop));
-            return Ok(());
+            return Ok(line);
         }
     }
     Err("a process ended before it was ready".into())

@@ -106,9 +106,12 @@ pub(super) const FACT_SEARCH: &str = "fact memory: search a scope of 1,000";
 pub(super) const FACT_GET: &str = "fact memory: get";
 pub(super) const FACT_HISTORY: &str = "fact memory: history of five versions";
 pub(super) const FACT_MEMORY: &str = "fact memory: daemon's memory beyond the mapping, MiB";
+pub(super) const HTTP_ADD: &str = "HTTP: add one text as it is";
+pub(super) const HTTP_SEARCH: &str = "HTTP: search a scope of 1,000";
+pub(super) const HTTP_GET_MANY: &str = "HTTP: get, 64 callers with a connection each";
 
 /// All of them, in the order of the page, and one that the page only asks to be seen.
-pub(super) const ROWS: [Row; 50] = [
+pub(super) const ROWS: [Row; 53] = [
     time(READ, &[Reference(10.0), Limit(1.5)]),
     time(READ_RECORD, &[Limit(1.5)]),
     time(READ_WRITER, &[Limit(1.3)]),
@@ -162,4 +165,7 @@ pub(super) const ROWS: [Row; 50] = [
     time(FACT_GET, &[Limit(1.5)]),
     time(FACT_HISTORY, &[Limit(1.5)]),
     number(FACT_MEMORY, &[]),
+    time(HTTP_ADD, &[Limit(1.5)]),
+    time(HTTP_SEARCH, &[Limit(1.5)]),
+    rate(HTTP_GET_MANY, &[Limit(0.2)]),
 ];

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::limits::{
     ANSWER_BYTES_IN_FLIGHT_MAX, BRAIN_IDLE_CLOSE, CALLS_PER_SECOND, CONNECTION_STREAMS_MAX,
     CONNECTIONS_MAX, CONNECTIONS_PER_SECOND, CONNECTIONS_PER_USER_MAX, DEADLINE, DEADLINE_MAX,
-    HANDSHAKE_DEADLINE, HTTP_BODY_AFTER, KEEPALIVE, KEEPALIVE_ANSWER, PREFACE_DEADLINE,
-    REQUEST_BYTES_IN_FLIGHT_MAX, REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
+    HANDSHAKE_DEADLINE, HTTP_ADD_AFTER, HTTP_BODY_AFTER, KEEPALIVE, KEEPALIVE_ANSWER,
+    PREFACE_DEADLINE, REQUEST_BYTES_IN_FLIGHT_MAX, REQUESTS_IN_FLIGHT_MAX, SEND_AFTER,
 };
 
 macro_rules! limits {
@@ -80,6 +80,8 @@ limits! {
     handshake_millis: true, "AMEMD_LIMITS_HANDSHAKE_MILLIS", HANDSHAKE_DEADLINE.as_millis() as u64, 1..=600_000;
     /// Milliseconds that amemd waits for the next part of a request's body by HTTP.
     body_millis: true, "AMEMD_LIMITS_BODY_MILLIS", HTTP_BODY_AFTER.as_millis() as u64, 1..=600_000;
+    /// Milliseconds after which an add by HTTP is answered before its end: it goes on, and has an event to ask.
+    add_wait_millis: true, "AMEMD_LIMITS_ADD_WAIT_MILLIS", HTTP_ADD_AFTER.as_millis() as u64, 1..=600_000;
     /// Seconds that a message of a stream waits to be read.
     send_secs: true, "AMEMD_LIMITS_SEND_SECS", SEND_AFTER.as_secs(), 1..=30;
     /// Seconds of silence after which a peer gets a ping.
@@ -114,6 +116,11 @@ impl Limits {
     /// The wait for the next part of a request's body by HTTP.
     pub fn body_after(&self) -> Duration {
         Duration::from_millis(self.body_millis)
+    }
+
+    /// The wait for an add by HTTP.
+    pub fn add_after(&self) -> Duration {
+        Duration::from_millis(self.add_wait_millis)
     }
 
     /// The time that a message of a stream waits to be read.

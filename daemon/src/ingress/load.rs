@@ -22,10 +22,10 @@ pub(crate) struct LoadLimits {
     bytes: Quota,
 }
 
-/// A request in progress, with the bytes of its body.
-#[derive(Debug)]
+/// A request in progress, with the bytes of its body. It is over once all clones are dropped.
+#[derive(Debug, Clone)]
 pub(crate) struct CallSlot {
-    _call: QuotaLease,
+    _call: Arc<QuotaLease>,
     bytes: Arc<HeldBytes>,
 }
 
@@ -65,7 +65,7 @@ impl LoadLimits {
             .take(caller, announced, limits.request_bytes_in_flight)
             .map_err(|why| busy_with_bytes(&why))?;
         Ok(CallSlot {
-            _call: call,
+            _call: Arc::new(call),
             bytes: Arc::new(HeldBytes(bytes)),
         })
     }

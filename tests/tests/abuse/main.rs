@@ -11,6 +11,7 @@
 )]
 
 mod healthy;
+mod http;
 #[expect(dead_code, reason = "the tests of ingress need more")]
 #[path = "../ingress/process.rs"]
 mod process;
@@ -60,6 +61,9 @@ fn least(kind: &str) -> [u64; 2] {
         "tls" => [64, 16],
         "tls-half" | "tls-unfinished" => [64, 0],
         "tls-garbage" | "tls-closing" => [64, 64],
+        "http" => [64, 64],
+        "http-slow" => [64, 64],
+        "http-unread" => [16, 64],
         _ => [4, 4],
     }
 }

@@ -1,4 +1,4 @@
-//! HTTP of the real daemon: the specification's routes, mem0's, tokens, hostile requests.
+//! HTTP of the real daemon: the specification's routes, mem0's, the calls of amem.v1, tokens, hostile requests.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -12,9 +12,13 @@ mod process;
 
 mod client;
 
+mod calls;
 mod clients;
+mod codings;
+mod events;
 mod guide;
 mod hostile;
+mod openapi;
 mod pages;
 mod routes;
 mod sockets;

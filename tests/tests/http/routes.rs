@@ -248,6 +248,96 @@ async fn a_request_names_its_brain_and_a_repetition_its_key() {
 }
 
 #[tokio::test]
+async fn a_change_sent_again_with_its_key_is_executed_once() {
+    let (daemon, web) = daemon().await;
+    let id = add(&web, &json!({"user_id": "ada"}), "likes tea");
+    let path = format!("/v1/memories/{id}/");
+    let send = |web: &WebCaller, method: &str, key: &str, body: &Value| {
+        web.send(method, &path, &[&format!("idempotency-key: {key}")], body)
+    };
+    let events = || {
+        let history = web.get(&format!("{path}history/")).ok();
+        let events = history.as_array().unwrap().iter();
+        let events = events.map(|one| one["event"].as_str().unwrap().to_owned());
+        events.collect::<Vec<_>>()
+    };
+    let milk = json!({"text": "likes milk"});
+    let once = send(&web, "PUT", "one", &milk).ok();
+    assert_eq!(send(&web, "PUT", "one", &milk).ok(), once);
+    assert_eq!(events(), ["ADD", "UPDATE"]);
+    send(&web, "PUT", "one", &json!({"text": "likes beer"})).refused(
+        409,
+        "ConflictError",
+        "REQUEST_REUSED",
+    );
+    // A key is one of its caller.
+    let other = daemon.token_of("other", amem_client::v1::Permission::Write);
+    let other = WebCaller::bearer(&daemon, &other.await);
+    send(&other, "PUT", "one", &json!({"text": "likes water"})).ok();
+    assert_eq!(events(), ["ADD", "UPDATE", "UPDATE"]);
+    // Without a key a memory is not deleted twice.
+    send(&web, "DELETE", "two", &Value::Null).ok();
+    send(&web, "DELETE", "two", &Value::Null).ok();
+    web.delete(&path).refused(404, "NotFoundError", "DELETED");
+    assert_eq!(events(), ["ADD", "UPDATE", "UPDATE", "DELETE"]);
+}
+
+#[tokio::test]
+async fn an_add_that_takes_long_is_answered_before_its_end_and_has_an_event() {
+    let (daemon, web) = daemon_with("[limits]\nadd_wait_millis = 1\n").await;
+    // As many texts as one add may have: they take longer than a millisecond.
+    let messages = |from: usize| -> Vec<_> {
+        (from..from + 1000)
+            .map(|n| json!({"role": "user", "content": format!("User has the number {n}")}))
+            .collect()
+    };
+    let body = json!({"messages": messages(0), "infer": false, "user_id": "ada"});
+    let ended = |event: &str| {
+        let path = format!("/v1/event/{event}/");
+        loop {
+            let event = web.get(&path).ok();
+            if event["status"] != "PENDING" {
+                return event;
+            }
+            assert_eq!(event["completed_at"], Value::Null, "{event}");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+    };
+    let answer = web.post("/v3/memories/add/", &body);
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    let answer = answer.json();
+    assert_eq!(
+        (&answer["status"], &answer["results"]),
+        (&json!("PENDING"), &json!([]))
+    );
+    let event = ended(answer["event_id"].as_str().unwrap());
+    assert_eq!(
+        (&event["status"], &event["error"], &event["event_type"]),
+        (&json!("SUCCEEDED"), &Value::Null, &json!("ADD"))
+    );
+    let results = event["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1000);
+    assert_eq!(results[7]["memory"], "User has the number 7");
+    assert!(event["latency"].as_f64().unwrap() >= 1.0, "{event}");
+    assert_eq!(
+        texts(&web.get("/v1/memories/?user_id=ada&limit=2000").ok()).len(),
+        1000
+    );
+    assert_eq!(web.get("/v1/events/").ok()["count"], 1);
+    // Clients that expect a bare list get one.
+    let token = daemon.token_of("lists", amem_client::v1::Permission::Write);
+    let lists = WebCaller::token(&daemon, &token.await);
+    let body = json!({"messages": messages(1000), "infer": false, "user_id": "ada"});
+    let answer = lists.post("/v1/memories/", &body);
+    assert_eq!(answer.status, 202, "{}", answer.text());
+    assert_eq!(answer.json()[0]["status"], "PENDING");
+    // One that stores nothing has no event: it is waited for.
+    let dry = json!({"messages": messages(0), "infer": false, "user_id": "bob", "dry_run": true});
+    let answer = web.post("/v1/memories/", &dry).ok();
+    assert_eq!(texts(&answer).len(), 1000);
+}
+
+#[tokio::test]
 async fn pages_are_numbered_and_counted_and_filters_hold() {
     let (_daemon, web) = daemon().await;
     for at in 0..5 {

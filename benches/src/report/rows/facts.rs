@@ -26,7 +26,7 @@ const CALLS: u64 = 200;
 /// Adds of a turn: each is one or two commits' time.
 const ADDS: u64 = 60;
 /// The brain of events beside that of the memories.
-const EVENTS: &str = "events";
+pub(super) const EVENTS: &str = "events";
 
 /// The daemon, a client, and what it has stored.
 struct FactSetup {
@@ -71,7 +71,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     setup.batch(sync, findings)
 }
 
-fn scope(number: u64) -> Option<v1::Scope> {
+pub(super) fn scope(number: u64) -> Option<v1::Scope> {
     Some(v1::Scope {
         user: Some(format!("user-{number}")),
         ..v1::Scope::default()
@@ -79,13 +79,13 @@ fn scope(number: u64) -> Option<v1::Scope> {
 }
 
 /// A text of eight words that no other has.
-fn text(number: u64) -> String {
+pub(super) fn text(number: u64) -> String {
     let words = (0..7).map(|at| data::word((number * 7 + at) * 31 % 9_000));
     let words: Vec<_> = words.chain([format!("n{number}")]).collect();
     format!("User notes {}", words.join(" "))
 }
 
-fn as_they_are(
+pub(super) fn as_they_are(
     scope: Option<v1::Scope>,
     texts: impl Iterator<Item = String>,
 ) -> v1::AddFactsRequest {
@@ -366,7 +366,8 @@ fn capital(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-fn ingest(text: String) -> v1::IngestRequest {
+/// An ingest of one event with this text.
+pub(super) fn ingest(text: String) -> v1::IngestRequest {
     v1::IngestRequest {
         brain: EVENTS.into(),
         events: vec![v1::NewEvent {

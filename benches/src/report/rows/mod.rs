@@ -13,6 +13,7 @@ mod commit;
 mod daemon;
 mod decay;
 mod facts;
+mod http;
 mod ingest;
 mod open;
 mod pattern;
@@ -41,7 +42,7 @@ pub(super) struct Family {
 }
 
 /// All of them: those that only read come first, then those that write to the brains.
-pub(super) const FAMILIES: [Family; 24] = [
+pub(super) const FAMILIES: [Family; 25] = [
     Family {
         name: "pattern",
         rows: &[
@@ -187,5 +188,10 @@ pub(super) const FAMILIES: [Family; 24] = [
             list::FACT_BATCH,
         ],
         run: facts::run,
+    },
+    Family {
+        name: "fact memory by HTTP",
+        rows: &[list::HTTP_SEARCH, list::HTTP_GET_MANY, list::HTTP_ADD],
+        run: http::run,
     },
 ];

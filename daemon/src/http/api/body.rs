@@ -1,8 +1,8 @@
 //! Bodies: those of requests as they arrive, and those of answers until they are read.
 //!
-//! Promises: a request that is too large, of another type, cut off or too slow is refused; its bytes count while it is
-//! in progress. An answer holds its slot until it was read, and a connection on which an answer is not read ends after
-//! `UNREAD_AFTER`. Not here: what is in them (`json`).
+//! Promises: a request that is too large, packed or not, of another type, cut off or too slow is refused; its bytes
+//! count while it is in progress. An answer holds its slot until it was read, and a connection on which an answer is
+//! not read ends after `UNREAD_AFTER`. Not here: what is in them (`json`), how they are packed (`coding`).
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -20,6 +20,7 @@ use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use tokio::time::{sleep, timeout};
 
+use super::coding::{Coding, too_large};
 use crate::calls::AnswerLease;
 use crate::ingress::latency::CallTimer;
 use crate::ingress::load::{CallSlot, HeldBytes};
@@ -34,14 +35,10 @@ pub(super) async fn receive(
     held: &HeldBytes,
     wait: Duration,
 ) -> Result<Vec<u8>> {
-    let too_large = || {
-        let message =
-            format!("the body has more than {bytes_max} bytes, the limit: send less per request");
-        Refusal::new(Code::InvalidArgument, "BODY_SIZE", message)
-    };
     if announced(headers).is_some_and(|bytes| bytes > bytes_max) {
-        return Err(too_large());
+        return Err(too_large(bytes_max));
     }
+    let coding = Coding::of_body(headers)?;
     let mut bytes = Vec::new();
     loop {
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx));
@@ -65,16 +62,41 @@ pub(super) async fn receive(
         };
         if let Ok(part) = frame.into_data() {
             if (bytes.len() + part.len()) as u64 > bytes_max {
-                return Err(too_large());
+                return Err(too_large(bytes_max));
             }
             bytes.extend_from_slice(&part);
             held.hold(bytes.len() as u64)?;
         }
     }
-    if !bytes.is_empty() {
-        check_type(headers)?;
+    if bytes.is_empty() {
+        return Ok(bytes);
     }
+    check_type(headers)?;
+    match coding {
+        None => Ok(bytes),
+        Some(coding) => unpacked(coding, bytes, bytes_max, held).await,
+    }
+}
+
+/// The bytes of a packed body. While it is unpacked, it counts as a whole body beside itself.
+async fn unpacked(
+    coding: Coding,
+    packed: Vec<u8>,
+    bytes_max: u64,
+    held: &HeldBytes,
+) -> Result<Vec<u8>> {
+    held.hold(packed.len() as u64 + bytes_max)?;
+    let bytes = waiting(move || coding.unpack(&packed, bytes_max)).await??;
+    held.hold(bytes.len() as u64)?;
     Ok(bytes)
+}
+
+/// Runs work that takes a while on a thread that may wait.
+pub(super) async fn waiting<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|why| Refusal::internal(format!("a body was not read or made: {why}")))
 }
 
 fn announced(headers: &HeaderMap) -> Option<u64> {
@@ -120,10 +142,19 @@ impl UnreadAnswers {
         change(&mut self.read_at.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn begin(&self) -> u64 {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+    /// The number of a new answer.
+    pub(super) fn number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// The connection has a part of an answer, and is expected to ask for more.
+    pub(super) fn give(&self, number: u64) {
         self.with(|read_at| read_at.insert(number, Instant::now()));
-        number
+    }
+
+    /// Nothing more of an answer is waiting to be read.
+    pub(super) fn end(&self, number: u64) {
+        self.with(|read_at| read_at.remove(&number));
     }
 
     /// Ready once an answer was not read from for `UNREAD_AFTER`.
@@ -159,10 +190,12 @@ pub(super) struct AnswerBody {
 
 impl AnswerBody {
     pub(super) fn new(bytes: Bytes, hold: AnswerHold, answers: Arc<UnreadAnswers>) -> Self {
+        let number = answers.number();
+        answers.give(number);
         Self {
             rest: bytes,
             hold,
-            number: answers.begin(),
+            number,
             answers,
         }
     }
@@ -176,8 +209,7 @@ impl HttpBody for AnswerBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let (answers, number) = (self.answers.clone(), self.number);
-        answers.with(|read_at| read_at.insert(number, Instant::now()));
+        self.answers.give(self.number);
         if self.rest.is_empty() {
             return Poll::Ready(None);
         }
@@ -197,7 +229,7 @@ impl HttpBody for AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.answers.with(|read_at| read_at.remove(&self.number));
+        self.answers.end(self.number);
         // A timer that is dropped before its end counts its caller as gone.
         if let Some(mut timer) = self.hold.timer.take()
             && self.rest.is_empty()

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use amem_proto::v1;
 use hyper::header::HOST;
 use hyper::http::request::Parts;
-use uuid::Uuid;
+use serde_json::{Map, Value};
+use uuid::{Builder, Uuid, Version};
 
+use super::background::BackgroundWork;
+use super::conditions::Conditions;
 use super::options::Options;
 use super::output::ListForm;
 use super::recent::{RecentEvents, RecentExports};
@@ -17,14 +20,27 @@ use crate::calls::gateway::{Handle, ScopedRequest};
 use crate::http::page_cache::PageCache;
 use crate::http::pages::PageSources;
 use crate::ingress::credentials::is_mem0_client;
+use crate::ingress::load::CallSlot;
 use crate::refusal::{Refusal, Result};
+
+/// The description of all routes. It is made of the table of routes, which names the handlers that send it: so they get
+/// it from here.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Description {
+    /// For programs.
+    pub(super) document: fn() -> &'static str,
+    /// For people.
+    pub(super) page: fn() -> &'static str,
+}
 
 /// What all requests share.
 #[derive(Debug)]
 pub(super) struct RestSite {
     pub(super) gateway: Arc<Gateway>,
     pub(super) sources: PageSources,
+    pub(super) description: Description,
     pub(super) metrics: PageCache,
+    pub(super) background: BackgroundWork,
     pub(super) events: RecentEvents,
     pub(super) exports: RecentExports,
 }
@@ -35,6 +51,8 @@ pub(super) struct RestCall {
     pub(super) site: Arc<RestSite>,
     pub(super) caller: Caller,
     pub(super) brain: String,
+    /// The brain by a header or an option of the query, if they name one.
+    pub(super) named_brain: Option<String>,
     /// The name that the caller gives itself.
     pub(super) agent: String,
     /// `Idempotency-Key`.
@@ -42,11 +60,27 @@ pub(super) struct RestCall {
     /// The values in the path.
     pub(super) params: Vec<String>,
     pub(super) options: Options,
+    /// Of a route whose body is a message.
+    pub(super) body: Map<String, Value>,
+    /// Its place among the requests in progress.
+    pub(super) slot: CallSlot,
+    pub(super) conditions: Conditions,
     form: ListForm,
     is_mem0: bool,
     /// The URL without its query; only the path if the request names no host.
     url: String,
     query: String,
+}
+
+/// What a request brings besides its head.
+#[derive(Debug)]
+pub(super) struct RestInput {
+    /// The values in its path.
+    pub(super) params: Vec<String>,
+    pub(super) options: Options,
+    /// Of a route whose body is a message.
+    pub(super) body: Map<String, Value>,
+    pub(super) slot: CallSlot,
 }
 
 /// The header that names the brain.
@@ -55,29 +89,43 @@ const BRAIN: &str = "x-amem-brain";
 /// The header with the name of the calling agent.
 const AGENT: &str = "x-amem-agent";
 
+/// The id of a request that has a key. Each caller has keys of its own. Ids are of version 7, whose time means nothing.
+fn request_id(principal: &str, key: &str) -> Uuid {
+    let name = format!("{principal}\0{key}");
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
+    let id = Builder::from_bytes(hash.into_bytes());
+    id.with_version(Version::SortRand).into_uuid()
+}
+
 impl RestCall {
     pub(super) fn new(
         site: &Arc<RestSite>,
         caller: Caller,
         head: &Parts,
-        (params, mut options): (Vec<String>, Options),
+        input: RestInput,
         (form, is_tls): (ListForm, bool),
     ) -> Result<Self> {
+        let RestInput {
+            params,
+            mut options,
+            body,
+            slot,
+        } = input;
         let header = |name: &str| {
             let value = head.headers.get(name).map(|value| value.to_str());
             let value = value.transpose();
             value.map_err(|_| Refusal::invalid(name, "it must be text in ASCII"))
         };
         let (named, asked) = (header(BRAIN)?, options.text("brain")?);
-        let brain = match (named, asked) {
+        let named_brain = match (named, asked) {
             (Some(named), Some(asked)) if named != asked => {
                 let why = "the header x-amem-brain names another: name one";
                 return Err(Refusal::invalid("brain", why));
             }
-            (Some(named), _) => named.to_owned(),
-            (None, Some(asked)) => asked,
-            (None, None) => DEFAULT_BRAIN.to_owned(),
+            (Some(named), _) => Some(named.to_owned()),
+            (None, asked) => asked,
         };
+        let brain = named_brain.clone();
         let host = head.headers.get(HOST).and_then(|host| host.to_str().ok());
         let host = head.uri.authority().map(|host| host.as_str()).or(host);
         let scheme = if is_tls { "https" } else { "http" };
@@ -85,11 +133,15 @@ impl RestCall {
         Ok(Self {
             site: site.clone(),
             caller,
-            brain,
+            brain: brain.unwrap_or_else(|| DEFAULT_BRAIN.to_owned()),
+            named_brain,
             agent: header(AGENT)?.unwrap_or_default().to_owned(),
             key: header("idempotency-key")?.map(str::to_owned),
             params,
             options,
+            body,
+            slot,
+            conditions: Conditions::of(&head.headers)?,
             form,
             is_mem0: is_mem0_client(&head.headers),
             url: front + head.uri.path(),
@@ -110,9 +162,11 @@ impl RestCall {
 
     /// The options of a change that the key makes repeatable.
     pub(super) fn repeatable(&self) -> v1::WriteOptions {
-        let id = |key: &String| Uuid::new_v5(&Uuid::NAMESPACE_OID, key.as_bytes()).to_string();
+        let key = self.key.as_ref();
         v1::WriteOptions {
-            request_id: self.key.as_ref().map_or(String::new(), id),
+            request_id: key.map_or(String::new(), |key| {
+                request_id(&self.caller.principal, key).to_string()
+            }),
             ..self.once()
         }
     }

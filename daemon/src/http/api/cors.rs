@@ -16,12 +16,13 @@ const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, PUT, PATCH, DE
 
 /// The headers that a page may send.
 const HEADERS: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, x-api-key, x-amem-agent, x-amem-brain, x-amem-timeout, x-request-id",
+    "authorization, content-encoding, content-type, idempotency-key, if-match, if-none-match, last-event-id, \
+     x-api-key, x-amem-agent, x-amem-brain, x-amem-timeout, x-request-id",
 );
 
 /// The headers that a page may read.
 const EXPOSED: HeaderValue =
-    HeaderValue::from_static("x-amem-ignored, x-amem-count, x-request-id, retry-after");
+    HeaderValue::from_static("etag, x-amem-ignored, x-amem-count, x-request-id, retry-after");
 
 /// Tells the browser that a page of a configured origin may read the answer.
 pub(super) fn allow(origins: &Origins, request: &HeaderMap, answer: &mut HeaderMap) {
@@ -33,7 +34,7 @@ pub(super) fn allow(origins: &Origins, request: &HeaderMap, answer: &mut HeaderM
     };
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
     answer.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
-    answer.insert(VARY, HeaderValue::from_static("origin"));
+    answer.append(VARY, HeaderValue::from_static("origin"));
 }
 
 /// True if a browser asks what a page may send.
@@ -44,14 +45,10 @@ pub(super) fn is_preflight(head: &Parts) -> bool {
 
 /// The answer to that; `allow` adds for whom it is.
 pub(super) fn preflight() -> Output {
-    Output {
-        status: StatusCode::NO_CONTENT,
-        headers: [
-            (ACCESS_CONTROL_ALLOW_METHODS, METHODS),
-            (ACCESS_CONTROL_ALLOW_HEADERS, HEADERS),
-        ]
-        .into_iter()
-        .collect(),
-        body: Vec::new(),
-    }
+    let mut output = Output::empty(StatusCode::NO_CONTENT);
+    output.headers.extend([
+        (Some(ACCESS_CONTROL_ALLOW_METHODS), METHODS),
+        (Some(ACCESS_CONTROL_ALLOW_HEADERS), HEADERS),
+    ]);
+    output
 }

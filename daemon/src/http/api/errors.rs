@@ -6,15 +6,19 @@
 
 use amem_proto::answer::Code;
 use hyper::StatusCode;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use serde_json::{Value, json};
 
+use super::coding;
+use super::conditions::CONDITION;
 use crate::http::status::status;
 use crate::ingress::admission::RETRY_MILLIS;
 use crate::refusal::Refusal;
 
 /// Reasons with a status or a name of their own.
-const REASONS: [(&str, StatusCode, &str); 12] = [
+const REASONS: [(&str, StatusCode, &str); 13] = [
     ("SCOPE", StatusCode::BAD_REQUEST, "ScopeError"),
     (
         "BODY_SIZE",
@@ -24,6 +28,11 @@ const REASONS: [(&str, StatusCode, &str); 12] = [
     ("BODY_TIMEOUT", StatusCode::REQUEST_TIMEOUT, "TimeoutError"),
     (
         "MEDIA_TYPE",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "ValidationError",
+    ),
+    (
+        coding::REFUSED,
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         "ValidationError",
     ),
@@ -75,6 +84,9 @@ fn name(code: Code) -> &'static str {
 
 /// Status and name of a refusal.
 fn kind(refusal: &Refusal) -> (StatusCode, &'static str) {
+    if refusal.metadata.contains_key(CONDITION) {
+        return (StatusCode::PRECONDITION_FAILED, "ConflictError");
+    }
     let row = REASONS.iter().find(|row| row.0 == refusal.reason);
     row.map_or_else(
         || (status(refusal.code), name(refusal.code)),
@@ -131,6 +143,9 @@ pub(super) fn headers(refusal: &Refusal) -> HeaderMap {
                 .and_then(|millis| millis.parse().ok())
                 .unwrap_or(1000);
             add(RETRY_AFTER, millis.div_ceil(1000).max(1).into());
+        }
+        _ if refusal.reason == coding::REFUSED => {
+            add(ACCEPT_ENCODING, coding::CODINGS);
         }
         Code::Unauthenticated => {
             add(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -190,5 +205,13 @@ mod tests {
         assert_eq!(headers(&busy)[RETRY_AFTER], "2");
         let unknown = Refusal::new(Code::Unauthenticated, "TOKEN", "who");
         assert_eq!(headers(&unknown)[WWW_AUTHENTICATE], "Bearer");
+        let other = Refusal::new(Code::Aborted, "CONDITION", "changed");
+        assert_eq!(error(&other, true, true).0, 409);
+        let (status, body) = error(&other.with(CONDITION, "\"a.1\""), true, true);
+        assert_eq!(status, 412);
+        assert_eq!(
+            (&body["code"], &body["stored"]),
+            (&json!("CONDITION"), &json!("nothing"))
+        );
     }
 }

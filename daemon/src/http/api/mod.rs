@@ -1,4 +1,5 @@
-//! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0.
+//! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0 (`facts`); and the calls
+//! of amem.v1 with the JSON of their messages (`rpc`).
 //!
 //! A connection passes `ingress::accept` and `server`, a request `serve`: framing and origin, `ingress::admission`, its
 //! body and options, and the handler of its row in `routes`. Handlers (`facts`) make messages of `amem_proto` and call
@@ -10,20 +11,28 @@
 mod json;
 mod options;
 
+mod coding;
 mod cors;
 mod errors;
-mod output;
 
 mod body;
 mod framing;
 mod stream;
 
-mod call;
+mod output;
+
+mod conditions;
+
+mod background;
 mod recent;
+
+mod call;
 mod route;
 
 mod facts;
+mod openapi;
 mod pages;
+mod rpc;
 
 mod serve;
 

@@ -201,6 +201,25 @@ impl Options {
         Ok(filters.map_or(String::new(), |filters| filters.to_string()))
     }
 
+    /// Takes every option that is left, those without a value left out.
+    pub(super) fn take_all(&mut self) -> Map<String, Value> {
+        let options = std::mem::take(&mut self.0);
+        options
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .collect()
+    }
+
+    /// True if an option is there and was not taken.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// The name of an option that was not taken.
+    pub(super) fn first_name(&self) -> Option<&str> {
+        self.0.keys().next().map(String::as_str)
+    }
+
     /// The names of the options that nothing took.
     pub(super) fn into_names(self) -> Vec<String> {
         self.0.into_iter().map(|(name, _)| name).collect()

@@ -1,4 +1,4 @@
-//! Metrics and health for callers with a role, and the answers to what does not exist.
+//! Metrics, health and the description of all routes, and the answers to what does not exist.
 
 use std::sync::Arc;
 
@@ -39,8 +39,25 @@ pub(super) async fn ready(call: &mut RestCall) -> Result<Output> {
     Ok(Output::text(status, TEXT_TYPE, page))
 }
 
+/// The description of all routes, for programs.
+pub(super) async fn openapi(call: &mut RestCall) -> Result<Output> {
+    let text = (call.site.description.document)().to_owned();
+    Ok(Output::text(StatusCode::OK, "application/json", text))
+}
+
+/// The description of all routes, for people.
+pub(super) async fn docs(call: &mut RestCall) -> Result<Output> {
+    let page = (call.site.description.page)().to_owned();
+    let output = Output::text(StatusCode::OK, "text/html; charset=utf-8", page);
+    Ok(output.with(
+        "content-security-policy",
+        // The page has its style in itself, and nothing else.
+        concat!("default-src 'none'; style-src 'un", "safe-inline'"),
+    ))
+}
+
 pub(super) async fn no_path(_: &mut RestCall) -> Result<Output> {
-    let message = "there is no such path here: docs/guide.md (Over HTTP) lists all";
+    let message = "there is no such path here: GET /docs lists all";
     Err(Refusal::new(Code::NotFound, "UNKNOWN_PATH", message))
 }
 

@@ -1,4 +1,4 @@
-//! What the daemon remembers of requests by HTTP until it ends: adds and deletions that ran, exports that were created.
+//! What the daemon remembers of requests by HTTP until it ends: adds and deletions, exports that were created.
 //!
 //! Promises: bounded; the oldest goes first. A caller finds its own only. There is no content of a brain in them, so
 //! that an erase need not look here.
@@ -28,8 +28,13 @@ impl<T: Clone> RecentEntries<T> {
         }
     }
 
-    fn add(&self, principal: &str, brain: &str, entry: T) {
+    /// Adds an entry in the place of the one that `is_same` finds, if there is one.
+    fn put(&self, principal: &str, brain: &str, entry: T, is_same: impl Fn(&T) -> bool) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(before) = entries.iter_mut().find(|before| is_same(&before.2)) {
+            before.2 = entry;
+            return;
+        }
         if entries.len() == self.max {
             entries.pop_front();
         }
@@ -47,17 +52,19 @@ impl<T: Clone> RecentEntries<T> {
     }
 }
 
-/// An add or a deletion that ran.
+/// An add or a deletion, while it runs and afterwards.
 #[derive(Debug, Clone)]
 pub(super) struct RecentEvent {
     pub(super) id: String,
     /// ADD or DELETE.
     pub(super) kind: &'static str,
-    /// When it began and ended.
     pub(super) began: Micros,
-    pub(super) ended: Micros,
-    /// SUCCEEDED or PENDING.
+    /// `None` while it runs.
+    pub(super) ended: Option<Micros>,
+    /// SUCCEEDED, FAILED, or PENDING while it runs, and while facts of it wait for another try.
     pub(super) status: &'static str,
+    /// The reason of a failure.
+    pub(super) failed: Option<String>,
     /// The memories of an add, and what happened to each.
     pub(super) results: Vec<(String, &'static str)>,
 }
@@ -69,16 +76,25 @@ impl RecentEvent {
             id: Uuid::new_v4().to_string(),
             kind,
             began: now(),
-            ended: now(),
-            status: "SUCCEEDED",
+            ended: None,
+            status: "PENDING",
+            failed: None,
             results: Vec::new(),
         }
     }
 
     /// The same at its end.
-    pub(super) fn end(mut self) -> Self {
-        self.ended = now();
+    pub(super) fn end(mut self, status: &'static str) -> Self {
+        (self.ended, self.status) = (Some(now()), status);
         self
+    }
+
+    /// The same after a failure.
+    pub(super) fn fail(self, reason: &str) -> Self {
+        Self {
+            failed: Some(reason.to_owned()),
+            ..self.end("FAILED")
+        }
     }
 }
 
@@ -88,7 +104,7 @@ fn now() -> Micros {
     Micros(i64::try_from(micros).unwrap_or(i64::MAX))
 }
 
-/// Adds and deletions that ran.
+/// Adds and deletions.
 #[derive(Debug)]
 pub(super) struct RecentEvents(RecentEntries<RecentEvent>);
 
@@ -99,8 +115,11 @@ impl Default for RecentEvents {
 }
 
 impl RecentEvents {
-    pub(super) fn add(&self, principal: &str, brain: &str, event: RecentEvent) {
-        self.0.add(principal, brain, event);
+    /// Adds an event, or what became of it since.
+    pub(super) fn put(&self, principal: &str, brain: &str, event: RecentEvent) {
+        let id = event.id.clone();
+        self.0
+            .put(principal, brain, event, |before| before.id == id);
     }
 
     pub(super) fn of(&self, principal: &str, brain: &str) -> Vec<RecentEvent> {
@@ -128,7 +147,7 @@ impl Default for RecentExports {
 
 impl RecentExports {
     pub(super) fn add(&self, principal: &str, brain: &str, export: CreatedExport) {
-        self.0.add(principal, brain, export);
+        self.0.put(principal, brain, export, |_| false);
     }
 
     pub(super) fn find(&self, principal: &str, brain: &str, id: &str) -> Option<CreatedExport> {
@@ -147,10 +166,13 @@ mod tests {
         for (principal, brain, entry) in
             [("a", "x", 1), ("a", "x", 2), ("b", "x", 3), ("a", "y", 4)]
         {
-            entries.add(principal, brain, entry);
+            entries.put(principal, brain, entry, |_| false);
         }
         assert_eq!(entries.of("b", "x"), [3]);
         assert_eq!(entries.of("a", "y"), [4]);
         assert_eq!(entries.of("a", "x"), [0; 0]);
+        entries.put("b", "x", 5, |before| *before == 3);
+        assert_eq!(entries.of("b", "x"), [5]);
+        assert_eq!(entries.of("a", "y"), [4]);
     }
 }

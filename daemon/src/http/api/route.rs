@@ -8,6 +8,7 @@ use amem_proto::answer::Code;
 use hyper::http::request::Parts;
 
 use super::call::RestCall;
+use super::facts::docs::RouteDoc;
 use super::output::{ListForm, Output};
 use crate::auth::Role;
 use crate::ingress::admission::Protocol;
@@ -30,6 +31,35 @@ pub(super) enum RouteAccess {
     Identified,
 }
 
+/// A call as routes need it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RouteCall {
+    /// Such as `/amem.v1.QueryService/Search`.
+    pub(super) path: &'static str,
+    /// The messages, without their package.
+    pub(super) request: &'static str,
+    pub(super) response: &'static str,
+    pub(super) place: RouteTarget,
+}
+
+/// What the path of a route is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RouteTarget {
+    /// The brain that it names.
+    Brain,
+    /// The daemon.
+    Daemon,
+}
+
+/// How a route reads its request.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RouteInput {
+    /// Its query and its body are options; those that nobody knows are ignored, and named in the answer.
+    Options(&'static RouteDoc),
+    /// It is the message of this call: its body, or its query where the method is GET.
+    Message(&'static RouteCall),
+}
+
 /// A route.
 #[derive(Debug)]
 pub(super) struct Route {
@@ -38,6 +68,7 @@ pub(super) struct Route {
     pub(super) paths: &'static [&'static str],
     pub(super) access: RouteAccess,
     pub(super) form: ListForm,
+    pub(super) input: RouteInput,
     pub(super) run: RouteHandler,
 }
 

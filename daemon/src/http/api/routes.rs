@@ -8,12 +8,13 @@ use axum::routing::{MethodFilter, on};
 use hyper::Request;
 
 use super::facts::{
-    add, batch, delete, entities, events, exports, feedback, list, memory, search, settings,
+    add, batch, delete, docs, entities, events, exports, feedback, list, memory, search, settings,
 };
 use super::output::ListForm::{BareForMem0, Object};
 use super::pages;
 use super::route::RouteAccess::{AllBrains, Call, Identified};
-use super::route::{Route, RouteAccess};
+use super::route::{Route, RouteAccess, RouteInput};
+use super::rpc;
 use super::serve::RestService;
 use crate::refusal::{Refusal, Result};
 
@@ -51,67 +52,70 @@ const PROFILES: &[&str] = &[
     "/v2/profiles/jobs/{id}",
 ];
 
-/// Rows of the table: method, paths, what the caller needs, form of lists, handler.
+/// Rows of the table: method, paths, what the caller needs, form of lists, handler, description.
 macro_rules! routes {
-    ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path;)*) => {
+    ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path, $doc:ident;)*) => {
         &[$(Route {
             method: $method,
             paths: $paths,
             access: $access,
             form: $form,
+            input: RouteInput::Options(&docs::$doc),
             run: |call| Box::pin($run(call)),
         },)*]
     };
 }
 
-/// Every route.
+/// The routes of fact memory, and of the pages. Those of the other calls are made (`rpc`).
 static ROUTES: &[Route] = routes! {
-    "GET" &["/v1/ping"], HEALTH, Object => settings::ping;
-    "POST" &["/v3/memories/add", "/memories"], ADD, Object => add::add;
-    "POST" &["/v1/memories"], ADD, BareForMem0 => add::add;
-    "POST" &["/v3/memories/search", "/search"], SEARCH, Object => search::search;
-    "POST" &["/v1/memories/search", "/v2/memories/search"], SEARCH, BareForMem0 => search::search;
-    "GET" &["/v1/memories/search"], SEARCH, Object => search::search;
-    "POST" &["/v3/memories"], LIST, Object => list::page;
-    "POST" &["/v2/memories"], LIST, BareForMem0 => list::list;
-    "GET" &["/v1/memories"], LIST, BareForMem0 => list::list;
-    "GET" &["/memories"], LIST, Object => list::list;
-    "GET" MEMORY, GET, Object => memory::get;
-    "PUT" MEMORY, UPDATE, Object => memory::update;
-    "DELETE" MEMORY, DELETE, Object => memory::delete;
-    "GET" MEMORY_HISTORY, HISTORY, Object => memory::history;
-    "DELETE" &["/v1/memories", "/memories"], DELETE_ALL, Object => delete::delete_all;
-    "POST" &["/v1/reset", "/reset"], RESET, Object => delete::reset;
-    "GET" &["/v1/entities"], SCOPES, Object => entities::list;
-    "DELETE" &["/v2/entities/{kind}/{name}", "/v1/entities/{kind}/{name}"], RESET, Object => entities::delete;
-    "POST" &["/v1/entities"], Identified, Object => entities::graph;
-    "GET" &["/v1/entities/{kind}/relations"], Identified, Object => entities::graph;
-    "PUT" &["/v1/batch"], UPDATE_MANY, Object => batch::update;
-    "DELETE" &["/v1/batch"], DELETE_MANY, Object => batch::delete;
-    "GET" &["/v1/events"], GET, Object => events::list;
-    "GET" &["/v1/event/{id}"], GET, Object => events::get;
-    "POST" &["/v1/feedback"], FEEDBACK, Object => feedback::set;
-    "POST" &["/v1/exports"], LIST, Object => exports::create;
-    "POST" &["/v1/exports/get"], LIST, Object => exports::get;
-    "GET" PROJECT, HEALTH, Object => settings::project;
-    "PATCH" PROJECT, Identified, Object => settings::not_kept;
-    "DELETE" PROJECT, Identified, Object => settings::not_kept;
-    "GET" PROJECTS, Identified, Object => settings::not_kept;
-    "POST" PROJECTS, Identified, Object => settings::not_kept;
-    "PUT" PROJECTS, Identified, Object => settings::not_kept;
-    "DELETE" PROJECTS, Identified, Object => settings::not_kept;
-    "GET" &["/configure"], HEALTH, Object => settings::configuration;
-    "POST" &["/configure"], Identified, Object => settings::not_kept;
-    "GET" WEBHOOKS, Identified, Object => settings::no_webhooks;
-    "POST" WEBHOOKS, Identified, Object => settings::no_webhooks;
-    "PUT" WEBHOOKS, Identified, Object => settings::no_webhooks;
-    "DELETE" WEBHOOKS, Identified, Object => settings::no_webhooks;
-    "GET" PROFILES, Identified, Object => settings::no_profiles;
-    "POST" PROFILES, Identified, Object => settings::no_profiles;
-    "POST" &["/v1/summary"], Identified, Object => settings::no_profiles;
-    "GET" &["/metrics"], AllBrains, Object => pages::metrics;
-    "GET" &["/healthz"], HEALTH, Object => pages::alive;
-    "GET" &["/readyz"], HEALTH, Object => pages::ready;
+    "GET" &["/v1/ping"], HEALTH, Object => settings::ping, PING;
+    "POST" &["/v3/memories/add", "/memories"], ADD, Object => add::add, ADD;
+    "POST" &["/v1/memories"], ADD, BareForMem0 => add::add, ADD;
+    "POST" &["/v3/memories/search", "/search"], SEARCH, Object => search::search, SEARCH;
+    "POST" &["/v1/memories/search", "/v2/memories/search"], SEARCH, BareForMem0 => search::search, SEARCH;
+    "GET" &["/v1/memories/search"], SEARCH, Object => search::search, SEARCH_BY_GET;
+    "POST" &["/v3/memories"], LIST, Object => list::page, LIST_BY_POST;
+    "POST" &["/v2/memories"], LIST, BareForMem0 => list::list, LIST_BY_POST;
+    "GET" &["/v1/memories"], LIST, BareForMem0 => list::list, LIST;
+    "GET" &["/memories"], LIST, Object => list::list, LIST;
+    "GET" MEMORY, GET, Object => memory::get, GET;
+    "PUT" MEMORY, UPDATE, Object => memory::update, UPDATE;
+    "DELETE" MEMORY, DELETE, Object => memory::delete, DELETE;
+    "GET" MEMORY_HISTORY, HISTORY, Object => memory::history, HISTORY;
+    "DELETE" &["/v1/memories", "/memories"], DELETE_ALL, Object => delete::delete_all, DELETE_ALL;
+    "POST" &["/v1/reset", "/reset"], RESET, Object => delete::reset, RESET;
+    "GET" &["/v1/entities"], SCOPES, Object => entities::list, ENTITIES;
+    "DELETE" &["/v2/entities/{kind}/{name}", "/v1/entities/{kind}/{name}"], RESET, Object => entities::delete, ERASE_ENTITY;
+    "POST" &["/v1/entities"], Identified, Object => entities::graph, GRAPH;
+    "GET" &["/v1/entities/{kind}/relations"], Identified, Object => entities::graph, GRAPH;
+    "PUT" &["/v1/batch"], UPDATE_MANY, Object => batch::update, UPDATE_MANY;
+    "DELETE" &["/v1/batch"], DELETE_MANY, Object => batch::delete, DELETE_MANY;
+    "GET" &["/v1/events"], GET, Object => events::list, EVENTS;
+    "GET" &["/v1/event/{id}"], GET, Object => events::get, EVENT;
+    "POST" &["/v1/feedback"], FEEDBACK, Object => feedback::set, FEEDBACK;
+    "POST" &["/v1/exports"], LIST, Object => exports::create, EXPORT;
+    "POST" &["/v1/exports/get"], LIST, Object => exports::get, EXPORTED;
+    "GET" PROJECT, HEALTH, Object => settings::project, SETTINGS;
+    "PATCH" PROJECT, Identified, Object => settings::not_kept, NOT_KEPT;
+    "DELETE" PROJECT, Identified, Object => settings::not_kept, NOT_KEPT;
+    "GET" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
+    "POST" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
+    "PUT" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
+    "DELETE" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
+    "GET" &["/configure"], HEALTH, Object => settings::configuration, SETTINGS;
+    "POST" &["/configure"], Identified, Object => settings::not_kept, NOT_KEPT;
+    "GET" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
+    "POST" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
+    "PUT" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
+    "DELETE" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
+    "GET" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
+    "POST" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
+    "POST" &["/v1/summary"], Identified, Object => settings::no_profiles, PROFILES;
+    "GET" &["/openapi.json"], Identified, Object => pages::openapi, OPENAPI;
+    "GET" &["/docs"], Identified, Object => pages::docs, DOCS;
+    "GET" &["/metrics"], AllBrains, Object => pages::metrics, METRICS;
+    "GET" &["/healthz"], HEALTH, Object => pages::alive, HEALTH;
+    "GET" &["/readyz"], HEALTH, Object => pages::ready, HEALTH;
 };
 
 /// Requests of no route: callers that are not identified do not learn that there is none.
@@ -120,6 +124,7 @@ static NO_PATH: Route = Route {
     paths: &[],
     access: Identified,
     form: Object,
+    input: RouteInput::Options(&docs::ELSE),
     run: |call| Box::pin(pages::no_path(call)),
 };
 
@@ -129,6 +134,7 @@ static NO_METHOD: Route = Route {
     paths: &[],
     access: Identified,
     form: Object,
+    input: RouteInput::Options(&docs::ELSE),
     run: |call| Box::pin(pages::no_method(call)),
 };
 
@@ -148,10 +154,16 @@ fn filter(method: &str) -> MethodFilter {
     }
 }
 
+/// Every route.
+pub(super) fn all() -> impl Iterator<Item = &'static Route> {
+    let calls = rpc::ROUTES.iter().copied().flatten().copied().flatten();
+    ROUTES.iter().chain(calls)
+}
+
 /// The router of all routes.
 pub(super) fn router(service: &RestService) -> Router {
     let mut router = Router::new();
-    for route in ROUTES {
+    for route in all() {
         for path in route.paths {
             for path in [(*path).to_owned(), format!("{path}/")] {
                 let service = service.clone();

@@ -10,25 +10,29 @@ use std::time::Instant;
 
 use amem_engine::{TaskPanic, caught};
 use amem_proto::answer::Code;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use hyper::header::{HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Request, Response};
+use serde_json::Map;
 use tracing::{Instrument, field};
 
 use super::body::{AnswerBody, AnswerHold, UnreadAnswers, receive};
-use super::call::{RestCall, RestSite};
+use super::call::{RestCall, RestInput, RestSite};
 use super::cors;
 use super::errors;
 use super::framing::{LengthLines, too_large};
 use super::json;
 use super::options::Options;
-use super::output::Output;
-use super::route::{Rest, Route, RouteOf};
+use super::output::{Output, OutputBody};
+use super::route::{Rest, Route, RouteInput, RouteOf};
+use super::rpc::EventBody;
 use crate::auth::Caller;
 use crate::grpc::{REQUEST_NAME, request_name};
 use crate::ingress::Peer;
 use crate::ingress::admission::{Admission, AdmittedRequest};
+use crate::ingress::authorization::RequestAuthorization;
+use crate::ingress::deadline::Deadline;
 use crate::ingress::latency::CallTimer;
 use crate::ingress::session::SessionState;
 use crate::limits::{
@@ -64,6 +68,8 @@ struct Progress {
     has_begun: bool,
     ignored: Vec<String>,
     hold: AnswerHold,
+    /// What ends its answer, if that is a stream.
+    ends: Option<(RequestAuthorization, Option<Deadline>)>,
 }
 
 /// The header that names the options that were ignored.
@@ -110,7 +116,7 @@ impl RestService {
             let refusal = Refusal::internal("the request did not pass ingress");
             let (status, value) = errors::error(&refusal, false, false);
             return Output::json(status, &value)
-                .into_response(AnswerHold::default(), &Arc::default());
+                .into_response(Progress::default(), &Arc::default());
         };
         let mut timer = route
             .call()
@@ -129,7 +135,7 @@ impl RestService {
         let mut output = match done {
             Ok(output) => {
                 progress.hold.timer = timer;
-                output
+                output.packed(&head.headers).await
             }
             Err(refusal) => {
                 tracing::debug!(reason = &*refusal.reason, "refused a request");
@@ -146,7 +152,7 @@ impl RestService {
         if let Some(names) = ignored(&progress.ignored) {
             output.headers.insert(IGNORED, names);
         }
-        output.into_response(progress.hold, &peer.answers)
+        output.into_response(progress, &peer.answers)
     }
 
     /// Checks, admits and reads a request, and executes it.
@@ -172,7 +178,8 @@ impl RestService {
         } = &admitted;
         let (caller, bytes_max) = (caller.clone(), requirement.request_bytes_max);
         progress.caller = Some(caller.clone());
-        let held = admitted.slot.bytes().clone();
+        let slot = admitted.slot.clone();
+        let held = slot.bytes().clone();
         let wait = self.site.gateway.control.live().limits.body_after();
         let work = async {
             let bytes = receive(&head.headers, body, bytes_max, &held, wait).await?;
@@ -181,10 +188,23 @@ impl RestService {
                 false => json::object(&bytes)?,
             };
             held.hold((bytes.len() + values * HTTP_JSON_VALUE_BYTES) as u64)?;
-            let options = Options::new(&head.uri, object)?;
+            let (options, body) = match route.input {
+                RouteInput::Options(_) => (Options::new(&head.uri, object)?, Map::new()),
+                RouteInput::Message(_) => (Options::new(&head.uri, Map::new())?, object),
+            };
+            let input = RestInput {
+                params: params?,
+                options,
+                body,
+                slot,
+            };
             let is_tls = matches!(peer.peer, Peer::Tcp { tls: true, .. });
             let form = (route.form, is_tls);
-            let mut call = RestCall::new(&self.site, caller, head, (params?, options), form)?;
+            let mut call = RestCall::new(&self.site, caller, head, input, form)?;
+            if matches!(route.input, RouteInput::Options(_)) && progress.is_change {
+                let instead = "changes of memories have no such condition: send expected_text";
+                call.conditions.check_unmatched(instead)?;
+            }
             progress.has_begun = true;
             let output = (route.run)(&mut call).await;
             progress.ignored = call.options.into_names();
@@ -192,6 +212,7 @@ impl RestService {
         };
         let done = admitted.run(work).await;
         progress.hold.slot = Some(admitted.slot);
+        progress.ends = Some((admitted.authorization, admitted.deadline));
         done?
     }
 
@@ -220,10 +241,14 @@ impl RestService {
         }
     }
 
-    /// Counts the bytes of an answer; an error if it is too large, or there is no room for it. A change that was
-    /// executed is answered in any case.
+    /// Counts the bytes of an answer as it is before it is packed; an error if it is too large, or there is no room for
+    /// it. A change that was executed is answered in any case.
     fn fitted(&self, output: Output, progress: &mut Progress) -> Result<Output> {
-        let bytes = output.body.len();
+        let OutputBody::Whole(body) = &output.body else {
+            // The messages of a stream are counted one by one.
+            return Ok(output);
+        };
+        let bytes = body.len();
         let Some(caller) = progress.caller.as_ref().filter(|_| !progress.is_change) else {
             return Ok(output);
         };
@@ -240,9 +265,19 @@ impl RestService {
 }
 
 impl Output {
-    fn into_response(self, hold: AnswerHold, answers: &Arc<UnreadAnswers>) -> Response<Body> {
-        let body = AnswerBody::new(Bytes::from(self.body), hold, answers.clone());
-        let mut response = Response::new(Body::new(body));
+    fn into_response(self, progress: Progress, answers: &Arc<UnreadAnswers>) -> Response<Body> {
+        let Progress { hold, ends, .. } = progress;
+        let answers = answers.clone();
+        let body = match (self.body, ends) {
+            (OutputBody::Whole(bytes), _) => Body::new(AnswerBody::new(bytes, hold, answers)),
+            (OutputBody::Events(messages), Some((authorization, deadline))) => {
+                let body = EventBody::new(messages, authorization, deadline, hold, answers);
+                Body::new(body)
+            }
+            // Only a request that was admitted has a subscription.
+            (OutputBody::Events(_), None) => Body::empty(),
+        };
+        let mut response = Response::new(body);
         *response.status_mut() = self.status;
         *response.headers_mut() = self.headers;
         response

@@ -22,8 +22,10 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::rustls::ServerConfig;
 use tower::Service;
 
+use super::background::BackgroundWork;
 use super::body::UnreadAnswers;
-use super::call::RestSite;
+use super::call::{Description, RestSite};
+use super::openapi;
 use super::routes;
 use super::serve::{RestPeer, RestService};
 use super::stream::RestStream;
@@ -48,16 +50,16 @@ pub(crate) struct RestHandler {
     router: Router,
     site: Arc<RestSite>,
     stopping: watch::Receiver<bool>,
-    /// Held by each connection.
+    /// Held by each connection, and by work in the background.
     alive: mpsc::Sender<()>,
 }
 
-/// The connections that are being served.
+/// The connections that are being served, and work that goes on without one.
 #[derive(Debug)]
 pub(crate) struct RestConnections(mpsc::Receiver<()>);
 
 impl RestConnections {
-    /// Ready once the last connection has ended, and the handler is gone.
+    /// Ready once the last of them has ended, and the handler is gone.
     pub(crate) async fn ended(mut self) {
         while self.0.recv().await.is_some() {}
     }
@@ -77,11 +79,20 @@ impl RestHandler {
         admission: Admission,
         stopping: watch::Receiver<bool>,
     ) -> (Self, RestConnections) {
+        let (alive, connections) = mpsc::channel(1);
         let site = Arc::new(RestSite {
             gateway: gateway.clone(),
             sources: PageSources {
                 brains: gateway.brains.clone(),
                 latencies: latencies.clone(),
+            },
+            description: Description {
+                document: || openapi::document().1,
+                page: openapi::page,
+            },
+            background: BackgroundWork {
+                stopping: stopping.clone(),
+                alive: alive.downgrade(),
             },
             metrics: Default::default(),
             events: Default::default(),
@@ -91,7 +102,6 @@ impl RestHandler {
             site: site.clone(),
             admission,
         };
-        let (alive, connections) = mpsc::channel(1);
         let handler = Self {
             router: routes::router(&service),
             site,

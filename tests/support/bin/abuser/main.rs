@@ -3,14 +3,18 @@
 //!
 //! The kinds: `silent` connections that say nothing, `slow` ones that send a byte now and then, `unread` answers,
 //! `large` ones behind a closed window, `pings` that are never listened to, `resets` of calls just begun, `oversized`
-//! headers, messages and frames. By TLS, with the address in the place of the socket and the file of its certificate in
-//! that of the brain: `tls-half` greetings, `tls-garbage` in their place, `tls-unfinished` handshakes, `tls-closing`
-//! connections that end with their handshake, and all of them together (`tls`).
+//! headers, messages and frames. By TLS, with the address in the place of the socket and the file of its certificate
+//! in that of the brain: `tls-half` greetings, `tls-garbage` in their place, `tls-unfinished` handshakes, `tls-
+//! closing` connections that end with their handshake, and all of them together (`tls`). By HTTP, with the address in
+//! the place of the socket and the file of a token in that of the brain: `http-slow` bodies, `http-unread` answers and
+//! subscriptions, `http-packed` bodies that unpack to gigabytes, `http-heads` of thousands of headers, `http-pairs` of
+//! content-length and transfer-encoding, `http-deep` JSON, and all of them together (`http`).
 
 #![forbid(unsafe_code)]
 
 mod frames;
 mod handshakes;
+mod requests;
 
 use std::process::ExitCode;
 use std::rc::Rc;
@@ -70,10 +74,12 @@ async fn main() -> ExitCode {
     });
     let connections = match kind.as_str() {
         "resets" | "pings" | "oversized" => BUSY,
-        "tls" => HELD + BUSY,
+        "tls" | "http" => HELD + BUSY,
         "tls-garbage" | "tls-closing" => 4 * BUSY,
         "tls-half" | "tls-unfinished" => HELD,
-        "silent" | "slow" => HELD,
+        "silent" | "slow" | "http-slow" => HELD,
+        "http-unread" => HELD / 4,
+        "http-packed" | "http-heads" | "http-pairs" | "http-deep" => 4 * BUSY,
         "unread" | "large" => HELD / 4,
         _ => {
             println!("{kind} is no kind of abuse");
@@ -104,6 +110,9 @@ impl Abuser {
     async fn again_and_again(&self, kind: &str, number: usize) {
         if kind.starts_with("tls") {
             return handshakes::again_and_again(self, kind, number).await;
+        }
+        if kind.starts_with("http") {
+            return requests::again_and_again(self, kind, number).await;
         }
         loop {
             if let Ok(stream) = UnixStream::connect(&self.socket).await {

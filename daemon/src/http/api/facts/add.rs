@@ -3,7 +3,9 @@
 use amem_memory::{ContentPart, Message, Role, messages_from_json};
 use amem_proto::answer::timestamp;
 use amem_proto::v1;
+use hyper::StatusCode;
 use serde_json::{Map, Value, json};
+use tokio::time::timeout;
 
 use super::super::call::RestCall;
 use super::super::output::Output;
@@ -20,30 +22,107 @@ pub(in super::super) async fn add(call: &mut RestCall) -> Result<Output> {
     })?;
     let messages = messages_from_json(&messages)?;
     let not_text = skipped(&messages);
-    let mut event = RecentEvent::begin("ADD");
+    let event = RecentEvent::begin("ADD");
     let request = request(call, messages)?;
     let (of_each, is_dry) = (metadata(&request.metadata_json), request.dry_run);
-    let answer = call.fact(request).await?;
+    let Some(answer) = added(call, request, &event).await? else {
+        return Ok(unfinished(&event, is_bare));
+    };
     let results = answer.results.iter();
     let results: Vec<_> = results.map(|one| result(one, &of_each)).collect();
-    if !answer.pending.is_empty() {
-        event.status = "PENDING";
-    }
-    let named = |one: &v1::FactResult| (one.id.clone(), event_name(one.event()));
-    event.results = answer.results.iter().map(named).collect();
+    let event = ended(event, &answer);
     let mut output = answer_object(&answer, results, &event, not_text)?;
     if is_dry {
         output["event_id"] = Value::Null;
     } else {
-        let event = event.end();
         call.site
             .events
-            .add(&call.caller.principal, &call.brain, event);
+            .put(&call.caller.principal, &call.brain, event);
     }
     if is_bare {
         output = output["results"].take();
     }
     Ok(output.into())
+}
+
+/// Executes an add; `None` if it takes longer than `limits.add_wait_millis`. Then it goes on, and its event says so.
+async fn added(
+    call: &RestCall,
+    request: v1::AddFactsRequest,
+    event: &RecentEvent,
+) -> Result<Option<v1::AddFactsResponse>> {
+    let (site, caller) = (call.site.clone(), call.caller.clone());
+    let is_dry = request.dry_run;
+    let work = async move { site.gateway.fact_as(&caller, request).await };
+    let (site, caller, brain) = (
+        call.site.clone(),
+        call.caller.principal.clone(),
+        call.brain.clone(),
+    );
+    let unheard = {
+        let event = event.clone();
+        move |done: Result<v1::AddFactsResponse>| {
+            if is_dry {
+                return;
+            }
+            let event = match &done {
+                Ok(answer) => ended(event, answer),
+                Err(refusal) => {
+                    tracing::debug!(reason = &*refusal.reason, "refused an add");
+                    event.fail(&refusal.reason)
+                }
+            };
+            site.events.put(&caller, &brain, event);
+        }
+    };
+    let slot = call.slot.clone();
+    let mut told = call.site.background.start(slot, work, unheard);
+    let stopped = |_| Refusal::internal("the daemon stopped before the add ended");
+    if is_dry {
+        // There is no event to ask.
+        return told.await.map_err(stopped)?.map(Some);
+    }
+    let wait = call.site.gateway.control.live().limits.add_after();
+    if let Ok(done) = timeout(wait, &mut told).await {
+        return done.map_err(stopped)?.map(Some);
+    }
+    // From here on there is an event, and then nothing is received.
+    let (caller, brain) = (&call.caller.principal, &call.brain);
+    call.site.events.put(caller, brain, event.clone());
+    told.close();
+    match told.try_recv() {
+        Ok(Ok(answer)) => Ok(Some(answer)),
+        Ok(Err(refusal)) => {
+            let event = event.clone().fail(&refusal.reason);
+            call.site.events.put(caller, brain, event);
+            Err(refusal)
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The event of an add that ended.
+fn ended(mut event: RecentEvent, answer: &v1::AddFactsResponse) -> RecentEvent {
+    let named = |one: &v1::FactResult| (one.id.clone(), event_name(one.event()));
+    event.results = answer.results.iter().map(named).collect();
+    event.end(match answer.pending.is_empty() {
+        true => "SUCCEEDED",
+        false => "PENDING",
+    })
+}
+
+/// The answer to an add that goes on.
+fn unfinished(event: &RecentEvent, is_bare: bool) -> Output {
+    let mut body = json!({
+        "message": format!("the add goes on: GET /v1/event/{}/ says what became of it", event.id),
+        "status": event.status,
+        "event_id": event.id,
+    });
+    match is_bare {
+        true => body = json!([body]),
+        false => body["results"] = json!([]),
+    }
+    Output::json(StatusCode::ACCEPTED, &body)
 }
 
 fn request(call: &mut RestCall, messages: Vec<Message>) -> Result<v1::AddFactsRequest> {

@@ -34,7 +34,7 @@ pub(in super::super) async fn update(call: &mut RestCall) -> Result<Output> {
         brain: call.brain.clone(),
         scope,
         updates,
-        options: Some(call.once()),
+        options: Some(call.repeatable()),
     };
     let answer = call.fact(request).await?;
     answered("updated", &answer.changes)
@@ -56,7 +56,7 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
         brain: call.brain.clone(),
         scope,
         ids,
-        options: Some(call.once()),
+        options: Some(call.repeatable()),
     };
     let answer = call.fact(request).await?;
     answered("deleted", &answer.changes)

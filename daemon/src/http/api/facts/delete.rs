@@ -27,7 +27,7 @@ pub(in super::super) async fn delete_all(call: &mut RestCall) -> Result<Output> 
         };
         deleted += call.fact(request).await?.deleted;
     }
-    let event = event.end();
+    let event = event.end("SUCCEEDED");
     let answer = json!({
         "message": "Memories deleted successfully!",
         "deleted": deleted,
@@ -35,7 +35,7 @@ pub(in super::super) async fn delete_all(call: &mut RestCall) -> Result<Output> 
     });
     call.site
         .events
-        .add(&call.caller.principal, &call.brain, event);
+        .put(&call.caller.principal, &call.brain, event);
     Ok(answer.into())
 }
 
@@ -96,7 +96,7 @@ pub(in super::super) async fn reset(call: &mut RestCall) -> Result<Output> {
         brain: call.brain.clone(),
         everything: scope.is_none() && call.caller.scope.is_none(),
         scope,
-        options: Some(call.once()),
+        options: Some(call.repeatable()),
     };
     let events = call.fact(request).await?.events;
     Ok(json!({"message": "All memories reset", "erased_events": events}).into())

@@ -49,7 +49,7 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
         brain: call.brain.clone(),
         scope: Some(scope),
         everything: false,
-        options: Some(call.once()),
+        options: Some(call.repeatable()),
     };
     let events = call.fact(request).await?.events;
     Ok(json!({"message": "Entity deleted successfully!", "erased_events": events}).into())

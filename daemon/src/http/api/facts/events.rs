@@ -1,5 +1,5 @@
-//! Adds and deletions that ran. The memories of an add are read when they are asked for, so that what was deleted since
-//! is not shown.
+//! Adds and deletions, while they run and afterwards. The memories of an add are read when they are asked for, so that
+//! what was deleted since is not shown.
 
 use amem_proto::answer::{Code, timestamp};
 use amem_proto::v1;
@@ -73,19 +73,19 @@ async fn object(call: &RestCall, event: &RecentEvent) -> Result<Value> {
     }
     let (began, ended) = (
         time(Some(timestamp(event.began)))?,
-        time(Some(timestamp(event.ended)))?,
+        time(event.ended.map(timestamp))?,
     );
-    let millis = (event.ended.0 - event.began.0) as f64 / 1000.0;
+    let micros = event.ended.map(|ended| ended.0 - event.began.0);
     Ok(json!({
         "id": event.id,
         "event_type": event.kind,
         "status": event.status,
         "results": results,
-        "error": null,
+        "error": event.failed,
         "created_at": began,
         "started_at": began,
         "completed_at": ended,
-        "updated_at": ended,
-        "latency": millis,
+        "updated_at": if ended.is_null() { began } else { ended },
+        "latency": micros.map(|micros| micros as f64 / 1000.0),
     }))
 }

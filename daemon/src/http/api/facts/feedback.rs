@@ -37,7 +37,7 @@ pub(in super::super) async fn set(call: &mut RestCall) -> Result<Output> {
         scope: call.options.scope()?,
         rating: rating.into(),
         reason: call.options.text("feedback_reason")?.unwrap_or_default(),
-        options: Some(call.once()),
+        options: Some(call.repeatable()),
     };
     let stored = call.fact(request).await?.feedback;
     let reason = stored.as_ref().map(|stored| stored.reason.as_str());

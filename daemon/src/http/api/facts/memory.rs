@@ -6,6 +6,7 @@ use prost::Message;
 use serde_json::json;
 
 use super::super::call::RestCall;
+use super::super::conditions::memory_tag;
 use super::super::output::Output;
 use super::shapes;
 use crate::limits::HTTP_ANSWER_BYTES_MAX;
@@ -19,7 +20,8 @@ pub(in super::super) async fn get(call: &mut RestCall) -> Result<Output> {
         as_of: None,
     };
     let fact = call.fact(request).await?.fact.unwrap_or_default();
-    Ok(shapes::memory(&fact)?.into())
+    let output = Output::from(shapes::memory(&fact)?);
+    Ok(call.conditions.tagged(output, &memory_tag(&fact)))
 }
 
 pub(in super::super) async fn update(call: &mut RestCall) -> Result<Output> {

@@ -1,0 +1,323 @@
+//! The shapes of requests and answers of fact memory as JSON Schemas, for `/openapi.json`: those that handlers read,
+//! and those that `shapes` makes.
+
+use serde_json::{Map, Value, json};
+
+use super::docs::SCOPE;
+
+/// The schemas that routes refer to, by name.
+pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
+    let all = [common(), bodies(), answers(), events()];
+    all.into_iter().flatten()
+}
+
+fn object(about: &str, properties: Value, required: &[&str]) -> Value {
+    let mut schema = json!({"type": "object", "description": about, "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+fn text() -> Value {
+    json!({"type": "string"})
+}
+
+fn text_or_null() -> Value {
+    json!({"type": ["string", "null"]})
+}
+
+fn time() -> Value {
+    json!({"type": ["string", "null"], "format": "date-time"})
+}
+
+fn any() -> Value {
+    json!({"type": ["object", "null"], "additionalProperties": true})
+}
+
+/// An object whose fields are the caller's own.
+fn free() -> Value {
+    json!({"type": "object", "additionalProperties": true})
+}
+
+fn list_of(name: &str) -> Value {
+    json!({"type": "array", "items": {"$ref": format!("#/components/schemas/{name}")}})
+}
+
+/// A page of entries.
+fn page_of(name: &str, about: &str) -> Value {
+    let properties = json!({
+        "results": list_of(name),
+        "count": {"type": "integer"},
+        "next": text_or_null(),
+        "previous": text_or_null(),
+    });
+    object(about, properties, &["results"])
+}
+
+/// The fields of a scope, beside others.
+fn in_scope(others: Value) -> Value {
+    let mut properties = Map::new();
+    for (name, kind, about) in SCOPE {
+        properties.insert(
+            (*name).to_owned(),
+            json!({"type": kind, "description": about}),
+        );
+    }
+    properties.extend(others.as_object().cloned().unwrap_or_default());
+    properties.into()
+}
+
+fn filters() -> Value {
+    json!({"type": "object", "additionalProperties": true, "description": "What must hold as well: conditions joined by AND, OR and NOT."})
+}
+
+fn id() -> Value {
+    json!({"type": "string", "format": "uuid"})
+}
+
+/// Of many routes.
+fn common() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "Error",
+            object(
+                "A refusal.",
+                json!({
+                    "error": {"type": "string", "description": "A name of the specification, such as ScopeError."},
+                    "detail": {"type": "string", "description": "What failed, and what to do."},
+                    "code": {"type": "string", "description": "The reason for machines, the same as by gRPC."},
+                    "stored": {"type": "string", "enum": ["nothing", "unknown"], "description": "Of a change: what is stored of it."},
+                }),
+                &["error", "detail", "code"],
+            ),
+        ),
+        (
+            "Memory",
+            object(
+                "A memory.",
+                json!({
+                    "id": id(), "memory": text(), "hash": text(),
+                    "user_id": text_or_null(), "agent_id": text_or_null(), "app_id": text_or_null(), "run_id": text_or_null(),
+                    "session_id": text_or_null(), "metadata": any(),
+                    "categories": {"type": "array", "items": {"type": "string"}},
+                    "created_at": time(), "updated_at": time(),
+                    "expiration_date": text_or_null(),
+                    "score": {"type": "number", "description": "0 to 1, of a search."},
+                }),
+                &["id", "memory"],
+            ),
+        ),
+        (
+            "Message",
+            object(
+                "A message of a conversation.",
+                json!({"role": {"type": "string", "enum": ["user", "assistant", "system", "tool"]}, "content": text(), "name": text()}),
+                &["role", "content"],
+            ),
+        ),
+        (
+            "Done",
+            object(
+                "A change that was executed.",
+                json!({"message": text(), "id": text(), "deleted": {"type": "integer"}, "erased_events": {"type": "integer"}, "event_id": text()}),
+                &["message"],
+            ),
+        ),
+        (
+            "Settings",
+            json!({"type": "object", "additionalProperties": true, "description": "Values by name."}),
+        ),
+    ]
+}
+
+/// Of requests.
+fn bodies() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "AddMemories",
+            object(
+                "Asks to remember messages.",
+                in_scope(json!({
+                    "messages": {"description": "A text, or messages.", "oneOf": [text(), list_of("Message")]},
+                    "infer": {"type": "boolean", "description": "Whether facts are found in the messages; if false, each is stored as it is."},
+                    "metadata": free(), "dry_run": {"type": "boolean"}, "prompt": text(), "filters": filters(),
+                    "timestamp": {"type": ["string", "integer"]}, "expiration_date": text(),
+                    "assistant_facts": {"type": "boolean"}, "idempotency_key": text(),
+                })),
+                &["messages"],
+            ),
+        ),
+        (
+            "SearchMemories",
+            object(
+                "A question.",
+                in_scope(json!({
+                    "query": text(), "filters": filters(), "limit": {"type": "integer"}, "top_k": {"type": "integer"},
+                    "threshold": {"type": "number"}, "at": {"type": ["string", "integer"]},
+                })),
+                &["query"],
+            ),
+        ),
+        (
+            "ListMemories",
+            object(
+                "Whose memories.",
+                in_scope(
+                    json!({"filters": filters(), "page": {"type": "integer"}, "page_size": {"type": "integer"}}),
+                ),
+                &[],
+            ),
+        ),
+        (
+            "GetExport",
+            object(
+                "An export by its id, or by its filters.",
+                in_scope(json!({"memory_export_id": text(), "filters": filters()})),
+                &[],
+            ),
+        ),
+        (
+            "UpdateMemory",
+            object(
+                "What is new of a memory.",
+                in_scope(
+                    json!({"text": text(), "metadata": free(), "expected_text": {"type": "string", "description": "The change is refused if the memory has another text."}}),
+                ),
+                &[],
+            ),
+        ),
+        (
+            "MemoryBatch",
+            object(
+                "Memories by id; of each what is new, if they are changed.",
+                json!({"memories": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": {"memory_id": id(), "text": text(), "metadata": free(), "expected_text": text()},
+                    "required": ["memory_id"],
+                }}}),
+                &["memories"],
+            ),
+        ),
+        (
+            "Feedback",
+            object(
+                "What the caller thinks of a memory.",
+                in_scope(json!({
+                    "memory_id": id(), "feedback": {"type": ["string", "null"], "enum": ["POSITIVE", "NEGATIVE", "VERY_NEGATIVE", null]},
+                    "feedback_reason": text_or_null(),
+                })),
+                &[],
+            ),
+        ),
+    ]
+}
+
+/// Of answers.
+fn answers() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "AddedMemory",
+            object(
+                "What became of a fact.",
+                json!({
+                    "id": text(), "event": {"type": "string", "enum": ["ADD", "UPDATE", "DELETE", "NONE"]}, "memory": text(),
+                    "old_memory": text_or_null(), "new_memory": text_or_null(), "data": any(), "metadata": any(), "why": any(),
+                }),
+                &["id", "event", "memory"],
+            ),
+        ),
+        (
+            "AddedMemories",
+            object(
+                "What became of the facts. A bare list of them for clients by Token on /v1/memories.",
+                json!({
+                    "results": list_of("AddedMemory"), "status": text(), "event_id": text_or_null(), "message": text(),
+                    "relations": {"type": "array", "items": {}}, "pending": {"type": "array", "items": free()},
+                    "rejected": {"type": "array", "items": free()}, "skipped": {"type": "array", "items": free()},
+                    "usage": any(),
+                }),
+                &["results"],
+            ),
+        ),
+        (
+            "FoundMemories",
+            object(
+                "Memories, the best first. A bare list of them for clients by Token on /v1 and /v2.",
+                json!({"results": list_of("Memory")}),
+                &["results"],
+            ),
+        ),
+        (
+            "MemoryPage",
+            page_of(
+                "Memory",
+                "Memories; the counts are there if pages were asked for.",
+            ),
+        ),
+        (
+            "MemoryRecord",
+            object(
+                "A version of a memory, or its end.",
+                json!({
+                    "id": text(), "memory_id": id(), "event": text(), "old_memory": text_or_null(), "new_memory": text_or_null(),
+                    "old_value": text_or_null(), "new_value": text_or_null(), "input": list_of("Message"), "user_id": text_or_null(),
+                    "categories": {"type": "array", "items": {"type": "string"}}, "timestamp": time(), "created_at": time(),
+                    "updated_at": time(), "is_deleted": {"type": "boolean"},
+                }),
+                &["id", "event"],
+            ),
+        ),
+        (
+            "MemoryHistory",
+            json!({"type": "array", "description": "The versions of a memory.", "items": {"$ref": "#/components/schemas/MemoryRecord"}}),
+        ),
+        (
+            "Entity",
+            object(
+                "A user, an agent, an app or a run.",
+                json!({
+                    "id": text(), "name": text(), "type": text(), "total_memories": {"type": "integer"},
+                    "created_at": time(), "updated_at": time(), "owner": text(), "metadata": any(),
+                }),
+                &["id", "type"],
+            ),
+        ),
+        (
+            "EntityPage",
+            page_of("Entity", "Users, agents, apps and runs."),
+        ),
+        (
+            "BatchDone",
+            object(
+                "What became of each memory: its event, or code and detail.",
+                json!({"message": text(), "results": {"type": "array", "items": free()}}),
+                &["results"],
+            ),
+        ),
+    ]
+}
+
+/// Of adds and deletions.
+fn events() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "MemoryEvent",
+            object(
+                "An add or a deletion, while it runs and afterwards.",
+                json!({
+                    "id": id(), "event_type": {"type": "string", "enum": ["ADD", "DELETE"]},
+                    "status": {"type": "string", "enum": ["SUCCEEDED", "PENDING", "FAILED"], "description": "PENDING while it runs, and while facts of it wait for another try."},
+                    "results": list_of("AddedMemory"), "error": {"type": ["string", "null"], "description": "The reason of a failure, as code has it in a refusal."},
+                    "created_at": time(), "started_at": time(), "completed_at": time(), "updated_at": time(),
+                    "latency": {"type": ["number", "null"], "description": "Milliseconds; null while it runs."},
+                }),
+                &["id", "status"],
+            ),
+        ),
+        (
+            "MemoryEventPage",
+            page_of("MemoryEvent", "Adds and deletions, the newest first."),
+        ),
+    ]
+}
