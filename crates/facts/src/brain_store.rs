@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::limits::{COMPARED_EVENTS_MAX, RECENT_EVENTS_READ};
-use crate::lookup::{count_with, events_with};
+use amem_query::lookup::{count_with, events_with};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
@@ -173,7 +173,7 @@ impl CandidateSearch<'_> {
             }
         }
         match best {
-            Some((_, key)) => events_with(self.view, path::FACT_KEYS, &key),
+            Some((_, key)) => Ok(events_with(self.view, path::FACT_KEYS, &key)?),
             None => Ok(Vec::new()),
         }
     }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::feedback::feedback_events;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::scope_plan::events_of;

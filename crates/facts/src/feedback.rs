@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::limits::FEEDBACK_REASON_BYTES_MAX;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{EventAttributes, FeedbackRating, FeedbackRecord, path};
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::record::{EventAttributes, FactEventState, FactRecord, path};
 use crate::scope_plan::FactMoment;
 

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::limits::RECENT_EVENTS_READ;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::pending_work::{PendingEntry, is_due, open_work};
 use crate::record::{EventAttributes, PendingState, path};
 

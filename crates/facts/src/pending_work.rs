@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::record::{EventAttributes, path};
 
 /// What an add asked for besides its messages: another try asks for the same.

@@ -7,7 +7,7 @@ use amem_memory::FactScope;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::record::{EventAttributes, TurnRecord, path, turn_key};
 
 /// The event of a turn in a brain, and whether it may be an end of an edge.

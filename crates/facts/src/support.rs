@@ -7,7 +7,7 @@ use amem_format::view::View;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, SupportRecord, path};
 use crate::stored_turns::turn_event;

@@ -13,7 +13,7 @@ use amem_memory::FactScope;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
+use amem_query::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::path;
 use crate::scope_plan::events_of;

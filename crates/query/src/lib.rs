@@ -16,6 +16,7 @@ pub mod time;
 pub mod time_phrase;
 
 pub mod filter;
+pub mod lookup;
 pub mod planner;
 
 pub mod events;
