@@ -33,6 +33,9 @@ mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;
 
+mod item_messages;
+mod items;
+
 mod tokens;
 
 mod answers;

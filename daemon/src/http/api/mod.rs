@@ -24,6 +24,7 @@ mod route;
 
 mod facts;
 mod pages;
+mod store;
 
 mod serve;
 

@@ -15,6 +15,7 @@ use super::pages;
 use super::route::RouteAccess::{AllBrains, Call, Identified};
 use super::route::{Route, RouteAccess};
 use super::serve::RestService;
+use super::store;
 use crate::refusal::{Refusal, Result};
 
 const ADD: RouteAccess = Call("/amem.v1.FactService/AddFacts");
@@ -31,6 +32,12 @@ const FEEDBACK: RouteAccess = Call("/amem.v1.FactService/SetFactFeedback");
 const UPDATE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchUpdateFacts");
 const DELETE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchDeleteFacts");
 const HEALTH: RouteAccess = Call("/grpc.health.v1.Health/Check");
+
+const PUT_ITEM: RouteAccess = Call("/amem.v1.ItemService/PutItem");
+const GET_ITEM: RouteAccess = Call("/amem.v1.ItemService/GetItem");
+const DELETE_ITEM: RouteAccess = Call("/amem.v1.ItemService/DeleteItem");
+const SEARCH_ITEMS: RouteAccess = Call("/amem.v1.ItemService/SearchItems");
+const NAMESPACES: RouteAccess = Call("/amem.v1.ItemService/ListItemNamespaces");
 
 /// A memory, at the platform and at a self-hosted server.
 const MEMORY: &[&str] = &["/v1/memories/{id}", "/memories/{id}"];
@@ -109,6 +116,11 @@ static ROUTES: &[Route] = routes! {
     "GET" PROFILES, Identified, Object => settings::no_profiles;
     "POST" PROFILES, Identified, Object => settings::no_profiles;
     "POST" &["/v1/summary"], Identified, Object => settings::no_profiles;
+    "PUT" &["/store/items"], PUT_ITEM, Object => store::put;
+    "GET" &["/store/items"], GET_ITEM, Object => store::get;
+    "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete;
+    "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search;
+    "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces;
     "GET" &["/metrics"], AllBrains, Object => pages::metrics;
     "GET" &["/healthz"], HEALTH, Object => pages::alive;
     "GET" &["/readyz"], HEALTH, Object => pages::ready;
