@@ -28,12 +28,12 @@ use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::limits::{COMPARED_EVENTS_MAX, RECENT_EVENTS_READ};
-use amem_query::lookup::{count_with, events_with};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope, shortest_list};
 use crate::stored_turns::stored_turn;
+use amem_query::lookup::{count_with, events_with};
 
 type MemoryResult<T> = amem_memory::Result<T>;
 

@@ -90,8 +90,7 @@ fn matches(found: &Value, wanted: &Value) -> bool {
             .as_object()
             .is_some_and(|found| has_all(found, entries)),
         Value::Array(elements) => found.as_array().is_some_and(|found| {
-            found.len() == elements.len()
-                && found.iter().zip(elements).all(|(a, b)| matches(a, b))
+            found.len() == elements.len() && found.iter().zip(elements).all(|(a, b)| matches(a, b))
         }),
         wanted => is_equal(found, wanted),
     }
@@ -171,12 +170,18 @@ mod tests {
             (json!({"missing": null, "z": null}), true),
             (json!({"missing": {"$ne": 1}}), true),
             (json!({"missing": {"$gt": 1}}), false),
-            (json!({"n": {"$eq": 5, "$ne": 6, "$gt": 4.99, "$gte": 5, "$lt": 6, "$lte": 5}}), true),
+            (
+                json!({"n": {"$eq": 5, "$ne": 6, "$gt": 4.99, "$gte": 5, "$lt": 6, "$lte": 5}}),
+                true,
+            ),
             (json!({"n": {"$gt": 5}}), false),
             (json!({"n": {"$gt": 1, "$lt": 5}}), false),
             (json!({"t": {"$gt": 9}}), true),
             (json!({"t": {"$gt": "9"}}), true),
-            (json!({"d": {"$gte": "2024-04-30", "$lt": "2024-05-02"}}), true),
+            (
+                json!({"d": {"$gte": "2024-04-30", "$lt": "2024-05-02"}}),
+                true,
+            ),
             (json!({"s": {"$gt": 1}}), false),
             (json!({"o": {"x": 1}}), true),
             (json!({"o": {"y": {"z": {"$lt": 3}}}}), true),

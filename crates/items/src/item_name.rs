@@ -208,7 +208,11 @@ mod tests {
     #[test]
     fn different_names_have_different_digests() {
         let of = |labels: Vec<String>, key: &str| ItemName::new(labels, key.into()).unwrap();
-        let names = [of(labels("a/b"), "c"), of(labels("a"), "bc"), of(labels("ab"), "c")];
+        let names = [
+            of(labels("a/b"), "c"),
+            of(labels("a"), "bc"),
+            of(labels("ab"), "c"),
+        ];
         assert_ne!(names[0].digest(), names[1].digest());
         assert_ne!(names[1].digest(), names[2].digest());
         assert_eq!(names[0].prefixes()[0], names[1].prefixes()[0]);

@@ -163,7 +163,10 @@ impl SearchRun<'_> {
     /// The best items that words find, at least `end` if there are as many among the best `PAGE_MAX`.
     fn by_words(&mut self, end: usize, embedder: &dyn Embedder) -> Result<Vec<FoundItem>> {
         let vector = self.question_vector(embedder);
-        let mut conditions = vec![json!({path::INDEXED: true}), json!({path::STATE: "version"})];
+        let mut conditions = vec![
+            json!({path::INDEXED: true}),
+            json!({path::STATE: "version"}),
+        ];
         if let Some(digest) = self.search.prefix.digest() {
             conditions.push(json!({path::WITHIN: digest}));
         }

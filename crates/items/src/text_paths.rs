@@ -79,40 +79,41 @@ fn steps(path: &str) -> Result<Vec<PathStep>> {
         return Ok(steps);
     }
     while !rest.is_empty() {
-        let end = match rest.as_bytes()[0] {
-            b'.' => {
-                rest = &rest[1..];
-                continue;
-            }
-            b'[' => {
-                let end = rest.find(']').ok_or_else(|| wrong(path, "a [ has no ]"))?;
-                steps.push(match &rest[1..end] {
-                    "*" => PathStep::Elements,
-                    number => PathStep::Element(number.trim().parse().map_err(|_| {
-                        wrong(path, "between [ and ] is neither a number nor *")
-                    })?),
-                });
-                end + 1
-            }
-            b'{' => {
-                let end = rest.find('}').ok_or_else(|| wrong(path, "a { has no }"))?;
-                let inner = &rest[1..end];
-                if inner.contains('{') {
-                    return Err(wrong(path, "a { stands within another"));
+        let end =
+            match rest.as_bytes()[0] {
+                b'.' => {
+                    rest = &rest[1..];
+                    continue;
                 }
-                let several = inner.split(',').map(|part| self::steps(part.trim()));
-                steps.push(PathStep::Several(several.collect::<Result<_>>()?));
-                end + 1
-            }
-            _ => {
-                let end = rest.find(['.', '[', '{']).unwrap_or(rest.len());
-                steps.push(match &rest[..end] {
-                    "*" => PathStep::Everything,
-                    name => PathStep::Name(name.to_owned()),
-                });
-                end
-            }
-        };
+                b'[' => {
+                    let end = rest.find(']').ok_or_else(|| wrong(path, "a [ has no ]"))?;
+                    steps.push(match &rest[1..end] {
+                        "*" => PathStep::Elements,
+                        number => PathStep::Element(number.trim().parse().map_err(|_| {
+                            wrong(path, "between [ and ] is neither a number nor *")
+                        })?),
+                    });
+                    end + 1
+                }
+                b'{' => {
+                    let end = rest.find('}').ok_or_else(|| wrong(path, "a { has no }"))?;
+                    let inner = &rest[1..end];
+                    if inner.contains('{') {
+                        return Err(wrong(path, "a { stands within another"));
+                    }
+                    let several = inner.split(',').map(|part| self::steps(part.trim()));
+                    steps.push(PathStep::Several(several.collect::<Result<_>>()?));
+                    end + 1
+                }
+                _ => {
+                    let end = rest.find(['.', '[', '{']).unwrap_or(rest.len());
+                    steps.push(match &rest[..end] {
+                        "*" => PathStep::Everything,
+                        name => PathStep::Name(name.to_owned()),
+                    });
+                    end
+                }
+            };
         rest = &rest[end..];
     }
     if steps.is_empty() {
@@ -200,7 +201,10 @@ mod tests {
             assert_eq!(found(&[path], &value).as_deref(), text, "{path}");
         }
         assert_eq!(found(&["a", "o.p"], &value).as_deref(), Some("x\ny"));
-        assert_eq!(found(&["$"], &json!({"a": 1})).as_deref(), Some("{\"a\":1}"));
+        assert_eq!(
+            found(&["$"], &json!({"a": 1})).as_deref(),
+            Some("{\"a\":1}")
+        );
         assert_eq!(found(&[], &value), None);
         let all = ItemIndex::Texts.text(&value).unwrap();
         assert_eq!(all.as_deref(), Some("x\ny\nw\n1\n2\ns"));

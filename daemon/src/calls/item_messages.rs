@@ -100,14 +100,30 @@ pub(super) fn namespaces(list: v1::ListItemNamespacesRequest) -> Result<Namespac
             false => Ok(labels),
         }
     });
+    let page = v1::ItemNamespaceList {
+        prefix: list.prefix,
+        suffix: list.suffix,
+        depth_max: list.depth_max,
+        // More than a page is a page.
+        limit: list.page_size.min(NAMESPACE_PAGE_MAX as u32),
+        skip: list.skip,
+    };
+    Ok(NamespaceList {
+        after: after.transpose()?,
+        ..namespaces_of(page)?
+    })
+}
+
+/// The namespaces that an operation of a batch lists.
+fn namespaces_of(list: v1::ItemNamespaceList) -> Result<NamespaceList> {
     Ok(NamespaceList {
         pattern: NamespacePattern::new(list.prefix, list.suffix)?,
         depth_max: Some(list.depth_max as usize).filter(|depth| *depth > 0),
-        after: after.transpose()?,
+        after: None,
         skip: list.skip as usize,
-        limit: match list.page_size as usize {
+        limit: match list.limit as usize {
             0 => NAMESPACE_PAGE_MAX,
-            asked => asked.min(NAMESPACE_PAGE_MAX),
+            asked => asked,
         },
     })
 }
@@ -175,11 +191,7 @@ pub(super) fn batch(ops: Vec<v1::ItemOp>) -> Result<(Vec<BatchOp>, Vec<ItemChang
                 BatchOp::Get(name, is_refreshing)
             }
             v1::item_op::Op::Search(one) => BatchOp::Search(search(one)?),
-            v1::item_op::Op::List(list) if !list.brain.is_empty() => {
-                let why = "the brain is that of the batch: leave it out";
-                return Err(Refusal::invalid("ops.list.brain", why));
-            }
-            v1::item_op::Op::List(list) => BatchOp::List(namespaces(list)?),
+            v1::item_op::Op::List(list) => BatchOp::List(namespaces_of(list)?),
         });
     }
     Ok((parsed, changes))

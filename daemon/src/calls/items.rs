@@ -128,9 +128,7 @@ impl Handle for v1::GetItemRequest {
             let read = items.get(&view, &name, is_refreshing)?;
             Ok((moment(&view), finish(items, read, may_write)?))
         };
-        let (moment, item) = gateway
-            .with_items(caller, &request.brain, "", work)
-            .await?;
+        let (moment, item) = gateway.with_items(caller, &request.brain, "", work).await?;
         Ok(v1::GetItemResponse {
             moment: Some(moment),
             item: item.map(convert::item),
@@ -180,9 +178,7 @@ impl Handle for v1::SearchItemsRequest {
             let read = items.search(&view, &search)?;
             Ok((moment(&view), finish(items, read, may_write)?))
         };
-        let (moment, ranking) = gateway
-            .with_items(caller, &request.brain, "", work)
-            .await?;
+        let (moment, ranking) = gateway.with_items(caller, &request.brain, "", work).await?;
         Ok(v1::SearchItemsResponse {
             moment: Some(moment),
             hits: ranking.hits.into_iter().map(convert::hit).collect(),
@@ -218,7 +214,10 @@ impl Handle for v1::ListItemNamespacesRequest {
 }
 
 /// Executes the reads of a batch on one state; a change has an empty result.
-fn read_all(items: &Items<'_>, ops: &[BatchOp]) -> amem_items::Result<ItemRead<Vec<v1::ItemResult>>> {
+fn read_all(
+    items: &Items<'_>,
+    ops: &[BatchOp],
+) -> amem_items::Result<ItemRead<Vec<v1::ItemResult>>> {
     let view = items.view();
     let mut read = ItemRead::default();
     let (mut results, mut bytes) = (Vec::with_capacity(ops.len()), 0);

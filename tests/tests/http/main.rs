@@ -1,4 +1,4 @@
-//! HTTP of the real daemon: the specification's routes, mem0's, tokens, hostile requests.
+//! HTTP of the real daemon: the specification's routes, mem0's, LangGraph's store, tokens, hostile requests.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -18,4 +18,5 @@ mod hostile;
 mod pages;
 mod routes;
 mod sockets;
+mod store;
 mod tokens;

@@ -111,7 +111,10 @@ fn filter(random: &mut Random) -> (Value, Box<dyn Fn(&Value) -> bool>) {
     let word = WORDS[random.below(4) as usize];
     match random.below(6) {
         0 => (json!({"n": n}), Box::new(move |v| v["n"] == n)),
-        1 => (json!({"n": {"$gt": n}}), Box::new(move |v| v["n"].as_u64().unwrap() > n)),
+        1 => (
+            json!({"n": {"$gt": n}}),
+            Box::new(move |v| v["n"].as_u64().unwrap() > n),
+        ),
         2 => (
             json!({"n": {"$lte": n}, "w": {"$ne": word}}),
             Box::new(move |v| v["n"].as_u64().unwrap() <= n && v["w"] != word),
@@ -138,7 +141,9 @@ fn random_histories_equal_a_naive_model() {
                 let ops: Vec<_> = changes.iter().map(|(op, _)| op.clone()).collect();
                 bench.change(&ops);
                 for (place, (op, value)) in changes.iter().enumerate() {
-                    let is_last = ops[place + 1..].iter().all(|later| later.name() != op.name());
+                    let is_last = ops[place + 1..]
+                        .iter()
+                        .all(|later| later.name() != op.name());
                     if is_last {
                         model.apply(op, value.clone(), now);
                     }
@@ -255,7 +260,10 @@ fn by_words(bench: &Bench, model: &Model, random: &mut Random, at: &str) {
         .iter()
         .map(|hit| {
             let name = &hit.item.name;
-            ((name.namespace().join("/"), name.key().to_owned()), hit.score)
+            (
+                (name.namespace().join("/"), name.key().to_owned()),
+                hit.score,
+            )
         })
         .collect();
     assert_eq!(found.len(), hits.len(), "{at}");

@@ -68,7 +68,7 @@ async fn items_are_put_found_listed_and_deleted_over_grpc_and_a_restart() {
             op(Op::Get(get("tea"))),
             op(Op::Get(get("home"))),
             op(Op::Search(search)),
-            op(Op::List(v1::ListItemNamespacesRequest::default())),
+            op(Op::List(v1::ItemNamespaceList::default())),
             op(Op::Put(v1::ItemPut {
                 value_json: None,
                 ..put("home", "")

@@ -17,7 +17,11 @@ fn a_newer_value_keeps_when_the_item_began_until_it_is_deleted() {
     let bench = Bench::new();
     bench.change(&[put("users/ada", "home", &json!({"city": "Porto"}))]);
     bench.wait(SECOND);
-    bench.change(&[put("users/ada", "home", &json!({"city": "Rome", "n": 1.50}))]);
+    bench.change(&[put(
+        "users/ada",
+        "home",
+        &json!({"city": "Rome", "n": 1.50}),
+    )]);
     let item = bench.get(&name("users/ada", "home"), false).unwrap();
     assert_eq!(item.value_json, r#"{"city":"Rome","n":1.5}"#);
     assert_eq!(
@@ -163,8 +167,20 @@ fn words_find_what_is_indexed_and_the_others_come_last() {
     let paths = |path: &str| ItemIndex::Paths(vec![path.into()]);
     bench.change(&[
         put("d", "all", &value("the ferry to Zanzibar leaves at noon")),
-        put_with("d", "part", &value("tea is served at five"), &paths("text"), None),
-        put_with("d", "none", &value("the ferry to Zanzibar"), &ItemIndex::Nothing, None),
+        put_with(
+            "d",
+            "part",
+            &value("tea is served at five"),
+            &paths("text"),
+            None,
+        ),
+        put_with(
+            "d",
+            "none",
+            &value("the ferry to Zanzibar"),
+            &ItemIndex::Nothing,
+            None,
+        ),
         put("e", "far", &value("the ferry to Zanzibar")),
     ]);
     let asked = |query: &str| ItemSearch {
@@ -185,7 +201,10 @@ fn words_find_what_is_indexed_and_the_others_come_last() {
     assert!(part.unwrap().score.is_none_or(|score| score < best));
     // The text of what is not indexed is not found either.
     let an_item = bench.search(&asked("an item"));
-    let none = an_item.hits.iter().find(|hit| hit.item.name.key() == "none");
+    let none = an_item
+        .hits
+        .iter()
+        .find(|hit| hit.item.name.key() == "none");
     assert_eq!(none.unwrap().score, None);
 }
 
@@ -214,21 +233,45 @@ fn filters_limits_and_offsets_count_from_the_newest() {
 #[test]
 fn namespaces_are_listed_while_they_have_items() {
     let bench = Bench::new();
-    for place in ["a/b/c", "a/b/d/i", "a/b/d", "a/c/f", "b/a/f", "users/x/prefs"] {
+    for place in [
+        "a/b/c",
+        "a/b/d/i",
+        "a/b/d",
+        "a/c/f",
+        "b/a/f",
+        "users/x/prefs",
+    ] {
         bench.change(&[put(place, "k", &json!({"at": place}))]);
     }
     let all = |bench: &Bench| bench.namespaces(("", ""), None, (0, 100));
     assert_eq!(
         all(&bench),
-        ["a/b/c", "a/b/d", "a/b/d/i", "a/c/f", "b/a/f", "users/x/prefs"]
+        [
+            "a/b/c",
+            "a/b/d",
+            "a/b/d/i",
+            "a/c/f",
+            "b/a/f",
+            "users/x/prefs"
+        ]
     );
     for (pattern, depth, page, expected) in [
-        (("a", ""), None, (0, 9), vec!["a/b/c", "a/b/d", "a/b/d/i", "a/c/f"]),
+        (
+            ("a", ""),
+            None,
+            (0, 9),
+            vec!["a/b/c", "a/b/d", "a/b/d/i", "a/c/f"],
+        ),
         (("a", "f"), None, (0, 9), vec!["a/c/f"]),
         (("*/a", ""), None, (0, 9), vec!["b/a/f"]),
         (("users/*/prefs", ""), None, (0, 9), vec!["users/x/prefs"]),
         (("", "*/f"), None, (0, 9), vec!["a/c/f", "b/a/f"]),
-        (("", ""), Some(2), (0, 9), vec!["a/b", "a/c", "b/a", "users/x"]),
+        (
+            ("", ""),
+            Some(2),
+            (0, 9),
+            vec!["a/b", "a/c", "b/a", "users/x"],
+        ),
         (("", ""), Some(1), (1, 1), vec!["b"]),
         (("", ""), None, (4, 9), vec!["b/a/f", "users/x/prefs"]),
     ] {

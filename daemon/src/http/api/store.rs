@@ -123,7 +123,11 @@ pub(super) async fn namespaces(call: &mut RestCall) -> Result<Output> {
         return Ok(json!({"namespaces": []}).into());
     }
     let answer = call.item(request).await?;
-    let namespaces: Vec<_> = answer.namespaces.into_iter().map(|one| one.labels).collect();
+    let namespaces: Vec<_> = answer
+        .namespaces
+        .into_iter()
+        .map(|one| one.labels)
+        .collect();
     Ok(json!({ "namespaces": namespaces }).into())
 }
 
@@ -161,7 +165,10 @@ fn count(options: &mut Options, name: &'static str, max: usize) -> Result<Option
         return Ok(None);
     };
     if number.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&number) {
-        return Err(Refusal::invalid(name, "it must be a whole number from 0 on"));
+        return Err(Refusal::invalid(
+            name,
+            "it must be a whole number from 0 on",
+        ));
     }
     // Checked above.
     let number = number as u32;
