@@ -143,7 +143,7 @@ class AmemStore(BaseStore):
             asked = {**_search(op), "limit": size, "offset": op.offset + len(found)}
             answer = self._call("SearchItems", search=asked)
             found.extend(_hit(hit) for hit in answer.hits)
-            if len(answer.hits) + answer.left_off < size:
+            if not answer.left_off and len(answer.hits) < size:
                 break
         return found
 
