@@ -96,12 +96,19 @@ impl ItemSearch {
         if found.len() < end {
             run.others(&mut found, end)?;
         }
-        let hits = found.into_iter().skip(self.offset).take(self.limit);
+        let shown = found.into_iter().skip(self.offset).take(self.limit);
         let (mut ranking, mut bytes) = (ItemRanking::default(), 0);
-        for (stored, item, score) in hits {
-            bytes += item.bytes();
-            if ranking.left_off > 0 || bytes > ITEM_PAGE_BYTES && !ranking.hits.is_empty() {
+        for (id, score) in shown {
+            if ranking.left_off > 0 {
                 ranking.left_off += 1;
+                continue;
+            }
+            let Some((stored, item)) = stored_with_value(view, id)? else {
+                continue;
+            };
+            bytes += item.bytes();
+            if bytes > ITEM_PAGE_BYTES && !ranking.hits.is_empty() {
+                ranking.left_off = 1;
                 continue;
             }
             if self.is_refreshing && stored.is_refreshed_at(now) {
@@ -113,35 +120,41 @@ impl ItemSearch {
     }
 }
 
-type FoundItem = (StoredItem, Item, Option<f32>);
+/// The event of an item that was found, and its score. Values are read again when they are shown: those that are left
+/// out may be many.
+type FoundItem = (NodeId, Option<f32>);
+
+fn stored_with_value(view: &View, id: NodeId) -> Result<Option<(StoredItem, Item)>> {
+    let Some(stored) = StoredItem::at(view, id)? else {
+        return Ok(None);
+    };
+    let item = stored.item(view)?;
+    Ok(item.map(|item| (stored, item)))
+}
 
 impl SearchRun<'_> {
-    /// The item of an event, if it is current and wanted.
-    fn wanted(&mut self, id: NodeId) -> Result<Option<(StoredItem, Item)>> {
-        let Some(stored) = StoredItem::at(self.view, id)? else {
-            return Ok(None);
+    /// True if an event is the current version of an item that is wanted.
+    fn is_wanted(&mut self, id: NodeId) -> Result<bool> {
+        let Some((stored, item)) = stored_with_value(self.view, id)? else {
+            return Ok(false);
         };
         if !self.search.prefix.covers(stored.name.namespace()) {
-            return Ok(None);
+            return Ok(false);
         }
         if stored.is_expired(self.now) {
             if self.read.expired.len() < FORGOTTEN_PER_CALL_MAX {
                 self.read.expired.push(stored.name);
             }
-            return Ok(None);
+            return Ok(false);
         }
-        let Some(item) = stored.item(self.view)? else {
-            return Ok(None);
-        };
-        let is_wanted = self.search.filter.is_empty()
+        Ok(self.search.filter.is_empty()
             || serde_json::from_str(&item.value_json)
-                .is_ok_and(|value| self.search.filter.matches(&value));
-        Ok(is_wanted.then_some((stored, item)))
+                .is_ok_and(|value| self.search.filter.matches(&value)))
     }
 
     /// Appends the items that are not there yet, the newest first, until there are `end`.
     fn others(&mut self, found: &mut Vec<FoundItem>, end: usize) -> Result<()> {
-        let shown: HashSet<NodeId> = found.iter().map(|(stored, ..)| stored.node).collect();
+        let shown: HashSet<NodeId> = found.iter().map(|(id, _)| *id).collect();
         let ids = match self.search.prefix.digest() {
             Some(digest) => events_with(self.view, path::WITHIN, &digest)?,
             None => events_with(self.view, path::STATE, "version")?,
@@ -150,11 +163,8 @@ impl SearchRun<'_> {
             if found.len() == end {
                 break;
             }
-            if shown.contains(&id) {
-                continue;
-            }
-            if let Some((stored, item)) = self.wanted(id)? {
-                found.push((stored, item, None));
+            if !shown.contains(&id) && self.is_wanted(id)? {
+                found.push((id, None));
             }
         }
         Ok(())
@@ -215,16 +225,16 @@ impl SearchRun<'_> {
     ) -> Result<Vec<FoundItem>> {
         let mut found = Vec::new();
         for hit in hits {
-            let Some((stored, item)) = self.wanted(hit.id)? else {
+            if !self.is_wanted(hit.id)? {
                 continue;
-            };
+            }
             let mut score = hit.relevance.value;
             if !vector.is_empty()
                 && let Some(own) = self.view.node(hit.id)?.vector()?
             {
                 score = score.max(embedder.calibration().score(cosine(vector, own)));
             }
-            found.push((stored, item, Some(score)));
+            found.push((hit.id, Some(score)));
         }
         let mut least: f32 = 0.0;
         for (.., score) in found.iter_mut().rev() {

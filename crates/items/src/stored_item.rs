@@ -48,8 +48,8 @@ impl StoredItem {
             return Ok(None);
         }
         match EventAttributes::read(&node)?.item {
-            Some(record) => Self::current(view, &node, record),
-            None => Ok(None),
+            Some(record) if is_newest(view, id, &record)? => Self::current(view, &node, record),
+            _ => Ok(None),
         }
     }
 
@@ -105,6 +105,24 @@ impl StoredItem {
             ttl: record.ttl,
         }))
     }
+}
+
+/// True if no later event is of the same item: after a merge, or if a general call restored a version, an older one may
+/// be neither hidden nor replaced.
+fn is_newest(view: &View, id: NodeId, record: &ItemRecord) -> Result<bool> {
+    for later in events_with(view, path::NAME, &record.name)?
+        .into_iter()
+        .rev()
+        .take_while(|later| *later > id)
+    {
+        let other = EventAttributes::read(&view.node(later)?)?.item;
+        let is_same =
+            |other: ItemRecord| other.namespace == record.namespace && other.key == record.key;
+        if other.is_some_and(is_same) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The value of a version that is the text of an event of its own.

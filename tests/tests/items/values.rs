@@ -2,8 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use amem_facts::FactBrain;
+use amem_format::NodeId;
 use amem_items::{ItemChange, ItemIndex, ItemSearch, KeptRequest};
 use amem_query::Search;
+use amem_store::mutation::Mutation;
 use serde_json::{Value, json};
 
 use crate::support::{Bench, SECOND, START, filtered, labels, name, put, put_with, search};
@@ -284,6 +287,28 @@ fn namespaces_are_listed_while_they_have_items() {
     bench.change(&[put("b/a/f", "k", &json!({}))]);
     assert_eq!(bench.namespaces(("b", ""), None, (0, 9)), ["b/a/f"]);
     assert_eq!(labels("b/a/f").len(), 3);
+}
+
+#[test]
+fn what_a_general_call_restores_brings_no_old_value_back() {
+    let bench = Bench::new();
+    bench.change(&[
+        put("a", "k", &json!({"n": 1})),
+        put("a", "l", &json!({"n": 1})),
+    ]);
+    bench.change(&[put("a", "k", &json!({"n": 2})), delete("a", "l")]);
+    let view = bench.with(|items| items.view());
+    for id in (0..view.nodes()).map(NodeId) {
+        if view.node(id).unwrap().is_forgotten() {
+            bench.brain.commit(Mutation::Restore(id)).unwrap();
+        }
+    }
+    assert_eq!(bench.keys(&search("a")), ["k"]);
+    assert_eq!(bench.value("a", "k"), Some(json!({"n": 2})));
+    assert_eq!(bench.value("a", "l"), None);
+    bench.change(&[delete("a", "k")]);
+    assert!(bench.keys(&search("")).is_empty());
+    assert!(bench.namespaces(("", ""), None, (0, 9)).is_empty());
 }
 
 #[test]
