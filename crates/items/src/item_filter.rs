@@ -1,8 +1,8 @@
 //! Filters of values: JSON objects of names with the values that they must be equal to, or with operators.
 //!
-//! `{"a": 1}` and `{"a": {"$eq": 1}}` say the same. Objects match by the names that they have, lists element by element;
-//! a name that is not there is null. Numbers are compared as numbers: 1 equals 1.0. Numbers, and texts that are numbers,
-//! are ordered as numbers, other texts by code points; nothing else is ordered.
+//! `{"a": 1}` and `{"a": {"$eq": 1}}` say the same for a number. Objects match by the names that they have, lists
+//! element by element; a name that is not there is null. Numbers are compared as numbers: 1 equals 1.0. Numbers, and
+//! texts that are numbers, are ordered as numbers, other texts by code points; nothing else is ordered.
 
 use std::cmp::Ordering;
 

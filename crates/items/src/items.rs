@@ -71,8 +71,8 @@ impl Items<'_> {
         list.run(view, self.now)
     }
 
-    /// Changes items, all in one commit; of several changes of one item the last one counts. For each change: true if it
-    /// deleted an item that was there. A request that was made before changes nothing.
+    /// Changes items, all in one commit; of several changes of one item the last one counts. For each change: true if
+    /// it deleted an item that was there. A request that was made before changes nothing.
     pub fn change(
         &self,
         changes: &[ItemChange],

@@ -4,8 +4,8 @@
 //! what an event's flags and edges say is what the item is. The text of the event is what is searched by words. The end
 //! of an item is an event of its own; so is each namespace, and each time that a time to live began again.
 //!
-//! Promises: a batch is one commit; a put, a get and a deletion cost in proportion to the versions of their item at most,
-//! by the index of attribute values; what has expired is never shown; a repeated request id changes nothing.
+//! Promises: a batch is one commit; a put, a get and a deletion cost in proportion to the versions of their item at
+//! most, by the index of attribute values; what has expired is never shown; a repeated request id changes nothing.
 //! Not here: who may call, protocols and the network.
 
 #![forbid(unsafe_code)]

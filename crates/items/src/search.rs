@@ -1,8 +1,8 @@
 //! Finding items within namespaces: by a filter, and by words.
 //!
-//! Without words the newest value comes first. With words, items that the brain's search finds come first, by its order;
-//! their scores are the relevance or the calibrated cosine, whichever is greater, and no less than those behind them.
-//! All other items of the namespaces follow, the newest first, without a score.
+//! Without words the newest value comes first. With words, items that the brain's search finds come first, by its
+//! order; their scores are the relevance or the calibrated cosine, whichever is greater, and no less than those behind
+//! them. All other items of the namespaces follow, the newest first, without a score.
 
 use std::collections::HashSet;
 

@@ -11,8 +11,8 @@ pub enum ItemIndex {
     /// All texts.
     #[default]
     Texts,
-    /// These parts: `a.b` steps into objects, `[0]`, `[-1]` and `[*]` into lists, `*` into both, `{a,b.c}` into several;
-    /// `$` is the whole value as JSON.
+    /// These parts: `a.b` steps into objects, `[0]`, `[-1]` and `[*]` into lists, `*` into both, `{a,b.c}` into
+    /// several; `$` is the whole value as JSON.
     Paths(Vec<String>),
     /// Nothing.
     Nothing,

@@ -118,7 +118,7 @@ fn what_has_expired_is_not_shown_and_is_hidden_from_every_query() {
     let item = bench.get(&name("a", "k"), false).unwrap();
     assert_eq!(item.created_at, bench.now());
     bench.wait(2 * SECOND);
-    // Put in place of an expired one: it begins anew, and lives on without a limit.
+    // Put in place of an expired one: it is a new item, without a time to live.
     bench.change(&[put("a", "k", &value)]);
     let item = bench.get(&name("a", "k"), false).unwrap();
     assert_eq!((item.created_at, item.expires_at), (bench.now(), None));
