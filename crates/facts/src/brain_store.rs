@@ -33,7 +33,7 @@ use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope, shortest_list};
 use crate::stored_turns::stored_turn;
-use amem_query::lookup::{count_with, events_with};
+use amem_query::planner::{count_with, events_with};
 
 type MemoryResult<T> = amem_memory::Result<T>;
 

@@ -14,7 +14,7 @@ use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::scope_plan::events_of;
 use crate::stored_turns::turn_event;
 use crate::support::{goes_with, supports_by, supports_of};
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 /// True if an event is of fact memory: a reset takes nothing else that carries the scope.
 fn is_ours(attributes: &EventAttributes) -> bool {

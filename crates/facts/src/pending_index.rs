@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::limits::RECENT_EVENTS_READ;
 use crate::pending_work::{PendingEntry, is_due, open_work};
 use crate::record::{EventAttributes, PendingState, path};
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 /// The open work of a brain, as numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::record::{EventAttributes, path};
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 /// What an add asked for besides its messages: another try asks for the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

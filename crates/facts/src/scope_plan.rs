@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::limits::FILTER_SCOPES_MAX;
-use amem_query::lookup::{count_with, events_with};
+use amem_query::planner::{count_with, events_with};
 
 /// The attributes of the fields of a scope, in the order of `FactScope::fields`.
 const ATTRIBUTES: [&str; 4] = ["amem.user", "amem.agent", "amem.app", "amem.run"];

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::memory_chain::ChainEvent;
 use crate::record::path;
 use crate::scope_plan::events_of;
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 /// A value of a field of scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]

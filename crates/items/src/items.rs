@@ -6,17 +6,17 @@ use amem_facts::FactBrain;
 use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::store::Embedder;
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 use amem_store::mutation::Mutation;
 
-use crate::batch_plan::BatchPlan;
 use crate::error::{Error, Result};
 use crate::item::{Item, ItemChange, ItemRead, KeptRequest};
 use crate::item_name::ItemName;
+use crate::item_plan::ItemPlan;
 use crate::item_state::ItemState;
 use crate::limits::BATCH_OPS_MAX;
 use crate::namespaces::{NamespaceList, NamespacePage};
-use crate::record::{EventAttributes, RequestRecord, path};
+use crate::record::{ItemAttributes, RequestRecord, path};
 use crate::search::{ItemRanking, ItemSearch};
 use crate::stored_item::StoredItem;
 
@@ -102,7 +102,7 @@ impl Items<'_> {
             id: request.id.clone(),
             hash: request.hash.clone(),
         });
-        let mut plan = BatchPlan::new(&view, self.now, request);
+        let mut plan = ItemPlan::new(&view, self.now, request);
         for (at, vector) in places.into_iter().zip(vectors) {
             match &changes[at] {
                 ItemChange::Put(put) => plan.put(put, vector)?,
@@ -118,7 +118,7 @@ impl Items<'_> {
         let names = read.refreshed.iter().map(|(name, _)| name.digest());
         let _held = self.state.hold(names);
         let view = self.view();
-        let mut plan = BatchPlan::new(&view, self.now, None);
+        let mut plan = ItemPlan::new(&view, self.now, None);
         for (name, version) in &read.refreshed {
             plan.refresh(name, *version)?;
         }
@@ -129,7 +129,7 @@ impl Items<'_> {
     pub fn forget_expired<T>(&self, read: &ItemRead<T>) -> Result<()> {
         let _held = self.state.hold(read.expired.iter().map(ItemName::digest));
         let view = self.view();
-        let mut plan = BatchPlan::new(&view, self.now, None);
+        let mut plan = ItemPlan::new(&view, self.now, None);
         let mut names: Vec<_> = read.expired.iter().collect();
         names.sort_unstable();
         names.dedup();
@@ -148,7 +148,7 @@ impl Items<'_> {
         vector.and_then(std::result::Result::ok).flatten()
     }
 
-    fn commit(&self, plan: BatchPlan<'_>) -> Result<()> {
+    fn commit(&self, plan: ItemPlan<'_>) -> Result<()> {
         if !plan.ingest.events.is_empty() {
             self.brain.commit(Mutation::Ingest(plan.ingest))?;
         }
@@ -159,7 +159,7 @@ impl Items<'_> {
 /// True if a request was executed before. Errors: another one was, under its id.
 fn is_repeated(view: &View, request: &KeptRequest) -> Result<bool> {
     for id in events_with(view, path::REQUEST, &request.id)? {
-        let item = EventAttributes::read(&view.node(id)?)?.item;
+        let item = ItemAttributes::read(&view.node(id)?)?.item;
         let before = item.and_then(|item| item.request);
         if let Some(before) = before.filter(|before| before.id == request.id) {
             return match before.hash == request.hash {

@@ -24,7 +24,7 @@ mod stored_item;
 
 mod item_state;
 
-mod batch_plan;
+mod item_plan;
 mod namespaces;
 mod search;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use amem_format::types::Micros;
 use amem_format::view::View;
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 use crate::error::{Error, Result};
 use crate::item_name::{NamespacePattern, place_digest};
 use crate::limits::{ITEM_PAGE_BYTES, NAMESPACE_PAGE_MAX, OFFSET_MAX};
-use crate::record::{EventAttributes, NAMESPACE_KIND, path};
+use crate::record::{ItemAttributes, NAMESPACE_KIND, path};
 use crate::stored_item::StoredItem;
 
 /// Asks for namespaces.
@@ -71,7 +71,7 @@ impl NamespaceList {
     fn matching(&self, view: &View) -> Result<BTreeMap<Vec<String>, Vec<Vec<String>>>> {
         let mut found: BTreeMap<Vec<String>, Vec<Vec<String>>> = BTreeMap::new();
         for id in events_with(view, path::NAMESPACES, NAMESPACE_KIND)? {
-            let namespace = EventAttributes::read(&view.node(id)?)?.namespace;
+            let namespace = ItemAttributes::read(&view.node(id)?)?.namespace;
             let Some(labels) = namespace.map(|namespace| namespace.labels) else {
                 continue;
             };

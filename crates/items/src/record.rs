@@ -106,7 +106,7 @@ pub(crate) struct NamespaceRecord {
 
 /// The attributes of an event of items; one of them is there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct EventAttributes {
+pub(crate) struct ItemAttributes {
     #[serde(rename = "amem.item", default, skip_serializing_if = "Option::is_none")]
     pub(crate) item: Option<ItemRecord>,
     #[serde(
@@ -129,7 +129,7 @@ pub(crate) struct EventAttributes {
     pub(crate) namespace: Option<NamespaceRecord>,
 }
 
-impl EventAttributes {
+impl ItemAttributes {
     /// Those of an event; none of them if it is not of items, or was erased.
     pub(crate) fn read(node: &Node<'_>) -> Result<Self> {
         if node.is_erased() {

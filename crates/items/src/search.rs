@@ -12,7 +12,7 @@ use amem_format::view::View;
 use amem_memory::store::Embedder;
 use amem_query::filter::Filter;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 use amem_query::search::Hit;
 use amem_query::{Search, Selection};
 use serde_json::json;

@@ -3,13 +3,13 @@
 use amem_format::NodeId;
 use amem_format::types::{EdgeType, Micros};
 use amem_format::view::{Direction, Node, View};
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 
 use crate::error::Result;
 use crate::item::Item;
 use crate::item_name::ItemName;
 use crate::limits::REFRESH_SHARE;
-use crate::record::{EventAttributes, ItemEventState, ItemRecord, path};
+use crate::record::{ItemAttributes, ItemEventState, ItemRecord, path};
 
 /// The current version of an item; it may have expired.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl StoredItem {
             .rev()
         {
             let node = view.node(id)?;
-            let Some(record) = EventAttributes::read(&node)?.item else {
+            let Some(record) = ItemAttributes::read(&node)?.item else {
                 continue;
             };
             if record.namespace == name.namespace() && record.key == name.key() {
@@ -47,7 +47,7 @@ impl StoredItem {
         if node.is_forgotten() {
             return Ok(None);
         }
-        match EventAttributes::read(&node)?.item {
+        match ItemAttributes::read(&node)?.item {
             Some(record) if is_newest(view, id, &record)? => Self::current(view, &node, record),
             _ => Ok(None),
         }
@@ -115,7 +115,7 @@ fn is_newest(view: &View, id: NodeId, record: &ItemRecord) -> Result<bool> {
         .rev()
         .take_while(|later| *later > id)
     {
-        let other = EventAttributes::read(&view.node(later)?)?.item;
+        let other = ItemAttributes::read(&view.node(later)?)?.item;
         let is_same =
             |other: ItemRecord| other.namespace == record.namespace && other.key == record.key;
         if other.is_some_and(is_same) {
@@ -129,7 +129,7 @@ fn is_newest(view: &View, id: NodeId, record: &ItemRecord) -> Result<bool> {
 fn body(view: &View, record: &ItemRecord) -> Result<Option<String>> {
     for id in events_with(view, path::BODY_OF, &record.id.to_string())? {
         let node = view.node(id)?;
-        let body = EventAttributes::read(&node)?.body;
+        let body = ItemAttributes::read(&node)?.body;
         if body.is_some_and(|body| body.of == record.id) {
             return Ok(Some(node.text()?.into_owned()));
         }
@@ -146,7 +146,7 @@ fn expires(view: &View, record: &ItemRecord) -> Result<Option<Micros>> {
         .into_iter()
         .rev()
     {
-        let refresh = EventAttributes::read(&view.node(id)?)?.refresh;
+        let refresh = ItemAttributes::read(&view.node(id)?)?.refresh;
         if let Some(refresh) = refresh.filter(|refresh| refresh.of == record.id) {
             return Ok(Some(refresh.expires));
         }

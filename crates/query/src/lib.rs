@@ -16,7 +16,6 @@ pub mod time;
 pub mod time_phrase;
 
 pub mod filter;
-pub mod lookup;
 pub mod planner;
 
 pub mod events;

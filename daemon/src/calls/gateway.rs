@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use super::answers::AnswerBudget;
 use super::fact_memory::FactMemory;
 use super::fact_messages::{scope, scope_message};
-use super::items::ItemMemory;
+use super::item_memory::ItemMemory;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;

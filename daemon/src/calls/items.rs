@@ -1,12 +1,10 @@
 //! The calls of ItemService.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use amem_engine::OpenBrain;
 use amem_facts::{EngineBrain, SpaceEmbedder};
 use amem_items::limits::ITEM_PAGE_BYTES;
-use amem_items::{Error, ItemRead, ItemState, Items, KeptRequest};
+use amem_items::{Error, ItemRead, Items, KeptRequest};
 use amem_memory::bytes_hash;
 use amem_proto::answer::moment;
 use amem_proto::v1;
@@ -19,17 +17,6 @@ use super::gateway::{Gateway, Handle};
 use super::item_messages::{self as convert, BatchOp};
 use crate::auth::{Caller, Role};
 use crate::refusal::{Refusal, Result};
-
-/// What the calls on the items of each brain share, by its name.
-#[derive(Debug, Default)]
-pub(super) struct ItemMemory(Mutex<HashMap<String, Arc<ItemState>>>);
-
-impl ItemMemory {
-    fn state(&self, brain: &OpenBrain) -> Arc<ItemState> {
-        let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        states.entry(brain.name.clone()).or_default().clone()
-    }
-}
 
 /// Does what a reading left to do, if its caller may write: times to live begin again, or the call fails; expired items
 /// are hidden, or the next call hides them.

@@ -33,6 +33,7 @@ mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;
 
+mod item_memory;
 mod item_messages;
 mod items;
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use amem_format::types::{EdgeType, EventType, Micros};
 use amem_format::view::View;
-use amem_query::lookup::events_with;
+use amem_query::planner::events_with;
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use uuid::Uuid;
 
@@ -13,7 +13,7 @@ use crate::item::ItemPut;
 use crate::item_name::{ItemName, place_digest};
 use crate::limits::INLINE_VALUE_BYTES;
 use crate::record::{
-    BodyRecord, EventAttributes, ItemEventState, ItemRecord, NAMESPACE_KIND, NamespaceRecord,
+    BodyRecord, ItemAttributes, ItemEventState, ItemRecord, NAMESPACE_KIND, NamespaceRecord,
     RefreshRecord, RequestRecord, path,
 };
 use crate::stored_item::StoredItem;
@@ -28,7 +28,7 @@ const REFRESH_TEXT: &str = "an item was read";
 const NAMESPACE_TEXT: &str = "a namespace of items";
 
 /// Collects events, edges and what is hidden. Each item is changed at most once.
-pub(crate) struct BatchPlan<'v> {
+pub(crate) struct ItemPlan<'v> {
     view: &'v View,
     now: Micros,
     request: Option<RequestRecord>,
@@ -36,7 +36,7 @@ pub(crate) struct BatchPlan<'v> {
     pub(crate) ingest: Ingest,
 }
 
-impl<'v> BatchPlan<'v> {
+impl<'v> ItemPlan<'v> {
     pub(crate) fn new(view: &'v View, now: Micros, request: Option<RequestRecord>) -> Self {
         Self {
             view,
@@ -65,9 +65,9 @@ impl<'v> BatchPlan<'v> {
         record.ttl = put.ttl;
         record.expires = put.ttl.map(|ttl| Micros(at.0.saturating_add(ttl)));
         record.value = is_inline.then(|| put.value_json.clone());
-        let attributes = EventAttributes {
+        let attributes = ItemAttributes {
             item: Some(record),
-            ..EventAttributes::default()
+            ..ItemAttributes::default()
         };
         let text = put.text.as_deref().unwrap_or(UNINDEXED_TEXT);
         let mut event = self.event(text, &attributes)?;
@@ -88,9 +88,9 @@ impl<'v> BatchPlan<'v> {
             self.ingest.forget.push(End::Event(before.node));
         }
         if !is_inline {
-            let attributes = EventAttributes {
+            let attributes = ItemAttributes {
                 body: Some(BodyRecord { of: id }),
-                ..EventAttributes::default()
+                ..ItemAttributes::default()
             };
             self.hidden(&put.value_json, &attributes)?;
         }
@@ -126,12 +126,12 @@ impl<'v> BatchPlan<'v> {
         if item.is_expired(self.now) || !item.is_refreshed_at(self.now) {
             return Ok(());
         }
-        let attributes = EventAttributes {
+        let attributes = ItemAttributes {
             refresh: Some(RefreshRecord {
                 of: version,
                 expires: Micros(self.now.0.saturating_add(ttl)),
             }),
-            ..EventAttributes::default()
+            ..ItemAttributes::default()
         };
         self.hidden(REFRESH_TEXT, &attributes)
     }
@@ -140,9 +140,9 @@ impl<'v> BatchPlan<'v> {
         let at = self.now.max(before.record.at);
         let mut record = self.record(&before.name, ItemEventState::End, Uuid::new_v4(), at);
         record.created = before.record.created;
-        let attributes = EventAttributes {
+        let attributes = ItemAttributes {
             item: Some(record),
-            ..EventAttributes::default()
+            ..ItemAttributes::default()
         };
         self.hidden(END_TEXT, &attributes)?;
         self.ingest.forget.push(End::Event(before.node));
@@ -175,24 +175,24 @@ impl<'v> BatchPlan<'v> {
         }
         let name = place_digest(labels);
         for id in events_with(self.view, path::NAMESPACE, &name)? {
-            let known = EventAttributes::read(&self.view.node(id)?)?.namespace;
+            let known = ItemAttributes::read(&self.view.node(id)?)?.namespace;
             if known.is_some_and(|known| known.labels == labels) {
                 return Ok(());
             }
         }
-        let attributes = EventAttributes {
+        let attributes = ItemAttributes {
             namespace: Some(NamespaceRecord {
                 kind: NAMESPACE_KIND.to_owned(),
                 name,
                 labels: labels.to_vec(),
             }),
-            ..EventAttributes::default()
+            ..ItemAttributes::default()
         };
         self.hidden(NAMESPACE_TEXT, &attributes)
     }
 
     /// An event with a zero vector, which is like no other.
-    fn event(&self, text: &str, attributes: &EventAttributes) -> Result<NewEvent> {
+    fn event(&self, text: &str, attributes: &ItemAttributes) -> Result<NewEvent> {
         let dimension = self.view.vector_dimension() as usize;
         let mut event = NewEvent::new(EventType::FACT, text);
         event.vector = (dimension > 0).then(|| vec![0.0; dimension]);
@@ -205,7 +205,7 @@ impl<'v> BatchPlan<'v> {
         self.ingest.events.len() - 1
     }
 
-    fn hidden(&mut self, text: &str, attributes: &EventAttributes) -> Result<()> {
+    fn hidden(&mut self, text: &str, attributes: &ItemAttributes) -> Result<()> {
         let event = self.event(text, attributes)?;
         let at = self.push(event);
         self.ingest.forget.push(End::New(at));
