@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use prost::Message;
 use protox::Compiler;
 
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     "amem/v1/options.proto",
     "amem/v1/types.proto",
     "amem/v1/selection.proto",
@@ -22,6 +22,7 @@ const FILES: [&str; 10] = [
     "amem/v1/memory.proto",
     "amem/v1/query.proto",
     "amem/v1/fact.proto",
+    "amem/v1/item.proto",
     "amem/v1/admin.proto",
 ];
 

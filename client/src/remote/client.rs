@@ -8,6 +8,7 @@ use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::admin_service_client::AdminServiceClient;
 use amem_proto::v1::brain_service_client::BrainServiceClient;
 use amem_proto::v1::fact_service_client::FactServiceClient;
+use amem_proto::v1::item_service_client::ItemServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
 use amem_proto::v1::query_service_client::QueryServiceClient;
 use amem_proto::v1::{OpenBrainRequest, OpenBrainResponse};
@@ -136,6 +137,11 @@ impl Client {
     /// Remembers facts.
     pub fn facts(&self) -> FactServiceClient<AuthorizedChannel> {
         FactServiceClient::new(self.link.clone())
+    }
+
+    /// Stores items by namespace and key.
+    pub fn items(&self) -> ItemServiceClient<AuthorizedChannel> {
+        ItemServiceClient::new(self.link.clone())
     }
 
     /// Controls the daemon.

@@ -28,12 +28,12 @@ use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::limits::{COMPARED_EVENTS_MAX, RECENT_EVENTS_READ};
-use crate::lookup::{count_with, events_with};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
 use crate::scope_plan::{events_of, query_scope, shortest_list};
 use crate::stored_turns::stored_turn;
+use amem_query::planner::{count_with, events_with};
 
 type MemoryResult<T> = amem_memory::Result<T>;
 
@@ -173,7 +173,7 @@ impl CandidateSearch<'_> {
             }
         }
         match best {
-            Some((_, key)) => events_with(self.view, path::FACT_KEYS, &key),
+            Some((_, key)) => Ok(events_with(self.view, path::FACT_KEYS, &key)?),
             None => Ok(Vec::new()),
         }
     }

@@ -9,12 +9,12 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::feedback::feedback_events;
-use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::scope_plan::events_of;
 use crate::stored_turns::turn_event;
 use crate::support::{goes_with, supports_by, supports_of};
+use amem_query::planner::events_with;
 
 /// True if an event is of fact memory: a reset takes nothing else that carries the scope.
 fn is_ours(attributes: &EventAttributes) -> bool {

@@ -24,7 +24,6 @@ use crate::feedback::{FactFeedback, feedback_of, set_feedback};
 use crate::history::{self, MemoryHistory};
 use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
-use crate::lookup::count_with;
 use crate::memory_chain::MemoryChain;
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
 use crate::record::path;
@@ -33,6 +32,7 @@ use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
 use crate::support::{sources_of, supports_of};
 use crate::users::{self, ScopeCount};
+use amem_query::planner::count_with;
 
 /// Ids of new memories: UUID v4.
 #[derive(Debug, Clone, Copy, Default)]

@@ -13,9 +13,9 @@ use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::limits::FEEDBACK_REASON_BYTES_MAX;
-use crate::lookup::events_with;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{EventAttributes, FeedbackRating, FeedbackRecord, path};
+use amem_query::planner::events_with;
 
 /// The text of the event: it says nothing of the memory.
 const FEEDBACK_TEXT: &str = "feedback about a memory";

@@ -19,7 +19,6 @@ mod fact_brain;
 mod record;
 mod space_embedder;
 
-mod lookup;
 mod memory_chain;
 mod scope_plan;
 

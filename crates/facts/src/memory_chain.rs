@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
 use crate::record::{EventAttributes, FactEventState, FactRecord, path};
 use crate::scope_plan::FactMoment;
+use amem_query::planner::events_with;
 
 /// One version of a memory, or its end, as a brain has it.
 #[derive(Debug, Clone)]

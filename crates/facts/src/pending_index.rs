@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use crate::error::Result;
 use crate::limits::RECENT_EVENTS_READ;
-use crate::lookup::events_with;
 use crate::pending_work::{PendingEntry, is_due, open_work};
 use crate::record::{EventAttributes, PendingState, path};
+use amem_query::planner::events_with;
 
 /// The open work of a brain, as numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

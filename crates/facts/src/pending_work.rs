@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
 use crate::record::{EventAttributes, path};
+use amem_query::planner::events_with;
 
 /// What an add asked for besides its messages: another try asks for the same.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

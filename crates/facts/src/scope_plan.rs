@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::error::Result;
 use crate::limits::FILTER_SCOPES_MAX;
-use crate::lookup::{count_with, events_with};
+use amem_query::planner::{count_with, events_with};
 
 /// The attributes of the fields of a scope, in the order of `FactScope::fields`.
 const ATTRIBUTES: [&str; 4] = ["amem.user", "amem.agent", "amem.app", "amem.run"];
@@ -87,7 +87,7 @@ pub(crate) fn shortest_list<'s>(
 /// The events that may be of a scope, ascending: turns, old versions and ends as well. Everything for no scope.
 pub(crate) fn events_of(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
     let (_, (path, value)) = shortest_list(view, scope)?;
-    events_with(view, path, value)
+    Ok(events_with(view, path, value)?)
 }
 
 /// The scopes that a request is about: that of the request, or those that its filter names on every branch.

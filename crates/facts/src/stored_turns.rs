@@ -7,8 +7,8 @@ use amem_memory::FactScope;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
 use crate::record::{EventAttributes, TurnRecord, path, turn_key};
+use amem_query::planner::events_with;
 
 /// The event of a turn in a brain, and whether it may be an end of an edge.
 pub(crate) fn turn_event(view: &View, id: Uuid) -> Result<Option<(NodeId, TurnRecord, Micros)>> {

@@ -7,10 +7,10 @@ use amem_format::view::View;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, SupportRecord, path};
 use crate::stored_turns::turn_event;
+use amem_query::planner::events_with;
 
 /// What said again what a memory says, in order.
 pub(crate) fn supports_of(view: &View, memory: Uuid) -> Result<Vec<(NodeId, SupportRecord)>> {

@@ -13,10 +13,10 @@ use amem_memory::FactScope;
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::lookup::events_with;
 use crate::memory_chain::ChainEvent;
 use crate::record::path;
 use crate::scope_plan::events_of;
+use amem_query::planner::events_with;
 
 /// A value of a field of scopes.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, watch};
 use super::answers::AnswerBudget;
 use super::fact_memory::FactMemory;
 use super::fact_messages::{scope, scope_message};
+use super::item_memory::ItemMemory;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
 use crate::brains::Brains;
@@ -53,7 +54,9 @@ pub(crate) struct Gateway {
     pub(super) latencies: Latencies,
     /// What the calls on the memories of each brain share.
     pub(super) facts: FactMemory,
-    /// Threads on which calls about facts wait for their commits.
+    /// What the calls on the items of each brain share.
+    pub(super) items: ItemMemory,
+    /// Threads on which calls about facts and items wait for their commits.
     pub(super) fact_calls: CallPool,
 }
 
@@ -86,6 +89,7 @@ impl Gateway {
             stop,
             latencies,
             facts: FactMemory::default(),
+            items: ItemMemory::default(),
             fact_calls,
         })
     }

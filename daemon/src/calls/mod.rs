@@ -33,6 +33,10 @@ mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;
 
+mod item_memory;
+mod item_messages;
+mod items;
+
 mod tokens;
 
 mod answers;

@@ -36,6 +36,7 @@ valid_as_they_are! {
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
     EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
     BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest
+    PutItemRequest GetItemRequest DeleteItemRequest SearchItemsRequest ListItemNamespacesRequest BatchItemsRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
 }
 

@@ -11,6 +11,7 @@ use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::fact_service_server::FactService;
+use amem_proto::v1::item_service_server::ItemService;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_proto::v1::query_service_server::QueryService;
 use prost::Message;
@@ -80,7 +81,8 @@ fn uncounted<T>(_: &Gateway, _: &Caller, answer: T, _: &str) -> Result<Response<
     Ok(Response::new(answer))
 }
 
-/// The response to a request about facts, by its message: that to a change must not be refused once the change is done.
+/// The response to a request about facts or items, by its message: that to a change must not be refused once the change
+/// is done.
 fn told<T: Message>(
     gateway: &Gateway,
     caller: &Caller,
@@ -211,11 +213,18 @@ macro_rules! fact {
     };
 }
 
+macro_rules! item {
+    ($($rows:tt)*) => {
+        service! { ItemService by call_as as told {} $($rows)* }
+    };
+}
+
 amem_proto::for_each_query_call!(query);
 amem_proto::for_each_memory_call!(memory);
 amem_proto::for_each_brain_call!(brain);
 amem_proto::for_each_admin_call!(admin);
 amem_proto::for_each_fact_call!(fact);
+amem_proto::for_each_item_call!(item);
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,5 @@
-//! HTTP of the real daemon: the specification's routes, mem0's, the calls of amem.v1, tokens, hostile requests.
+//! HTTP of the real daemon: the specification's routes, mem0's, LangGraph's store, the calls of amem.v1, tokens, hostile
+//! requests.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -22,4 +23,5 @@ mod openapi;
 mod pages;
 mod routes;
 mod sockets;
+mod store;
 mod tokens;

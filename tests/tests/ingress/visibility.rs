@@ -131,6 +131,36 @@ fn other(call: &str) -> Vec<u8> {
             }
             .encode_to_vec()
         }
+        "PutItem brain" => v1::PutItemRequest {
+            put: Some(v1::ItemPut {
+                namespace: vec!["a".into()],
+                key: "k".into(),
+                value_json: Some("{}".into()),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "GetItem brain" => v1::GetItemRequest {
+            get: Some(v1::ItemGet {
+                namespace: vec!["a".into()],
+                key: "k".into(),
+                ..Default::default()
+            }),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "DeleteItem brain" => v1::DeleteItemRequest {
+            namespace: vec!["a".into()],
+            key: "k".into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "SearchItems brain" => v1::SearchItemsRequest {
+            search: Some(v1::ItemSearch::default()),
+            ..Default::default()
+        }
+        .encode_to_vec(),
         "RunJob brain" => v1::RunJobRequest {
             kind: v1::JobKind::Decay.into(),
             ..Default::default()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 14] = [
+const CRATES: [(&str, &str, &[&str]); 15] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -46,6 +46,18 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-memory",
         ],
     ),
+    (
+        "crates/items",
+        "amem-items",
+        &[
+            "amem-format",
+            "amem-query",
+            "amem-store",
+            "amem-engine",
+            "amem-memory",
+            "amem-facts",
+        ],
+    ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -66,6 +78,7 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-engine",
             "amem-memory",
             "amem-facts",
+            "amem-items",
             "amem-process",
             "amem-proto",
             "amem-traces",

@@ -5,6 +5,7 @@ pub(crate) mod cursor;
 pub(crate) mod driver;
 pub(crate) mod keyword;
 pub(crate) mod listing;
+pub(crate) mod lookup;
 pub(crate) mod order;
 pub(crate) mod scope;
 pub(crate) mod selected;
@@ -16,6 +17,7 @@ pub(crate) mod time_order;
 pub(crate) mod values;
 
 pub use authors::AuthorNames;
+pub use lookup::{count_with, events_with};
 pub use order::Axis;
 pub use scope::{Scope, Sight, Visibility};
 pub use selection::{Selection, ValueRange, Window};

@@ -154,6 +154,11 @@ impl RestCall {
         self.site.gateway.fact_as(&self.caller, request).await
     }
 
+    /// Executes a request about items.
+    pub(super) async fn item<C: Handle>(&self, request: C) -> Result<C::Response> {
+        self.site.gateway.call_as(&self.caller, request).await
+    }
+
     /// A value of the path.
     pub(super) fn param(&self, at: usize) -> Result<&str> {
         let param = self.params.get(at).map(String::as_str);

@@ -33,6 +33,7 @@ mod facts;
 mod openapi;
 mod pages;
 mod rpc;
+mod store;
 
 mod serve;
 

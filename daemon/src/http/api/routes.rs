@@ -16,6 +16,7 @@ use super::route::RouteAccess::{AllBrains, Call, Identified};
 use super::route::{Route, RouteAccess, RouteInput};
 use super::rpc;
 use super::serve::RestService;
+use super::store;
 use crate::refusal::{Refusal, Result};
 
 const ADD: RouteAccess = Call("/amem.v1.FactService/AddFacts");
@@ -32,6 +33,12 @@ const FEEDBACK: RouteAccess = Call("/amem.v1.FactService/SetFactFeedback");
 const UPDATE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchUpdateFacts");
 const DELETE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchDeleteFacts");
 const HEALTH: RouteAccess = Call("/grpc.health.v1.Health/Check");
+
+const PUT_ITEM: RouteAccess = Call("/amem.v1.ItemService/PutItem");
+const GET_ITEM: RouteAccess = Call("/amem.v1.ItemService/GetItem");
+const DELETE_ITEM: RouteAccess = Call("/amem.v1.ItemService/DeleteItem");
+const SEARCH_ITEMS: RouteAccess = Call("/amem.v1.ItemService/SearchItems");
+const NAMESPACES: RouteAccess = Call("/amem.v1.ItemService/ListItemNamespaces");
 
 /// A memory, at the platform and at a self-hosted server.
 const MEMORY: &[&str] = &["/v1/memories/{id}", "/memories/{id}"];
@@ -111,6 +118,11 @@ static ROUTES: &[Route] = routes! {
     "GET" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
     "POST" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
     "POST" &["/v1/summary"], Identified, Object => settings::no_profiles, PROFILES;
+    "PUT" &["/store/items"], PUT_ITEM, Object => store::put, PUT_ITEM;
+    "GET" &["/store/items"], GET_ITEM, Object => store::get, GET_ITEM;
+    "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete, DELETE_ITEM;
+    "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search, SEARCH_ITEMS;
+    "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces, NAMESPACES;
     "GET" &["/openapi.json"], Identified, Object => pages::openapi, OPENAPI;
     "GET" &["/docs"], Identified, Object => pages::docs, DOCS;
     "GET" &["/metrics"], AllBrains, Object => pages::metrics, METRICS;

@@ -1,4 +1,4 @@
-//! What `/openapi.json` says of the routes of fact memory and of the pages: their options and headers.
+//! What `/openapi.json` says of the routes of fact memory, of items and of the pages: their options and headers.
 
 /// What is said of a route.
 #[derive(Debug)]
@@ -13,17 +13,21 @@ pub(in super::super) struct RouteDoc {
     pub(in super::super) headers: &'static [&'static str],
     /// The schema of the body.
     pub(in super::super) body: Option<&'static str>,
-    /// The type of the answer and its schema, none for text; `None` if the route refuses every request.
+    /// The type of the answer and its schema, none for text; `NOTHING` for an answer without a body; `None` if the route refuses every request.
     pub(in super::super) answer: Option<(&'static str, &'static str)>,
     /// What an answer 202 of the same schema says; `None` if there is none.
     pub(in super::super) accepted: Option<&'static str>,
 }
 
 /// The groups of these routes.
-pub(in super::super) const TAGS: [(&str, &str); 2] = [
+pub(in super::super) const TAGS: [(&str, &str); 3] = [
     (
         MEMORIES,
         "Memories of users, agents, apps and runs: the routes of the specification and of mem0's clients.",
+    ),
+    (
+        ITEMS,
+        "Values by namespace and key: the store of LangGraph's SDK.",
     ),
     (
         SERVER,
@@ -32,6 +36,7 @@ pub(in super::super) const TAGS: [(&str, &str); 2] = [
 ];
 
 const MEMORIES: &str = "Memories";
+const ITEMS: &str = "Items";
 const SERVER: &str = "Server";
 
 /// Name, type, and what it is.
@@ -51,6 +56,8 @@ const REPEATABLE: &[&str] = &["Brain", "Agent", "IdempotencyKey", "Timeout"];
 
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain";
+/// Of an answer 204, which has no body.
+pub(in super::super) const NOTHING: &str = "";
 
 const NONE: RouteDoc = RouteDoc {
     name: "",
@@ -62,6 +69,8 @@ const NONE: RouteDoc = RouteDoc {
     answer: None,
     accepted: None,
 };
+
+const ITEM: RouteDoc = RouteDoc { tag: ITEMS, ..NONE };
 
 pub(in super::super) static ADD: RouteDoc = RouteDoc {
     name: "addMemories",
@@ -271,6 +280,51 @@ pub(in super::super) static PROFILES: RouteDoc = RouteDoc {
     tag: SERVER,
     summary: "Refused: amemd writes no summaries and no profiles of users",
     ..NONE
+};
+pub(in super::super) static PUT_ITEM: RouteDoc = RouteDoc {
+    name: "putItem",
+    summary: "Stores a value by namespace and key",
+    headers: REPEATABLE,
+    body: Some("PutItem"),
+    answer: Some((NOTHING, "")),
+    ..ITEM
+};
+pub(in super::super) static GET_ITEM: RouteDoc = RouteDoc {
+    name: "getItem",
+    summary: "Returns an item; null if there is none",
+    query: &[
+        ("namespace", "string", "Labels, with periods between them."),
+        ("key", "string", "The key."),
+        (
+            "refresh_ttl",
+            "boolean",
+            "Whether its time to live begins again; true if it is not set.",
+        ),
+    ],
+    answer: Some((JSON, "Item")),
+    ..ITEM
+};
+pub(in super::super) static DELETE_ITEM: RouteDoc = RouteDoc {
+    name: "deleteItem",
+    summary: "Deletes an item",
+    headers: REPEATABLE,
+    body: Some("DeleteItem"),
+    answer: Some((NOTHING, "")),
+    ..ITEM
+};
+pub(in super::super) static SEARCH_ITEMS: RouteDoc = RouteDoc {
+    name: "searchItems",
+    summary: "Finds items by namespace, filter and words",
+    body: Some("SearchItems"),
+    answer: Some((JSON, "FoundItems")),
+    ..ITEM
+};
+pub(in super::super) static NAMESPACES: RouteDoc = RouteDoc {
+    name: "listNamespaces",
+    summary: "Lists the namespaces of items",
+    body: Some("ListNamespaces"),
+    answer: Some((JSON, "Namespaces")),
+    ..ITEM
 };
 pub(in super::super) static METRICS: RouteDoc = RouteDoc {
     name: "metrics",

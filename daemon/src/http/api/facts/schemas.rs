@@ -1,4 +1,4 @@
-//! The shapes of requests and answers of fact memory as JSON Schemas, for `/openapi.json`: those that handlers read,
+//! The shapes of requests and answers of fact memory and items as JSON Schemas, for `/openapi.json`: those that handlers read,
 //! and those that `shapes` makes.
 
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use super::docs::SCOPE;
 
 /// The schemas that routes refer to, by name.
 pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
-    let all = [common(), bodies(), answers(), events()];
+    let all = [common(), bodies(), answers(), events(), items()];
     all.into_iter().flatten()
 }
 
@@ -127,6 +127,105 @@ fn common() -> Vec<(&'static str, Value)> {
         (
             "Settings",
             json!({"type": "object", "additionalProperties": true, "description": "Values by name."}),
+        ),
+    ]
+}
+
+/// Of items.
+fn items() -> Vec<(&'static str, Value)> {
+    let labels = || json!({"type": "array", "items": {"type": "string"}});
+    let place = |others: Value| {
+        let mut properties = json!({"namespace": labels(), "key": text()});
+        if let (Some(all), Some(others)) = (properties.as_object_mut(), others.as_object()) {
+            all.extend(others.clone());
+        }
+        properties
+    };
+    let refresh = || json!({"type": "boolean", "description": "Whether times to live begin again; true if it is not set."});
+    let count = |about: &str| json!({"type": "integer", "description": about});
+    vec![
+        (
+            "PutItem",
+            object(
+                "A value to store.",
+                place(json!({
+                    "value": free(),
+                    "ttl": {"type": ["number", "null"], "description": "Minutes until it is gone."},
+                    "index": {
+                        "description": "What of the value is searched: false for nothing, or paths; all texts if it is not set.",
+                        "anyOf": [{"type": "boolean"}, labels(), {"type": "null"}],
+                    },
+                })),
+                &["namespace", "key", "value"],
+            ),
+        ),
+        (
+            "DeleteItem",
+            object(
+                "An item to delete.",
+                place(json!({})),
+                &["namespace", "key"],
+            ),
+        ),
+        (
+            "Item",
+            object(
+                "An item.",
+                place(json!({"value": free(), "created_at": time(), "updated_at": time()})),
+                &["namespace", "key", "value"],
+            ),
+        ),
+        (
+            "FoundItem",
+            object(
+                "An item that was found.",
+                place(json!({
+                    "value": free(), "created_at": time(), "updated_at": time(),
+                    "score": {"type": ["number", "null"], "description": "0 to 1, of a search by words."},
+                })),
+                &["namespace", "key", "value"],
+            ),
+        ),
+        (
+            "FoundItems",
+            object(
+                "Items, the best first.",
+                json!({"items": list_of("FoundItem")}),
+                &["items"],
+            ),
+        ),
+        (
+            "SearchItems",
+            object(
+                "What to look for.",
+                json!({
+                    "namespace_prefix": labels(), "query": text_or_null(),
+                    "filter": {"type": ["object", "null"], "additionalProperties": true, "description": "Values that fields must have, or conditions such as {\"$gt\": 1}."},
+                    "limit": count("Items, at most."), "offset": count("Items to leave out."),
+                    "refresh_ttl": refresh(),
+                }),
+                &[],
+            ),
+        ),
+        (
+            "ListNamespaces",
+            object(
+                "Which namespaces.",
+                json!({
+                    "prefix": labels(), "suffix": labels(),
+                    "max_depth": count("Labels of a namespace, at most: longer ones are cut."),
+                    "limit": count("Namespaces, at most."), "offset": count("Namespaces to leave out."),
+                }),
+                &[],
+            ),
+        ),
+        (
+            "Namespaces",
+            object(
+                "Namespaces, in order.",
+                json!({"namespaces": {"type": "array", "items": labels()}}),
+                &["namespaces"],
+            ),
         ),
     ]
 }

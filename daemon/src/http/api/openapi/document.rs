@@ -228,7 +228,9 @@ fn of_options(path: &str, doc: &RouteDoc) -> Value {
             json!({"content": {"application/json": {"schema": reference(body)}}});
     }
     let mut responses = json!({"default": {"$ref": "#/components/responses/Error"}});
-    if let Some((content_type, schema)) = doc.answer {
+    if let Some((docs::NOTHING, _)) = doc.answer {
+        responses["204"] = json!({"description": "It is done."});
+    } else if let Some((content_type, schema)) = doc.answer {
         let schema = match schema {
             "" => json!({"type": "string"}),
             schema => reference(schema),

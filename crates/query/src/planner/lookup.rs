@@ -2,11 +2,9 @@
 //!
 //! What an index lists may be more than what matches: callers compare.
 
-use amem_format::NodeId;
 use amem_format::attributes::{ScalarValue, hash};
 use amem_format::view::View;
-
-use crate::error::Result;
+use amem_format::{NodeId, Result};
 
 fn hash_of(path: &str, value: &str) -> u64 {
     hash(&mut path.as_bytes().to_vec(), &ScalarValue::Text(value))
@@ -20,7 +18,7 @@ fn added(view: &View) -> u32 {
 }
 
 /// About how many events have a value; no less than there are, but for those that are in every list.
-pub(crate) fn count_with(view: &View, path: &str, value: &str) -> Result<u64> {
+pub fn count_with(view: &View, path: &str, value: &str) -> Result<u64> {
     let hash = hash_of(path, value);
     let base = view.brain().base().values()?;
     let of_base = base.map_or(Ok(0), |values| values.count(hash))?;
@@ -28,7 +26,7 @@ pub(crate) fn count_with(view: &View, path: &str, value: &str) -> Result<u64> {
 }
 
 /// The events that may have a value, ascending.
-pub(crate) fn events_with(view: &View, path: &str, value: &str) -> Result<Vec<NodeId>> {
+pub fn events_with(view: &View, path: &str, value: &str) -> Result<Vec<NodeId>> {
     let hash = hash_of(path, value);
     let (base, delta) = (view.brain().base(), view.brain().delta());
     let mut ids: Vec<u32> = Vec::new();
