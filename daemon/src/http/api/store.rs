@@ -9,14 +9,12 @@ use amem_proto::answer::{Code, micros};
 use amem_proto::{Duration, Timestamp, v1};
 use amem_query::time::display;
 use hyper::StatusCode;
-use hyper::body::Bytes;
-use hyper::header::HeaderMap;
 use prost::Message;
 use serde_json::{Value, json};
 
 use super::call::RestCall;
 use super::options::Options;
-use super::output::{Output, OutputBody};
+use super::output::Output;
 use crate::limits::HTTP_ANSWER_BYTES_MAX;
 use crate::refusal::{Refusal, Result};
 
@@ -39,7 +37,7 @@ pub(super) async fn put(call: &mut RestCall) -> Result<Output> {
         options: Some(call.repeatable()),
     };
     call.item(request).await?;
-    Ok(nothing())
+    Ok(Output::empty(StatusCode::NO_CONTENT))
 }
 
 /// An item; null if there is none.
@@ -66,7 +64,7 @@ pub(super) async fn delete(call: &mut RestCall) -> Result<Output> {
         options: Some(call.repeatable()),
     };
     call.item(request).await?;
-    Ok(nothing())
+    Ok(Output::empty(StatusCode::NO_CONTENT))
 }
 
 /// Finds items.
@@ -130,15 +128,6 @@ pub(super) async fn namespaces(call: &mut RestCall) -> Result<Output> {
         .map(|one| one.labels)
         .collect();
     Ok(json!({ "namespaces": namespaces }).into())
-}
-
-/// An answer without a body.
-fn nothing() -> Output {
-    Output {
-        status: StatusCode::NO_CONTENT,
-        headers: HeaderMap::new(),
-        body: OutputBody::Whole(Bytes::new()),
-    }
 }
 
 /// Labels: a list, or a text with periods between them. None if the option is not there.

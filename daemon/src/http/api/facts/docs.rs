@@ -301,7 +301,7 @@ pub(in super::super) static GET_ITEM: RouteDoc = RouteDoc {
             "Whether its time to live begins again; true if it is not set.",
         ),
     ],
-    answer: Some((JSON, "Item")),
+    answer: Some((JSON, "StoredItem")),
     ..ITEM
 };
 pub(in super::super) static DELETE_ITEM: RouteDoc = RouteDoc {

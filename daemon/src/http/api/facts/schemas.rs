@@ -168,7 +168,7 @@ fn items() -> Vec<(&'static str, Value)> {
             ),
         ),
         (
-            "Item",
+            "StoredItem",
             object(
                 "An item.",
                 place(json!({"value": free(), "created_at": time(), "updated_at": time()})),

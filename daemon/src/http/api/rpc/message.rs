@@ -36,13 +36,14 @@ pub(super) fn descriptor(name: &str) -> Result<MessageDescriptor> {
     found.ok_or_else(|| Refusal::internal(format!("there is no message {name}")))
 }
 
-/// Reads a message; `complete` adds what is not in the body.
-pub(super) fn read<M: Message + Default>(
+/// Reads a message, as bytes; `complete` adds what is not in the body. What is the same for every message is compiled
+/// once.
+pub(super) fn read(
     name: &str,
     body: Map<String, Value>,
     held: &HeldBytes,
-    complete: impl FnOnce(&mut DynamicMessage) -> Result<()>,
-) -> Result<M> {
+    complete: &dyn Fn(&mut DynamicMessage) -> Result<()>,
+) -> Result<Vec<u8>> {
     const STRICT: DeserializeOptions = DeserializeOptions::new().deny_unknown_fields(true);
     let descriptor = descriptor(name)?;
     let body = Value::Object(body);
@@ -70,7 +71,7 @@ pub(super) fn read<M: Message + Default>(
         ));
     }
     held.hold(bytes.len() as u64 + decoded)?;
-    M::decode(&*bytes).map_err(|why| Refusal::internal(format!("{name}: {why}")))
+    Ok(bytes)
 }
 
 /// A field may be written as `eventIds` and as `event_ids`: refuses both in one object.
@@ -110,9 +111,12 @@ fn check_spellings(descriptor: &MessageDescriptor, value: &Value) -> Result<()> 
 
 /// A message as JSON.
 pub(super) fn tell(name: &str, message: &impl Message) -> Result<Vec<u8>> {
+    tell_bytes(name, &message.encode_to_vec())
+}
+
+fn tell_bytes(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: &dyn std::fmt::Display| Refusal::internal(format!("{name}: {why}"));
-    let bytes = message.encode_to_vec();
-    let message = DynamicMessage::decode(descriptor(name)?, &*bytes).map_err(|why| failed(&why))?;
+    let message = DynamicMessage::decode(descriptor(name)?, bytes).map_err(|why| failed(&why))?;
     serde_json::to_vec(&message).map_err(|why| failed(&why))
 }
 

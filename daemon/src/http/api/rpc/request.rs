@@ -20,7 +20,11 @@ pub(super) async fn request<M: Message + Default>(
         let why = "this route has no options: send fields in the body";
         return Err(Refusal::invalid(option, why));
     }
-    read(call, rpc).await
+    decoded(rpc, &read(call, rpc).await?)
+}
+
+fn decoded<M: Message + Default>(rpc: &RouteCall, bytes: &[u8]) -> Result<M> {
+    M::decode(bytes).map_err(|why| Refusal::internal(format!("{}: {why}", rpc.request)))
 }
 
 /// Reads the request of a call whose fields are the options of the query.
@@ -33,10 +37,11 @@ pub(super) async fn request_of_query<M: Message + Default>(
         return Err(Refusal::invalid(name, why));
     }
     call.body = body_of_query(rpc.request, call.options.take_all())?;
-    read(call, rpc).await
+    decoded(rpc, &read(call, rpc).await?)
 }
 
-async fn read<M: Message + Default>(call: &mut RestCall, rpc: &RouteCall) -> Result<M> {
+/// The message, as bytes.
+async fn read(call: &mut RestCall, rpc: &RouteCall) -> Result<Vec<u8>> {
     let brain = brain(call, rpc.place)?;
     let required = call.conditions.required()?;
     if let (Some((instance, _)), Some(brain)) = (required, &brain) {
@@ -46,7 +51,7 @@ async fn read<M: Message + Default>(call: &mut RestCall, rpc: &RouteCall) -> Res
         }
     }
     let body = std::mem::take(&mut call.body);
-    message::read(rpc.request, body, call.slot.bytes(), |message| {
+    message::read(rpc.request, body, call.slot.bytes(), &|message| {
         if let Some(brain) = &brain {
             set_text(message, "brain", brain, "the path")?;
         }
