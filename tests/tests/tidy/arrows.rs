@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 14] = [
+const CRATES: [(&str, &str, &[&str]); 15] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -46,6 +46,7 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-memory",
         ],
     ),
+    ("crates/connect", "amem-connect", &[]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -79,6 +80,7 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-query",
             "amem-interop",
             "amem-doctor",
+            "amem-connect",
             "amem-process",
             "amem-client",
         ],

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 15] = [
+const FACADES: [(&str, usize); 16] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -56,6 +56,7 @@ const FACADES: [(&str, usize); 15] = [
     ("crates/engine", 40),
     ("crates/memory", 40),
     ("crates/facts", 40),
+    ("crates/connect", 20),
     ("crates/mcp", 20),
     ("crates/process", 5),
     ("crates/traces", 5),
