@@ -165,7 +165,9 @@ impl Client {
         let is_shared = places.project().is_some();
         let program = program.command(self.has_path(), is_shared);
         let server = self.server(&program);
-        let hooks = self.hook_entries(&program);
+        // Copilot runs the hooks of a project's Claude Code too: they find out themselves which client runs them.
+        let is_named = !(self == Self::ClaudeCode && is_shared);
+        let hooks = self.hook_entries(&program, is_named);
         let json = |path: PathBuf, entries: Vec<Entry>| ClientFile {
             path,
             content: Content::Json(entries),
@@ -290,7 +292,7 @@ impl Client {
         }
     }
 
-    fn hook_entries(self, program: &str) -> Vec<Entry> {
+    fn hook_entries(self, program: &str, is_named: bool) -> Vec<Entry> {
         let mut entries = Vec::new();
         if matches!(self, Self::Copilot | Self::Cursor) {
             entries.push(Entry {
@@ -300,7 +302,7 @@ impl Client {
                 role: Role::Frame,
             });
         }
-        let hooks = hook::hooks(self, program, true);
+        let hooks = hook::hooks(self, program, is_named);
         entries.extend(hooks.into_iter().map(|(event, value)| Entry {
             path: vec!["hooks", event],
             slot: Slot::Element,

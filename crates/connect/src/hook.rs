@@ -2,10 +2,10 @@
 //!
 //! A hook exits with 0 and prints nothing where amemctl is not installed.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::client::Client;
-use crate::entry::is_program;
+use crate::client::{Client, ENTRY};
+use crate::entry::{PROGRAM, is_program};
 use crate::program::quoted;
 
 /// One moment of an agent, with its name in each client.
@@ -115,4 +115,43 @@ pub(crate) fn hook_arguments(command: &str) -> Option<&str> {
             .replace('\u{0}', "'"),
     );
     rest.strip_suffix(" || true").filter(|_| is_ours)
+}
+
+/// What the plugins in `deploy/agents` have in common with connect: files below it, and keys with their values.
+pub fn deployed() -> Vec<(&'static str, Value)> {
+    let events = |client: Client, is_named: bool| {
+        let mut events = Map::new();
+        for (event, value) in hooks(client, PROGRAM, is_named) {
+            events.insert(event.to_owned(), Value::from(vec![value]));
+        }
+        Value::Object(events)
+    };
+    let server = |client: Client, name: &str| {
+        let (key, value) = client.server_value(PROGRAM);
+        json!({key: {name: value}})
+    };
+    vec![
+        (
+            "marketplace/amem/hooks/hooks.json",
+            json!({"hooks": events(Client::ClaudeCode, false)}),
+        ),
+        // The name of the plugin is part of the server's name already. All three clients take an entry without a type.
+        (
+            "marketplace/amem/.mcp.json",
+            server(Client::Cursor, "memory"),
+        ),
+        (
+            "gemini/hooks/hooks.json",
+            json!({"hooks": events(Client::Gemini, true)}),
+        ),
+        (
+            "gemini/gemini-extension.json",
+            server(Client::Gemini, ENTRY),
+        ),
+        (
+            "cursor/hooks.json",
+            json!({"version": 1, "hooks": events(Client::Cursor, true)}),
+        ),
+        ("cursor/mcp.json", server(Client::Cursor, ENTRY)),
+    ]
 }

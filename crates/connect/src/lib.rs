@@ -31,6 +31,7 @@ mod whole;
 
 pub use client::Client;
 pub use error::{ConnectError, FILE_BYTES_MAX};
+pub use hook::deployed;
 pub use places::{Places, VARIABLES};
 pub use plan::{ClientStatus, FileChange, Plan, status};
 pub use program::Program;

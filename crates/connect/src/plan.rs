@@ -111,7 +111,35 @@ impl Plan {
                 plan.add(client, &file)?;
             }
         }
+        plan.join_hooks_of_project(places, program)?;
         Ok(plan)
+    }
+
+    /// Copilot runs the hooks in a project's `.claude/settings.json` too: with them it gets none of its own.
+    fn join_hooks_of_project(
+        &mut self,
+        places: &Places,
+        program: &Program,
+    ) -> Result<(), ConnectError> {
+        if places.project().is_none() {
+            return Ok(());
+        }
+        let of = |client: Client| client.files(places, program).into_iter().nth(1);
+        let (Some(claude), Some(copilot)) = (of(Client::ClaudeCode), of(Client::Copilot)) else {
+            return Ok(());
+        };
+        let text = self.text(&claude.path)?;
+        let state = document::state(&claude.path, text.as_deref(), &claude.content)?;
+        if !state.hooks.is_some_and(EntryState::is_satisfied) {
+            return Ok(());
+        }
+        if self.take_back_file(Client::Copilot, copilot)? {
+            self.notes.push(format!(
+                "copilot: it runs the hooks in {} too, so it needs none of its own",
+                claude.path.display()
+            ));
+        }
+        Ok(())
     }
 
     /// Plans to take back what connect wrote. Entries that were written by hand stay, with a note.
@@ -195,25 +223,36 @@ impl Plan {
         program: &Program,
     ) -> Result<(), ConnectError> {
         for file in all_files(places, client, program) {
-            let Some(before) = self.text(&file.path)? else {
-                continue;
-            };
-            let recorded = self.record.get(&file.path).cloned();
-            let after = document::without(&file.path, &before, &file.content, recorded.as_ref())?;
-            let state = document::state(&file.path, after.as_deref(), &file.content)?;
-            self.tell_by_hand(client, &file, state);
-            if after.as_ref() == Some(&before) {
-                continue;
-            }
-            self.push(FileChange {
-                client,
-                path: file.path,
-                before: Some(before),
-                after,
-                insertion: None,
-            });
+            self.take_back_file(client, file)?;
         }
         Ok(())
+    }
+
+    /// Whether there was something to take back.
+    fn take_back_file(&mut self, client: Client, file: ClientFile) -> Result<bool, ConnectError> {
+        let Some(before) = self.text(&file.path)? else {
+            return Ok(false);
+        };
+        // An insertion of this plan is undone as one that was written.
+        let planned = self.changes.iter().find(|change| change.path == file.path);
+        let recorded = match planned {
+            Some(change) => change.insertion.clone(),
+            None => self.record.get(&file.path).cloned(),
+        };
+        let after = document::without(&file.path, &before, &file.content, recorded.as_ref())?;
+        let state = document::state(&file.path, after.as_deref(), &file.content)?;
+        self.tell_by_hand(client, &file, state);
+        if after.as_ref() == Some(&before) {
+            return Ok(false);
+        }
+        self.push(FileChange {
+            client,
+            path: file.path,
+            before: Some(before),
+            after,
+            insertion: None,
+        });
+        Ok(true)
     }
 
     /// Joins the changes of one file.

@@ -34,13 +34,10 @@ pub(crate) fn is_installed(client: Client, places: &Places) -> Result<bool, Conn
             Ok(is_enabled(&toml_value(&path, &text)?["plugins"]))
         }
         Client::Copilot => {
-            let path = folder.join("config.json");
+            let path = folder.join("settings.json");
             let text = disk::read(&path)?.unwrap_or_default();
             let parsed = JsonText::parse(&text).map_err(|f| f.in_file(&path, &text))?;
-            let value = parsed.value();
-            let plugins = value["installedPlugins"].as_array();
-            let mut plugins = plugins.into_iter().flatten();
-            Ok(plugins.any(|plugin| plugin["name"] == ENTRY && plugin["enabled"] != false))
+            Ok(is_enabled(&parsed.value()["enabledPlugins"]))
         }
         Client::Gemini => {
             let manifest = folder

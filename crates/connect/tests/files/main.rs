@@ -651,3 +651,37 @@ fn a_folder_that_cannot_be_created_leaves_every_file_as_it_was() {
     let refused = rig.connect_error(Client::ClaudeCode);
     assert!(matches!(refused, ConnectError::Record { .. }), "{refused}");
 }
+
+#[test]
+fn copilot_gets_no_hooks_where_it_runs_those_of_claude_code() {
+    let orders = [
+        [Client::ClaudeCode, Client::Copilot],
+        [Client::Copilot, Client::ClaudeCode],
+    ];
+    for clients in orders {
+        for at_once in [true, false] {
+            let rig = Rig::new();
+            let places = rig.places().in_project(rig.home().join("project"));
+            let parts: Vec<&[Client]> = if at_once {
+                vec![&clients]
+            } else {
+                clients.chunks(1).collect()
+            };
+            for clients in parts {
+                let plan = Plan::connect(&places, clients, &rig.program()).unwrap();
+                plan.write().unwrap();
+            }
+            assert!(
+                !rig.exists("project/.github/hooks/amem.json"),
+                "{clients:?}"
+            );
+            let hooks = rig.read("project/.claude/settings.json");
+            assert_eq!(hooks.matches("amemctl hook Stop").count(), 1, "{hooks}");
+            let plan = Plan::connect(&places, &clients, &rig.program()).unwrap();
+            assert!(plan.changes().is_empty(), "{:?}", plan.changes());
+            let plan = Plan::disconnect(&places, &clients, &rig.program()).unwrap();
+            plan.write().unwrap();
+            assert_eq!(rig.files(), Vec::<String>::new());
+        }
+    }
+}
