@@ -11,7 +11,10 @@ use crate::failure::Failure;
 
 /// In the order in which a newcomer needs them.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Begin", &["demo", "brain", "status"]),
+    (
+        "Begin",
+        &["demo", "brain", "status", "connect", "disconnect"],
+    ),
     (
         "Remember",
         &[

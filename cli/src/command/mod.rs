@@ -6,6 +6,7 @@ mod brain_settings;
 mod complete;
 mod compress;
 mod conflicts;
+mod connect;
 mod context;
 mod correct;
 mod daemon;
@@ -158,6 +159,10 @@ pub(crate) enum CliCommand {
     Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
     Top(top::TopArgs),
+    /// Gives an agent the memory: writes server and hooks into its settings.
+    Connect(connect::ConnectArgs),
+    /// Takes server and hooks out of an agent's settings.
+    Disconnect(connect::DisconnectArgs),
     /// Creates, lists and revokes tokens for TCP callers.
     Token(token::TokenArgs),
     /// Has amemd reload its settings.
@@ -231,6 +236,8 @@ impl CliCommand {
             Self::Logs(command) => command.run(cx),
             Self::Jobs(command) => command.run(cx),
             Self::Top(command) => command.run(cx),
+            Self::Connect(command) => command.run(cx),
+            Self::Disconnect(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),

@@ -11,6 +11,7 @@ mod authors;
 mod bad_input;
 mod brains;
 mod changed;
+mod connected;
 mod daemon;
 mod damage;
 mod first_contact;

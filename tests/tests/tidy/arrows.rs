@@ -58,6 +58,7 @@ const CRATES: [(&str, &str, &[&str]); 15] = [
             "amem-facts",
         ],
     ),
+    ("crates/connect", "amem-connect", &[]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -92,6 +93,7 @@ const CRATES: [(&str, &str, &[&str]); 15] = [
             "amem-query",
             "amem-interop",
             "amem-doctor",
+            "amem-connect",
             "amem-process",
             "amem-client",
         ],

@@ -57,6 +57,7 @@ const FACADES: [(&str, usize); 16] = [
     ("crates/memory", 40),
     ("crates/facts", 40),
     ("crates/items", 24),
+    ("crates/connect", 20),
     ("crates/mcp", 20),
     ("crates/process", 5),
     ("crates/traces", 5),

@@ -1,0 +1,157 @@
+//! The hooks: which event of which agent runs `amemctl hook`. The plugins in deploy/agents have the same.
+//!
+//! A hook exits with 0 and prints nothing where amemctl is not installed.
+
+use serde_json::{Map, Value, json};
+
+use crate::client::{Client, ENTRY};
+use crate::entry::{PROGRAM, is_program};
+use crate::program::quoted;
+
+/// One moment of an agent, with its name in each client.
+#[derive(Debug)]
+pub(crate) struct Hook {
+    /// Seconds after which the client ends the hook. Codex allows 3 at the end of a session.
+    timeout_secs: u32,
+    /// The moment, for clients that name their hooks.
+    name: &'static str,
+    claude: &'static str,
+    copilot: &'static str,
+    gemini: &'static str,
+    cursor: &'static str,
+}
+
+/// In the order of a session: its start, each prompt, before a compaction, after each answer, its end.
+const HOOKS: [Hook; 5] = [
+    Hook {
+        timeout_secs: 5,
+        name: "amem-start",
+        claude: "SessionStart",
+        copilot: "sessionStart",
+        gemini: "SessionStart",
+        cursor: "sessionStart",
+    },
+    Hook {
+        timeout_secs: 5,
+        name: "amem-prompt",
+        claude: "UserPromptSubmit",
+        copilot: "userPromptSubmitted",
+        gemini: "BeforeAgent",
+        cursor: "beforeSubmitPrompt",
+    },
+    Hook {
+        timeout_secs: 5,
+        name: "amem-compaction",
+        claude: "PreCompact",
+        copilot: "preCompact",
+        gemini: "PreCompress",
+        cursor: "preCompact",
+    },
+    Hook {
+        timeout_secs: 5,
+        name: "amem-answer",
+        claude: "Stop",
+        copilot: "agentStop",
+        gemini: "AfterAgent",
+        cursor: "stop",
+    },
+    Hook {
+        timeout_secs: 3,
+        name: "amem-end",
+        claude: "SessionEnd",
+        copilot: "sessionEnd",
+        gemini: "SessionEnd",
+        cursor: "sessionEnd",
+    },
+];
+
+/// The events of a client with what its settings have for each. Without hooks for clients that have none.
+///
+/// `is_named` is false in a plugin that several clients load: amemctl then finds out which one runs it.
+pub(crate) fn hooks(client: Client, program: &str, is_named: bool) -> Vec<(&'static str, Value)> {
+    let of_one = |hook: &Hook| {
+        let event = match client {
+            Client::ClaudeCode | Client::Codex => hook.claude,
+            Client::Copilot => hook.copilot,
+            Client::Gemini => hook.gemini,
+            Client::Cursor => hook.cursor,
+            _ => return None,
+        };
+        let command = command(client, program, is_named, event);
+        let secs = hook.timeout_secs;
+        let value = match client {
+            Client::Copilot => json!({"type": "command", "bash": command, "timeoutSec": secs}),
+            Client::Cursor => json!({"command": command, "timeout": secs}),
+            // Gemini counts milliseconds.
+            Client::Gemini => json!({"hooks": [
+                {"type": "command", "name": hook.name, "command": command, "timeout": secs * 1000}
+            ]}),
+            _ => json!({"hooks": [{"type": "command", "command": command, "timeout": secs}]}),
+        };
+        Some((event, value))
+    };
+    HOOKS.iter().filter_map(of_one).collect()
+}
+
+fn command(client: Client, program: &str, is_named: bool, event: &str) -> String {
+    let program = quoted(program);
+    let client = if is_named {
+        format!("--client {} ", client.name())
+    } else {
+        String::new()
+    };
+    format!("command -v {program} >/dev/null 2>&1 && {program} hook {client}{event} || true")
+}
+
+/// What follows `amemctl hook` in a command as `command` makes it, for any program.
+pub(crate) fn hook_arguments(command: &str) -> Option<&str> {
+    let rest = command.strip_prefix("command -v ")?;
+    let (program, rest) = rest.split_once(" >/dev/null 2>&1 && ")?;
+    let rest = rest.strip_prefix(program)?.strip_prefix(" hook ")?;
+    let is_ours = is_program(
+        &program
+            .replace("'\\''", "\u{0}")
+            .replace('\'', "")
+            .replace('\u{0}', "'"),
+    );
+    rest.strip_suffix(" || true").filter(|_| is_ours)
+}
+
+/// What the plugins in `deploy/agents` have in common with connect: files below it, and keys with their values.
+pub fn deployed() -> Vec<(&'static str, Value)> {
+    let events = |client: Client, is_named: bool| {
+        let mut events = Map::new();
+        for (event, value) in hooks(client, PROGRAM, is_named) {
+            events.insert(event.to_owned(), Value::from(vec![value]));
+        }
+        Value::Object(events)
+    };
+    let server = |client: Client, name: &str| {
+        let (key, value) = client.server_value(PROGRAM);
+        json!({key: {name: value}})
+    };
+    vec![
+        (
+            "marketplace/amem/hooks/hooks.json",
+            json!({"hooks": events(Client::ClaudeCode, false)}),
+        ),
+        // The name of the plugin is part of the server's name already. All three clients take an entry without a type.
+        (
+            "marketplace/amem/.mcp.json",
+            server(Client::Cursor, "memory"),
+        ),
+        (
+            "gemini/hooks/hooks.json",
+            json!({"hooks": events(Client::Gemini, true)}),
+        ),
+        (
+            "gemini/gemini-extension.json",
+            server(Client::Gemini, ENTRY),
+        ),
+        (
+            "cursor/hooks.json",
+            json!({"version": 1, "hooks": events(Client::Cursor, true)}),
+        ),
+        ("cursor/mcp.json", server(Client::Cursor, ENTRY)),
+    ]
+}

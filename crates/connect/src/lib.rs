@@ -1,0 +1,37 @@
+//! Writes amemctl into the settings of agents, and takes it back: the MCP server and the hooks.
+//!
+//! `client` says which files a client has and what belongs into each, `hook` has the one table of hooks, `jsonc` and
+//! `toml_text` edit the texts, `plan` works out all changes before `disk` writes any.
+//!
+//! Promises: what is not ours stays, byte for byte; connect and then disconnect gives back the files as they were;
+//! connecting twice changes nothing; a file that cannot be parsed is refused with its line, and nothing is written.
+//!
+//! Not here: the command line (`amemctl`), the server and the hooks themselves.
+
+#![forbid(unsafe_code)]
+
+mod client;
+mod diff;
+mod disk;
+mod document;
+mod entry;
+mod error;
+mod fault;
+mod hook;
+mod jsonc;
+mod places;
+mod plan;
+mod plugin;
+mod program;
+mod record;
+mod splice;
+mod style;
+mod toml_text;
+mod whole;
+
+pub use client::Client;
+pub use error::{ConnectError, FILE_BYTES_MAX};
+pub use hook::deployed;
+pub use places::{Places, VARIABLES};
+pub use plan::{ClientStatus, FileChange, Plan, status};
+pub use program::Program;

@@ -1,0 +1,484 @@
+//! What is to be written: worked out first for every file, then written.
+//!
+//! Promises: an error in any file means that no file is written; a plan repeated is empty.
+
+use std::path::{Path, PathBuf};
+
+use crate::client::{Client, ClientFile, Content};
+use crate::diff::diff;
+use crate::disk::{self, Prepared};
+use crate::document;
+use crate::entry::EntryState;
+use crate::error::ConnectError;
+use crate::places::Places;
+use crate::plugin;
+use crate::program::Program;
+use crate::record::{Insertion, Record};
+
+/// Changes of files, worked out and not yet written.
+#[derive(Debug)]
+pub struct Plan {
+    changes: Vec<FileChange>,
+    notes: Vec<String>,
+    record: Record,
+    record_path: PathBuf,
+    is_shared: bool,
+}
+
+/// One file: its text now, and as it should be. `None` is no file.
+#[derive(Debug)]
+pub struct FileChange {
+    client: Client,
+    path: PathBuf,
+    before: Option<String>,
+    after: Option<String>,
+    insertion: Option<Insertion>,
+}
+
+impl FileChange {
+    /// The client that reads the file.
+    pub fn client(&self) -> Client {
+        self.client
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What happens to it: "create", "change" or "remove".
+    pub fn action(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, _) => "create",
+            (_, None) => "remove",
+            _ => "change",
+        }
+    }
+
+    /// The lines of a unified diff.
+    pub fn diff(&self) -> Vec<String> {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        diff(&text(&self.before), &text(&self.after))
+    }
+}
+
+impl Plan {
+    /// Plans to connect clients. A client whose plugin is installed gets no entries: the plugin has them.
+    pub fn connect(
+        places: &Places,
+        clients: &[Client],
+        program: &Program,
+    ) -> Result<Self, ConnectError> {
+        let mut plan = Self::new(places)?;
+        for &client in clients {
+            if let Some((variable, folder)) = client.unused_folder(places) {
+                let folder = folder.display();
+                plan.notes.push(format!(
+                    "{}: {variable} is set, so {folder} is not used and stays as it is",
+                    client.name()
+                ));
+            }
+            if plugin::is_installed(client, places)? {
+                plan.notes.push(format!(
+                    "{}: the plugin is installed and brings server and hooks; no entries are needed",
+                    client.name()
+                ));
+                plan.take_back(places, client, program)?;
+                continue;
+            }
+            let files = files(places, client, program)?;
+            let has_hooks_of_user =
+                places.project().is_some() && user_has_hooks(places, client, program)?;
+            if has_hooks_of_user {
+                plan.notes.push(format!(
+                    "{}: the hooks are in your own settings, so the project gets none",
+                    client.name()
+                ));
+            }
+            for file in files {
+                let is_for_hooks = |file: &ClientFile| {
+                    let state = document::state(&file.path, None, &file.content)?;
+                    Ok::<_, ConnectError>(state.server.is_none())
+                };
+                if has_hooks_of_user && is_for_hooks(&file)? {
+                    continue;
+                }
+                let file = if has_hooks_of_user {
+                    without_hooks(file)
+                } else {
+                    file
+                };
+                plan.add(client, &file)?;
+            }
+        }
+        plan.join_hooks_of_project(places, program)?;
+        Ok(plan)
+    }
+
+    /// Copilot runs the hooks in a project's `.claude/settings.json` too: with them it gets none of its own.
+    fn join_hooks_of_project(
+        &mut self,
+        places: &Places,
+        program: &Program,
+    ) -> Result<(), ConnectError> {
+        if places.project().is_none() {
+            return Ok(());
+        }
+        let of = |client: Client| client.files(places, program).into_iter().nth(1);
+        let (Some(claude), Some(copilot)) = (of(Client::ClaudeCode), of(Client::Copilot)) else {
+            return Ok(());
+        };
+        let text = self.text(&claude.path)?;
+        let state = document::state(&claude.path, text.as_deref(), &claude.content)?;
+        if !state.hooks.is_some_and(EntryState::is_satisfied) {
+            return Ok(());
+        }
+        if self.take_back_file(Client::Copilot, copilot)? {
+            self.notes.push(format!(
+                "copilot: it runs the hooks in {} too, so it needs none of its own",
+                claude.path.display()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Plans to take back what connect wrote. Entries that were written by hand stay, with a note.
+    pub fn disconnect(
+        places: &Places,
+        clients: &[Client],
+        program: &Program,
+    ) -> Result<Self, ConnectError> {
+        let mut plan = Self::new(places)?;
+        for &client in clients {
+            plan.take_back(places, client, program)?;
+        }
+        Ok(plan)
+    }
+
+    fn new(places: &Places) -> Result<Self, ConnectError> {
+        let record_path = places.record();
+        let text = disk::read(&record_path)?;
+        Ok(Self {
+            changes: Vec::new(),
+            notes: Vec::new(),
+            record: Record::parse(&record_path, text.as_deref())?,
+            record_path,
+            is_shared: places.project().is_some(),
+        })
+    }
+
+    /// The files that would be written.
+    pub fn changes(&self) -> &[FileChange] {
+        &self.changes
+    }
+
+    /// What else is to be said.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The text of a file, as an earlier change of this plan leaves it.
+    fn text(&self, path: &Path) -> Result<Option<String>, ConnectError> {
+        let planned = self.changes.iter().rev().find(|change| change.path == path);
+        match planned {
+            Some(change) => Ok(change.after.clone()),
+            None => disk::read(path),
+        }
+    }
+
+    fn add(&mut self, client: Client, file: &ClientFile) -> Result<(), ConnectError> {
+        let before = self.text(&file.path)?;
+        let state = document::state(&file.path, before.as_deref(), &file.content)?;
+        if state.is_satisfied() {
+            self.tell_by_hand(client, file, state);
+            return Ok(());
+        }
+        let recorded = self.record.get(&file.path).cloned();
+        let mut bare = match &before {
+            Some(text) => document::without(&file.path, text, &file.content, recorded.as_ref())?,
+            None => None,
+        };
+        // A file of an older version is replaced.
+        if let Content::Whole(_) = file.content
+            && bare.as_deref().is_some_and(crate::whole::is_ours)
+        {
+            bare = None;
+        }
+        let written = document::with(&file.path, bare.as_deref(), &file.content)?;
+        let insertion = Insertion::new(&written.text, &written.spans, bare.is_none());
+        self.push(FileChange {
+            client,
+            path: file.path.clone(),
+            before,
+            after: Some(written.text),
+            insertion: Some(insertion),
+        });
+        Ok(())
+    }
+
+    fn take_back(
+        &mut self,
+        places: &Places,
+        client: Client,
+        program: &Program,
+    ) -> Result<(), ConnectError> {
+        for file in all_files(places, client, program) {
+            self.take_back_file(client, file)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there was something to take back.
+    fn take_back_file(&mut self, client: Client, file: ClientFile) -> Result<bool, ConnectError> {
+        let Some(before) = self.text(&file.path)? else {
+            return Ok(false);
+        };
+        // An insertion of this plan is undone as one that was written.
+        let planned = self.changes.iter().find(|change| change.path == file.path);
+        let recorded = match planned {
+            Some(change) => change.insertion.clone(),
+            None => self.record.get(&file.path).cloned(),
+        };
+        let after = document::without(&file.path, &before, &file.content, recorded.as_ref())?;
+        let state = document::state(&file.path, after.as_deref(), &file.content)?;
+        self.tell_by_hand(client, &file, state);
+        if after.as_ref() == Some(&before) {
+            return Ok(false);
+        }
+        self.push(FileChange {
+            client,
+            path: file.path,
+            before: Some(before),
+            after,
+            insertion: None,
+        });
+        Ok(true)
+    }
+
+    /// Joins the changes of one file.
+    fn push(&mut self, mut change: FileChange) {
+        let earlier = self.changes.iter().position(|c| c.path == change.path);
+        if let Some(earlier) = earlier {
+            let earlier = self.changes.remove(earlier);
+            change.before = earlier.before;
+        }
+        if change.before != change.after {
+            self.changes.push(change);
+        }
+    }
+
+    fn tell_by_hand(&mut self, client: Client, file: &ClientFile, state: document::FileState) {
+        let is_by_hand = |state: Option<EntryState>| state == Some(EntryState::ByHand);
+        let what = match (is_by_hand(state.server), is_by_hand(state.hooks)) {
+            (true, true) => "server and hooks of amemctl were",
+            (true, false) => "a server of amemctl was",
+            (false, true) => "hooks of amemctl were",
+            (false, false) => return,
+        };
+        let path = file.path.display();
+        let name = client.name();
+        let note = format!("{name}: {what} written by hand into {path}; that stays as it is");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// Writes every file, each at once: first beside its place, then into it.
+    pub fn write(mut self) -> Result<(), ConnectError> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        let mut created = Vec::new();
+        let prepared = self.prepare(&mut created);
+        let prepared = prepared.inspect_err(|_| disk::remove_empty(&created))?;
+        if let Some(record) = prepared.record {
+            record.publish()?;
+        }
+        for (change, prepared) in self.changes.iter().zip(prepared.files) {
+            match prepared {
+                Some(prepared) => prepared.publish()?,
+                None => disk::remove(&disk::target(&change.path)?)?,
+            }
+        }
+        if self.record.is_empty() {
+            self.remove_record()?;
+        }
+        disk::remove_empty(&self.record.folders);
+        Ok(())
+    }
+
+    fn prepare(&mut self, created: &mut Vec<PathBuf>) -> Result<PreparedFiles, ConnectError> {
+        let mut files = Vec::new();
+        for change in &self.changes {
+            let Some(text) = &change.after else {
+                files.push(None);
+                continue;
+            };
+            let target = disk::target(&change.path)?;
+            disk::create_folders(&disk::folder_of(&target), created)?;
+            files.push(Some(Prepared::new(&change.path, text, self.is_shared)?));
+        }
+        for change in &self.changes {
+            if disk::read(&change.path)? != change.before {
+                return Err(ConnectError::Changed {
+                    path: change.path.clone(),
+                });
+            }
+            self.record.set(&change.path, change.insertion.clone());
+        }
+        if self.record.is_empty() {
+            return Ok(PreparedFiles {
+                record: None,
+                files,
+            });
+        }
+        let path = &self.record_path;
+        disk::create_folders(&disk::folder_of(path), created)?;
+        self.record.add_folders(created);
+        let text = self.record.text().map_err(|e| ConnectError::Record {
+            path: path.clone(),
+            why: e.to_string(),
+        })?;
+        let record = Some(Prepared::new(path, &text, false)?);
+        Ok(PreparedFiles { record, files })
+    }
+
+    /// The last entry is gone: the record goes too.
+    fn remove_record(&self) -> Result<(), ConnectError> {
+        if disk::read(&self.record_path)?.is_some() {
+            disk::remove(&self.record_path)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every file beside its place; `None` for files to be removed.
+#[derive(Debug)]
+struct PreparedFiles {
+    record: Option<Prepared>,
+    files: Vec<Option<Prepared>>,
+}
+
+/// The files of a client. Codex warns about hooks in two files of a folder, so they follow those that are there.
+fn files(
+    places: &Places,
+    client: Client,
+    program: &Program,
+) -> Result<Vec<ClientFile>, ConnectError> {
+    let mut files = client.files(places, program);
+    if client != Client::Codex {
+        return Ok(files);
+    }
+    let [config, hooks] = &mut files[..] else {
+        return Ok(files);
+    };
+    let text = disk::read(&config.path)?.unwrap_or_default();
+    let value = document::toml_value(&config.path, &text)?;
+    let events = value["hooks"].as_object();
+    let has_events = events.is_some_and(|events| events.keys().any(|key| key != "state"));
+    if has_events && !hooks.path.exists() {
+        let more = hooks.content.entries().to_vec();
+        let all = [config.content.entries(), &more].concat();
+        config.content = Content::Toml(all);
+        files.pop();
+    }
+    Ok(files)
+}
+
+/// Every file that may have entries.
+fn all_files(places: &Places, client: Client, program: &Program) -> Vec<ClientFile> {
+    let mut files = client.files(places, program);
+    if client == Client::Codex
+        && let [config, hooks] = &mut files[..]
+    {
+        let all = [config.content.entries(), hooks.content.entries()].concat();
+        config.content = Content::Toml(all);
+    }
+    files
+}
+
+fn without_hooks(file: ClientFile) -> ClientFile {
+    let keep = |entries: Vec<crate::entry::Entry>| {
+        let entries = entries.into_iter();
+        entries
+            .filter(|e| e.role == crate::entry::Role::Server)
+            .collect()
+    };
+    let content = match file.content {
+        Content::Json(entries) => Content::Json(keep(entries)),
+        Content::Toml(entries) => Content::Toml(keep(entries)),
+        whole @ Content::Whole(_) => whole,
+    };
+    ClientFile { content, ..file }
+}
+
+/// Whether the settings of the user have the hooks.
+fn user_has_hooks(
+    places: &Places,
+    client: Client,
+    program: &Program,
+) -> Result<bool, ConnectError> {
+    let user = places.of_user();
+    for file in files(&user, client, program)? {
+        let text = disk::read(&file.path)?;
+        let state = document::state(&file.path, text.as_deref(), &file.content)?;
+        if state
+            .hooks
+            .is_some_and(|state| !matches!(state, EntryState::Missing | EntryState::Foreign))
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// A client as it is now.
+#[derive(Debug)]
+pub struct ClientStatus {
+    /// The client.
+    pub client: Client,
+    /// Whether it seems to be installed.
+    pub installed: bool,
+    /// Whether it reaches the memory: "yes", "no", "outdated", "by hand", "plugin", "another program".
+    pub server: &'static str,
+    /// The same for its hooks; "none" for a client without hooks.
+    pub hooks: &'static str,
+    /// The files with its entries.
+    pub files: Vec<PathBuf>,
+}
+
+/// Looks at a client's files, and changes none.
+pub fn status(
+    places: &Places,
+    client: Client,
+    program: &Program,
+) -> Result<ClientStatus, ConnectError> {
+    let mut status = ClientStatus {
+        client,
+        installed: client.is_installed(places),
+        server: "no",
+        hooks: "none",
+        files: Vec::new(),
+    };
+    let is_plugin = plugin::is_installed(client, places)?;
+    let (mut servers, mut hooks) = (Vec::new(), Vec::new());
+    for file in files(places, client, program)? {
+        let text = disk::read(&file.path)?;
+        let state = document::state(&file.path, text.as_deref(), &file.content)?;
+        servers.extend(state.server);
+        hooks.extend(state.hooks);
+        status.files.push(file.path);
+    }
+    let word = |states: Vec<EntryState>| match document::least(states) {
+        None => "none",
+        Some(_) if is_plugin => "plugin",
+        Some(EntryState::Current) => "yes",
+        Some(EntryState::Missing) => "no",
+        Some(EntryState::Outdated) => "outdated",
+        Some(EntryState::ByHand) => "by hand",
+        Some(EntryState::Foreign) => "another program",
+    };
+    status.server = word(servers);
+    status.hooks = word(hooks);
+    Ok(status)
+}
