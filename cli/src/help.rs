@@ -15,7 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "correct", "events", "link", "unlink", "sessions", "compress", "import",
+            "add", "fact", "mcp", "correct", "events", "link", "unlink", "sessions", "compress", "import",
         ],
     ),
     (

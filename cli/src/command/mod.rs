@@ -31,6 +31,7 @@ mod jobs;
 mod link;
 mod logs;
 mod mark;
+mod mcp;
 mod merge;
 mod path;
 mod pipeline;
@@ -158,6 +159,8 @@ pub(crate) enum CliCommand {
     Jobs(jobs::JobsArgs),
     /// Shows what amemd is doing, once a second.
     Top(top::TopArgs),
+    /// Serves memory to an agent, over the Model Context Protocol.
+    Mcp(mcp::McpArgs),
     /// Creates, lists and revokes tokens for TCP callers.
     Token(token::TokenArgs),
     /// Has amemd reload its settings.
@@ -231,6 +234,7 @@ impl CliCommand {
             Self::Logs(command) => command.run(cx),
             Self::Jobs(command) => command.run(cx),
             Self::Top(command) => command.run(cx),
+            Self::Mcp(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),

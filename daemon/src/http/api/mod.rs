@@ -23,6 +23,7 @@ mod recent;
 mod route;
 
 mod facts;
+mod mcp;
 mod pages;
 
 mod serve;

@@ -10,6 +10,7 @@ use hyper::Request;
 use super::facts::{
     add, batch, delete, entities, events, exports, feedback, list, memory, search, settings,
 };
+use super::mcp;
 use super::output::ListForm::{BareForMem0, Object};
 use super::pages;
 use super::route::RouteAccess::{AllBrains, Call, Identified};
@@ -109,6 +110,7 @@ static ROUTES: &[Route] = routes! {
     "GET" PROFILES, Identified, Object => settings::no_profiles;
     "POST" PROFILES, Identified, Object => settings::no_profiles;
     "POST" &["/v1/summary"], Identified, Object => settings::no_profiles;
+    "POST" mcp::PATHS, SEARCH, Object => mcp::unread;
     "GET" &["/metrics"], AllBrains, Object => pages::metrics;
     "GET" &["/healthz"], HEALTH, Object => pages::alive;
     "GET" &["/readyz"], HEALTH, Object => pages::ready;

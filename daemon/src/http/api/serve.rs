@@ -22,6 +22,7 @@ use super::cors;
 use super::errors;
 use super::framing::{LengthLines, too_large};
 use super::json;
+use super::mcp;
 use super::options::Options;
 use super::output::Output;
 use super::route::{Rest, Route, RouteOf};
@@ -181,6 +182,10 @@ impl RestService {
                 false => json::object(&bytes)?,
             };
             held.hold((bytes.len() + values * HTTP_JSON_VALUE_BYTES) as u64)?;
+            if route.is_mcp() {
+                progress.has_begun = true;
+                return mcp::answer(&self.site.gateway, &caller, head, &params?, bytes).await;
+            }
             let options = Options::new(&head.uri, object)?;
             let is_tls = matches!(peer.peer, Peer::Tcp { tls: true, .. });
             let form = (route.form, is_tls);
