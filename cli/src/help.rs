@@ -15,7 +15,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "mcp", "correct", "events", "link", "unlink", "sessions", "compress", "import",
+            "add", "fact", "mcp", "correct", "events", "link", "unlink", "sessions", "compress",
+            "import",
         ],
     ),
     (

@@ -51,7 +51,8 @@ impl McpArgs {
         };
         let source = ProjectSource::new(cx.reach().clone(), options);
         serve(source, compat.collect()).map_err(|error| {
-            let remedy = "start it from a client of MCP, such as `claude mcp add memory -- amemctl mcp`";
+            let remedy =
+                "start it from a client of MCP, such as `claude mcp add memory -- amemctl mcp`";
             Failure::new(Exit::Usage, "mcp", error.to_string(), remedy)
         })?;
         Ok(Exit::Ok)

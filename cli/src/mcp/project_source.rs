@@ -49,10 +49,17 @@ impl ProjectSource {
             current: env::current_dir().unwrap_or_default(),
         };
         let place = surroundings.place().map_err(|e| e.to_string())?;
-        let named = env::var(USER_VARIABLE).ok().filter(|name| !name.trim().is_empty());
+        let named = env::var(USER_VARIABLE)
+            .ok()
+            .filter(|name| !name.trim().is_empty());
         let uid = rustix::process::geteuid().as_raw();
         Ok(MemoryPlace {
-            brain: self.options.brain.clone().or(place.brain).unwrap_or_default(),
+            brain: self
+                .options
+                .brain
+                .clone()
+                .or(place.brain)
+                .unwrap_or_default(),
             project: place.project.map(|project| ProjectName {
                 id: project.id,
                 earlier_ids: project.earlier_ids,

@@ -40,11 +40,15 @@ async fn run(source: ProjectSource, compat: Vec<CompatSet>) -> Result<(), ServeE
                 let _reason = running.waiting().await;
                 Ok(())
             }
-            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
+                Ok(())
+            }
             Err(ServerInitializeError::InitializeFailed(ErrorData { message, .. })) => {
                 Err(ServeError::Opening(message.into_owned()))
             }
-            Err(error) => Err(ServeError::Opening(error.to_string().chars().take(300).collect())),
+            Err(error) => Err(ServeError::Opening(
+                error.to_string().chars().take(300).collect(),
+            )),
         }
     };
     tokio::select! {

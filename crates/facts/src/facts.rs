@@ -162,7 +162,8 @@ impl Facts<'_> {
             let chain = MemoryChain::of(&view, *id)?;
             let is_near = |other: &FactScope| {
                 let mut fields = scope.fields().zip(other.fields());
-                fields.all(|((_, own), (_, other))| own.is_none() || other.is_none() || own == other)
+                fields
+                    .all(|((_, own), (_, other))| own.is_none() || other.is_none() || own == other)
             };
             if !chain.head().is_some_and(|head| is_near(&head.scope)) {
                 return Err(MemoryError::NotFound { id: id.to_string() }.into());

@@ -23,7 +23,9 @@ impl Answer {
             lines: Vec::new(),
             chars: 0,
             // The head and the end of an answer are as long as two short lines.
-            chars_max: asked.saturating_mul(CHARS_PER_TOKEN).min(ANSWER_CHARS_MAX - 600),
+            chars_max: asked
+                .saturating_mul(CHARS_PER_TOKEN)
+                .min(ANSWER_CHARS_MAX - 600),
         }
     }
 
@@ -116,7 +118,12 @@ pub(crate) fn kind(fact: &v1::Fact) -> &str {
 }
 
 /// `[e43] decision 2026-11-14 ← [e42]: text`; `causes` are the ids of what it rests on.
-pub(crate) fn line(fact: &v1::Fact, causes: &[String], place: &MemoryPlace, chars_max: usize) -> String {
+pub(crate) fn line(
+    fact: &v1::Fact,
+    causes: &[String],
+    place: &MemoryPlace,
+    chars_max: usize,
+) -> String {
     let mut head = format!("[{}] {}", id_of(fact.event_id), kind(fact));
     // A fact of a conversation has the day on which it was said.
     let day = day(fact.happened_at.or(fact.updated_at), place);

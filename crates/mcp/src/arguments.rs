@@ -36,7 +36,10 @@ impl<'a> Arguments<'a> {
         values.retain(|_, value| !value.is_null());
         let known = schema.get("properties").and_then(Value::as_object);
         let known = || known.into_iter().flatten().map(|(name, _)| name.as_str());
-        if let Some(unknown) = values.keys().find(|name| !known().any(|known| known == *name)) {
+        if let Some(unknown) = values
+            .keys()
+            .find(|name| !known().any(|known| known == *name))
+        {
             let names = known().collect::<Vec<_>>().join(", ");
             let has = match names.as_str() {
                 "" => "it has none".to_owned(),
@@ -54,7 +57,10 @@ impl<'a> Arguments<'a> {
 
     fn wrong<T>(&self, name: &str, needs: &str, found: &Value) -> Words<T> {
         let tool = self.tool;
-        Err(format!("{name:?} of {tool} is {needs}, not {}", kind_of(found)))
+        Err(format!(
+            "{name:?} of {tool} is {needs}, not {}",
+            kind_of(found)
+        ))
     }
 
     /// A text that is not blank.
@@ -103,26 +109,39 @@ impl<'a> Arguments<'a> {
         let number = match self.values.remove(name) {
             None => return Ok(None),
             Some(Value::Number(number)) => number.as_u64().or_else(|| {
-                let whole = number.as_f64().filter(|n| n.fract() == 0.0 && (0.0..1e15).contains(n));
+                let whole = number
+                    .as_f64()
+                    .filter(|n| n.fract() == 0.0 && (0.0..1e15).contains(n));
                 whole.map(|n| n as u64)
             }),
             Some(other) => return self.wrong(name, "a number", &other),
         };
         let is_within = |number: &u64| (least..=most).contains(number);
         number.filter(is_within).map(Some).ok_or_else(|| {
-            format!("{name:?} of {} is a whole number from {least} to {most}", self.tool)
+            format!(
+                "{name:?} of {} is a whole number from {least} to {most}",
+                self.tool
+            )
         })
     }
 
     /// One of a few words.
-    pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Words<Option<T>> {
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        name: &str,
+        choices: &[(&str, T)],
+    ) -> Words<Option<T>> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
         let found = choices.iter().find(|(word, _)| *word == text);
         found.map(|(_, value)| Some(*value)).ok_or_else(|| {
             let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-            format!("{name:?} of {} is one of {}, not {text:?}", self.tool, words.join(", "))
+            format!(
+                "{name:?} of {} is one of {}, not {text:?}",
+                self.tool,
+                words.join(", ")
+            )
         })
     }
 
@@ -131,7 +150,8 @@ impl<'a> Arguments<'a> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
         };
-        let time = parse_phrase(&text, clock).map_err(|e| format!("{name:?} of {}: {e}", self.tool))?;
+        let time =
+            parse_phrase(&text, clock).map_err(|e| format!("{name:?} of {}: {e}", self.tool))?;
         Ok(Some(time.at))
     }
 

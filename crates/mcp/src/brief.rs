@@ -16,15 +16,24 @@ pub(crate) async fn brief<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<O
     if memories.place.project.is_some() {
         let decisions = vec![json!({"kind": {"in": ["decision", "plan"]}})];
         let others = vec![json!({"kind": {"nin": ["decision", "plan"]}})];
-        let decisions = memories.list(Reach::Project, decisions, BRIEF_ITEMS, None).await?;
-        let others = memories.list(Reach::Project, others, BRIEF_ITEMS, None).await?;
+        let decisions = memories
+            .list(Reach::Project, decisions, BRIEF_ITEMS, None)
+            .await?;
+        let others = memories
+            .list(Reach::Project, others, BRIEF_ITEMS, None)
+            .await?;
         parts.push(("decisions:", decisions));
         parts.push(("learned last:", others));
     }
     let preferences = vec![json!({"kind": "preference"})];
-    let mut users = memories.list(Reach::User, preferences, BRIEF_ITEMS, None).await?;
+    let mut users = memories
+        .list(Reach::User, preferences, BRIEF_ITEMS, None)
+        .await?;
     if users.len() < BRIEF_ITEMS {
-        for fact in memories.list(Reach::User, Vec::new(), BRIEF_ITEMS, None).await? {
+        for fact in memories
+            .list(Reach::User, Vec::new(), BRIEF_ITEMS, None)
+            .await?
+        {
             if users.len() < BRIEF_ITEMS && !users.iter().any(|known| known.id == fact.id) {
                 users.push(fact);
             }

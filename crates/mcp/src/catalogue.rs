@@ -24,8 +24,11 @@ pub enum CompatSet {
 
 impl CompatSet {
     /// All of them, by name.
-    pub const NAMES: [(&'static str, Self); 3] =
-        [("mem0", Self::Mem0), ("memory", Self::Memory), ("openai", Self::Openai)];
+    pub const NAMES: [(&'static str, Self); 3] = [
+        ("mem0", Self::Mem0),
+        ("memory", Self::Memory),
+        ("openai", Self::Openai),
+    ];
 }
 
 static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| tools_of(include_str!("tools.json")));
@@ -84,7 +87,11 @@ mod tests {
 
     #[test]
     fn tools_and_instructions_are_short() {
-        assert!(INSTRUCTIONS.chars().count() <= 350, "{}", INSTRUCTIONS.chars().count());
+        assert!(
+            INSTRUCTIONS.chars().count() <= 350,
+            "{}",
+            INSTRUCTIONS.chars().count()
+        );
         let list = serde_json::to_string(&tools(&[])).unwrap();
         assert!(list.len() <= BYTES_MAX, "{} bytes of tools", list.len());
     }
@@ -95,7 +102,11 @@ mod tests {
         let tools = tools(&all);
         assert_eq!(tools.len(), 6 + 7 + 9 + 2);
         for tool in &tools {
-            assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
+            assert_eq!(
+                tool.input_schema["additionalProperties"], false,
+                "{}",
+                tool.name
+            );
             assert!(tool.output_schema.is_none(), "{}", tool.name);
         }
         let loaded = tools.iter().filter(|tool| {

@@ -46,9 +46,9 @@ pub(crate) fn asked(text: &str) -> Words<AskedMemory> {
 /// A refusal of the daemon in words for a model.
 pub(crate) fn in_words(refusal: Refusal) -> String {
     match (refusal.code, refusal.reason.as_ref()) {
-        (Code::Unavailable, _) => format!(
-            "memory is not available now ({refusal}); go on without it, nothing was stored"
-        ),
+        (Code::Unavailable, _) => {
+            format!("memory is not available now ({refusal}); go on without it, nothing was stored")
+        }
         (Code::NotFound, "UNKNOWN_BRAIN") => {
             format!("{refusal}; `amemctl brain create` makes one")
         }
@@ -61,7 +61,9 @@ pub(crate) fn in_words(refusal: Refusal) -> String {
 /// The present.
 pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    Micros(since.map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
+    Micros(since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    }))
 }
 
 /// The state of a memory at a time.
@@ -132,7 +134,9 @@ impl<C: MemoryCalls> Memories<'_, C> {
             Ok(answer) => Ok(answer
                 .fact
                 .filter(|fact| self.place.is_visible(fact.scope.as_ref()))),
-            Err(refusal) if refusal.code == Code::NotFound && refusal.reason != "UNKNOWN_BRAIN" => Ok(None),
+            Err(refusal) if refusal.code == Code::NotFound && refusal.reason != "UNKNOWN_BRAIN" => {
+                Ok(None)
+            }
             Err(refusal) => Err(refusal),
         }
     }
@@ -203,7 +207,8 @@ impl<C: MemoryCalls> Memories<'_, C> {
     /// The memories that rest on one.
     pub(crate) async fn resting_on(&self, id: &str, at: Option<Micros>) -> Words<Vec<v1::Fact>> {
         let and = vec![json!({"because": id})];
-        self.list(Reach::All, and, crate::limits::TREE_SIZE_MAX, at).await
+        self.list(Reach::All, and, crate::limits::TREE_SIZE_MAX, at)
+            .await
     }
 
     /// The scope of a new memory.

@@ -55,7 +55,11 @@ impl MemoryPlace {
     fn project_ids(&self) -> Option<Vec<&str>> {
         let project = self.project.as_ref()?;
         let earlier = project.earlier_ids.iter().map(String::as_str);
-        Some(std::iter::once(project.id.as_str()).chain(earlier).collect())
+        Some(
+            std::iter::once(project.id.as_str())
+                .chain(earlier)
+                .collect(),
+        )
     }
 
     /// The filter of the memories in reach, and of a condition. A memory of the user has no project.
@@ -80,14 +84,17 @@ impl MemoryPlace {
     }
 
     pub(crate) fn no_project(&self) -> String {
-        "there is no project here, only what holds for the user: leave scope out, or say \"user\"".to_owned()
+        "there is no project here, only what holds for the user: leave scope out, or say \"user\""
+            .to_owned()
     }
 
     /// True if a memory of this scope is the project's or the user's.
     pub(crate) fn is_visible(&self, scope: Option<&amem_proto::v1::Scope>) -> bool {
         let Some(scope) = scope else { return false };
         match (&scope.app, &scope.user) {
-            (Some(app), _) => self.project_ids().is_some_and(|ids| ids.contains(&app.as_str())),
+            (Some(app), _) => self
+                .project_ids()
+                .is_some_and(|ids| ids.contains(&app.as_str())),
             (None, Some(user)) => *user == self.user,
             (None, None) => false,
         }

@@ -54,7 +54,9 @@ pub(crate) async fn text<C: MemoryCalls>(
             }
             None => Err("the prompt why needs an id, such as e43".to_owned()),
         },
-        "handoff" => known(memories).await.map(|known| format!("{HANDOFF}\n{known}")),
+        "handoff" => known(memories)
+            .await
+            .map(|known| format!("{HANDOFF}\n{known}")),
         _ => return None,
     })
 }

@@ -23,10 +23,21 @@ pub(crate) async fn read<C: MemoryCalls>(
     let rest = uri.strip_prefix("amem://")?;
     if rest == "brief" {
         let nothing = || format!("nothing known in {}", memories.place.in_words());
-        return Some(brief(memories).await.map(|text| text.unwrap_or_else(nothing)));
+        return Some(
+            brief(memories)
+                .await
+                .map(|text| text.unwrap_or_else(nothing)),
+        );
     }
     if let Some(id) = rest.strip_prefix("event/") {
-        return Some(call(memories, "recall", json!({"ids": [id], "max_tokens": 2_000})).await);
+        return Some(
+            call(
+                memories,
+                "recall",
+                json!({"ids": [id], "max_tokens": 2_000}),
+            )
+            .await,
+        );
     }
     let query = rest.strip_prefix("timeline")?;
     let day = match query.strip_prefix("?day=") {
@@ -60,7 +71,9 @@ pub(crate) async fn call<C: MemoryCalls>(
         Value::Object(values) => values,
         _ => Map::new(),
     };
-    let schema = crate::catalogue::schema_of(tool).cloned().unwrap_or_default();
+    let schema = crate::catalogue::schema_of(tool)
+        .cloned()
+        .unwrap_or_default();
     let arguments = Arguments::new(tool, &schema, Some(values))?;
     match tools::run(memories, tool, arguments).await {
         Some(answer) => answer,

@@ -1,12 +1,12 @@
 //! The server: requests of the protocol to tools, prompts and resources.
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CacheScope, ContentBlock, ErrorCode,
-    ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
+    ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -93,8 +93,16 @@ impl<S: MemorySource> MemoryServer<S> {
 /// The client, as it names itself.
 fn agent(context: &RequestContext<RoleServer>) -> String {
     let client = context.client_info().map(|client| client.name);
-    let name: String = client.unwrap_or_default().chars().filter(|c| !c.is_control()).collect();
-    if name.is_empty() { "mcp".to_owned() } else { name }
+    let name: String = client
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| !c.is_control())
+        .collect();
+    if name.is_empty() {
+        "mcp".to_owned()
+    } else {
+        name
+    }
 }
 
 fn result(answer: Words<String>) -> CallToolResult {
@@ -123,7 +131,9 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let list = ListToolsResult::with_all_items(catalogue::tools(&self.compat));
-        Ok(list.with_ttl_ms(LISTS_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(list
+            .with_ttl_ms(LISTS_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn call_tool(
@@ -151,7 +161,9 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
             Prompt::new(form.name, Some(form.description), argument)
         };
         let list = ListPromptsResult::with_all_items(PROMPTS.iter().map(prompt).collect());
-        Ok(list.with_ttl_ms(LISTS_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(list
+            .with_ttl_ms(LISTS_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn get_prompt(
@@ -163,7 +175,9 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         let form = PROMPTS.iter().find(|form| form.name == request.name);
         let form = form.ok_or_else(|| invalid(format!("there is no prompt {:?}", request.name)))?;
         let arguments = request.arguments.unwrap_or_default();
-        let argument = form.argument.and_then(|(name, _)| arguments.get(name)?.as_str());
+        let argument = form
+            .argument
+            .and_then(|(name, _)| arguments.get(name)?.as_str());
         let open = self.source.open(&context.extensions).await;
         let open = open.map_err(|why| ErrorData::internal_error(why, None))?;
         let agent = agent(&context);
@@ -188,7 +202,9 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
             .with_description("What is known of this project and user, in short")
             .with_mime_type("text/plain");
         let list = ListResourcesResult::with_all_items(vec![brief]);
-        Ok(list.with_ttl_ms(LISTS_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(list
+            .with_ttl_ms(LISTS_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn list_resource_templates(
@@ -202,9 +218,15 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         };
         let list = ListResourceTemplatesResult::with_all_items(vec![
             template(resources::EVENT, "event", "A memory, by its id"),
-            template(resources::TIMELINE, "timeline", "What was learned on a day, such as 2026-11-14"),
+            template(
+                resources::TIMELINE,
+                "timeline",
+                "What was learned on a day, such as 2026-11-14",
+            ),
         ]);
-        Ok(list.with_ttl_ms(LISTS_TTL_MS).with_cache_scope(CacheScope::Public))
+        Ok(list
+            .with_ttl_ms(LISTS_TTL_MS)
+            .with_cache_scope(CacheScope::Public))
     }
 
     async fn read_resource(

@@ -114,7 +114,9 @@ fn remotes(config: &str) -> Vec<(String, String)> {
     for line in config.lines().map(str::trim) {
         if let Some(section) = line.strip_prefix('[') {
             let section = section.split(']').next().unwrap_or_default();
-            let name = section.strip_prefix("remote ").map(|name| name.trim().trim_matches('"'));
+            let name = section
+                .strip_prefix("remote ")
+                .map(|name| name.trim().trim_matches('"'));
             remote = name.map(str::to_owned);
         } else if let (Some(remote), Some((key, value))) = (&remote, line.split_once('='))
             && key.trim().eq_ignore_ascii_case("url")
@@ -131,7 +133,9 @@ pub(crate) fn remote_id(url: &str) -> Option<String> {
         Some(("file", _)) => return None,
         Some((_, rest)) => rest.split_once('/')?,
         // scp's form; a path may have a colon behind a slash.
-        None => url.split_once(':').filter(|(host, _)| !host.contains('/'))?,
+        None => url
+            .split_once(':')
+            .filter(|(host, _)| !host.contains('/'))?,
     };
     let host = host.rsplit('@').next()?;
     let host = match host.rsplit_once(':') {

@@ -42,7 +42,9 @@ pub enum ProjectError {
         why: String,
     },
     /// The name of a project is empty, too long, or has control characters.
-    #[error("{name:?} is no name of a project: 1 to {PROJECT_BYTES_MAX} bytes without control characters are")]
+    #[error(
+        "{name:?} is no name of a project: 1 to {PROJECT_BYTES_MAX} bytes without control characters are"
+    )]
     Name {
         /// The name, shortened.
         name: String,
@@ -91,7 +93,10 @@ impl Surroundings<'_> {
     pub fn place(&self) -> Result<Place, ProjectError> {
         let set = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);
-        let named = self.asked.map(OsString::from).or_else(|| set(PROJECT_VARIABLE));
+        let named = self
+            .asked
+            .map(OsString::from)
+            .or_else(|| set(PROJECT_VARIABLE));
         if let Some(named) = named {
             if Path::new(&named).is_absolute() {
                 return place_of(Path::new(&named), home.as_deref());
@@ -105,7 +110,10 @@ impl Surroundings<'_> {
     }
 
     fn folder(&self, set: impl Fn(&str) -> Option<OsString>) -> PathBuf {
-        let named = FOLDER_VARIABLES.into_iter().find_map(set).map(PathBuf::from);
+        let named = FOLDER_VARIABLES
+            .into_iter()
+            .find_map(set)
+            .map(PathBuf::from);
         named.map_or_else(|| self.current.clone(), |folder| self.current.join(folder))
     }
 }
@@ -183,12 +191,18 @@ fn place_of(folder: &Path, home: Option<&Path>) -> Result<Place, ProjectError> {
 
 fn of_repository(repository: &Repository) -> Project {
     let by_path = of_folder(&repository.top);
-    let first = repository.first_commit().map(|commit| format!("git-{}", &commit[..12]));
+    let first = repository
+        .first_commit()
+        .map(|commit| format!("git-{}", &commit[..12]));
     // A repository has memories before it has a remote, and before it has a commit.
     let mut ids: Vec<String> = repository.remote().into_iter().chain(first).collect();
     ids.push(by_path.id);
     let id = ids.remove(0);
-    let label = if id.contains('/') { id.clone() } else { by_path.label };
+    let label = if id.contains('/') {
+        id.clone()
+    } else {
+        by_path.label
+    };
     Project {
         id,
         earlier_ids: ids,

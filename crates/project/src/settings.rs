@@ -42,13 +42,20 @@ impl Settings {
                 return Err(failed(why));
             }
             Ok(_) => {}
-            Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(e)
+                if matches!(
+                    e.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 return Ok(None);
             }
             Err(e) => return Err(failed(e.to_string())),
         }
         let text = fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| failed(e.to_string()))?;
+        let table: toml::Table = text
+            .parse()
+            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
         let text_of = |key: &str| match table.get(key) {
             None => Ok(None),
             Some(toml::Value::String(text)) => Ok(Some(text.clone())),

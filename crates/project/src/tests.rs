@@ -19,7 +19,10 @@ fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<Place, ProjectErro
 }
 
 fn id(folder: &Path) -> Option<String> {
-    place(folder, &[]).unwrap().project.map(|project| project.id)
+    place(folder, &[])
+        .unwrap()
+        .project
+        .map(|project| project.id)
 }
 
 fn git(folder: &Path, arguments: &[&str]) {
@@ -42,9 +45,21 @@ fn a_remote_is_host_owner_and_repository_however_it_is_written() {
         "ssh://git@github.com:22/acme/shop.git/",
         "git://github.com/acme/shop.git?x=1",
     ] {
-        assert_eq!(remote_id(url).as_deref(), Some("github.com/acme/shop"), "{url}");
+        assert_eq!(
+            remote_id(url).as_deref(),
+            Some("github.com/acme/shop"),
+            "{url}"
+        );
     }
-    for url in ["/srv/git/shop.git", "file:///srv/shop", "../shop", "C:/shop", "", "x:", "a/b:c"] {
+    for url in [
+        "/srv/git/shop.git",
+        "file:///srv/shop",
+        "../shop",
+        "C:/shop",
+        "",
+        "x:",
+        "a/b:c",
+    ] {
         assert_eq!(remote_id(url), None, "{url}");
     }
 }
@@ -70,7 +85,10 @@ fn clones_worktrees_and_moved_folders_are_one_project() {
     fs::rename(&second, &moved).unwrap();
     assert_eq!(id(&moved).as_ref(), Some(&by_commit));
     // What was remembered before the remote is found after it.
-    git(&first, &["remote", "add", "origin", "git@example.org:Acme/Shop.git"]);
+    git(
+        &first,
+        &["remote", "add", "origin", "git@example.org:Acme/Shop.git"],
+    );
     let project = place(&first, &[]).unwrap().project.unwrap();
     assert_eq!(project.id, "example.org/acme/shop");
     assert_eq!(project.label, project.id);
@@ -81,7 +99,10 @@ fn clones_worktrees_and_moved_folders_are_one_project() {
 fn home_and_root_are_no_project_and_a_repository_at_home_does_not_spread() {
     let home = tempfile::tempdir().unwrap();
     git(home.path(), &["init", "-q"]);
-    git(home.path(), &["commit", "-q", "--allow-empty", "-m", "dotfiles"]);
+    git(
+        home.path(),
+        &["commit", "-q", "--allow-empty", "-m", "dotfiles"],
+    );
     let work = home.path().join("work");
     fs::create_dir(&work).unwrap();
     let variables = [("HOME", home.path().to_str().unwrap())];
@@ -102,9 +123,15 @@ fn a_name_comes_before_a_folder_and_a_folder_of_a_client_before_the_current_one(
     let by_folder = at(&[("CLAUDE_PROJECT_DIR", other.to_str().unwrap())]);
     assert_eq!(by_folder, at(&[("AMEM_PROJECT", other.to_str().unwrap())]));
     assert_eq!(by_folder.label, "other");
-    assert_eq!(at(&[("GEMINI_PROJECT_DIR", gone.to_str().unwrap())]).label, "gone");
+    assert_eq!(
+        at(&[("GEMINI_PROJECT_DIR", gone.to_str().unwrap())]).label,
+        "gone"
+    );
     let error = place(root.path(), &[("AMEM_PROJECT", "a\nb")]).unwrap_err();
-    assert!(error.to_string().contains("no name of a project"), "{error}");
+    assert!(
+        error.to_string().contains("no name of a project"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -113,7 +140,11 @@ fn the_file_of_a_project_names_it_and_its_brain_and_must_be_toml() {
     let deep = root.path().join("a/b");
     fs::create_dir_all(&deep).unwrap();
     let file = root.path().join(".amem.toml");
-    fs::write(&file, "project = \"shop\"\nbrain = \"work\"\nhooks = false\nlater = 1\n").unwrap();
+    fs::write(
+        &file,
+        "project = \"shop\"\nbrain = \"work\"\nhooks = false\nlater = 1\n",
+    )
+    .unwrap();
     let found = place(&deep, &[]).unwrap();
     assert_eq!(found.project, Some(Project::named("shop").unwrap()));
     assert_eq!(found.brain.as_deref(), Some("work"));

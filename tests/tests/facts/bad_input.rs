@@ -134,7 +134,11 @@ fn a_memory_of_another_scope_does_not_exist() {
             .unwrap_err(),
     );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
-    let error = memory(facts.delete(id, &bob(), bench.now(), None, None).unwrap_err());
+    let error = memory(
+        facts
+            .delete(id, &bob(), bench.now(), None, None)
+            .unwrap_err(),
+    );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     assert!(bench.get(id).is_some());
 }

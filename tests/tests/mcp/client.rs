@@ -36,7 +36,10 @@ impl User {
     pub(crate) fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = amemctl();
         let path = std::env::var_os("PATH").unwrap();
-        command.env_clear().env("PATH", path).env("HOME", self.home.path());
+        command
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.home.path());
         command.env("TZ", "UTC").current_dir(folder).args(arguments);
         command
     }
@@ -58,7 +61,9 @@ impl User {
 impl Drop for User {
     fn drop(&mut self) {
         // There may be none.
-        let _ended = self.command(self.home.path(), &["shutdown", "--no-autostart"]).output();
+        let _ended = self
+            .command(self.home.path(), &["shutdown", "--no-autostart"])
+            .output();
     }
 }
 
@@ -98,7 +103,10 @@ impl McpClient {
     /// The era of `initialize`.
     pub(crate) fn opened(mut self) -> Self {
         let answer = self.initialize("2025-06-18");
-        assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
+        assert_eq!(
+            answer["result"]["protocolVersion"], "2025-06-18",
+            "{answer}"
+        );
         self
     }
 
@@ -234,6 +242,8 @@ pub(crate) fn text_of(answer: &Value) -> (String, bool) {
 
 /// The first id in brackets.
 pub(crate) fn id_in(text: &str) -> String {
-    let (_, rest) = text.split_once('[').unwrap_or_else(|| panic!("no id in {text:?}"));
+    let (_, rest) = text
+        .split_once('[')
+        .unwrap_or_else(|| panic!("no id in {text:?}"));
     rest.split(']').next().unwrap().to_owned()
 }

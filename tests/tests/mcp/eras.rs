@@ -9,8 +9,15 @@ const TOOLS: [&str; 6] = ["recall", "remember", "correct", "why", "timeline", "f
 fn names(answer: &Value, list: &str) -> Vec<String> {
     let items = answer["result"][list].as_array();
     let items = items.unwrap_or_else(|| panic!("no {list} in {answer}"));
-    let key = if list == "resourceTemplates" { "uriTemplate" } else { "name" };
-    items.iter().map(|item| item[key].as_str().unwrap().to_owned()).collect()
+    let key = if list == "resourceTemplates" {
+        "uriTemplate"
+    } else {
+        "name"
+    };
+    items
+        .iter()
+        .map(|item| item[key].as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn check_lists(client: &mut McpClient, is_stateless: bool) {
@@ -30,7 +37,10 @@ fn check_lists(client: &mut McpClient, is_stateless: bool) {
         if is_stateless {
             assert_eq!(result["resultType"], "complete", "{answer}");
             assert_eq!(result["cacheScope"], "public", "{answer}");
-            assert!(result["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0), "{answer}");
+            assert!(
+                result["ttlMs"].as_u64().is_some_and(|ttl| ttl > 0),
+                "{answer}"
+            );
         } else {
             assert!(result.get("resultType").is_none(), "{answer}");
         }
@@ -68,7 +78,11 @@ fn a_client_of_the_era_without_initialize_is_served() {
     for version in ["2025-06-18", "2025-11-25", "2026-07-28"] {
         assert!(versions.contains(&json!(version)), "{found}");
     }
-    assert!(result["instructions"].as_str().is_some_and(|text| text.contains("recall")));
+    assert!(
+        result["instructions"]
+            .as_str()
+            .is_some_and(|text| text.contains("recall"))
+    );
     check_lists(&mut client, true);
     let id = client.remember(json!({"text": "Deploys happen on Tuesdays"}));
     let told = client.ok("recall", json!({"query": "when are deploys"}));

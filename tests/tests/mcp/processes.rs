@@ -55,7 +55,9 @@ fn the_server_ends_with_its_client_and_at_signals() {
     for signal in ["-INT", "-TERM"] {
         let mut client = user.client("shop");
         let pid = client.child.id().to_string();
-        let sent = std::process::Command::new("kill").args([signal, &pid]).status();
+        let sent = std::process::Command::new("kill")
+            .args([signal, &pid])
+            .status();
         assert!(sent.unwrap().success());
         assert_eq!(client.ended(), Some(0), "{signal}");
     }
@@ -75,7 +77,9 @@ fn requests_before_the_end_of_input_are_answered() {
     client.close_input();
     let (text, is_error) = text_of(&client.answer(id));
     assert!(!is_error, "{text}");
-    let told = user.client("shop").ok("recall", json!({"query": "last word"}));
+    let told = user
+        .client("shop")
+        .ok("recall", json!({"query": "last word"}));
     assert!(told.contains("last word before the end"), "{told}");
 }
 
@@ -102,7 +106,10 @@ fn the_first_answer_does_not_wait_for_the_daemon() {
         took.push(since.elapsed());
     }
     took.sort();
-    println!("first answer after {:?} at best, {:?} in the middle", took[0], took[5]);
+    println!(
+        "first answer after {:?} at best, {:?} in the middle",
+        took[0], took[5]
+    );
     // Of a debug build on a loaded machine; a release build needs a tenth of it.
     assert!(took[0] < Duration::from_millis(500), "{took:?}");
 }

@@ -33,7 +33,9 @@ pub(super) async fn run<C: MemoryCalls>(
                 let query = query.to_lowercase();
                 let has = |text: &str| text.to_lowercase().contains(&query);
                 read(memories, |entity: &Entity| {
-                    has(&entity.name) || has(&entity.kind) || entity.observations.iter().any(|o| has(&o.text))
+                    has(&entity.name)
+                        || has(&entity.kind)
+                        || entity.observations.iter().any(|o| has(&o.text))
                 })
                 .await
             }
@@ -91,7 +93,10 @@ fn needed(object: &Map<String, Value>, name: &str) -> Words<String> {
     let text = word(object, name).filter(|text| !text.trim().is_empty());
     let text = text.ok_or_else(|| format!("{name:?} is missing, or no text"))?;
     if text.len() > STATEMENT_BYTES_MAX {
-        return Err(format!("{name:?} has {} bytes, and {STATEMENT_BYTES_MAX} is the most", text.len()));
+        return Err(format!(
+            "{name:?} has {} bytes, and {STATEMENT_BYTES_MAX} is the most",
+            text.len()
+        ));
     }
     Ok(text.to_owned())
 }
@@ -122,7 +127,9 @@ fn reach<C>(memories: &Memories<'_, C>) -> Reach {
 /// The graph of the project, or of the user where there is none.
 async fn graph<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<Graph> {
     let and = vec![json!({"metadata.graph.part": "*"})];
-    let facts = memories.list(reach(memories), and, GRAPH_SIZE_MAX, None).await?;
+    let facts = memories
+        .list(reach(memories), and, GRAPH_SIZE_MAX, None)
+        .await?;
     let mut graph = Graph::default();
     let (mut at, mut seen) = (HashMap::new(), HashSet::new());
     let mut observations = Vec::new();
@@ -134,7 +141,8 @@ async fn graph<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<Graph> {
         };
         match word(part, "part") {
             Some("entity") => {
-                let (Some(name), Some(kind)) = (word(part, "name"), word(part, "entityType")) else {
+                let (Some(name), Some(kind)) = (word(part, "name"), word(part, "entityType"))
+                else {
                     continue;
                 };
                 // Two clients may have made it at once.
@@ -152,7 +160,10 @@ async fn graph<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<Graph> {
                 let (Some(name), Some(text)) = (word(part, "name"), word(part, "text")) else {
                     continue;
                 };
-                let observation = Observation { id: fact.id, text: text.to_owned() };
+                let observation = Observation {
+                    id: fact.id,
+                    text: text.to_owned(),
+                };
                 observations.push((name.to_owned(), observation));
             }
             Some("relation") => {
@@ -168,7 +179,10 @@ async fn graph<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<Graph> {
     for (name, observation) in observations {
         let entity = at.get(&name).and_then(|at| graph.entities.get_mut(*at));
         if let Some(entity) = entity
-            && !entity.observations.iter().any(|known| known.text == observation.text)
+            && !entity
+                .observations
+                .iter()
+                .any(|known| known.text == observation.text)
         {
             entity.observations.push(observation);
         }
@@ -190,11 +204,17 @@ async fn store<C: MemoryCalls>(memories: &Memories<'_, C>, text: String, part: V
         options: memories.options(),
         ..v1::AddFactsRequest::default()
     };
-    let added = memories.write(|| memories.calls.add_facts(request.clone())).await;
+    let added = memories
+        .write(|| memories.calls.add_facts(request.clone()))
+        .await;
     added.map(|_| ()).map_err(in_words)
 }
 
-async fn store_observation<C: MemoryCalls>(memories: &Memories<'_, C>, name: &str, text: &str) -> Words<()> {
+async fn store_observation<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    name: &str,
+    text: &str,
+) -> Words<()> {
     let part = json!({"part": "observation", "name": name, "text": text});
     store(memories, format!("{name}: {text}"), part).await
 }
@@ -206,7 +226,9 @@ async fn end<C: MemoryCalls>(memories: &Memories<'_, C>, id: String) -> Words<()
         options: memories.options(),
         ..v1::DeleteFactRequest::default()
     };
-    let done = memories.write(|| memories.calls.delete_fact(request.clone())).await;
+    let done = memories
+        .write(|| memories.calls.delete_fact(request.clone()))
+        .await;
     done.map(|_| ()).map_err(in_words)
 }
 
@@ -226,7 +248,11 @@ async fn create_entities<C: MemoryCalls>(
     let mut graph = graph(memories).await?;
     let mut made = Vec::new();
     for (name, kind, observations) in asked {
-        if graph.entity(&name).is_some() || made.iter().any(|known: &Value| known["name"] == name.as_str()) {
+        if graph.entity(&name).is_some()
+            || made
+                .iter()
+                .any(|known: &Value| known["name"] == name.as_str())
+        {
             continue;
         }
         let part = json!({"part": "entity", "name": name, "entityType": kind});
@@ -246,7 +272,11 @@ async fn create_relations<C: MemoryCalls>(
     let asked = arguments.objects("relations")?;
     let asked: Vec<Relation> = asked.iter().map(relation_of).collect::<Words<_>>()?;
     let graph = graph(memories).await?;
-    let mut known: HashSet<Relation> = graph.relations.into_iter().map(|(_, known)| known).collect();
+    let mut known: HashSet<Relation> = graph
+        .relations
+        .into_iter()
+        .map(|(_, known)| known)
+        .collect();
     let mut made = Vec::new();
     for relation in asked {
         if !known.insert(relation.clone()) {
@@ -283,7 +313,10 @@ async fn add_observations<C: MemoryCalls>(
                 let is_known = entity.observations.iter().any(|known| known.text == text);
                 if !is_known {
                     let id = String::new();
-                    entity.observations.push(Observation { id, text: text.clone() });
+                    entity.observations.push(Observation {
+                        id,
+                        text: text.clone(),
+                    });
                 }
                 is_known
             });
@@ -303,7 +336,11 @@ async fn delete_entities<C: MemoryCalls>(
 ) -> Words<Value> {
     let names = arguments.texts("entityNames")?;
     let graph = graph(memories).await?;
-    for entity in graph.entities.into_iter().filter(|entity| names.contains(&entity.name)) {
+    for entity in graph
+        .entities
+        .into_iter()
+        .filter(|entity| names.contains(&entity.name))
+    {
         end(memories, entity.id).await?;
         for observation in entity.observations {
             end(memories, observation.id).await?;
@@ -323,7 +360,10 @@ async fn delete_observations<C: MemoryCalls>(
 ) -> Words<Value> {
     let mut asked = Vec::new();
     for one in arguments.objects("deletions")? {
-        asked.push((needed(&one, "entityName")?, needed_texts(&one, "observations")?));
+        asked.push((
+            needed(&one, "entityName")?,
+            needed_texts(&one, "observations")?,
+        ));
     }
     let mut graph = graph(memories).await?;
     for (name, texts) in asked {
@@ -358,16 +398,18 @@ async fn read<C: MemoryCalls>(
     is_wanted: impl Fn(&Entity) -> bool,
 ) -> Words<Value> {
     let graph = graph(memories).await?;
-    let entities: Vec<&Entity> = graph.entities.iter().filter(|entity| is_wanted(entity)).collect();
+    let entities: Vec<&Entity> = graph
+        .entities
+        .iter()
+        .filter(|entity| is_wanted(entity))
+        .collect();
     let names: HashSet<&str> = entities.iter().map(|entity| entity.name.as_str()).collect();
     let is_whole = entities.len() == graph.entities.len();
     let relations = graph.relations.iter().map(|(_, relation)| relation);
     let relations = relations.filter(|relation| {
         is_whole || names.contains(relation.from.as_str()) || names.contains(relation.to.as_str())
     });
-    let relation = |relation: &Relation| {
-        json!({"from": relation.from, "to": relation.to, "relationType": relation.kind})
-    };
+    let relation = |relation: &Relation| json!({"from": relation.from, "to": relation.to, "relationType": relation.kind});
     let entity = |entity: &&Entity| {
         let texts: Vec<String> = entity.observations.iter().map(|o| o.text.clone()).collect();
         shown(&entity.name, &entity.kind, &texts)

@@ -73,7 +73,10 @@ fn item(fact: &v1::Fact) -> Map<String, Value> {
     out
 }
 
-async fn add<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn add<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let text = arguments.text("text")?;
     let conversation = arguments.objects("messages")?;
     let scope = scope(&mut arguments)?.unwrap_or_else(|| of_user(memories));
@@ -91,7 +94,9 @@ async fn add<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argument
         let content = message.get("content").and_then(Value::as_str);
         messages.push(v1::FactMessage {
             role: role.into(),
-            text: content.ok_or("a message has role and content, both texts")?.to_owned(),
+            text: content
+                .ok_or("a message has role and content, both texts")?
+                .to_owned(),
             ..v1::FactMessage::default()
         });
     }
@@ -111,7 +116,9 @@ async fn add<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argument
         options: memories.options(),
         ..v1::AddFactsRequest::default()
     };
-    let added = memories.write(|| memories.calls.add_facts(request.clone())).await;
+    let added = memories
+        .write(|| memories.calls.add_facts(request.clone()))
+        .await;
     let results = added.map_err(in_words)?.results;
     let result = |result: &v1::FactResult| {
         let event = match result.event() {
@@ -130,15 +137,24 @@ fn selection<C>(
     memories: &Memories<'_, C>,
     arguments: &mut Arguments<'_>,
 ) -> Words<(Option<v1::Scope>, String)> {
-    let filter = arguments.objects("filters")?.pop().filter(|filter| !filter.is_empty());
+    let filter = arguments
+        .objects("filters")?
+        .pop()
+        .filter(|filter| !filter.is_empty());
     let scope = scope(arguments)?;
     Ok(match filter {
         Some(filter) => (scope, Value::Object(filter).to_string()),
-        None => (Some(scope.unwrap_or_else(|| of_user(memories))), String::new()),
+        None => (
+            Some(scope.unwrap_or_else(|| of_user(memories))),
+            String::new(),
+        ),
     })
 }
 
-async fn search<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn search<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let query = arguments.needed("query")?;
     let limit = arguments.number("limit", 1, 100)?.unwrap_or(10);
     let (scope, filter_json) = selection(memories, &mut arguments)?;
@@ -151,7 +167,11 @@ async fn search<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argum
         threshold: crate::limits::SCORE_FLOOR,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories.calls.search_facts(request).await.map_err(in_words)?;
+    let found = memories
+        .calls
+        .search_facts(request)
+        .await
+        .map_err(in_words)?;
     let hit = |hit: &v1::FactHit| {
         let mut item = hit.fact.as_ref().map(item).unwrap_or_default();
         item.insert("score".into(), json!(hit.score));
@@ -160,7 +180,10 @@ async fn search<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argum
     Ok(json!({"results": found.hits.iter().map(hit).collect::<Vec<_>>()}))
 }
 
-async fn list<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn list<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let page = arguments.number("page", 1, 100)?.unwrap_or(1);
     let size = arguments.number("page_size", 1, 100)?.unwrap_or(50);
     let (scope, filter_json) = selection(memories, &mut arguments)?;
@@ -173,7 +196,11 @@ async fn list<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argumen
     };
     let mut facts = Vec::new();
     for number in 1..=page {
-        let answer = memories.calls.list_facts(request.clone()).await.map_err(in_words)?;
+        let answer = memories
+            .calls
+            .list_facts(request.clone())
+            .await
+            .map_err(in_words)?;
         if number == page {
             facts = answer.facts;
         } else if answer.next_page_token.is_empty() {
@@ -185,17 +212,25 @@ async fn list<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argumen
     Ok(json!({"results": items}))
 }
 
-async fn get<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn get<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let request = v1::GetFactRequest {
         brain: memories.brain(),
         id: arguments.needed("memory_id")?,
         ..v1::GetFactRequest::default()
     };
     let found = memories.calls.get_fact(request).await.map_err(in_words)?;
-    Ok(Value::Object(found.fact.as_ref().map(item).unwrap_or_default()))
+    Ok(Value::Object(
+        found.fact.as_ref().map(item).unwrap_or_default(),
+    ))
 }
 
-async fn update<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn update<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let request = v1::UpdateFactRequest {
         brain: memories.brain(),
         id: arguments.needed("memory_id")?,
@@ -203,19 +238,26 @@ async fn update<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Argum
         options: memories.options(),
         ..v1::UpdateFactRequest::default()
     };
-    let updated = memories.write(|| memories.calls.update_fact(request.clone())).await;
+    let updated = memories
+        .write(|| memories.calls.update_fact(request.clone()))
+        .await;
     let fact = updated.map_err(in_words)?.fact.unwrap_or_default();
     Ok(Value::Object(item(&fact)))
 }
 
-async fn delete<C: MemoryCalls>(memories: &Memories<'_, C>, mut arguments: Arguments<'_>) -> Words<Value> {
+async fn delete<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<Value> {
     let request = v1::DeleteFactRequest {
         brain: memories.brain(),
         id: arguments.needed("memory_id")?,
         options: memories.options(),
         ..v1::DeleteFactRequest::default()
     };
-    let deleted = memories.write(|| memories.calls.delete_fact(request.clone())).await;
+    let deleted = memories
+        .write(|| memories.calls.delete_fact(request.clone()))
+        .await;
     deleted.map_err(in_words)?;
     Ok(json!({"message": "Memory deleted successfully!"}))
 }
@@ -225,7 +267,9 @@ async fn delete_all<C: MemoryCalls>(
     mut arguments: Arguments<'_>,
 ) -> Words<Value> {
     let scope = scope(&mut arguments)?;
-    let scope = scope.ok_or("delete_all_memories needs one of user_id, agent_id, app_id, run_id: nothing was deleted")?;
+    let scope = scope.ok_or(
+        "delete_all_memories needs one of user_id, agent_id, app_id, run_id: nothing was deleted",
+    )?;
     let mut deleted = 0;
     loop {
         let request = v1::ListFactsRequest {
@@ -245,7 +289,9 @@ async fn delete_all<C: MemoryCalls>(
                 options: memories.options(),
                 ..v1::DeleteFactRequest::default()
             };
-            let done = memories.write(|| memories.calls.delete_fact(request.clone())).await;
+            let done = memories
+                .write(|| memories.calls.delete_fact(request.clone()))
+                .await;
             done.map_err(|refusal| format!("{}; {deleted} were deleted", in_words(refusal)))?;
             deleted += 1;
         }

@@ -51,7 +51,11 @@ async fn search<C: MemoryCalls>(memories: &Memories<'_, C>, query: String) -> Wo
         threshold: SCORE_FLOOR,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories.calls.search_facts(request).await.map_err(in_words)?;
+    let found = memories
+        .calls
+        .search_facts(request)
+        .await
+        .map_err(in_words)?;
     let hits = found.hits.iter().filter_map(|hit| hit.fact.as_ref());
     let results: Vec<Value> = hits.map(head).collect();
     Ok(json!({"results": results}).to_string())

@@ -38,7 +38,11 @@ pub(super) async fn run<C: MemoryCalls>(
         ));
     }
     if old.memory == text {
-        return Ok(format!("[{}] says so already: {}", id_of(old.event_id), shown(&old)));
+        return Ok(format!(
+            "[{}] says so already: {}",
+            id_of(old.event_id),
+            shown(&old)
+        ));
     }
     let request = v1::UpdateFactRequest {
         brain: memories.brain(),

@@ -16,7 +16,10 @@ pub(super) async fn run<C: MemoryCalls>(
     let reason = arguments.text("reason")?.unwrap_or_default();
     let erase = arguments.is_true("erase")?;
     if ids.is_empty() || ids.len() > IDS_MAX {
-        return Err(format!("forget takes 1 to {IDS_MAX} ids, not {}", ids.len()));
+        return Err(format!(
+            "forget takes 1 to {IDS_MAX} ids, not {}",
+            ids.len()
+        ));
     }
     // All are looked up first: a wrong id changes nothing.
     let mut facts: Vec<v1::Fact> = Vec::new();
@@ -47,7 +50,9 @@ pub(super) async fn run<C: MemoryCalls>(
             options: memories.options(),
             ..v1::DeleteFactRequest::default()
         };
-        let done = memories.write(|| memories.calls.delete_fact(request.clone())).await;
+        let done = memories
+            .write(|| memories.calls.delete_fact(request.clone()))
+            .await;
         done.map_err(|refusal| match lines.len() {
             0 => in_words(refusal),
             count => format!("{}; {count} before it are done", in_words(refusal)),

@@ -88,9 +88,15 @@ async fn search<C: MemoryCalls>(
         as_of: as_of(at),
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories.calls.search_facts(request).await.map_err(in_words)?;
+    let found = memories
+        .calls
+        .search_facts(request)
+        .await
+        .map_err(in_words)?;
     let is_wanted = |fact: &v1::Fact| {
-        kind != Some("correction") || fact.kind == "correction" || fact.created_at != fact.updated_at
+        kind != Some("correction")
+            || fact.kind == "correction"
+            || fact.created_at != fact.updated_at
     };
     let facts: Vec<v1::Fact> = found
         .hits
@@ -147,7 +153,10 @@ async fn by_ids<C: MemoryCalls>(
     tokens: u64,
 ) -> Words<String> {
     if ids.len() > IDS_MAX {
-        return Err(format!("{} ids are too many: {IDS_MAX} at a time", ids.len()));
+        return Err(format!(
+            "{} ids are too many: {IDS_MAX} at a time",
+            ids.len()
+        ));
     }
     let mut answer = Answer::within(tokens);
     let (mut shown, mut notes) = (0, Vec::new());
@@ -167,12 +176,25 @@ async fn by_ids<C: MemoryCalls>(
         if answer.push(&text) {
             shown += 1;
         } else {
-            notes.push(format!("left out for max_tokens: [{}]", id_of(fact.event_id)));
+            notes.push(format!(
+                "left out for max_tokens: [{}]",
+                id_of(fact.event_id)
+            ));
         }
     }
     if shown == 0 {
-        return Err(format!("{} in {}", notes.join(", "), memories.place.in_words()));
+        return Err(format!(
+            "{} in {}",
+            notes.join(", "),
+            memories.place.in_words()
+        ));
     }
-    let head = head(memories, None, at.or(Some(now())), (shown, ids.len().to_string()), answer.tokens());
+    let head = head(
+        memories,
+        None,
+        at.or(Some(now())),
+        (shown, ids.len().to_string()),
+        answer.tokens(),
+    );
     Ok(answer.finish(&head, &notes.join("; ")))
 }

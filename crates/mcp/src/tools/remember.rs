@@ -24,7 +24,10 @@ const COMPARED: u32 = 5;
 /// What is left of a text without case, punctuation and spaces.
 fn normal(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<String> = words.filter(|w| !w.is_empty()).map(str::to_lowercase).collect();
+    let words: Vec<String> = words
+        .filter(|w| !w.is_empty())
+        .map(str::to_lowercase)
+        .collect();
     words.join(" ")
 }
 
@@ -42,7 +45,9 @@ pub(super) async fn run<C: MemoryCalls>(
     }
     let kind = arguments.choice("type", &TYPES)?.unwrap_or("fact");
     let because = arguments.texts("because")?;
-    let reach = arguments.choice("scope", &REACHES[..2])?.unwrap_or(Reach::All);
+    let reach = arguments
+        .choice("scope", &REACHES[..2])?
+        .unwrap_or(Reach::All);
     let happened_at = arguments.time("happened_at", &memories.clock())?;
     let scope = memories.scope(reach)?;
     let reach = match scope.app {
@@ -57,7 +62,9 @@ pub(super) async fn run<C: MemoryCalls>(
         }
     }
     let near = near(memories, &text, reach).await?;
-    let same = near.iter().find(|(fact, _)| normal(&fact.memory) == normal(&text));
+    let same = near
+        .iter()
+        .find(|(fact, _)| normal(&fact.memory) == normal(&text));
     if let Some((same, _)) = same {
         return Ok(known(same.event_id, &same.memory));
     }
@@ -76,7 +83,9 @@ pub(super) async fn run<C: MemoryCalls>(
         options,
         ..v1::AddFactsRequest::default()
     };
-    let added = memories.write(|| memories.calls.add_facts(request.clone())).await;
+    let added = memories
+        .write(|| memories.calls.add_facts(request.clone()))
+        .await;
     let added = added.map_err(in_words)?;
     let Some(result) = added.results.first() else {
         let why = added.rejected.first().map(|rejected| rejected.why.clone());
@@ -93,7 +102,10 @@ pub(super) async fn run<C: MemoryCalls>(
         (Reach::Project, Some(project)) => format!("project {}", project.label),
         _ => format!("user {}, in every project", memories.place.user),
     };
-    let mut answer = format!("remembered as [{}] ({kind}, {place})", id_of(result.event_id));
+    let mut answer = format!(
+        "remembered as [{}] ({kind}, {place})",
+        id_of(result.event_id)
+    );
     for (fact, _) in near.iter().filter(|(_, score)| *score >= SCORE_CLOSE) {
         answer.push_str(&format!(
             "\nclose to [{}]: \"{}\"; if it replaces that, call correct with id {} and forget [{}]",
@@ -107,7 +119,11 @@ pub(super) async fn run<C: MemoryCalls>(
 }
 
 fn known(event: u64, text: &str) -> String {
-    format!("already known as [{}]: {}", id_of(event), shortened(&one_line(text), 300))
+    format!(
+        "already known as [{}]: {}",
+        id_of(event),
+        shortened(&one_line(text), 300)
+    )
 }
 
 /// The memories in reach that are nearest to a text, with their scores.
@@ -123,9 +139,15 @@ async fn near<C: MemoryCalls>(
         limit: COMPARED,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories.calls.search_facts(request).await.map_err(in_words)?;
+    let found = memories
+        .calls
+        .search_facts(request)
+        .await
+        .map_err(in_words)?;
     let hits = found.hits.into_iter();
-    Ok(hits.filter_map(|hit| Some((hit.fact?, hit.score))).collect())
+    Ok(hits
+        .filter_map(|hit| Some((hit.fact?, hit.score)))
+        .collect())
 }
 
 #[cfg(test)]

@@ -47,7 +47,10 @@ pub(super) async fn run<C: MemoryCalls>(
         (None, false) => " then".to_owned(),
     };
     if facts.is_empty() {
-        return Ok(format!("nothing known{what} in {}", memories.place.in_words()));
+        return Ok(format!(
+            "nothing known{what} in {}",
+            memories.place.in_words()
+        ));
     }
     let (answer, shown) = by_day(&facts, memories.place, tokens);
     let head = format!(
@@ -120,6 +123,10 @@ async fn search<C: MemoryCalls>(
         threshold: SCORE_FLOOR,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories.calls.search_facts(request).await.map_err(in_words)?;
+    let found = memories
+        .calls
+        .search_facts(request)
+        .await
+        .map_err(in_words)?;
     Ok(found.hits.into_iter().filter_map(|hit| hit.fact).collect())
 }

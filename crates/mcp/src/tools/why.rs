@@ -18,14 +18,19 @@ enum Way {
     Consequences,
 }
 
-const WAYS: [(&str, Way); 2] = [("reasons", Way::Reasons), ("consequences", Way::Consequences)];
+const WAYS: [(&str, Way); 2] = [
+    ("reasons", Way::Reasons),
+    ("consequences", Way::Consequences),
+];
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
     mut arguments: Arguments<'_>,
 ) -> Words<String> {
     let id = arguments.needed("id")?;
-    let way = arguments.choice("direction", &WAYS)?.unwrap_or(Way::Reasons);
+    let way = arguments
+        .choice("direction", &WAYS)?
+        .unwrap_or(Way::Reasons);
     let at = arguments.time("as_of", &memories.clock())?;
     let tokens = tokens(&mut arguments)?;
     let fact = memories.named(&id, at).await?;
@@ -69,7 +74,11 @@ async fn walk<C: MemoryCalls>(
         let text = match &child {
             Child::Gone => format!("{indent}{arrow} a reason that was forgotten"),
             Child::Memory(fact, note) => {
-                let known = if seen.contains(&fact.id) { " (see above)" } else { "" };
+                let known = if seen.contains(&fact.id) {
+                    " (see above)"
+                } else {
+                    ""
+                };
                 let shown = line(fact, &[], memories.place, 300);
                 format!("{indent}{arrow} {shown}{note}{known}")
             }
@@ -121,9 +130,13 @@ async fn children<C: MemoryCalls>(
                 out.push(match found.map_err(in_words)? {
                     None => Child::Gone,
                     Some(cause) => {
-                        let is_later = |time: &v1::Fact| time.updated_at.map(|t| (t.seconds, t.nanos));
+                        let is_later =
+                            |time: &v1::Fact| time.updated_at.map(|t| (t.seconds, t.nanos));
                         let note = if is_later(&cause) > is_later(fact) {
-                            format!(" (corrected since, on {})", day(cause.updated_at, memories.place))
+                            format!(
+                                " (corrected since, on {})",
+                                day(cause.updated_at, memories.place)
+                            )
                         } else {
                             String::new()
                         };
@@ -134,18 +147,28 @@ async fn children<C: MemoryCalls>(
         }
     }
     out.reverse();
-    Ok(out.into_iter().map(|child| Branch { depth, child }).collect())
+    Ok(out
+        .into_iter()
+        .map(|child| Branch { depth, child })
+        .collect())
 }
 
 /// Earlier versions, and what was said.
-async fn history<C: MemoryCalls>(memories: &Memories<'_, C>, fact: &v1::Fact) -> Words<Vec<String>> {
+async fn history<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    fact: &v1::Fact,
+) -> Words<Vec<String>> {
     let request = v1::GetFactHistoryRequest {
         brain: memories.brain(),
         id: fact.id.clone(),
         page_size: 100,
         ..v1::GetFactHistoryRequest::default()
     };
-    let history = memories.calls.get_fact_history(request).await.map_err(in_words)?;
+    let history = memories
+        .calls
+        .get_fact_history(request)
+        .await
+        .map_err(in_words)?;
     let mut out = Vec::new();
     let mut before: Option<u64> = None;
     for record in &history.records {

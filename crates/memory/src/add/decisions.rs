@@ -237,7 +237,9 @@ impl<'a> Plan<'a> {
             expires: self.request.expires,
             validity: extracted.validity,
             sources: fact.sources.clone(),
-            because: because.chain(self.request.because.iter().copied()).collect(),
+            because: because
+                .chain(self.request.because.iter().copied())
+                .collect(),
             is_quarantined: fact.checked.is_quarantined,
             why: why.to_owned(),
             reason: None,

@@ -104,13 +104,24 @@ impl AddRequest {
         }
         if self.infer && (self.kind.is_some() || !self.because.is_empty()) {
             let why = "facts that are found have their own: set it with infer false";
-            let field = if self.kind.is_some() { "kind" } else { "because_ids" };
+            let field = if self.kind.is_some() {
+                "kind"
+            } else {
+                "because_ids"
+            };
             return Err(Error::invalid(field, why));
         }
         if self.kind == Some(FactKind::Retraction) {
-            return Err(Error::invalid("kind", "a retraction has no text of its own"));
+            return Err(Error::invalid(
+                "kind",
+                "a retraction has no text of its own",
+            ));
         }
-        Error::check_limit("the memories that it follows from", self.because.len(), BECAUSE_MAX)?;
+        Error::check_limit(
+            "the memories that it follows from",
+            self.because.len(),
+            BECAUSE_MAX,
+        )?;
         if let Some(prompt) = &self.prompt {
             Error::check_limit("the prompt in bytes", prompt.len(), PROMPT_BYTES_MAX)?;
             if prompt.trim().is_empty() {

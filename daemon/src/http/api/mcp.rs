@@ -10,7 +10,10 @@ use amem_mcp::rmcp::transport::streamable_http_server::session::never::NeverSess
 use amem_mcp::rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService,
 };
-use amem_mcp::{CallResult, CompatSet, MemoryCalls, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName};
+use amem_mcp::{
+    CallResult, CompatSet, MemoryCalls, MemoryPlace, MemoryServer, MemorySource, OpenMemory,
+    ProjectName,
+};
 use amem_project::{Project, user_of};
 use amem_proto::v1;
 use axum::body::{Body, Bytes, to_bytes};
@@ -46,7 +49,9 @@ impl Route {
 
 /// The row needs a handler; `answer` is called instead, with the bytes of the body.
 pub(super) async fn unread(_call: &mut RestCall) -> Result<Output> {
-    Err(Refusal::internal("a message of MCP came to the handler of options"))
+    Err(Refusal::internal(
+        "a message of MCP came to the handler of options",
+    ))
 }
 
 /// Answers a message.
@@ -74,14 +79,16 @@ pub(super) async fn answer(
         let (source, compat) = (source.clone(), compat.clone());
         Ok(MemoryServer::new(source, compat, env!("CARGO_PKG_VERSION")))
     };
-    let service = StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config);
+    let service =
+        StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config);
     let mut request = Request::new(Body::from(bytes));
     *request.method_mut() = head.method.clone();
     *request.uri_mut() = head.uri.clone();
     *request.headers_mut() = head.headers.clone();
     let (head, body) = service.handle(request).await.into_parts();
     let body = to_bytes(Body::new(body), HTTP_ANSWER_BYTES_MAX).await;
-    let body = body.map_err(|why| Refusal::internal(format!("the answer cannot be read: {why}")))?;
+    let body =
+        body.map_err(|why| Refusal::internal(format!("the answer cannot be read: {why}")))?;
     Ok(Output {
         status: head.status,
         headers: head.headers,
@@ -89,12 +96,22 @@ pub(super) async fn answer(
     })
 }
 
-fn place(gateway: &Gateway, caller: &Caller, head: &Parts, params: &[String]) -> Result<MemoryPlace> {
+fn place(
+    gateway: &Gateway,
+    caller: &Caller,
+    head: &Parts,
+    params: &[String],
+) -> Result<MemoryPlace> {
     let header = |name: &str| {
         let value = head.headers.get(name).map(|value| value.to_str());
         let value = value.transpose();
         let value = value.map_err(|_| Refusal::invalid(name, "it must be text in ASCII"))?;
-        Ok::<_, Refusal>(value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned))
+        Ok::<_, Refusal>(
+            value
+                .map(str::trim)
+                .filter(|value| !value.is_empty())
+                .map(str::to_owned),
+        )
     };
     let brain = match (params.first(), header(BRAIN)?) {
         (Some(path), Some(named)) if *path != named => {
@@ -103,10 +120,14 @@ fn place(gateway: &Gateway, caller: &Caller, head: &Parts, params: &[String]) ->
         (Some(path), _) => path.clone(),
         (None, named) => named.unwrap_or_default(),
     };
-    let project = header(PROJECT)?.map(|name| Project::named(&name)).transpose();
+    let project = header(PROJECT)?
+        .map(|name| Project::named(&name))
+        .transpose();
     let project = project.map_err(|why| Refusal::invalid(PROJECT, why))?;
     let of_token = caller.scope.as_ref().and_then(|scope| scope.user.clone());
-    let uid = caller.user.map_or_else(|| rustix::process::geteuid().as_raw(), |(uid, _)| uid);
+    let uid = caller
+        .user
+        .map_or_else(|| rustix::process::geteuid().as_raw(), |(uid, _)| uid);
     let user = of_token.or(header(USER)?).unwrap_or_else(|| user_of(uid));
     Ok(MemoryPlace {
         brain,
@@ -121,12 +142,20 @@ fn place(gateway: &Gateway, caller: &Caller, head: &Parts, params: &[String]) ->
 }
 
 fn compat(query: &str) -> Result<Vec<CompatSet>> {
-    let option = query.split('&').find_map(|option| option.strip_prefix(COMPAT)?.strip_prefix('='));
-    let names = option.unwrap_or_default().split(',').filter(|name| !name.is_empty());
+    let option = query
+        .split('&')
+        .find_map(|option| option.strip_prefix(COMPAT)?.strip_prefix('='));
+    let names = option
+        .unwrap_or_default()
+        .split(',')
+        .filter(|name| !name.is_empty());
     let set = |name: &str| {
         let found = CompatSet::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, set)| *set).ok_or_else(|| {
-            Refusal::invalid(COMPAT, format!("{name:?} is none: mem0, memory and openai are"))
+            Refusal::invalid(
+                COMPAT,
+                format!("{name:?} is none: mem0, memory and openai are"),
+            )
         })
     };
     names.map(set).collect()
@@ -143,7 +172,10 @@ struct DoorSource {
 impl MemorySource for DoorSource {
     type Calls = DoorCalls;
 
-    async fn open(&self, _extensions: &Extensions) -> std::result::Result<OpenMemory<DoorCalls>, String> {
+    async fn open(
+        &self,
+        _extensions: &Extensions,
+    ) -> std::result::Result<OpenMemory<DoorCalls>, String> {
         Ok(OpenMemory {
             calls: DoorCalls {
                 gateway: self.gateway.clone(),
@@ -161,7 +193,11 @@ struct DoorCalls {
 }
 
 impl DoorCalls {
-    async fn call<C: Handle + ScopedRequest>(&self, needs: Role, request: C) -> CallResult<C::Response> {
+    async fn call<C: Handle + ScopedRequest>(
+        &self,
+        needs: Role,
+        request: C,
+    ) -> CallResult<C::Response> {
         let mut caller = self.caller.clone();
         // The message was admitted for reading; a call that changes something needs more.
         caller.needs = needs;
