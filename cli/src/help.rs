@@ -18,7 +18,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "correct", "events", "link", "unlink", "sessions", "compress", "import",
+            "add", "fact", "mcp", "correct", "events", "link", "unlink", "sessions", "compress",
+            "import",
         ],
     ),
     (

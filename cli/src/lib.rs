@@ -34,6 +34,7 @@ mod jsonl;
 mod lines;
 mod listing;
 mod live;
+mod mcp;
 mod output;
 mod render;
 mod service;

@@ -82,6 +82,11 @@ fn zone() -> &'static TimeZone {
     ZONE.get().unwrap_or(&BEFORE)
 }
 
+/// The zone.
+pub(crate) fn time_zone() -> TimeZone {
+    zone().clone()
+}
+
 /// What relative and local times refer to.
 pub(crate) fn clock() -> Clock {
     Clock::new(now(), zone().clone())

@@ -32,6 +32,7 @@ mod jobs;
 mod link;
 mod logs;
 mod mark;
+mod mcp;
 mod merge;
 mod path;
 mod pipeline;
@@ -163,6 +164,8 @@ pub(crate) enum CliCommand {
     Connect(connect::ConnectArgs),
     /// Takes server and hooks out of an agent's settings.
     Disconnect(connect::DisconnectArgs),
+    /// Serves memory to an agent, over the Model Context Protocol.
+    Mcp(mcp::McpArgs),
     /// Creates, lists and revokes tokens for TCP callers.
     Token(token::TokenArgs),
     /// Has amemd reload its settings.
@@ -238,6 +241,7 @@ impl CliCommand {
             Self::Top(command) => command.run(cx),
             Self::Connect(command) => command.run(cx),
             Self::Disconnect(command) => command.run(cx),
+            Self::Mcp(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),

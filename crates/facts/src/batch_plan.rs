@@ -89,6 +89,7 @@ fn event_type(kind: FactKind) -> EventType {
         FactKind::Inference => EventType::INFERENCE,
         FactKind::Skill => EventType::SKILL,
         FactKind::Correction => EventType::CORRECTION,
+        FactKind::Episode => EventType::EPISODE,
         FactKind::Fact | FactKind::Preference | FactKind::Event | FactKind::Retraction => {
             EventType::FACT
         }
@@ -212,7 +213,8 @@ impl<'v> BatchPlan<'v> {
                 sources,
                 replaced_by,
                 why,
-            } => self.end(*id, old, sources, *replaced_by, why),
+                reason,
+            } => self.end(*id, old, sources, *replaced_by, (why, reason.as_deref())),
         }
     }
 
@@ -293,6 +295,7 @@ impl<'v> BatchPlan<'v> {
         let said = said.copied().unwrap_or(self.batch.at);
         let mut attributes = EventAttributes::of(scope);
         attributes.metadata = fact.metadata.clone();
+        attributes.reason = fact.reason.clone();
         attributes.fact = Some(record);
         let mut event = NewEvent::new(event_type, fact.text.clone());
         event.confidence = fact.confidence;
@@ -441,7 +444,7 @@ impl<'v> BatchPlan<'v> {
         old: &str,
         sources: &[Uuid],
         replaced_by: Option<Uuid>,
-        why: &str,
+        (why, reason): (&str, Option<&str>),
     ) -> Result<()> {
         let memory = self.open(id, Some(old))?;
         memory.is_ended = true;
@@ -456,6 +459,7 @@ impl<'v> BatchPlan<'v> {
             }
         }
         let mut attributes = EventAttributes::of(&scope);
+        attributes.reason = reason.map(str::to_owned);
         attributes.fact = Some(FactRecord {
             id,
             state: FactEventState::End,
@@ -530,9 +534,10 @@ pub(crate) fn said_again(version: &ChainEvent, why: &str) -> NewFact {
         expires: item.expires_at,
         validity: item.validity,
         sources: item.sources,
-        because: Vec::new(),
+        because: item.because,
         is_quarantined: item.is_quarantined,
         why: why.to_owned(),
+        reason: None,
     }
 }
 

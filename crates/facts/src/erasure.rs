@@ -113,6 +113,43 @@ pub(crate) fn outlasting_versions(
     Ok(out)
 }
 
+/// Everything of a memory, current or ended: its versions and its end, feedback, what said it again, kept answers that
+/// have its text, and the turns that are the source of no other memory. `None` if there is no such memory in the scope.
+pub(crate) fn events_of_memory(
+    view: &View,
+    scope: &FactScope,
+    id: Uuid,
+) -> Result<Option<Vec<NodeId>>> {
+    let chain = MemoryChain::of(view, id)?;
+    let Some(last) = chain.last_version() else {
+        return Ok(None);
+    };
+    if !scope.covers(&last.scope) {
+        return Ok(None);
+    }
+    let supports = supports_of(view, id)?;
+    let mut events: BTreeSet<NodeId> = chain.events.iter().map(|event| event.node).collect();
+    events.extend(feedback_events(view, id)?.into_iter().map(|(node, _)| node));
+    events.extend(supports.iter().map(|(node, _)| *node));
+    let said = chain.events.iter().flat_map(|event| &event.record.sources);
+    let again = supports.iter().flat_map(|(_, record)| &record.sources);
+    let turns: BTreeSet<Uuid> = said.chain(again).copied().collect();
+    let mut named = BTreeSet::from([id]);
+    for turn in turns {
+        let Some((node, ..)) = turn_event(view, turn)? else {
+            continue;
+        };
+        let attributes = EventAttributes::read(&view.node(node)?)?.unwrap_or_default();
+        let is_only_its = memories_of(view, turn)?.iter().all(|other| *other == id);
+        if is_only_its && scope.covers(&attributes.scope()) {
+            events.insert(node);
+            named.insert(turn);
+        }
+    }
+    events.extend(answers_with(view, &named)?);
+    Ok(Some(events.into_iter().collect()))
+}
+
 /// The memories that a turn is a source of.
 fn memories_of(view: &View, turn: Uuid) -> Result<BTreeSet<Uuid>> {
     let mut ids = BTreeSet::new();

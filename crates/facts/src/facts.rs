@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::batch_plan::said_again;
 use crate::brain_store::BrainStore;
-use crate::erasure::{events_of_scope, events_of_source, outlasting_versions};
+use crate::erasure::{events_of_memory, events_of_scope, events_of_source, outlasting_versions};
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
@@ -24,7 +24,7 @@ use crate::feedback::{FactFeedback, feedback_of, set_feedback};
 use crate::history::{self, MemoryHistory};
 use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
-use crate::memory_chain::MemoryChain;
+use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
@@ -140,6 +140,46 @@ impl Facts<'_> {
         }))
     }
 
+    /// The memory of an event, which is a version of it or its end; `None` if the event is nothing of the kind, was
+    /// erased, or is of another scope.
+    pub fn memory_of(
+        &self,
+        event: NodeId,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<Option<Uuid>> {
+        if event.0 >= moment.view.nodes() {
+            return Ok(None);
+        }
+        let found = ChainEvent::read(&moment.view.node(event)?)?;
+        let found = found.filter(|found| scope.covers(&found.scope));
+        Ok(found.map(|found| found.record.id))
+    }
+
+    /// The event of the current version of a memory; `None` if there is none.
+    pub fn version_of(&self, id: Uuid) -> Result<Option<NodeId>> {
+        let chain = MemoryChain::of(&self.brain.view(), id)?;
+        Ok(chain.head().map(|head| head.node))
+    }
+
+    /// Checks that a new memory of a scope may follow from others: each is current, and no field of its scope differs.
+    /// Errors: `NotFound`.
+    pub fn check_causes(&self, causes: &[Uuid], scope: &FactScope) -> Result<()> {
+        let view = self.brain.view();
+        for id in causes {
+            let chain = MemoryChain::of(&view, *id)?;
+            let is_near = |other: &FactScope| {
+                let mut fields = scope.fields().zip(other.fields());
+                fields
+                    .all(|((_, own), (_, other))| own.is_none() || other.is_none() || own == other)
+            };
+            if !chain.head().is_some_and(|head| is_near(&head.scope)) {
+                return Err(MemoryError::NotFound { id: id.to_string() }.into());
+            }
+        }
+        Ok(())
+    }
+
     /// A page of the memories of a scope.
     pub fn list(&self, request: &ListRequest, moment: &FactMoment) -> Result<ListedMemories> {
         listing::list(moment, request)
@@ -162,9 +202,12 @@ impl Facts<'_> {
         id: Uuid,
         scope: &FactScope,
         now: Micros,
+        reason: Option<&str>,
         kept: Option<&KeptAnswer>,
     ) -> Result<(MemoryItem, Option<Answer>)> {
-        self.change(id, scope, kept, |store| delete(id, scope, now, store))
+        self.change(id, scope, kept, |store| {
+            delete(id, scope, now, reason, store)
+        })
     }
 
     /// A change of one memory, which is done once under its key.
@@ -366,6 +409,22 @@ impl Facts<'_> {
         let found = events_of_source(&self.brain.view(), scope, turn)?;
         found.ok_or_else(|| {
             let id = turn.to_string();
+            MemoryError::NotFound { id }.into()
+        })
+    }
+
+    /// The events that go with a memory, of one that ended too, and the memory as it was last. Errors: `NotFound`.
+    pub fn events_of_memory(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+    ) -> Result<(Vec<NodeId>, MemoryItem)> {
+        let view = self.brain.view();
+        let chain = MemoryChain::of(&view, id)?;
+        let last = chain.last_version().map(ChainEvent::item);
+        let found = events_of_memory(&view, scope, id)?;
+        found.zip(last).ok_or_else(|| {
+            let id = id.to_string();
             MemoryError::NotFound { id }.into()
         })
     }

@@ -41,6 +41,10 @@ pub struct HistoryEntry {
     pub replaced_by: Option<Uuid>,
     /// What a caller thought of it, of feedback.
     pub feedback: Option<FactFeedback>,
+    /// Why the caller changed or ended it.
+    pub reason: Option<String>,
+    /// The event of the record.
+    pub event: NodeId,
 }
 
 /// The history of a memory.
@@ -110,6 +114,8 @@ fn feedback_entry(memory: Uuid, node: NodeId, feedback: FactFeedback) -> History
         turns: Vec::new(),
         replaced_by: None,
         feedback: Some(feedback),
+        reason: None,
+        event: node,
     }
 }
 
@@ -212,6 +218,8 @@ fn entry(
             .collect::<Result<_>>()?,
         replaced_by: event.record.replaced_by,
         feedback: None,
+        reason: event.reason.clone(),
+        event: event.node,
         record: HistoryRecord {
             id: record_id(event.record.id, event.node.0),
             memory_id: event.record.id,

@@ -22,6 +22,8 @@ pub(crate) struct ChainEvent {
     pub(crate) metadata: Map<String, Value>,
     /// Empty for an end.
     pub(crate) text: String,
+    /// Why the caller changed or ended it.
+    pub(crate) reason: Option<String>,
     /// When its turn was said, else when it was stored.
     pub(crate) said: Micros,
     is_forgotten: bool,
@@ -37,12 +39,14 @@ impl ChainEvent {
             return Ok(None);
         };
         let scope = attributes.scope();
+        let reason = attributes.reason;
         let Some(record) = attributes.fact else {
             return Ok(None);
         };
         Ok(Some(Self {
             node: node.id(),
             scope,
+            reason,
             metadata: attributes.metadata,
             text: match record.state {
                 FactEventState::Version => node.text()?.into_owned(),
@@ -84,6 +88,9 @@ impl ChainEvent {
             expires_at: record.expires,
             is_quarantined: record.quarantined,
             sources: record.sources.clone(),
+            because: record.because.clone(),
+            happened_at: Some(self.said),
+            event: Some(self.node),
         }
     }
 }

@@ -225,6 +225,13 @@ pub(crate) struct EventAttributes {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) support: Option<SupportRecord>,
+    /// Why the caller changed or ended a memory.
+    #[serde(
+        rename = "amem.reason",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) reason: Option<String>,
     /// Who spoke: general queries rank by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speaker: Option<String>,
@@ -346,6 +353,11 @@ pub fn item_json(item: &MemoryItem) -> Value {
     time_of("expiration_date", item.expires_at);
     time_of("valid_from", item.validity.from);
     time_of("valid_to", item.validity.to);
+    time_of("happened_at", item.happened_at);
+    if !item.because.is_empty() {
+        let ids: Vec<String> = item.because.iter().map(Uuid::to_string).collect();
+        out.insert("because".into(), json!(ids));
+    }
     if item.is_quarantined {
         out.insert("quarantined".into(), json!(true));
     }

@@ -22,6 +22,8 @@ pub enum FactKind {
     Correction,
     /// How to do something, or that it can be done.
     Skill,
+    /// What happened, told in short: in a session, for example.
+    Episode,
     /// "Forget that …": it has no content of its own, and ends the memory that it names.
     Retraction,
 }

@@ -42,5 +42,9 @@ pub const COMMIT_TRIES_MAX: usize = 5;
 pub const PENDING_TRIES_MAX: u32 = 12;
 /// Changes of one batch.
 pub const BATCH_CHANGES_MAX: usize = 1_000;
+/// Memories that a new one follows from.
+pub const BECAUSE_MAX: usize = 100;
+/// Bytes of the reason of a change.
+pub const REASON_BYTES_MAX: usize = 4 << 10;
 /// Memories that one commit of a deletion by scope ends.
 pub const DELETED_AT_ONCE_MAX: usize = 10_000;

@@ -75,6 +75,7 @@ fn update(update: v1::FactUpdate) -> Result<UpdateRequest> {
         text: update.text,
         metadata,
         expected: update.expected_text,
+        reason: None,
         now: now(),
     })
 }

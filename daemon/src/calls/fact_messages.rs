@@ -39,6 +39,28 @@ pub(super) fn filter(json: &str) -> Result<Option<FactFilter>> {
     Ok(Some(FactFilter::parse(&value)?))
 }
 
+/// What memories are, as a request names it.
+pub(super) fn kind_named(name: &str) -> Result<Option<FactKind>> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let known = serde_json::from_value(json!(name)).ok();
+    known
+        .filter(|kind| *kind != FactKind::Retraction)
+        .map(Some)
+        .ok_or_else(|| {
+            let why = format!(
+                "{name:?} is none: fact, preference, event, plan, decision, inference, correction, skill and episode are"
+            );
+            Refusal::invalid("kind", why)
+        })
+}
+
+/// A reason, if there is one.
+pub(super) fn reason(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
 /// The caller's keys, within the limits of attributes, among which they are stored.
 pub(super) fn metadata(json: &str) -> Result<Map<String, Value>> {
     if json.is_empty() {
@@ -134,6 +156,9 @@ pub(super) fn fact(item: MemoryItem) -> v1::Fact {
         validity: validity(item.validity),
         quarantined: item.is_quarantined,
         source_ids: texts(&item.sources),
+        event_id: item.event.map_or(0, |event| event.0),
+        because_ids: texts(&item.because),
+        happened_at: item.happened_at.map(timestamp),
     }
 }
 
@@ -161,6 +186,7 @@ fn result(result: FactResult) -> v1::FactResult {
         }),
         conflict_ids: texts(&result.conflicts),
         quarantined: result.is_quarantined,
+        event_id: 0,
     }
 }
 
@@ -311,6 +337,8 @@ pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
         sources: sources.collect(),
         replaced_by_id: entry.replaced_by.map_or(String::new(), |id| id.to_string()),
         feedback: entry.feedback.map(feedback),
+        reason: entry.reason.unwrap_or_default(),
+        event_id: entry.event.0,
     }
 }
 

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX};
 use amem_facts::{FactMoment, FactSearch, Facts, KeptAnswer, ListRequest, PendingEntry};
-use amem_memory::add::{AddRequest, AssistantPolicy};
+use amem_format::NodeId;
+use amem_memory::add::{AddEvent, AddRequest, AssistantPolicy};
 use amem_memory::bytes_hash;
 use amem_memory::change::UpdateRequest;
+use amem_memory::store::MemoryItem;
 use amem_proto::answer::{as_of, moment};
 use amem_proto::v1;
 use amem_store::limits::ERASED_EVENTS_MAX;
@@ -100,12 +102,29 @@ impl Handle for v1::AddFactsRequest {
         if request.assistant_facts {
             add.assistant = AssistantPolicy::Facts;
         }
+        add.kind = convert::kind_named(&request.kind)?;
+        let because = request.because_ids.iter();
+        add.because = because.map(|cause| id(cause)).collect::<Result<_>>()?;
         add.validate()?;
-        let work = move |facts: &Facts<'_>| facts.add(&add);
-        let (moment, (answer, _)) = gateway
+        let work = move |facts: &Facts<'_>| {
+            facts.check_causes(&add.because, &add.scope)?;
+            let (answer, _) = facts.add(&add)?;
+            let mut events = Vec::with_capacity(answer.results.len());
+            for result in &answer.results {
+                let is_there = !add.dry_run && result.event != AddEvent::Delete;
+                let event = is_there.then(|| facts.version_of(result.id)).transpose()?;
+                events.push(event.flatten());
+            }
+            Ok((answer, events))
+        };
+        let (moment, (answer, events)) = gateway
             .change_facts(caller, &request.brain, &agent, work)
             .await?;
-        Ok(convert::added(answer, moment))
+        let mut response = convert::added(answer, moment);
+        for (result, event) in response.results.iter_mut().zip(events) {
+            result.event_id = event.map_or(0, |event| event.0);
+        }
+        Ok(response)
     }
 }
 
@@ -145,6 +164,12 @@ impl Handle for v1::SearchFactsRequest {
     }
 }
 
+/// How a request names a memory.
+enum Asked {
+    Memory(uuid::Uuid),
+    Event(NodeId),
+}
+
 impl Handle for v1::GetFactRequest {
     type Response = v1::GetFactResponse;
 
@@ -153,15 +178,25 @@ impl Handle for v1::GetFactRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        let (id, scope, as_of) = (
-            id(&request.id)?,
-            scope(request.scope),
-            as_of(request.as_of)?,
-        );
+        let (scope, as_of) = (scope(request.scope), as_of(request.as_of)?);
+        let asked = match (request.event_id, request.id.as_str()) {
+            (None, text) => Asked::Memory(id(text)?),
+            (Some(event), "") => Asked::Event(NodeId(event)),
+            (Some(_), _) => {
+                let why = "it is set beside an id: set one of them";
+                return Err(Refusal::invalid("event_id", why));
+            }
+        };
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            let not_found = |id: String| amem_memory::Error::NotFound { id };
+            let id = match asked {
+                Asked::Memory(id) => id,
+                Asked::Event(event) => facts
+                    .memory_of(event, &scope, at)?
+                    .ok_or_else(|| not_found(format!("of event {}", event.0)))?,
+            };
             let item = facts.get(id, &scope, now(), at)?;
-            let not_found = || amem_memory::Error::NotFound { id: id.to_string() };
-            let item = item.ok_or_else(not_found)?;
+            let item = item.ok_or_else(|| not_found(id.to_string()))?;
             Ok((item, facts.feedback(id, at)?))
         };
         let (moment, (item, feedback)) = gateway
@@ -220,11 +255,16 @@ impl Handle for v1::UpdateFactRequest {
             text: request.text,
             metadata,
             expected: request.expected_text,
+            reason: convert::reason(request.reason),
             now: now(),
         };
         update.validate()?;
         let scope = scope(request.scope);
-        let work = move |facts: &Facts<'_>| facts.update(&update, &scope, kept.as_ref());
+        let work = move |facts: &Facts<'_>| {
+            let (item, commit) = facts.update(&update, &scope, kept.as_ref())?;
+            let event = facts.version_of(item.id)?;
+            Ok((MemoryItem { event, ..item }, commit))
+        };
         let (moment, (item, _)) = gateway
             .change_facts(caller, &request.brain, &agent, work)
             .await?;
@@ -246,7 +286,13 @@ impl Handle for v1::DeleteFactRequest {
         let (agent, key) = options(request.options.take())?;
         let kept = kept(key, &request);
         let (id, scope, now) = (id(&request.id)?, scope(request.scope), now());
-        let work = move |facts: &Facts<'_>| facts.delete(id, &scope, now, kept.as_ref());
+        let reason = convert::reason(request.reason);
+        if request.erase {
+            return erase_memory(gateway, caller, &request.brain, &agent, (id, scope)).await;
+        }
+        let work = move |facts: &Facts<'_>| {
+            facts.delete(id, &scope, now, reason.as_deref(), kept.as_ref())
+        };
         let (moment, (item, _)) = gateway
             .change_facts(caller, &request.brain, &agent, work)
             .await?;
@@ -416,6 +462,29 @@ impl Handle for v1::RetryPendingFactsRequest {
             pending: fitting(left.iter().map(convert::pending)),
         })
     }
+}
+
+/// Erases a memory and what is of it alone.
+async fn erase_memory(
+    gateway: &Arc<Gateway>,
+    caller: &Caller,
+    brain: &str,
+    agent: &str,
+    (id, scope): (uuid::Uuid, amem_memory::FactScope),
+) -> Result<v1::DeleteFactResponse> {
+    let brain = gateway.fact_brain(caller, brain).await?;
+    let work = move |facts: &Facts<'_>| facts.events_of_memory(id, &scope);
+    let (ids, item) = gateway.with_facts(caller, &brain, agent, work).await?;
+    erase(gateway, caller, &brain.name, &ids, agent).await?;
+    let forget = move |facts: &Facts<'_>| {
+        facts.erased();
+        Ok(())
+    };
+    gateway.with_facts(caller, &brain, agent, forget).await?;
+    Ok(v1::DeleteFactResponse {
+        moment: Some(moment(&brain.view())),
+        fact: Some(convert::fact(item)),
+    })
 }
 
 /// Erases events, of many a part after the other; returns the answer to the last part. An error leaves what a

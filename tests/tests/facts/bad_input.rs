@@ -108,7 +108,7 @@ fn ids_that_name_nothing_are_refused() {
     let unknown = Uuid::from_u128(9);
     let error = memory(
         facts
-            .delete(unknown, &alice(), bench.now(), None)
+            .delete(unknown, &alice(), bench.now(), None, None)
             .unwrap_err(),
     );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
@@ -134,7 +134,11 @@ fn a_memory_of_another_scope_does_not_exist() {
             .unwrap_err(),
     );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
-    let error = memory(facts.delete(id, &bob(), bench.now(), None).unwrap_err());
+    let error = memory(
+        facts
+            .delete(id, &bob(), bench.now(), None, None)
+            .unwrap_err(),
+    );
     assert!(matches!(error, MemoryError::NotFound { .. }), "{error}");
     assert!(bench.get(id).is_some());
 }
@@ -146,7 +150,7 @@ fn what_is_deleted_is_not_deleted_again() {
     bench.delete(id);
     let error = bench
         .facts()
-        .delete(id, &alice(), bench.now(), None)
+        .delete(id, &alice(), bench.now(), None, None)
         .unwrap_err();
     assert!(matches!(memory(error), MemoryError::Deleted { .. }));
     let update = UpdateRequest {
@@ -154,6 +158,7 @@ fn what_is_deleted_is_not_deleted_again() {
         text: Some("User likes coffee".into()),
         metadata: None,
         expected: None,
+        reason: None,
         now: bench.now(),
     };
     let error = bench.facts().update(&update, &alice(), None).unwrap_err();
@@ -170,6 +175,7 @@ fn of_two_updates_at_once_one_is_refused() {
         text: Some(text.into()),
         metadata: None,
         expected: Some("User likes tea".into()),
+        reason: None,
         now: bench.now(),
     };
     let facts = bench.facts();
@@ -207,6 +213,7 @@ fn threads_that_update_one_memory_lose_nothing() {
                         text: Some(format!("User likes tea {thread}.{round}")),
                         metadata: None,
                         expected: None,
+                        reason: None,
                         now: Micros(crate::support::START + thread * 1_000 + round),
                     };
                     match facts.update(&request, &alice(), None) {

@@ -17,6 +17,7 @@ fn text(id: Uuid, text: &str, now: Micros) -> UpdateRequest {
         text: Some(text.into()),
         metadata: None,
         expected: None,
+        reason: None,
         now,
     }
 }

@@ -53,7 +53,7 @@ fn a_repeated_delete_is_answered_and_done_once() {
         request_hash: "h".into(),
     };
     let facts = bench.facts();
-    let delete = || facts.delete(id, &FactScope::default(), bench.now(), Some(&kept));
+    let delete = || facts.delete(id, &FactScope::default(), bench.now(), None, Some(&kept));
     let (first, commit) = delete().unwrap();
     assert!(commit.is_some());
     let (again, commit) = delete().unwrap();
@@ -64,7 +64,7 @@ fn a_repeated_delete_is_answered_and_done_once() {
         ..kept.clone()
     };
     let error = facts
-        .delete(id, &FactScope::default(), bench.now(), Some(&other))
+        .delete(id, &FactScope::default(), bench.now(), None, Some(&other))
         .unwrap_err();
     assert!(
         matches!(error, Error::Memory(MemoryError::KeyReused { .. })),

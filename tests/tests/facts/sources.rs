@@ -83,6 +83,7 @@ fn new_keys_leave_a_text_with_its_sources() {
         text: None,
         metadata: Some([("tag".to_owned(), "home".into())].into_iter().collect()),
         expected: None,
+        reason: None,
         now: bench.now(),
     };
     let facts = bench.facts();

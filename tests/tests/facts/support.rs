@@ -262,6 +262,7 @@ impl Bench {
             text: Some(text.into()),
             metadata: None,
             expected: None,
+            reason: None,
             now: self.now(),
         };
         let facts = self.facts();
@@ -274,7 +275,7 @@ impl Bench {
     pub(crate) fn delete(&self, id: Uuid) {
         let facts = self.facts();
         facts
-            .delete(id, &FactScope::default(), self.now(), None)
+            .delete(id, &FactScope::default(), self.now(), None, None)
             .unwrap();
     }
 

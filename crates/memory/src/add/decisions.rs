@@ -237,9 +237,12 @@ impl<'a> Plan<'a> {
             expires: self.request.expires,
             validity: extracted.validity,
             sources: fact.sources.clone(),
-            because: because.collect(),
+            because: because
+                .chain(self.request.because.iter().copied())
+                .collect(),
             is_quarantined: fact.checked.is_quarantined,
             why: why.to_owned(),
+            reason: None,
             text: text.to_owned(),
         }
     }
@@ -360,6 +363,7 @@ impl<'a> Plan<'a> {
             sources: fact.sources.clone(),
             replaced_by,
             why: why.to_owned(),
+            reason: None,
         });
         self.ended.insert(target.id);
     }

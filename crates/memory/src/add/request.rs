@@ -1,6 +1,7 @@
 //! The request of an add.
 
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use amem_format::types::Micros;
 
@@ -8,7 +9,8 @@ use crate::conversation::Message;
 use crate::error::{Error, Result};
 use crate::filter::FactFilter;
 use crate::hash::text_hash;
-use crate::limits::{IDEMPOTENCY_KEY_BYTES_MAX, METADATA_BYTES_MAX, PROMPT_BYTES_MAX};
+use crate::kind::FactKind;
+use crate::limits::{BECAUSE_MAX, IDEMPOTENCY_KEY_BYTES_MAX, METADATA_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::scope::FactScope;
 
 /// Whether the agent's own turns are facts.
@@ -38,6 +40,10 @@ pub struct AddRequest {
     pub messages: Vec<Message>,
     /// Whose memory it is.
     pub scope: FactScope,
+    /// With `infer` off, what the memories are; facts if unset.
+    pub kind: Option<FactKind>,
+    /// With `infer` off, the memories that they follow from.
+    pub because: Vec<Uuid>,
     /// False: each message is a memory as it is.
     pub infer: bool,
     /// True: nothing is stored.
@@ -70,6 +76,8 @@ impl AddRequest {
         Self {
             messages,
             scope,
+            kind: None,
+            because: Vec::new(),
             infer: true,
             dry_run: false,
             prompt: None,
@@ -94,6 +102,26 @@ impl AddRequest {
                 now: self.now,
             });
         }
+        if self.infer && (self.kind.is_some() || !self.because.is_empty()) {
+            let why = "facts that are found have their own: set it with infer false";
+            let field = if self.kind.is_some() {
+                "kind"
+            } else {
+                "because_ids"
+            };
+            return Err(Error::invalid(field, why));
+        }
+        if self.kind == Some(FactKind::Retraction) {
+            return Err(Error::invalid(
+                "kind",
+                "a retraction has no text of its own",
+            ));
+        }
+        Error::check_limit(
+            "the memories that it follows from",
+            self.because.len(),
+            BECAUSE_MAX,
+        )?;
         if let Some(prompt) = &self.prompt {
             Error::check_limit("the prompt in bytes", prompt.len(), PROMPT_BYTES_MAX)?;
             if prompt.trim().is_empty() {
@@ -139,6 +167,11 @@ impl AddRequest {
             self.expires,
             self.assistant,
         );
-        text_hash(&format!("{messages:?}{rest:?}"))
+        // A request with neither has the hash that it always had.
+        let own = match (self.kind, self.because.as_slice()) {
+            (None, []) => String::new(),
+            (kind, because) => format!("{kind:?}{because:?}"),
+        };
+        text_hash(&format!("{messages:?}{rest:?}{own}"))
     }
 }

@@ -61,7 +61,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         let model = ports.model.map(|model| (model, ports.forms));
         extract(request, &list.turns, &turns.is_fresh, model)
     } else {
-        as_they_are(&list.turns)?
+        as_they_are(&list.turns, request.kind.unwrap_or(FactKind::Fact))?
     };
     // 6. Embed.
     let embedded = embed(extraction.facts, &turns.ids, ports.embedder);
@@ -160,7 +160,7 @@ impl StoredTurns {
 }
 
 /// `infer` off: each turn is a memory, also one that is a source already: its hash tells whether it is a memory, too.
-fn as_they_are(turns: &[Turn]) -> Result<Extraction> {
+fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
     let mut out = Extraction::default();
     for (at, turn) in turns.iter().enumerate() {
         Error::check_limit(
@@ -170,7 +170,7 @@ fn as_they_are(turns: &[Turn]) -> Result<Extraction> {
         )?;
         let fact = ExtractedFact {
             text: turn.text.clone(),
-            kind: FactKind::Fact,
+            kind,
             source: FactSource::Caller,
             family: "",
             confidence: 1.0,

@@ -91,7 +91,7 @@ pub fn delete_many(
                 Err(named_twice())
             };
             let done = looked.map(|item| {
-                batch.ops.push(deletion(&item));
+                batch.ops.push(deletion(&item, None));
                 AddEvent::Delete
             });
             outcomes.push(ChangeOutcome { id, done });

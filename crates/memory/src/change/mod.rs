@@ -6,5 +6,5 @@ mod run;
 mod batch;
 
 pub use batch::{ChangeOutcome, delete_many, update_many};
-pub use request::{UpdateRequest, memory_id};
+pub use request::{UpdateRequest, check_reason, memory_id};
 pub use run::{delete, delete_all, update};

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use amem_format::types::Micros;
 
 use crate::error::{Error, Result};
-use crate::limits::{MEMORY_BYTES_MAX, METADATA_BYTES_MAX};
+use crate::limits::{MEMORY_BYTES_MAX, METADATA_BYTES_MAX, REASON_BYTES_MAX};
 
 /// A new text or new keys for a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +19,8 @@ pub struct UpdateRequest {
     pub metadata: Option<Map<String, Value>>,
     /// The text that the caller replaces; another one is `Error::Changed`.
     pub expected: Option<String>,
+    /// Why it changes, for its history.
+    pub reason: Option<String>,
     /// The present.
     pub now: Micros,
 }
@@ -46,12 +48,19 @@ impl UpdateRequest {
             )?,
             (None, Some(_)) => {}
         }
+        check_reason(self.reason.as_deref())?;
         if let Some(metadata) = &self.metadata {
             let bytes = Value::Object(metadata.clone()).to_string().len();
             Error::check_limit("the metadata in bytes", bytes, METADATA_BYTES_MAX)?;
         }
         Ok(())
     }
+}
+
+/// An error if a reason is too long.
+pub fn check_reason(reason: Option<&str>) -> Result<()> {
+    let bytes = reason.map_or(0, str::len);
+    Error::check_limit("the reason in bytes", bytes, REASON_BYTES_MAX)
 }
 
 /// The id of a memory as clients write it.

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use amem_format::types::Micros;
 
-use super::request::UpdateRequest;
+use super::request::{UpdateRequest, check_reason};
 use crate::error::{Error, Result};
 use crate::filter::FactFilter;
 use crate::hash::text_hash;
@@ -76,6 +76,8 @@ pub fn update(
         confidence: fact.confidence,
         updated_at: request.now,
         sources: fact.sources.clone(),
+        happened_at: Some(request.now),
+        event: None,
         ..item.clone()
     };
     let op = FactOp::Update {
@@ -137,9 +139,11 @@ pub(super) fn new_version(
         } else {
             Vec::new()
         },
-        because: Vec::new(),
+        // What it follows from is still why it was believed at all.
+        because: item.because.clone(),
         is_quarantined: item.is_quarantined,
         why: BY_CALLER.to_owned(),
+        reason: request.reason.clone(),
         text,
     }
 }
@@ -149,20 +153,23 @@ pub fn delete(
     id: Uuid,
     scope: &FactScope,
     now: Micros,
+    reason: Option<&str>,
     store: &dyn FactStore,
 ) -> Result<MemoryItem> {
+    check_reason(reason)?;
     let StoredMemory { item, version, .. } = current(store, scope, id)?;
-    store.commit(&batch(&item, now, version, deletion(&item)))?;
+    store.commit(&batch(&item, now, version, deletion(&item, reason)))?;
     Ok(item)
 }
 
-pub(super) fn deletion(item: &MemoryItem) -> FactOp {
+pub(super) fn deletion(item: &MemoryItem, reason: Option<&str>) -> FactOp {
     FactOp::Delete {
         id: item.id,
         old: item.memory.clone(),
         sources: Vec::new(),
         replaced_by: None,
         why: BY_CALLER.to_owned(),
+        reason: reason.map(str::to_owned),
     }
 }
 
@@ -185,7 +192,8 @@ pub fn delete_all(
         }
         // Memories of "user alice" may have an agent as well; each is checked by its text.
         let mut batch = FactBatch::of_any_scopes(now);
-        batch.ops = page.items.iter().map(deletion).collect();
+        let deletions = page.items.iter().map(|item| deletion(item, None));
+        batch.ops = deletions.collect();
         match store.commit(&batch) {
             Ok(()) => (deleted, tries) = (deleted + page.items.len() as u64, 1),
             // One of them has another text since: look again.

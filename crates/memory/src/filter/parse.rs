@@ -263,7 +263,13 @@ impl Parser {
 pub(super) fn is_time(field: &str) -> bool {
     matches!(
         field,
-        "created_at" | "updated_at" | "expiration_date" | "valid_from" | "valid_to" | "timestamp"
+        "created_at"
+            | "updated_at"
+            | "expiration_date"
+            | "valid_from"
+            | "valid_to"
+            | "happened_at"
+            | "timestamp"
     )
 }
 

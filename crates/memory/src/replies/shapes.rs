@@ -116,6 +116,7 @@ fn kind_named(name: &str) -> FactKind {
         "inference" => FactKind::Inference,
         "correction" => FactKind::Correction,
         "skill" => FactKind::Skill,
+        "episode" => FactKind::Episode,
         _ => FactKind::Fact,
     }
 }

@@ -59,6 +59,8 @@ pub struct NewFact {
     pub is_quarantined: bool,
     /// What decided, such as `rule:home`.
     pub why: String,
+    /// Why the caller changes it.
+    pub reason: Option<String>,
 }
 
 /// One change of a memory. Changes of a batch are applied in order: a later one may change what an earlier one adds.
@@ -107,6 +109,8 @@ pub enum FactOp {
         replaced_by: Option<Uuid>,
         /// What decided.
         why: String,
+        /// Why the caller ends it.
+        reason: Option<String>,
     },
 }
 

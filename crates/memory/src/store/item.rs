@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use amem_format::NodeId;
 use amem_format::types::Micros;
 
 use crate::kind::FactKind;
@@ -39,6 +40,12 @@ pub struct MemoryItem {
     pub is_quarantined: bool,
     /// The turns that this version is from.
     pub sources: Vec<Uuid>,
+    /// The memories that it follows from.
+    pub because: Vec<Uuid>,
+    /// When it happened, or was said; `None` if the store does not know.
+    pub happened_at: Option<Micros>,
+    /// The event of this version; `None` if it is not stored yet.
+    pub event: Option<NodeId>,
 }
 
 /// What happened to a memory.

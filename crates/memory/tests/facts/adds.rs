@@ -896,6 +896,7 @@ fn case_9_to_12_memories_change_by_request() {
         text: Some("User lives in Oslo".into()),
         metadata: None,
         expected: Some("User lives in Rome".into()),
+        reason: None,
         now: NOW,
     };
     let after = update(&change, &scope, &store, &BuiltinEmbedder).unwrap();

@@ -30,6 +30,7 @@ mod call;
 mod route;
 
 mod facts;
+mod mcp;
 mod openapi;
 mod pages;
 mod rpc;

@@ -10,6 +10,7 @@ use hyper::Request;
 use super::facts::{
     add, batch, delete, docs, entities, events, exports, feedback, list, memory, search, settings,
 };
+use super::mcp;
 use super::output::ListForm::{BareForMem0, Object};
 use super::pages;
 use super::route::RouteAccess::{AllBrains, Call, Identified};
@@ -123,6 +124,7 @@ static ROUTES: &[Route] = routes! {
     "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete, DELETE_ITEM;
     "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search, SEARCH_ITEMS;
     "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces, NAMESPACES;
+    "POST" mcp::PATHS, SEARCH, Object => mcp::unread, MCP;
     "GET" &["/openapi.json"], Identified, Object => pages::openapi, OPENAPI;
     "GET" &["/docs"], Identified, Object => pages::docs, DOCS;
     "GET" &["/metrics"], AllBrains, Object => pages::metrics, METRICS;

@@ -23,6 +23,7 @@ use super::cors;
 use super::errors;
 use super::framing::{LengthLines, too_large};
 use super::json;
+use super::mcp;
 use super::options::Options;
 use super::output::{Output, OutputBody};
 use super::route::{Rest, Route, RouteInput, RouteOf};
@@ -188,6 +189,11 @@ impl RestService {
                 false => json::object(&bytes)?,
             };
             held.hold((bytes.len() + values * HTTP_JSON_VALUE_BYTES) as u64)?;
+            if route.is_mcp() {
+                progress.has_begun = true;
+                return mcp::answer(&self.site.gateway, &caller, head, &params?, bytes.into())
+                    .await;
+            }
             let (options, body) = match route.input {
                 RouteInput::Options(_) => (Options::new(&head.uri, object)?, Map::new()),
                 RouteInput::Message(_) => (Options::new(&head.uri, Map::new())?, object),

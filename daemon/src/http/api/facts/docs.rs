@@ -326,6 +326,14 @@ pub(in super::super) static NAMESPACES: RouteDoc = RouteDoc {
     answer: Some((JSON, "Namespaces")),
     ..ITEM
 };
+pub(in super::super) static MCP: RouteDoc = RouteDoc {
+    name: "mcp",
+    tag: SERVER,
+    summary: "The Model Context Protocol, for agents: a message of JSON-RPC, and its answer",
+    body: Some("Settings"),
+    answer: Some((JSON, "Settings")),
+    ..NONE
+};
 pub(in super::super) static METRICS: RouteDoc = RouteDoc {
     name: "metrics",
     summary: "Metrics for Prometheus, for callers that may read every brain",

@@ -1,0 +1,88 @@
+//! Where the requests of a client's process read and write: the project of its folder, at each request.
+
+use std::env;
+
+use amem_mcp::rmcp::model::Extensions;
+use amem_mcp::{MemoryPlace, MemorySource, OpenMemory, ProjectName};
+use amem_project::{Surroundings, USER_VARIABLE, user_of};
+
+use super::daemon_calls::DaemonCalls;
+use super::daemon_link::DaemonLink;
+use crate::connection::flags::ConnectionArgs;
+use crate::when;
+
+/// What the command line says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SourceOptions {
+    /// The brain; that of the project's file, else the default, if `None`.
+    pub(crate) brain: Option<String>,
+    /// The project, or its folder.
+    pub(crate) project: Option<String>,
+}
+
+/// The memory of the folder that this process is in.
+pub(crate) struct ProjectSource {
+    link: &'static DaemonLink,
+    options: SourceOptions,
+}
+
+impl ProjectSource {
+    pub(crate) fn new(reach: ConnectionArgs, options: SourceOptions) -> Self {
+        // It lives as long as the process: its runtime must not be dropped by a task.
+        let link = Box::leak(Box::new(DaemonLink::new(reach)));
+        Self { link, options }
+    }
+
+    /// Connects, or starts a daemon, before the first tool is called. A failure is reported by that call.
+    pub(super) fn warm_up(&self) {
+        let link = self.link;
+        tokio::spawn(async move {
+            let _reported_later = link.client().await;
+        });
+    }
+
+    fn place(&self) -> Result<MemoryPlace, String> {
+        let variable = |name: &str| env::var_os(name);
+        let surroundings = Surroundings {
+            asked: self.options.project.as_deref(),
+            variable: &variable,
+            current: env::current_dir().unwrap_or_default(),
+        };
+        let place = surroundings.place().map_err(|e| e.to_string())?;
+        let named = env::var(USER_VARIABLE)
+            .ok()
+            .filter(|name| !name.trim().is_empty());
+        let uid = rustix::process::geteuid().as_raw();
+        Ok(MemoryPlace {
+            brain: self
+                .options
+                .brain
+                .clone()
+                .or(place.brain)
+                .unwrap_or_default(),
+            project: place.project.map(|project| ProjectName {
+                id: project.id,
+                earlier_ids: project.earlier_ids,
+                label: project.label,
+            }),
+            user: named.unwrap_or_else(|| user_of(uid)),
+            zone: when::time_zone(),
+        })
+    }
+}
+
+impl MemorySource for ProjectSource {
+    type Calls = DaemonCalls;
+
+    async fn open(&self, _extensions: &Extensions) -> Result<OpenMemory<DaemonCalls>, String> {
+        let place = self.place()?;
+        let client = self.link.client().await.map_err(|why| {
+            format!("memory is not available now ({why}); go on without it, nothing was stored")
+        })?;
+        let link = self.link;
+        Ok(OpenMemory {
+            calls: DaemonCalls { link, client },
+            place,
+        })
+    }
+}

@@ -1,0 +1,143 @@
+//! Answers as text for models: a head line, a line for each memory, and what was left out.
+
+use amem_format::Micros;
+use amem_proto::answer::micros;
+use amem_proto::{Timestamp, v1};
+use jiff::tz::TimeZone;
+
+use crate::limits::{ANSWER_CHARS_MAX, CHARS_PER_TOKEN};
+use crate::place::MemoryPlace;
+
+/// A text that grows up to a budget.
+pub(crate) struct Answer {
+    lines: Vec<String>,
+    chars: usize,
+    chars_max: usize,
+}
+
+impl Answer {
+    /// Room for so many tokens, and never more than `ANSWER_CHARS_MAX`, head and end included.
+    pub(crate) fn within(tokens_max: u64) -> Self {
+        let asked = usize::try_from(tokens_max).unwrap_or(usize::MAX);
+        Self {
+            lines: Vec::new(),
+            chars: 0,
+            // The head and the end of an answer are as long as two short lines.
+            chars_max: asked
+                .saturating_mul(CHARS_PER_TOKEN)
+                .min(ANSWER_CHARS_MAX - 600),
+        }
+    }
+
+    /// Adds a line if there is room for it. The first one always has room, cut if need be.
+    pub(crate) fn push(&mut self, line: &str) -> bool {
+        let chars = line.chars().count() + 1;
+        if self.chars + chars > self.chars_max {
+            if !self.lines.is_empty() {
+                return false;
+            }
+            let short = shortened(line, self.chars_max.saturating_sub(2));
+            self.chars = self.chars_max;
+            self.lines.push(short);
+            return true;
+        }
+        self.chars += chars;
+        self.lines.push(line.to_owned());
+        true
+    }
+
+    pub(crate) fn tokens(&self) -> usize {
+        self.chars.div_ceil(CHARS_PER_TOKEN)
+    }
+
+    /// The whole answer.
+    pub(crate) fn finish(self, head: &str, end: &str) -> String {
+        let mut out = head.to_owned();
+        for line in &self.lines {
+            out.push('\n');
+            out.push_str(line);
+        }
+        if !end.is_empty() {
+            out.push('\n');
+            out.push_str(&shortened(end, 400));
+        }
+        out
+    }
+}
+
+/// The text, or its beginning with an ellipsis.
+pub(crate) fn shortened(text: &str, chars_max: usize) -> String {
+    if text.chars().count() <= chars_max {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(chars_max.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// A text in one line: a memory with line breaks could look like several.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    line.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// The short id of an event.
+pub(crate) fn id_of(event: u64) -> String {
+    format!("e{event}")
+}
+
+/// The time in a zone.
+pub(crate) fn local(time: Micros, zone: &TimeZone) -> Option<jiff::Zoned> {
+    let time = jiff::Timestamp::from_microsecond(time.0).ok()?;
+    Some(time.to_zoned(zone.clone()))
+}
+
+/// The day.
+pub(crate) fn day(time: Option<Timestamp>, place: &MemoryPlace) -> String {
+    written(time, place, "%Y-%m-%d")
+}
+
+/// The minute.
+pub(crate) fn minute(time: Option<Timestamp>, place: &MemoryPlace) -> String {
+    written(time, place, "%Y-%m-%d %H:%M")
+}
+
+/// A time in a form of strftime.
+pub(crate) fn written(time: Option<Timestamp>, place: &MemoryPlace, form: &str) -> String {
+    let time = time.and_then(|time| micros("time", time).ok());
+    let local = time.and_then(|time| local(time, &place.zone));
+    local.map_or_else(String::new, |time| time.strftime(form).to_string())
+}
+
+/// What a memory is, as recall names it.
+pub(crate) fn kind(fact: &v1::Fact) -> &str {
+    match fact.kind.as_str() {
+        "" => "fact",
+        kind => kind,
+    }
+}
+
+/// `[e43] decision 2026-11-14 ← [e42]: text`; `causes` are the ids of what it rests on.
+pub(crate) fn line(
+    fact: &v1::Fact,
+    causes: &[String],
+    place: &MemoryPlace,
+    chars_max: usize,
+) -> String {
+    let mut head = format!("[{}] {}", id_of(fact.event_id), kind(fact));
+    // A fact of a conversation has the day on which it was said.
+    let day = day(fact.happened_at.or(fact.updated_at), place);
+    if !day.is_empty() {
+        head.push(' ');
+        head.push_str(&day);
+    }
+    if fact.created_at != fact.updated_at {
+        head.push_str(" (corrected)");
+    }
+    if !causes.is_empty() {
+        let shown: Vec<String> = causes.iter().map(|cause| format!("[{cause}]")).collect();
+        head.push_str(" ← ");
+        head.push_str(&shown.join(" "));
+    }
+    format!("{head}: {}", shortened(&one_line(&fact.memory), chars_max))
+}

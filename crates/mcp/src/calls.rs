@@ -1,0 +1,37 @@
+//! The calls of fact memory that tools make: by gRPC from another process, or directly in the daemon.
+
+use amem_proto::answer::Refusal;
+use amem_proto::v1;
+
+/// The answer to a call, or why it is refused.
+pub type CallResult<T> = Result<T, Refusal>;
+
+macro_rules! memory_calls {
+    ($($(#[$doc:meta])* $call:ident $request:ident $response:ident;)*) => {
+        /// The calls, each as in FactService. A refusal with the code Unavailable means that no daemon answers.
+        pub trait MemoryCalls: Send + Sync {
+            $($(#[$doc])*
+            fn $call(
+                &self,
+                request: v1::$request,
+            ) -> impl Future<Output = CallResult<v1::$response>> + Send;)*
+        }
+    };
+}
+
+memory_calls! {
+    /// Stores memories.
+    add_facts AddFactsRequest AddFactsResponse;
+    /// Finds memories.
+    search_facts SearchFactsRequest SearchFactsResponse;
+    /// Reads a memory.
+    get_fact GetFactRequest GetFactResponse;
+    /// Lists memories.
+    list_facts ListFactsRequest ListFactsResponse;
+    /// Gives a memory a new text.
+    update_fact UpdateFactRequest UpdateFactResponse;
+    /// Ends a memory, or erases it.
+    delete_fact DeleteFactRequest DeleteFactResponse;
+    /// Reads the history of a memory.
+    get_fact_history GetFactHistoryRequest GetFactHistoryResponse;
+}

@@ -1,0 +1,35 @@
+//! Memory for agents over the Model Context Protocol: six tools, prompts and resources on fact memory.
+//!
+//! One handler serves both eras of the protocol, on stdio and by HTTP. It keeps nothing: each request opens the place
+//! that it is about (`MemorySource`) and makes calls of fact memory (`MemoryCalls`).
+//!
+//! Promises: answers are text of at most `limits::ANSWER_CHARS_MAX` characters; what a tool cannot do is a result with
+//! words that a model can act on; a memory of another project is neither shown nor changed.
+//! Not here: which project a folder is (`amem-project`), the network, how a daemon is started.
+
+#![forbid(unsafe_code)]
+
+pub mod limits;
+
+mod calls;
+mod place;
+
+mod answer;
+mod arguments;
+mod catalogue;
+mod memories;
+
+mod tools;
+
+mod brief;
+mod compat;
+mod prompts;
+mod resources;
+
+mod server;
+
+pub use calls::{CallResult, MemoryCalls};
+pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+pub use place::{MemoryPlace, ProjectName};
+pub use rmcp;
+pub use server::{MemoryServer, MemorySource, OpenMemory};

@@ -1,0 +1,42 @@
+//! Limits of tools and their answers.
+
+/// Characters of an answer; clients cut longer ones at about 12,000.
+pub const ANSWER_CHARS_MAX: usize = 8_000;
+/// Characters that count as one token of a budget.
+pub const CHARS_PER_TOKEN: usize = 4;
+/// Tokens of an answer for which a caller does not ask.
+pub const TOKENS_DEFAULT: u64 = 800;
+/// The least budget of an answer.
+pub const TOKENS_MIN: u64 = 100;
+/// The largest budget of an answer.
+pub const TOKENS_MAX: u64 = 8_000;
+/// Characters of one memory in a list; `recall` by ids shows more.
+pub const LINE_CHARS_MAX: usize = 700;
+/// Memories that a recall looks at.
+pub const HITS_MAX: u32 = 50;
+/// Ids of one call.
+pub const IDS_MAX: usize = 50;
+/// Bytes of a statement.
+pub const STATEMENT_BYTES_MAX: usize = 8 << 10;
+/// Reasons of which a line names the ids.
+pub const CAUSES_SHOWN: usize = 3;
+/// Depth of a tree of reasons or consequences.
+pub const TREE_DEPTH_MAX: usize = 6;
+/// Memories of a tree.
+pub const TREE_SIZE_MAX: usize = 60;
+/// Memories of a timeline.
+pub const TIMELINE_MAX: usize = 500;
+/// A pause after which another session begins.
+pub const SESSION_GAP_SECS: i64 = 4 * 3600;
+/// Hits below this score (0 to 1) do not answer a question.
+pub const SCORE_FLOOR: f32 = 0.12;
+/// Memories from this score on say nearly the same.
+pub const SCORE_CLOSE: f32 = 0.72;
+/// Tries of a write while other clients write as well.
+pub const WRITE_TRIES_MAX: u32 = 12;
+/// Tokens of the brief.
+pub const BRIEF_TOKENS: u64 = 600;
+/// Memories of each part of the brief.
+pub const BRIEF_ITEMS: usize = 5;
+/// Entities, observations and relations of a knowledge graph.
+pub const GRAPH_SIZE_MAX: usize = 20_000;

@@ -1,0 +1,224 @@
+//! The memories of a place: what all tools do with them.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use amem_format::Micros;
+use amem_proto::answer::{Code, Refusal, timestamp};
+use amem_proto::v1;
+use amem_query::time_phrase::Clock;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::answer::id_of;
+use crate::arguments::Words;
+use crate::calls::{CallResult, MemoryCalls};
+use crate::limits::{CAUSES_SHOWN, WRITE_TRIES_MAX};
+use crate::place::{MemoryPlace, Reach};
+
+/// The memories of a place, for one request.
+pub(crate) struct Memories<'a, C> {
+    pub(crate) calls: &'a C,
+    pub(crate) place: &'a MemoryPlace,
+    /// The client, for the author of commits.
+    pub(crate) agent: &'a str,
+}
+
+/// A memory as a request names it.
+pub(crate) enum AskedMemory {
+    Event(u64),
+    Id(String),
+}
+
+/// Reads an id: e43, [e43], 43, or a UUID.
+pub(crate) fn asked(text: &str) -> Words<AskedMemory> {
+    let id = text.trim().trim_matches(['[', ']']).trim();
+    if Uuid::try_parse(id).is_ok() {
+        return Ok(AskedMemory::Id(id.to_owned()));
+    }
+    let number = id.strip_prefix(['e', 'E']).unwrap_or(id);
+    let event = number.parse().map_err(|_| {
+        let shown: String = text.chars().take(40).collect();
+        format!("{shown:?} is no id of a memory: recall shows ids such as e43")
+    })?;
+    Ok(AskedMemory::Event(event))
+}
+
+/// A refusal of the daemon in words for a model.
+pub(crate) fn in_words(refusal: Refusal) -> String {
+    match (refusal.code, refusal.reason.as_ref()) {
+        (Code::Unavailable, _) => {
+            format!("memory is not available now ({refusal}); go on without it, nothing was stored")
+        }
+        (Code::NotFound, "UNKNOWN_BRAIN") => {
+            format!("{refusal}; `amemctl brain create` makes one")
+        }
+        (Code::Aborted, _) => format!("{refusal}; others write at the same time: try again"),
+        (Code::DeadlineExceeded, _) => format!("{refusal}; it may have been done: recall first"),
+        _ => refusal.to_string(),
+    }
+}
+
+/// The present.
+pub(crate) fn now() -> Micros {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Micros(since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    }))
+}
+
+/// The state of a memory at a time.
+pub(crate) fn as_of(time: Option<Micros>) -> Option<v1::AsOf> {
+    let moment = v1::as_of::Moment::Time(timestamp(time?));
+    Some(v1::AsOf {
+        moment: Some(moment),
+    })
+}
+
+impl<C: MemoryCalls> Memories<'_, C> {
+    pub(crate) fn clock(&self) -> Clock {
+        Clock::new(now(), self.place.zone.clone())
+    }
+
+    pub(crate) fn brain(&self) -> String {
+        self.place.brain.clone()
+    }
+
+    /// Author and id of a write.
+    pub(crate) fn options(&self) -> Option<v1::WriteOptions> {
+        Some(v1::WriteOptions {
+            agent: self.agent.chars().take(60).collect(),
+            request_id: Uuid::now_v7().to_string(),
+            ..v1::WriteOptions::default()
+        })
+    }
+
+    /// Writes, again while the memories of the scope keep changing.
+    pub(crate) async fn write<T, F: Future<Output = CallResult<T>>>(
+        &self,
+        mut call: impl FnMut() -> F,
+    ) -> CallResult<T> {
+        let mut tries = 1;
+        loop {
+            match call().await {
+                Err(refusal)
+                    if refusal.code == Code::Aborted
+                        && refusal.reason == "CONDITION"
+                        && tries < WRITE_TRIES_MAX =>
+                {
+                    // Writers that collide wait for different times.
+                    let spread = u64::from(Uuid::new_v4().as_bytes()[0]);
+                    tokio::time::sleep(Duration::from_millis(u64::from(tries) * spread / 16)).await;
+                    tries += 1;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The current version of a memory that is the project's or the user's; `None` if there is none here.
+    pub(crate) async fn find(
+        &self,
+        memory: &AskedMemory,
+        at: Option<Micros>,
+    ) -> CallResult<Option<v1::Fact>> {
+        let mut request = v1::GetFactRequest {
+            brain: self.brain(),
+            as_of: as_of(at),
+            ..v1::GetFactRequest::default()
+        };
+        match memory {
+            AskedMemory::Event(event) => request.event_id = Some(*event),
+            AskedMemory::Id(id) => request.id.clone_from(id),
+        }
+        match self.calls.get_fact(request).await {
+            Ok(answer) => Ok(answer
+                .fact
+                .filter(|fact| self.place.is_visible(fact.scope.as_ref()))),
+            Err(refusal) if refusal.code == Code::NotFound && refusal.reason != "UNKNOWN_BRAIN" => {
+                Ok(None)
+            }
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// The memory that a model names.
+    pub(crate) async fn named(&self, text: &str, at: Option<Micros>) -> Words<v1::Fact> {
+        let found = self.find(&asked(text)?, at).await.map_err(in_words)?;
+        found.ok_or_else(|| {
+            let id = text.trim().trim_matches(['[', ']']);
+            format!(
+                "there is no memory [{id}] in {}: it was forgotten, or never was; recall shows ids",
+                self.place.in_words()
+            )
+        })
+    }
+
+    /// The short ids of what a memory rests on, the first few.
+    pub(crate) async fn causes(&self, fact: &v1::Fact, at: Option<Micros>) -> Vec<String> {
+        let mut out = Vec::new();
+        for id in fact.because_ids.iter().take(CAUSES_SHOWN) {
+            // A reason that is gone is shown by `why`; here it is left out.
+            if let Ok(Some(cause)) = self.find(&AskedMemory::Id(id.clone()), at).await {
+                out.push(id_of(cause.event_id));
+            }
+        }
+        out
+    }
+
+    /// The memories in reach that match a condition, the newest versions first, up to a number.
+    pub(crate) async fn list(
+        &self,
+        reach: Reach,
+        and: Vec<Value>,
+        most: usize,
+        at: Option<Micros>,
+    ) -> Words<Vec<v1::Fact>> {
+        let filter_json = self.place.filter(reach, and)?;
+        self.list_by(filter_json, most, at).await
+    }
+
+    /// The same by a filter.
+    pub(crate) async fn list_by(
+        &self,
+        filter_json: String,
+        most: usize,
+        at: Option<Micros>,
+    ) -> Words<Vec<v1::Fact>> {
+        let (mut out, mut page_token) = (Vec::new(), String::new());
+        loop {
+            let request = v1::ListFactsRequest {
+                brain: self.brain(),
+                filter_json: filter_json.clone(),
+                page_size: u32::try_from(most.min(1_000)).unwrap_or(1_000),
+                page_token,
+                as_of: as_of(at),
+                ..v1::ListFactsRequest::default()
+            };
+            let page = self.calls.list_facts(request).await.map_err(in_words)?;
+            out.extend(page.facts.into_iter().filter(|fact| !fact.quarantined));
+            if out.len() >= most || page.next_page_token.is_empty() {
+                out.truncate(most);
+                return Ok(out);
+            }
+            page_token = page.next_page_token;
+        }
+    }
+
+    /// The memories that rest on one.
+    pub(crate) async fn resting_on(&self, id: &str, at: Option<Micros>) -> Words<Vec<v1::Fact>> {
+        let and = vec![json!({"because": id})];
+        self.list(Reach::All, and, crate::limits::TREE_SIZE_MAX, at)
+            .await
+    }
+
+    /// The scope of a new memory.
+    pub(crate) fn scope(&self, reach: Reach) -> Words<v1::Scope> {
+        let mut scope = v1::Scope::default();
+        match (reach, &self.place.project) {
+            (Reach::User, _) | (Reach::All, None) => scope.user = Some(self.place.user.clone()),
+            (_, Some(project)) => scope.app = Some(project.id.clone()),
+            (Reach::Project, None) => return Err(self.place.no_project()),
+        }
+        Ok(scope)
+    }
+}

@@ -1,0 +1,102 @@
+//! Whose memory a request is about: brain, project, user.
+
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+/// The project of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectName {
+    /// What new memories are stored under: the field `app` of their scope.
+    pub id: String,
+    /// Ids that it had before.
+    pub earlier_ids: Vec<String>,
+    /// How people call it.
+    pub label: String,
+}
+
+/// Where a request reads and writes.
+#[derive(Debug, Clone)]
+pub struct MemoryPlace {
+    /// The brain; the default of fact memory if empty.
+    pub brain: String,
+    /// The project; `None` where there is none.
+    pub project: Option<ProjectName>,
+    /// The user: the field `user` of the scope of memories that hold in every project.
+    pub user: String,
+    /// The zone of days and of times without an offset.
+    pub zone: TimeZone,
+}
+
+/// Which memories a request means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    Project,
+    User,
+    All,
+}
+
+impl MemoryPlace {
+    /// The brain's name, also if it is the default.
+    pub(crate) fn brain_name(&self) -> &str {
+        match self.brain.as_str() {
+            "" => "memories",
+            name => name,
+        }
+    }
+
+    /// The place in words, for "nothing known … in".
+    pub(crate) fn in_words(&self) -> String {
+        match &self.project {
+            Some(project) => format!("project {}", project.label),
+            None => format!("the memory of user {}", self.user),
+        }
+    }
+
+    fn project_ids(&self) -> Option<Vec<&str>> {
+        let project = self.project.as_ref()?;
+        let earlier = project.earlier_ids.iter().map(String::as_str);
+        Some(
+            std::iter::once(project.id.as_str())
+                .chain(earlier)
+                .collect(),
+        )
+    }
+
+    /// The filter of the memories in reach, and of a condition. A memory of the user has no project.
+    ///
+    /// # Errors
+    /// There is no project.
+    pub(crate) fn filter(&self, reach: Reach, and: Vec<Value>) -> Result<String, String> {
+        let user = json!({"AND": [
+            {"user_id": self.user},
+            {"field": "app_id", "operator": "eq", "value": null},
+        ]});
+        let project = self.project_ids().map(|ids| json!({"app_id": {"in": ids}}));
+        let reached = match (reach, project) {
+            (Reach::User, _) | (Reach::All, None) => user,
+            (Reach::Project, Some(project)) => project,
+            (Reach::All, Some(project)) => json!({"OR": [project, user]}),
+            (Reach::Project, None) => return Err(self.no_project()),
+        };
+        let mut all = vec![reached];
+        all.extend(and);
+        Ok(json!({"AND": all}).to_string())
+    }
+
+    pub(crate) fn no_project(&self) -> String {
+        "there is no project here, only what holds for the user: leave scope out, or say \"user\""
+            .to_owned()
+    }
+
+    /// True if a memory of this scope is the project's or the user's.
+    pub(crate) fn is_visible(&self, scope: Option<&amem_proto::v1::Scope>) -> bool {
+        let Some(scope) = scope else { return false };
+        match (&scope.app, &scope.user) {
+            (Some(app), _) => self
+                .project_ids()
+                .is_some_and(|ids| ids.contains(&app.as_str())),
+            (None, Some(user)) => *user == self.user,
+            (None, None) => false,
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! `forget`: memories end, or are erased.
+
+use amem_proto::v1;
+
+use crate::answer::{id_of, one_line, shortened};
+use crate::arguments::{Arguments, Words};
+use crate::calls::MemoryCalls;
+use crate::limits::IDS_MAX;
+use crate::memories::{AskedMemory, Memories, asked, in_words};
+
+pub(super) async fn run<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    mut arguments: Arguments<'_>,
+) -> Words<String> {
+    let ids = arguments.texts("ids")?;
+    let reason = arguments.text("reason")?.unwrap_or_default();
+    let erase = arguments.is_true("erase")?;
+    if ids.is_empty() || ids.len() > IDS_MAX {
+        return Err(format!(
+            "forget takes 1 to {IDS_MAX} ids, not {}",
+            ids.len()
+        ));
+    }
+    // All are looked up first: a wrong id changes nothing.
+    let mut facts: Vec<v1::Fact> = Vec::new();
+    for id in &ids {
+        let fact = memories.named(id, None).await?;
+        if let AskedMemory::Event(event) = asked(id)?
+            && event != fact.event_id
+        {
+            return Err(format!(
+                "[{}] was replaced by [{}]: {}; forget {} to end both",
+                id_of(event),
+                id_of(fact.event_id),
+                shortened(&one_line(&fact.memory), 200),
+                id_of(fact.event_id)
+            ));
+        }
+        if !facts.iter().any(|known| known.id == fact.id) {
+            facts.push(fact);
+        }
+    }
+    let mut lines = Vec::new();
+    for fact in &facts {
+        let request = v1::DeleteFactRequest {
+            brain: memories.brain(),
+            id: fact.id.clone(),
+            reason: reason.clone(),
+            erase,
+            options: memories.options(),
+            ..v1::DeleteFactRequest::default()
+        };
+        let done = memories
+            .write(|| memories.calls.delete_fact(request.clone()))
+            .await;
+        done.map_err(|refusal| match lines.len() {
+            0 => in_words(refusal),
+            count => format!("{}; {count} before it are done", in_words(refusal)),
+        })?;
+        let id = id_of(fact.event_id);
+        // What is erased is not repeated.
+        lines.push(match erase {
+            true => format!("erased [{id}], with its history"),
+            false => format!("forgot [{id}]: {}", shortened(&one_line(&fact.memory), 120)),
+        });
+    }
+    Ok(lines.join("\n"))
+}

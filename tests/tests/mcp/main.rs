@@ -1,0 +1,17 @@
+//! Memory of agents by MCP: the real `amemctl mcp` on pipes, and `/mcp` of the real daemon.
+
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod client;
+
+mod bad_input;
+mod compat;
+mod door;
+mod eras;
+mod processes;
+mod projects;
+mod tools;
