@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use amem_connect::{Client, ClientStatus, ConnectError, Places, Plan, Program, VARIABLES, status};
+use amem_connect::{
+    AgentClient, ClientStatus, ConnectPlan, Locations, Program, SettingsError, VARIABLES, status,
+};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -26,17 +28,17 @@ enum ClientName {
 }
 
 impl ClientName {
-    fn client(self) -> Client {
+    fn client(self) -> AgentClient {
         match self {
-            Self::ClaudeCode => Client::ClaudeCode,
-            Self::Codex => Client::Codex,
-            Self::Gemini => Client::Gemini,
-            Self::Copilot => Client::Copilot,
-            Self::Opencode => Client::Opencode,
-            Self::Cursor => Client::Cursor,
-            Self::Vscode => Client::Vscode,
-            Self::ClaudeDesktop => Client::ClaudeDesktop,
-            Self::Zed => Client::Zed,
+            Self::ClaudeCode => AgentClient::ClaudeCode,
+            Self::Codex => AgentClient::Codex,
+            Self::Gemini => AgentClient::Gemini,
+            Self::Copilot => AgentClient::Copilot,
+            Self::Opencode => AgentClient::Opencode,
+            Self::Cursor => AgentClient::Cursor,
+            Self::Vscode => AgentClient::Vscode,
+            Self::ClaudeDesktop => AgentClient::ClaudeDesktop,
+            Self::Zed => AgentClient::Zed,
         }
     }
 }
@@ -121,25 +123,25 @@ struct ClientOutput {
 
 impl ConnectArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let places = self.which.places()?;
+        let locations = self.which.locations()?;
         let program = program()?;
         if self.list {
-            return self.list(cx, &places, &program);
+            return self.list(cx, &locations, &program);
         }
-        let clients = self.which.named(&places, true)?;
-        let plan = Plan::connect(&places, &clients, &program).map_err(failure)?;
+        let clients = self.which.named(&locations, true)?;
+        let plan = ConnectPlan::connect(&locations, &clients, &program).map_err(failure)?;
         self.which.settle(cx, plan, &program, "connected already")
     }
 
     fn list(
         &self,
         cx: &mut CommandContext,
-        places: &Places,
+        locations: &Locations,
         program: &Program,
     ) -> Result<Exit, Failure> {
         let mut clients = Vec::new();
         for client in self.which.all() {
-            clients.push(match status(places, client, program) {
+            clients.push(match status(locations, client, program) {
                 Ok(status) => of_status(status),
                 Err(error) => ClientOutput {
                     client: client.name(),
@@ -197,19 +199,19 @@ fn write_list(output: &ListOutput, page: &mut TextPage) {
 
 impl DisconnectArgs {
     pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let places = self.which.places()?;
+        let locations = self.which.locations()?;
         let program = program()?;
-        let clients = self.which.named(&places, false)?;
-        let plan = Plan::disconnect(&places, &clients, &program).map_err(failure)?;
+        let clients = self.which.named(&locations, false)?;
+        let plan = ConnectPlan::disconnect(&locations, &clients, &program).map_err(failure)?;
         self.which.settle(cx, plan, &program, "not connected")
     }
 }
 
 impl WhichClients {
     /// The named clients, else all that have such settings.
-    fn all(&self) -> Vec<Client> {
+    fn all(&self) -> Vec<AgentClient> {
         if self.clients.is_empty() {
-            let clients = Client::ALL.into_iter();
+            let clients = AgentClient::ALL.into_iter();
             return clients
                 .filter(|client| !self.project || client.has_project())
                 .collect();
@@ -217,7 +219,11 @@ impl WhichClients {
         self.clients.iter().map(|name| name.client()).collect()
     }
 
-    fn named(&self, places: &Places, must_be_installed: bool) -> Result<Vec<Client>, Failure> {
+    fn named(
+        &self,
+        locations: &Locations,
+        must_be_installed: bool,
+    ) -> Result<Vec<AgentClient>, Failure> {
         if self.project
             && let Some(name) = self
                 .clients
@@ -232,7 +238,7 @@ impl WhichClients {
         }
         let mut clients = self.all();
         if self.clients.is_empty() && must_be_installed {
-            clients.retain(|client| client.is_installed(places));
+            clients.retain(|client| client.is_installed(locations));
             if clients.is_empty() {
                 return Err(Failure::new(
                     Exit::NotFound,
@@ -245,21 +251,21 @@ impl WhichClients {
         Ok(clients)
     }
 
-    fn places(&self) -> Result<Places, Failure> {
+    fn locations(&self) -> Result<Locations, Failure> {
         let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
         let home = home.map(PathBuf::from).ok_or_else(|| {
             let remedy = "set HOME to the folder of the user whose agents are meant";
             Failure::new(Exit::NotFound, "no_home", "HOME is not set", remedy)
         })?;
-        let mut places = Places::new(&home).map_err(failure)?;
+        let mut locations = Locations::new(&home).map_err(failure)?;
         for name in VARIABLES {
             if let Some(value) = std::env::var_os(name) {
-                places = places.with_variable(name, value).map_err(failure)?;
+                locations = locations.with_variable(name, value).map_err(failure)?;
             }
         }
-        places = places.with_search_path(search_path());
+        locations = locations.with_search_path(search_path());
         if !self.project {
-            return Ok(places);
+            return Ok(locations);
         }
         let here = std::env::current_dir().map_err(|e| Failure::io("find", Path::new("."), &e))?;
         let root = here.ancestors().find(|folder| folder.join(".git").exists());
@@ -270,14 +276,14 @@ impl WhichClients {
                 "run it in the folder of a project, or without --project",
             ));
         }
-        Ok(places.in_project(project))
+        Ok(locations.in_project(project))
     }
 
     /// Shows the plan, or writes it.
     fn settle(
         &self,
         cx: &mut CommandContext,
-        plan: Plan,
+        plan: ConnectPlan,
         program: &Program,
         nothing: &str,
     ) -> Result<Exit, Failure> {
@@ -355,49 +361,49 @@ fn program() -> Result<Program, Failure> {
     Ok(Program::new(running, false))
 }
 
-fn failure(error: ConnectError) -> Failure {
+fn failure(error: SettingsError) -> Failure {
     let message = error.to_string();
     let (exit, code, remedy) = match &error {
-        ConnectError::Io {
+        SettingsError::Io {
             action,
             path,
             source,
         } => return Failure::io(action, path, source),
-        ConnectError::MissingHome { .. } => (
+        SettingsError::MissingHome { .. } => (
             Exit::NotFound,
             "no_home",
             "set HOME to the folder of the user whose agents are meant",
         ),
-        ConnectError::RelativeFolder { .. } => {
+        SettingsError::RelativeFolder { .. } => {
             (Exit::Usage, "relative_folder", "give an absolute path")
         }
-        ConnectError::Syntax { .. } | ConnectError::Unexpected { .. } => (
+        SettingsError::Syntax { .. } | SettingsError::Unexpected { .. } => (
             Exit::Refused,
             "invalid_settings",
             "correct the file and repeat this; nothing was written",
         ),
-        ConnectError::NameTaken { .. } => (
+        SettingsError::NameTaken { .. } => (
             Exit::Refused,
             "name_taken",
             "rename that entry and repeat this; nothing was written",
         ),
-        ConnectError::NotText { .. } => (
+        SettingsError::NotText { .. } => (
             Exit::Refused,
             "not_text",
             "save the file as UTF-8 and repeat this; nothing was written",
         ),
-        ConnectError::TooLarge { .. } => (
+        SettingsError::TooLarge { .. } => (
             Exit::Refused,
             "too_large",
             "make the file smaller; nothing was written",
         ),
-        ConnectError::ForeignFile { .. } => (
+        SettingsError::ForeignFile { .. } => (
             Exit::Refused,
             "foreign_file",
             "rename the file and repeat this; nothing was written",
         ),
-        ConnectError::Changed { .. } => (Exit::Unavailable, "changed", "repeat this"),
-        ConnectError::Record { .. } => (
+        SettingsError::Changed { .. } => (Exit::Unavailable, "changed", "repeat this"),
+        SettingsError::Record { .. } => (
             Exit::Refused,
             "damaged_record",
             "remove that file; entries of amemctl are then known by what they say",

@@ -1,12 +1,12 @@
 //! The clients: their names, their files, and what belongs into each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::entry::{Entry, Role, Slot};
+use crate::entry::{Entry, EntryRole, EntrySlot};
 use crate::hook;
-use crate::places::Places;
+use crate::locations::Locations;
 use crate::program::Program;
 use crate::whole;
 
@@ -15,7 +15,7 @@ pub(crate) const ENTRY: &str = "amem";
 
 /// An agent, or an editor with one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Client {
+pub enum AgentClient {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
@@ -61,7 +61,7 @@ pub(crate) struct ClientFile {
     pub(crate) content: Content,
 }
 
-impl Client {
+impl AgentClient {
     /// Every client.
     pub const ALL: [Self; 9] = [
         Self::ClaudeCode,
@@ -104,26 +104,26 @@ impl Client {
     }
 
     /// Its folder of settings.
-    pub(crate) fn folder(self, places: &Places) -> PathBuf {
-        let config = || places.folder("XDG_CONFIG_HOME", ".config");
+    pub(crate) fn folder(self, locations: &Locations) -> PathBuf {
+        let config = || locations.folder("XDG_CONFIG_HOME", ".config");
         let of_app = |name: &str| {
-            if places.is_mac() {
-                places.home("Library/Application Support").join(name)
+            if locations.is_mac() {
+                locations.home("Library/Application Support").join(name)
             } else {
                 config().join(name)
             }
         };
         match self {
-            Self::ClaudeCode => places.folder("CLAUDE_CONFIG_DIR", ".claude"),
-            Self::Codex => places.folder("CODEX_HOME", ".codex"),
+            Self::ClaudeCode => locations.folder("CLAUDE_CONFIG_DIR", ".claude"),
+            Self::Codex => locations.folder("CODEX_HOME", ".codex"),
             // The variable replaces the home folder.
-            Self::Gemini => match places.variable("GEMINI_CLI_HOME") {
+            Self::Gemini => match locations.variable("GEMINI_CLI_HOME") {
                 Some(home) => home.join(".gemini"),
-                None => places.home(".gemini"),
+                None => locations.home(".gemini"),
             },
-            Self::Copilot => places.folder("COPILOT_HOME", ".copilot"),
+            Self::Copilot => locations.folder("COPILOT_HOME", ".copilot"),
             Self::Opencode => config().join("opencode"),
-            Self::Cursor => places.home(".cursor"),
+            Self::Cursor => locations.home(".cursor"),
             Self::Vscode => of_app("Code"),
             Self::ClaudeDesktop => of_app("Claude"),
             Self::Zed => config().join("zed"),
@@ -131,7 +131,7 @@ impl Client {
     }
 
     /// A folder of settings that the client does not use while a variable names another.
-    pub(crate) fn unused_folder(self, places: &Places) -> Option<(&'static str, PathBuf)> {
+    pub(crate) fn unused_folder(self, locations: &Locations) -> Option<(&'static str, PathBuf)> {
         let (variable, below) = match self {
             Self::ClaudeCode => ("CLAUDE_CONFIG_DIR", ".claude"),
             Self::Codex => ("CODEX_HOME", ".codex"),
@@ -139,13 +139,13 @@ impl Client {
             Self::Gemini => ("GEMINI_CLI_HOME", ".gemini"),
             _ => return None,
         };
-        places.variable(variable)?;
-        let unused = places.home(below);
-        (unused != self.folder(places) && unused.is_dir()).then_some((variable, unused))
+        locations.variable(variable)?;
+        let unused = locations.home(below);
+        (unused != self.folder(locations) && unused.is_dir()).then_some((variable, unused))
     }
 
     /// Whether the client seems to be installed: its folder, or its program.
-    pub fn is_installed(self, places: &Places) -> bool {
+    pub fn is_installed(self, locations: &Locations) -> bool {
         let programs: &[&str] = match self {
             Self::ClaudeCode => &["claude"],
             Self::Codex => &["codex"],
@@ -157,107 +157,95 @@ impl Client {
             Self::ClaudeDesktop => &["claude-desktop"],
             Self::Zed => &["zed", "zeditor"],
         };
-        self.folder(places).is_dir() || places.has_program(programs)
+        self.folder(locations).is_dir() || locations.has_program(programs)
     }
 
-    /// Its files, with the entries that belong into each.
-    pub(crate) fn files(self, places: &Places, program: &Program) -> Vec<ClientFile> {
-        let is_shared = places.project().is_some();
+    /// Its files, with the entries that belong into each: the server's first.
+    pub(crate) fn files(self, locations: &Locations, program: &Program) -> Vec<ClientFile> {
+        let is_shared = locations.project().is_some();
         let program = program.command(self.has_path(), is_shared);
         let server = self.server(&program);
         // Copilot runs the hooks of a project's Claude Code too: they find out themselves which client runs them.
         let is_named = !(self == Self::ClaudeCode && is_shared);
         let hooks = self.hook_entries(&program, is_named);
-        let json = |path: PathBuf, entries: Vec<Entry>| ClientFile {
-            path,
-            content: Content::Json(entries),
+        let folder = self.folder(locations);
+        let (at, hooks_at) = match locations.project() {
+            Some(project) => self.project_files(project),
+            None => self.user_files(locations, &folder),
         };
-        let folder = self.folder(places);
-        let project = places.project();
+        let server_content = match self {
+            Self::Codex => Content::Toml(server),
+            // One file has both.
+            Self::Gemini => Content::Json([server, hooks.clone()].concat()),
+            // The file of Claude Code, which Copilot reads too.
+            Self::Copilot if is_shared => Content::Json(Self::ClaudeCode.server(&program)),
+            _ => Content::Json(server),
+        };
+        let mut files = vec![ClientFile {
+            path: at,
+            content: server_content,
+        }];
+        if let Some(path) = hooks_at {
+            let content = match self {
+                Self::Opencode => Content::Whole(whole::opencode_plugin(&program)),
+                _ => Content::Json(hooks),
+            };
+            files.push(ClientFile { path, content });
+        }
+        // Rules of a user are in a database of Cursor.
+        if let (Self::Cursor, Some(project)) = (self, locations.project()) {
+            files.push(ClientFile {
+                path: project.join(".cursor/rules/amem.mdc"),
+                content: Content::Whole(whole::CURSOR_RULES.to_owned()),
+            });
+        }
+        files
+    }
+
+    /// The user's file of the server, and that of the hooks where it is another.
+    fn user_files(self, locations: &Locations, folder: &Path) -> (PathBuf, Option<PathBuf>) {
         match self {
-            Self::ClaudeCode => match project {
-                Some(project) => vec![
-                    json(project.join(".mcp.json"), server),
-                    json(project.join(".claude/settings.json"), hooks),
-                ],
-                None => {
-                    let state = match places.variable("CLAUDE_CONFIG_DIR") {
-                        Some(folder) => folder.join(".claude.json"),
-                        None => places.home(".claude.json"),
-                    };
-                    vec![
-                        json(state, server),
-                        json(folder.join("settings.json"), hooks),
-                    ]
-                }
-            },
-            Self::Codex => {
-                let folder = project.map_or(folder, |project| project.join(".codex"));
-                let mut files = vec![ClientFile {
-                    path: folder.join("config.toml"),
-                    content: Content::Toml(server),
-                }];
-                files.push(json(folder.join("hooks.json"), hooks));
-                files
-            }
-            Self::Gemini => {
-                let folder = project.map_or(folder, |project| project.join(".gemini"));
-                let entries = [server, hooks].concat();
-                vec![json(folder.join("settings.json"), entries)]
-            }
-            Self::Copilot => match project {
-                Some(project) => vec![
-                    // The file of Claude Code, which Copilot reads too.
-                    json(project.join(".mcp.json"), Self::ClaudeCode.server(&program)),
-                    json(project.join(".github/hooks/amem.json"), hooks),
-                ],
-                None => vec![
-                    json(folder.join("mcp-config.json"), server),
-                    json(folder.join("hooks/amem.json"), hooks),
-                ],
-            },
-            Self::Opencode => {
-                let (settings, plugins) = match project {
-                    Some(project) => (project.to_owned(), project.join(".opencode/plugins")),
-                    None => (folder.clone(), folder.join("plugins")),
+            Self::ClaudeCode => {
+                let state = match locations.variable("CLAUDE_CONFIG_DIR") {
+                    Some(folder) => folder.join(".claude.json"),
+                    None => locations.home(".claude.json"),
                 };
-                let names = ["opencode.jsonc", "opencode.json"];
-                let found = names.map(|name| settings.join(name));
-                let found = found.into_iter().find(|path| path.exists());
-                let settings = found.unwrap_or_else(|| settings.join("opencode.json"));
-                let plugin = ClientFile {
-                    path: plugins.join("amem.js"),
-                    content: Content::Whole(whole::opencode_plugin(&program)),
-                };
-                vec![json(settings, server), plugin]
+                (state, Some(folder.join("settings.json")))
             }
-            Self::Cursor => {
-                let folder = project.map_or(folder, |project| project.join(".cursor"));
-                let mut files = vec![
-                    json(folder.join("mcp.json"), server),
-                    json(folder.join("hooks.json"), hooks),
-                ];
-                // Rules of a user are in a database of Cursor.
-                if project.is_some() {
-                    files.push(ClientFile {
-                        path: folder.join("rules/amem.mdc"),
-                        content: Content::Whole(whole::CURSOR_RULES.to_owned()),
-                    });
-                }
-                files
-            }
-            Self::Vscode => {
-                let path = match project {
-                    Some(project) => project.join(".vscode/mcp.json"),
-                    None => folder.join("User/mcp.json"),
-                };
-                vec![json(path, server)]
-            }
-            Self::ClaudeDesktop => vec![json(folder.join("claude_desktop_config.json"), server)],
-            Self::Zed => {
-                let folder = project.map_or(folder, |project| project.join(".zed"));
-                vec![json(folder.join("settings.json"), server)]
-            }
+            Self::Codex => (folder.join("config.toml"), Some(folder.join("hooks.json"))),
+            Self::Gemini => (folder.join("settings.json"), None),
+            Self::Copilot => (
+                folder.join("mcp-config.json"),
+                Some(folder.join("hooks/amem.json")),
+            ),
+            Self::Opencode => (
+                opencode_settings(folder),
+                Some(folder.join("plugins/amem.js")),
+            ),
+            Self::Cursor => (folder.join("mcp.json"), Some(folder.join("hooks.json"))),
+            Self::Vscode => (folder.join("User/mcp.json"), None),
+            Self::ClaudeDesktop => (folder.join("claude_desktop_config.json"), None),
+            Self::Zed => (folder.join("settings.json"), None),
+        }
+    }
+
+    /// The same of a project.
+    fn project_files(self, project: &Path) -> (PathBuf, Option<PathBuf>) {
+        let both = |server: &str, hooks: &str| (project.join(server), Some(project.join(hooks)));
+        match self {
+            Self::ClaudeCode => both(".mcp.json", ".claude/settings.json"),
+            Self::Codex => both(".codex/config.toml", ".codex/hooks.json"),
+            Self::Gemini => (project.join(".gemini/settings.json"), None),
+            Self::Copilot => both(".mcp.json", ".github/hooks/amem.json"),
+            Self::Opencode => (
+                opencode_settings(project),
+                Some(project.join(".opencode/plugins/amem.js")),
+            ),
+            Self::Cursor => both(".cursor/mcp.json", ".cursor/hooks.json"),
+            Self::Vscode => (project.join(".vscode/mcp.json"), None),
+            // It has none; the command line refuses it.
+            Self::ClaudeDesktop => (project.join("claude_desktop_config.json"), None),
+            Self::Zed => (project.join(".zed/settings.json"), None),
         }
     }
 
@@ -265,9 +253,9 @@ impl Client {
         let (path, value) = self.server_value(program);
         vec![Entry {
             path: vec![path],
-            slot: Slot::Member(ENTRY.to_owned()),
+            slot: EntrySlot::Member(ENTRY.to_owned()),
             value,
-            role: Role::Server,
+            role: EntryRole::Server,
         }]
     }
 
@@ -297,18 +285,26 @@ impl Client {
         if matches!(self, Self::Copilot | Self::Cursor) {
             entries.push(Entry {
                 path: Vec::new(),
-                slot: Slot::Default("version".to_owned()),
+                slot: EntrySlot::Default("version".to_owned()),
                 value: json!(1),
-                role: Role::Frame,
+                role: EntryRole::Frame,
             });
         }
         let hooks = hook::hooks(self, program, is_named);
         entries.extend(hooks.into_iter().map(|(event, value)| Entry {
             path: vec!["hooks", event],
-            slot: Slot::Element,
+            slot: EntrySlot::Element,
             value,
-            role: Role::Hook,
+            role: EntryRole::Hook,
         }));
         entries
     }
+}
+
+/// The settings that are there, else those that opencode creates.
+fn opencode_settings(folder: &Path) -> PathBuf {
+    let names = ["opencode.jsonc", "opencode.json"];
+    let found = names.map(|name| folder.join(name));
+    let mut found = found.into_iter().filter(|path| path.exists());
+    found.next().unwrap_or_else(|| folder.join("opencode.json"))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::error::{ConnectError, FILE_BYTES_MAX};
+use crate::error::{FILE_BYTES_MAX, SettingsError};
 
 /// Symbolic links that are followed; a longer chain is a circle.
 const LINKS_MAX: usize = 40;
@@ -20,25 +20,25 @@ const PRIVATE_MODE: u32 = 0o600;
 const SHARED_MODE: u32 = 0o644;
 
 /// The text of a file; `None` if there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, ConnectError> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, SettingsError> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(e) if is_missing(&e) => return Ok(None),
-        Err(e) => return Err(ConnectError::io("open", path, e)),
+        Err(e) => return Err(SettingsError::io("open", path, e)),
     };
     let meta = file.metadata();
-    let bytes = meta.map_err(|e| ConnectError::io("read", path, e))?.len();
+    let bytes = meta.map_err(|e| SettingsError::io("read", path, e))?.len();
     let mut read = Vec::new();
     let done = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut read);
-    done.map_err(|e| ConnectError::io("read", path, e))?;
+    done.map_err(|e| SettingsError::io("read", path, e))?;
     if read.len() as u64 > FILE_BYTES_MAX {
-        return Err(ConnectError::TooLarge {
+        return Err(SettingsError::TooLarge {
             path: path.to_owned(),
             bytes: bytes.max(FILE_BYTES_MAX + 1),
             max: FILE_BYTES_MAX,
         });
     }
-    let text = String::from_utf8(read).map_err(|_| ConnectError::NotText {
+    let text = String::from_utf8(read).map_err(|_| SettingsError::NotText {
         path: path.to_owned(),
     })?;
     Ok(Some(text))
@@ -52,7 +52,7 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// The file that a path leads to, through symbolic links; it need not exist.
-pub(crate) fn target(path: &Path) -> Result<PathBuf, ConnectError> {
+pub(crate) fn target(path: &Path) -> Result<PathBuf, SettingsError> {
     let mut at = path.to_owned();
     for _ in 0..LINKS_MAX {
         let Ok(next) = fs::read_link(&at) else {
@@ -64,25 +64,25 @@ pub(crate) fn target(path: &Path) -> Result<PathBuf, ConnectError> {
         };
     }
     let circle = io::Error::other("too many symbolic links");
-    Err(ConnectError::io("follow", path, circle))
+    Err(SettingsError::io("follow", path, circle))
 }
 
 /// A new text beside its file, not yet in its place.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedFile {
     temporary: NamedTempFile,
     target: PathBuf,
 }
 
-impl Prepared {
+impl PreparedFile {
     /// Writes the text durably under a temporary name, in the file's folder, which must exist.
-    pub(crate) fn new(path: &Path, text: &str, is_shared: bool) -> Result<Self, ConnectError> {
+    pub(crate) fn new(path: &Path, text: &str, is_shared: bool) -> Result<Self, SettingsError> {
         let target = target(path)?;
         let folder = folder_of(&target);
         let mut how = Builder::new();
         let made = how.prefix(".amemctl-").suffix(".tmp").tempfile_in(&folder);
-        let mut temporary = made.map_err(|e| ConnectError::io("write to", &folder, e))?;
-        let failed = |e| ConnectError::io("write", &target, e);
+        let mut temporary = made.map_err(|e| SettingsError::io("write to", &folder, e))?;
+        let failed = |e| SettingsError::io("write", &target, e);
         let mode = match fs::metadata(&target) {
             Ok(meta) => {
                 // A rename would replace a file that its owner made read-only.
@@ -108,23 +108,23 @@ impl Prepared {
     }
 
     /// Puts it in its place.
-    pub(crate) fn publish(self) -> Result<(), ConnectError> {
+    pub(crate) fn publish(self) -> Result<(), SettingsError> {
         let Self { temporary, target } = self;
         let done = temporary.persist(&target);
-        done.map_err(|e| ConnectError::io("replace", &target, e.error))?;
+        done.map_err(|e| SettingsError::io("replace", &target, e.error))?;
         sync_folder(&folder_of(&target))
     }
 }
 
 /// Removes a file, durably.
-pub(crate) fn remove(path: &Path) -> Result<(), ConnectError> {
-    fs::remove_file(path).map_err(|e| ConnectError::io("remove", path, e))?;
+pub(crate) fn remove(path: &Path) -> Result<(), SettingsError> {
+    fs::remove_file(path).map_err(|e| SettingsError::io("remove", path, e))?;
     sync_folder(&folder_of(path))
 }
 
-fn sync_folder(folder: &Path) -> Result<(), ConnectError> {
+fn sync_folder(folder: &Path) -> Result<(), SettingsError> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|e| ConnectError::io("sync", folder, e))
+    synced.map_err(|e| SettingsError::io("sync", folder, e))
 }
 
 pub(crate) fn folder_of(path: &Path) -> PathBuf {
@@ -138,11 +138,11 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 pub(crate) fn create_folders(
     folder: &Path,
     created: &mut Vec<PathBuf>,
-) -> Result<(), ConnectError> {
+) -> Result<(), SettingsError> {
     let missing = folder.ancestors().take_while(|path| !path.exists());
     let missing: Vec<_> = missing.collect();
     for path in missing.into_iter().rev() {
-        fs::create_dir(path).map_err(|e| ConnectError::io("create", path, e))?;
+        fs::create_dir(path).map_err(|e| SettingsError::io("create", path, e))?;
         created.push(path.to_owned());
     }
     Ok(())

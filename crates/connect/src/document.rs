@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::client::Content;
-use crate::entry::{Entry, EntryState, Role, Slot};
-use crate::error::ConnectError;
+use crate::entry::{Entry, EntryRole, EntrySlot, EntryState};
+use crate::error::SettingsError;
 use crate::fault::Fault;
 use crate::jsonc::{self, JsonText};
 use crate::record::Insertion;
@@ -16,20 +16,20 @@ use crate::whole;
 
 /// A new text, and where the insertions stand in it.
 #[derive(Debug)]
-pub(crate) struct Written {
+pub(crate) struct EditedText {
     pub(crate) text: String,
     pub(crate) spans: Spans,
 }
 
 /// The state of the servers and of the hooks of a file; `None` if none belong into it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct FileState {
+pub(crate) struct ContentState {
     pub(crate) server: Option<EntryState>,
     pub(crate) hooks: Option<EntryState>,
     is_whole_missing: bool,
 }
 
-impl FileState {
+impl ContentState {
     pub(crate) fn is_satisfied(self) -> bool {
         let mut states = [self.server, self.hooks].into_iter().flatten();
         !self.is_whole_missing && states.all(EntryState::is_satisfied)
@@ -53,7 +53,7 @@ pub(crate) fn state(
     path: &Path,
     text: Option<&str>,
     content: &Content,
-) -> Result<FileState, ConnectError> {
+) -> Result<ContentState, SettingsError> {
     let text = text.unwrap_or_default();
     let (entries, value) = match content {
         Content::Json(entries) => (entries, json_value(path, text)?),
@@ -65,29 +65,29 @@ pub(crate) fn state(
                 text if whole::is_ours(text) => EntryState::Outdated,
                 _ => EntryState::Foreign,
             };
-            return Ok(FileState {
+            return Ok(ContentState {
                 hooks: Some(state),
-                ..FileState::default()
+                ..ContentState::default()
             });
         }
     };
-    let of = |role: Role| {
+    let of = |role: EntryRole| {
         let entries = entries.iter().filter(|entry| entry.role == role);
         least(entries.map(|entry| entry.state(&value)))
     };
-    Ok(FileState {
-        server: of(Role::Server),
-        hooks: of(Role::Hook),
-        is_whole_missing: of(Role::Frame).is_some_and(|state| !state.is_satisfied()),
+    Ok(ContentState {
+        server: of(EntryRole::Server),
+        hooks: of(EntryRole::Hook),
+        is_whole_missing: of(EntryRole::Frame).is_some_and(|state| !state.is_satisfied()),
     })
 }
 
-fn json_value(path: &Path, text: &str) -> Result<Value, ConnectError> {
+fn json_value(path: &Path, text: &str) -> Result<Value, SettingsError> {
     let parsed = JsonText::parse(text).map_err(|fault| fault.in_file(path, text))?;
     Ok(parsed.value())
 }
 
-pub(crate) fn toml_value(path: &Path, text: &str) -> Result<Value, ConnectError> {
+pub(crate) fn toml_value(path: &Path, text: &str) -> Result<Value, SettingsError> {
     let parsed = TomlText::parse(text).map_err(|fault| fault.in_file(path, text))?;
     Ok(parsed.value())
 }
@@ -97,16 +97,16 @@ pub(crate) fn with(
     path: &Path,
     text: Option<&str>,
     content: &Content,
-) -> Result<Written, ConnectError> {
+) -> Result<EditedText, SettingsError> {
     let before = text.unwrap_or_default();
     let in_file = |fault: Fault| fault.in_file(path, before);
     if let Content::Whole(wanted) = content {
         if !before.is_empty() {
-            return Err(ConnectError::ForeignFile {
+            return Err(SettingsError::ForeignFile {
                 path: path.to_owned(),
             });
         }
-        return Ok(Written {
+        return Ok(EditedText {
             spans: vec![(0, wanted.len())],
             text: wanted.clone(),
         });
@@ -134,16 +134,16 @@ pub(crate) fn with(
         let fault = Fault::syntax(0, "an entry cannot be added to this layout; add it by hand");
         return Err(in_file(fault));
     }
-    Ok(Written {
+    Ok(EditedText {
         spans: grown.spans().clone(),
         text: grown.text().to_owned(),
     })
 }
 
-fn taken(content: &Content, text: &str, entry: &Entry) -> Result<Fault, ConnectError> {
+fn taken(content: &Content, text: &str, entry: &Entry) -> Result<Fault, SettingsError> {
     let name = match &entry.slot {
-        Slot::Member(name) | Slot::Default(name) => name.as_str(),
-        Slot::Element => "",
+        EntrySlot::Member(name) | EntrySlot::Default(name) => name.as_str(),
+        EntrySlot::Element => "",
     };
     let path = [&entry.path[..], &[name]].concat();
     let at = match content {
@@ -162,7 +162,7 @@ pub(crate) fn without(
     text: &str,
     content: &Content,
     recorded: Option<&Insertion>,
-) -> Result<Option<String>, ConnectError> {
+) -> Result<Option<String>, SettingsError> {
     let created = recorded.is_some_and(|recorded| recorded.created);
     if let Some(before) = recorded.and_then(|recorded| recorded.undo(text)) {
         return Ok(Some(before).filter(|before| !(created && before.is_empty())));
@@ -198,7 +198,7 @@ pub(crate) fn without(
 }
 
 /// Whether a text has nothing but what a client requires around entries.
-fn is_frame(path: &Path, text: &str, content: &Content) -> Result<bool, ConnectError> {
+fn is_frame(path: &Path, text: &str, content: &Content) -> Result<bool, SettingsError> {
     let value = match content {
         Content::Toml(_) => toml_value(path, text)?,
         _ => json_value(path, text)?,
@@ -207,7 +207,7 @@ fn is_frame(path: &Path, text: &str, content: &Content) -> Result<bool, ConnectE
         content
             .entries()
             .iter()
-            .any(|entry| entry.path.is_empty() && entry.slot == Slot::Default(name.clone()))
+            .any(|entry| entry.path.is_empty() && entry.slot == EntrySlot::Default(name.clone()))
     };
     let has_comment = text.contains("//") || text.contains("/*") || text.contains('#');
     let is_bare = value.is_null() || value.as_object().is_some_and(|o| o.keys().all(is_default));

@@ -11,7 +11,7 @@ pub(crate) const PROGRAM: &str = "amemctl";
 
 /// Where a value belongs below a path of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum EntrySlot {
     /// A member of an object, by name.
     Member(String),
     /// One more element of an array.
@@ -23,14 +23,14 @@ pub(crate) enum Slot {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) path: Vec<&'static str>,
-    pub(crate) slot: Slot,
+    pub(crate) slot: EntrySlot,
     pub(crate) value: Value,
-    pub(crate) role: Role,
+    pub(crate) role: EntryRole,
 }
 
 /// What an entry is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum EntryRole {
     Server,
     Hook,
     /// What the client requires beside the others.
@@ -62,11 +62,11 @@ impl Entry {
             return EntryState::Missing;
         };
         match &self.slot {
-            Slot::Default(name) => match parent.get(name) {
+            EntrySlot::Default(name) => match parent.get(name) {
                 Some(_) => EntryState::Current,
                 None => EntryState::Missing,
             },
-            Slot::Member(name) => match parent.get(name) {
+            EntrySlot::Member(name) => match parent.get(name) {
                 Some(value) if *value == self.value => EntryState::Current,
                 Some(value) if self.is_written_by_us(value) => EntryState::Outdated,
                 Some(value) if runs_amemctl(value) => EntryState::ByHand,
@@ -80,7 +80,7 @@ impl Entry {
                     }
                 }
             },
-            Slot::Element => {
+            EntrySlot::Element => {
                 let elements = parent.as_array().map(Vec::as_slice).unwrap_or_default();
                 let running = elements.iter().filter(|value| runs_amemctl(value)).count();
                 let ours = elements.iter().filter(|v| self.is_written_by_us(v));
@@ -99,12 +99,12 @@ impl Entry {
     pub(crate) fn find_ours(&self, document: &Value) -> Option<usize> {
         let parent = self.parent(document)?;
         match &self.slot {
-            Slot::Default(_) => None,
-            Slot::Member(name) => {
+            EntrySlot::Default(_) => None,
+            EntrySlot::Member(name) => {
                 let value = parent.get(name)?;
                 self.is_written_by_us(value).then_some(0)
             }
-            Slot::Element => {
+            EntrySlot::Element => {
                 let mut elements = parent.as_array()?.iter();
                 elements.position(|value| self.is_written_by_us(value))
             }

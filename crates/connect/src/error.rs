@@ -8,7 +8,7 @@ pub const FILE_BYTES_MAX: u64 = 32 << 20;
 
 /// Why nothing was written.
 #[derive(Debug, thiserror::Error)]
-pub enum ConnectError {
+pub enum SettingsError {
     /// The home folder does not exist.
     #[error("the home folder {} does not exist", .path.display())]
     MissingHome {
@@ -109,7 +109,7 @@ pub enum ConnectError {
     },
 }
 
-impl ConnectError {
+impl SettingsError {
     pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         Self::Io {
             action,

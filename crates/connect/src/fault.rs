@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::ConnectError;
+use crate::error::SettingsError;
 
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -51,7 +51,7 @@ impl Fault {
         }
     }
 
-    pub(crate) fn in_file(self, path: &Path, text: &str) -> ConnectError {
+    pub(crate) fn in_file(self, path: &Path, text: &str) -> SettingsError {
         let path = path.to_owned();
         let mut at = self.at.min(text.len());
         while !text.is_char_boundary(at) {
@@ -62,20 +62,20 @@ impl Fault {
         let last = before.rsplit('\n').next().unwrap_or_default();
         let column = last.trim_start_matches('\u{feff}').chars().count() + 1;
         match self.kind {
-            FaultKind::Syntax(why) => ConnectError::Syntax {
+            FaultKind::Syntax(why) => SettingsError::Syntax {
                 path,
                 line,
                 column,
                 why,
             },
-            FaultKind::Unexpected(key, expected) => ConnectError::Unexpected {
+            FaultKind::Unexpected(key, expected) => SettingsError::Unexpected {
                 path,
                 line,
                 column,
                 key,
                 expected,
             },
-            FaultKind::Taken(key) => ConnectError::NameTaken {
+            FaultKind::Taken(key) => SettingsError::NameTaken {
                 path,
                 line,
                 column,

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::client::{Client, ENTRY};
+use crate::client::{AgentClient, ENTRY};
 use crate::entry::{PROGRAM, is_program};
 use crate::program::quoted;
 
@@ -16,7 +16,6 @@ pub(crate) struct Hook {
     /// The moment, for clients that name their hooks.
     name: &'static str,
     claude: &'static str,
-    copilot: &'static str,
     gemini: &'static str,
     cursor: &'static str,
 }
@@ -27,7 +26,6 @@ const HOOKS: [Hook; 5] = [
         timeout_secs: 5,
         name: "amem-start",
         claude: "SessionStart",
-        copilot: "sessionStart",
         gemini: "SessionStart",
         cursor: "sessionStart",
     },
@@ -35,7 +33,6 @@ const HOOKS: [Hook; 5] = [
         timeout_secs: 5,
         name: "amem-prompt",
         claude: "UserPromptSubmit",
-        copilot: "userPromptSubmitted",
         gemini: "BeforeAgent",
         cursor: "beforeSubmitPrompt",
     },
@@ -43,7 +40,6 @@ const HOOKS: [Hook; 5] = [
         timeout_secs: 5,
         name: "amem-compaction",
         claude: "PreCompact",
-        copilot: "preCompact",
         gemini: "PreCompress",
         cursor: "preCompact",
     },
@@ -51,7 +47,6 @@ const HOOKS: [Hook; 5] = [
         timeout_secs: 5,
         name: "amem-answer",
         claude: "Stop",
-        copilot: "agentStop",
         gemini: "AfterAgent",
         cursor: "stop",
     },
@@ -59,7 +54,6 @@ const HOOKS: [Hook; 5] = [
         timeout_secs: 3,
         name: "amem-end",
         claude: "SessionEnd",
-        copilot: "sessionEnd",
         gemini: "SessionEnd",
         cursor: "sessionEnd",
     },
@@ -68,22 +62,26 @@ const HOOKS: [Hook; 5] = [
 /// The events of a client with what its settings have for each. Without hooks for clients that have none.
 ///
 /// `is_named` is false in a plugin that several clients load: amemctl then finds out which one runs it.
-pub(crate) fn hooks(client: Client, program: &str, is_named: bool) -> Vec<(&'static str, Value)> {
+pub(crate) fn hooks(
+    client: AgentClient,
+    program: &str,
+    is_named: bool,
+) -> Vec<(&'static str, Value)> {
     let of_one = |hook: &Hook| {
         let event = match client {
-            Client::ClaudeCode | Client::Codex => hook.claude,
-            Client::Copilot => hook.copilot,
-            Client::Gemini => hook.gemini,
-            Client::Cursor => hook.cursor,
+            // Copilot has names of its own, and sends the same fields as Claude Code to those of Claude Code.
+            AgentClient::ClaudeCode | AgentClient::Codex | AgentClient::Copilot => hook.claude,
+            AgentClient::Gemini => hook.gemini,
+            AgentClient::Cursor => hook.cursor,
             _ => return None,
         };
         let command = command(client, program, is_named, event);
         let secs = hook.timeout_secs;
         let value = match client {
-            Client::Copilot => json!({"type": "command", "bash": command, "timeoutSec": secs}),
-            Client::Cursor => json!({"command": command, "timeout": secs}),
+            AgentClient::Copilot => json!({"type": "command", "bash": command, "timeoutSec": secs}),
+            AgentClient::Cursor => json!({"command": command, "timeout": secs}),
             // Gemini counts milliseconds.
-            Client::Gemini => json!({"hooks": [
+            AgentClient::Gemini => json!({"hooks": [
                 {"type": "command", "name": hook.name, "command": command, "timeout": secs * 1000}
             ]}),
             _ => json!({"hooks": [{"type": "command", "command": command, "timeout": secs}]}),
@@ -93,7 +91,7 @@ pub(crate) fn hooks(client: Client, program: &str, is_named: bool) -> Vec<(&'sta
     HOOKS.iter().filter_map(of_one).collect()
 }
 
-fn command(client: Client, program: &str, is_named: bool, event: &str) -> String {
+fn command(client: AgentClient, program: &str, is_named: bool, event: &str) -> String {
     let program = quoted(program);
     let client = if is_named {
         format!("--client {} ", client.name())
@@ -119,39 +117,39 @@ pub(crate) fn hook_arguments(command: &str) -> Option<&str> {
 
 /// What the plugins in `deploy/agents` have in common with connect: files below it, and keys with their values.
 pub fn deployed() -> Vec<(&'static str, Value)> {
-    let events = |client: Client, is_named: bool| {
+    let events = |client: AgentClient, is_named: bool| {
         let mut events = Map::new();
         for (event, value) in hooks(client, PROGRAM, is_named) {
             events.insert(event.to_owned(), Value::from(vec![value]));
         }
         Value::Object(events)
     };
-    let server = |client: Client, name: &str| {
+    let server = |client: AgentClient, name: &str| {
         let (key, value) = client.server_value(PROGRAM);
         json!({key: {name: value}})
     };
     vec![
         (
             "marketplace/amem/hooks/hooks.json",
-            json!({"hooks": events(Client::ClaudeCode, false)}),
+            json!({"hooks": events(AgentClient::ClaudeCode, false)}),
         ),
         // The name of the plugin is part of the server's name already. All three clients take an entry without a type.
         (
             "marketplace/amem/.mcp.json",
-            server(Client::Cursor, "memory"),
+            server(AgentClient::Cursor, "memory"),
         ),
         (
             "gemini/hooks/hooks.json",
-            json!({"hooks": events(Client::Gemini, true)}),
+            json!({"hooks": events(AgentClient::Gemini, true)}),
         ),
         (
             "gemini/gemini-extension.json",
-            server(Client::Gemini, ENTRY),
+            server(AgentClient::Gemini, ENTRY),
         ),
         (
             "cursor/hooks.json",
-            json!({"version": 1, "hooks": events(Client::Cursor, true)}),
+            json!({"version": 1, "hooks": events(AgentClient::Cursor, true)}),
         ),
-        ("cursor/mcp.json", server(Client::Cursor, ENTRY)),
+        ("cursor/mcp.json", server(AgentClient::Cursor, ENTRY)),
     ]
 }

@@ -11,23 +11,23 @@ use jsonc_parser::tokens::Token;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-use crate::entry::Slot;
+use crate::entry::EntrySlot;
 use crate::fault::Fault;
 use crate::splice::GrowingText;
-use crate::style::Style;
+use crate::style::LayoutStyle;
 
 const BOM: &str = "\u{feff}";
 
 /// A parsed text: its value, and where its parts stand.
 #[derive(Debug)]
 pub(crate) struct JsonText {
-    root: Option<Node>,
+    root: Option<JsonNode>,
     tokens: Vec<Mark>,
 }
 
 /// A value with its place in the text.
 #[derive(Debug)]
-struct Node {
+struct JsonNode {
     start: usize,
     end: usize,
     kind: NodeKind,
@@ -35,16 +35,16 @@ struct Node {
 
 #[derive(Debug)]
 enum NodeKind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
+    Object(Vec<JsonMember>),
+    Array(Vec<JsonNode>),
     Scalar(Value),
 }
 
 #[derive(Debug)]
-struct Member {
+struct JsonMember {
     start: usize,
     name: String,
-    value: Node,
+    value: JsonNode,
 }
 
 /// A token: only commas and comments are of interest.
@@ -106,7 +106,7 @@ impl JsonText {
 
     /// The value of the text; null if it has none. Of a key that stands twice, the last one counts, as for clients.
     pub(crate) fn value(&self) -> Value {
-        self.root.as_ref().map_or(Value::Null, Node::value)
+        self.root.as_ref().map_or(Value::Null, JsonNode::value)
     }
 
     /// Where the value at a path begins.
@@ -150,11 +150,11 @@ impl JsonText {
     }
 }
 
-fn node(value: &AstValue<'_>, bom: usize) -> Node {
+fn node(value: &AstValue<'_>, bom: usize) -> JsonNode {
     let range = value.range();
     let kind = match value {
         AstValue::Object(object) => {
-            let members = object.properties.iter().map(|property| Member {
+            let members = object.properties.iter().map(|property| JsonMember {
                 start: bom + property.range.start,
                 name: match &property.name {
                     ObjectPropName::String(name) => name.value.to_string(),
@@ -175,21 +175,21 @@ fn node(value: &AstValue<'_>, bom: usize) -> Node {
         AstValue::BooleanLit(boolean) => NodeKind::Scalar(Value::Bool(boolean.value)),
         AstValue::NullKeyword(_) => NodeKind::Scalar(Value::Null),
     };
-    Node {
+    JsonNode {
         start: bom + range.start,
         end: bom + range.end,
         kind,
     }
 }
 
-impl Node {
+impl JsonNode {
     fn value(&self) -> Value {
         match &self.kind {
             NodeKind::Object(members) => {
                 let members = members.iter().map(|m| (m.name.clone(), m.value.value()));
                 Value::Object(members.collect::<Map<_, _>>())
             }
-            NodeKind::Array(elements) => elements.iter().map(Node::value).collect(),
+            NodeKind::Array(elements) => elements.iter().map(JsonNode::value).collect(),
             NodeKind::Scalar(value) => value.clone(),
         }
     }
@@ -203,7 +203,7 @@ impl Node {
         }
     }
 
-    fn member(&self, name: &str) -> Result<Option<&Member>, Fault> {
+    fn member(&self, name: &str) -> Result<Option<&JsonMember>, Fault> {
         let NodeKind::Object(members) = &self.kind else {
             return Ok(None);
         };
@@ -220,11 +220,11 @@ impl Node {
 pub(crate) fn add(
     text: &mut GrowingText,
     path: &[&str],
-    slot: &Slot,
+    slot: &EntrySlot,
     value: &Value,
 ) -> Result<(), Fault> {
     let json = JsonText::parse(text.text())?;
-    let style = Style::of(text.text());
+    let style = LayoutStyle::of(text.text());
     let Some(root) = &json.root else {
         add_root(text, &style, &nested(path, slot, value));
         return Ok(());
@@ -243,25 +243,27 @@ pub(crate) fn add(
         }
     }
     match (slot, &node.kind) {
-        (Slot::Member(name) | Slot::Default(name), NodeKind::Object(_)) => {
+        (EntrySlot::Member(name) | EntrySlot::Default(name), NodeKind::Object(_)) => {
             add_child(text, &json, &style, node, Some(name), value)
         }
-        (Slot::Element, NodeKind::Array(_)) => add_child(text, &json, &style, node, None, value),
-        (Slot::Element, _) => Err(Fault::unexpected(node.start, path, "an array")),
+        (EntrySlot::Element, NodeKind::Array(_)) => {
+            add_child(text, &json, &style, node, None, value)
+        }
+        (EntrySlot::Element, _) => Err(Fault::unexpected(node.start, path, "an array")),
         _ => Err(Fault::unexpected(node.start, path, "an object")),
     }
 }
 
 /// The value with the objects and the array around it.
-fn nested(path: &[&str], slot: &Slot, value: &Value) -> Value {
+fn nested(path: &[&str], slot: &EntrySlot, value: &Value) -> Value {
     let object = |name: &str, value: Value| {
         let mut map = Map::new();
         map.insert(name.to_owned(), value);
         Value::Object(map)
     };
     let inner = match slot {
-        Slot::Member(name) | Slot::Default(name) => object(name, value.clone()),
-        Slot::Element => Value::Array(vec![value.clone()]),
+        EntrySlot::Member(name) | EntrySlot::Default(name) => object(name, value.clone()),
+        EntrySlot::Element => Value::Array(vec![value.clone()]),
     };
     path.iter()
         .rev()
@@ -269,7 +271,7 @@ fn nested(path: &[&str], slot: &Slot, value: &Value) -> Value {
 }
 
 /// A text without a value: empty, or comments alone.
-fn add_root(text: &mut GrowingText, style: &Style, value: &Value) {
+fn add_root(text: &mut GrowingText, style: &LayoutStyle, value: &Value) {
     let nl = style.newline;
     let front = match text.text() {
         "" | BOM => "",
@@ -284,14 +286,14 @@ fn add_root(text: &mut GrowingText, style: &Style, value: &Value) {
 fn add_child(
     text: &mut GrowingText,
     json: &JsonText,
-    style: &Style,
-    parent: &Node,
+    style: &LayoutStyle,
+    parent: &JsonNode,
     name: Option<&str>,
     value: &Value,
 ) -> Result<(), Fault> {
     let whole = text.text();
     let (open, close) = (parent.start, parent.end - 1);
-    let outer = Style::indentation(whole, open);
+    let outer = LayoutStyle::indentation(whole, open);
     let children = parent.children();
     let name = name.map(|name| style.key(name)).unwrap_or_default();
     let has_lines = whole[open..close].contains('\n');
@@ -300,7 +302,7 @@ fn add_child(
         let anchor = comma.map_or(last, |comma| comma.end);
         let tail = json.tail(whole, anchor, close);
         let mut more = if has_lines {
-            let indent = Style::own_indentation(whole, first)
+            let indent = LayoutStyle::own_indentation(whole, first)
                 .unwrap_or_else(|| format!("{outer}{}", style.unit));
             format!(
                 "{}{indent}{name}{}",
@@ -341,16 +343,23 @@ fn add_child(
 /// The text without the child at a slot below a path; objects and arrays that become empty go with it.
 ///
 /// `index` is that of an element; a member is found by its name.
-pub(crate) fn cut(text: &str, path: &[&str], slot: &Slot, index: usize) -> Result<String, Fault> {
+pub(crate) fn cut(
+    text: &str,
+    path: &[&str],
+    slot: &EntrySlot,
+    index: usize,
+) -> Result<String, Fault> {
     let json = JsonText::parse(text)?;
     let Some(parent) = json.root.as_ref().and_then(|root| at_path(root, path)) else {
         return Ok(text.to_owned());
     };
     let at = match (slot, &parent.kind) {
-        (Slot::Member(name) | Slot::Default(name), NodeKind::Object(members)) => {
+        (EntrySlot::Member(name) | EntrySlot::Default(name), NodeKind::Object(members)) => {
             members.iter().rposition(|member| member.name == *name)
         }
-        (Slot::Element, NodeKind::Array(elements)) => Some(index).filter(|at| *at < elements.len()),
+        (EntrySlot::Element, NodeKind::Array(elements)) => {
+            Some(index).filter(|at| *at < elements.len())
+        }
         _ => None,
     };
     let Some(at) = at else {
@@ -367,12 +376,12 @@ pub(crate) fn cut(text: &str, path: &[&str], slot: &Slot, index: usize) -> Resul
         parent.children().is_empty() && !json.has_comment_between(start, parent.end)
     });
     if is_empty {
-        return cut(&out, above, &Slot::Member((*name).to_owned()), 0);
+        return cut(&out, above, &EntrySlot::Member((*name).to_owned()), 0);
     }
     Ok(out)
 }
 
-fn at_path<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
+fn at_path<'a>(root: &'a JsonNode, path: &[&str]) -> Option<&'a JsonNode> {
     path.iter().try_fold(root, |node, key| {
         let NodeKind::Object(members) = &node.kind else {
             return None;
@@ -382,7 +391,7 @@ fn at_path<'a>(root: &'a Node, path: &[&str]) -> Option<&'a Node> {
     })
 }
 
-fn cut_child(text: &str, json: &JsonText, parent: &Node, at: usize) -> String {
+fn cut_child(text: &str, json: &JsonText, parent: &JsonNode, at: usize) -> String {
     let children = parent.children();
     let (start, end) = children[at];
     let (open, close) = (parent.start, parent.end - 1);

@@ -4,21 +4,21 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::client::{Client, ClientFile, Content};
+use crate::client::{AgentClient, ClientFile, Content};
 use crate::diff::diff;
-use crate::disk::{self, Prepared};
+use crate::disk::{self, PreparedFile};
 use crate::document;
 use crate::entry::EntryState;
-use crate::error::ConnectError;
-use crate::places::Places;
+use crate::error::SettingsError;
+use crate::locations::Locations;
 use crate::plugin;
 use crate::program::Program;
 use crate::record::{Insertion, Record};
 
 /// Changes of files, worked out and not yet written.
 #[derive(Debug)]
-pub struct Plan {
-    changes: Vec<FileChange>,
+pub struct ConnectPlan {
+    changes: Vec<SettingsChange>,
     notes: Vec<String>,
     record: Record,
     record_path: PathBuf,
@@ -27,17 +27,17 @@ pub struct Plan {
 
 /// One file: its text now, and as it should be. `None` is no file.
 #[derive(Debug)]
-pub struct FileChange {
-    client: Client,
+pub struct SettingsChange {
+    client: AgentClient,
     path: PathBuf,
     before: Option<String>,
     after: Option<String>,
     insertion: Option<Insertion>,
 }
 
-impl FileChange {
+impl SettingsChange {
     /// The client that reads the file.
-    pub fn client(&self) -> Client {
+    pub fn client(&self) -> AgentClient {
         self.client
     }
 
@@ -62,33 +62,33 @@ impl FileChange {
     }
 }
 
-impl Plan {
+impl ConnectPlan {
     /// Plans to connect clients. A client whose plugin is installed gets no entries: the plugin has them.
     pub fn connect(
-        places: &Places,
-        clients: &[Client],
+        locations: &Locations,
+        clients: &[AgentClient],
         program: &Program,
-    ) -> Result<Self, ConnectError> {
-        let mut plan = Self::new(places)?;
+    ) -> Result<Self, SettingsError> {
+        let mut plan = Self::new(locations)?;
         for &client in clients {
-            if let Some((variable, folder)) = client.unused_folder(places) {
+            if let Some((variable, folder)) = client.unused_folder(locations) {
                 let folder = folder.display();
                 plan.notes.push(format!(
                     "{}: {variable} is set, so {folder} is not used and stays as it is",
                     client.name()
                 ));
             }
-            if plugin::is_installed(client, places)? {
+            if plugin::is_installed(client, locations)? {
                 plan.notes.push(format!(
                     "{}: the plugin is installed and brings server and hooks; no entries are needed",
                     client.name()
                 ));
-                plan.take_back(places, client, program)?;
+                plan.take_back(locations, client, program)?;
                 continue;
             }
-            let files = files(places, client, program)?;
+            let files = files(locations, client, program)?;
             let has_hooks_of_user =
-                places.project().is_some() && user_has_hooks(places, client, program)?;
+                locations.project().is_some() && user_has_hooks(locations, client, program)?;
             if has_hooks_of_user {
                 plan.notes.push(format!(
                     "{}: the hooks are in your own settings, so the project gets none",
@@ -98,7 +98,7 @@ impl Plan {
             for file in files {
                 let is_for_hooks = |file: &ClientFile| {
                     let state = document::state(&file.path, None, &file.content)?;
-                    Ok::<_, ConnectError>(state.server.is_none())
+                    Ok::<_, SettingsError>(state.server.is_none())
                 };
                 if has_hooks_of_user && is_for_hooks(&file)? {
                     continue;
@@ -111,21 +111,22 @@ impl Plan {
                 plan.add(client, &file)?;
             }
         }
-        plan.join_hooks_of_project(places, program)?;
+        plan.join_hooks_of_project(locations, program)?;
         Ok(plan)
     }
 
     /// Copilot runs the hooks in a project's `.claude/settings.json` too: with them it gets none of its own.
     fn join_hooks_of_project(
         &mut self,
-        places: &Places,
+        locations: &Locations,
         program: &Program,
-    ) -> Result<(), ConnectError> {
-        if places.project().is_none() {
+    ) -> Result<(), SettingsError> {
+        if locations.project().is_none() {
             return Ok(());
         }
-        let of = |client: Client| client.files(places, program).into_iter().nth(1);
-        let (Some(claude), Some(copilot)) = (of(Client::ClaudeCode), of(Client::Copilot)) else {
+        let of = |client: AgentClient| client.files(locations, program).into_iter().nth(1);
+        let (Some(claude), Some(copilot)) = (of(AgentClient::ClaudeCode), of(AgentClient::Copilot))
+        else {
             return Ok(());
         };
         let text = self.text(&claude.path)?;
@@ -133,7 +134,7 @@ impl Plan {
         if !state.hooks.is_some_and(EntryState::is_satisfied) {
             return Ok(());
         }
-        if self.take_back_file(Client::Copilot, copilot)? {
+        if self.take_back_file(AgentClient::Copilot, copilot)? {
             self.notes.push(format!(
                 "copilot: it runs the hooks in {} too, so it needs none of its own",
                 claude.path.display()
@@ -144,31 +145,31 @@ impl Plan {
 
     /// Plans to take back what connect wrote. Entries that were written by hand stay, with a note.
     pub fn disconnect(
-        places: &Places,
-        clients: &[Client],
+        locations: &Locations,
+        clients: &[AgentClient],
         program: &Program,
-    ) -> Result<Self, ConnectError> {
-        let mut plan = Self::new(places)?;
+    ) -> Result<Self, SettingsError> {
+        let mut plan = Self::new(locations)?;
         for &client in clients {
-            plan.take_back(places, client, program)?;
+            plan.take_back(locations, client, program)?;
         }
         Ok(plan)
     }
 
-    fn new(places: &Places) -> Result<Self, ConnectError> {
-        let record_path = places.record();
+    fn new(locations: &Locations) -> Result<Self, SettingsError> {
+        let record_path = locations.record();
         let text = disk::read(&record_path)?;
         Ok(Self {
             changes: Vec::new(),
             notes: Vec::new(),
             record: Record::parse(&record_path, text.as_deref())?,
             record_path,
-            is_shared: places.project().is_some(),
+            is_shared: locations.project().is_some(),
         })
     }
 
     /// The files that would be written.
-    pub fn changes(&self) -> &[FileChange] {
+    pub fn changes(&self) -> &[SettingsChange] {
         &self.changes
     }
 
@@ -178,7 +179,7 @@ impl Plan {
     }
 
     /// The text of a file, as an earlier change of this plan leaves it.
-    fn text(&self, path: &Path) -> Result<Option<String>, ConnectError> {
+    fn text(&self, path: &Path) -> Result<Option<String>, SettingsError> {
         let planned = self.changes.iter().rev().find(|change| change.path == path);
         match planned {
             Some(change) => Ok(change.after.clone()),
@@ -186,7 +187,7 @@ impl Plan {
         }
     }
 
-    fn add(&mut self, client: Client, file: &ClientFile) -> Result<(), ConnectError> {
+    fn add(&mut self, client: AgentClient, file: &ClientFile) -> Result<(), SettingsError> {
         let before = self.text(&file.path)?;
         let state = document::state(&file.path, before.as_deref(), &file.content)?;
         if state.is_satisfied() {
@@ -206,7 +207,7 @@ impl Plan {
         }
         let written = document::with(&file.path, bare.as_deref(), &file.content)?;
         let insertion = Insertion::new(&written.text, &written.spans, bare.is_none());
-        self.push(FileChange {
+        self.push(SettingsChange {
             client,
             path: file.path.clone(),
             before,
@@ -218,18 +219,22 @@ impl Plan {
 
     fn take_back(
         &mut self,
-        places: &Places,
-        client: Client,
+        locations: &Locations,
+        client: AgentClient,
         program: &Program,
-    ) -> Result<(), ConnectError> {
-        for file in all_files(places, client, program) {
+    ) -> Result<(), SettingsError> {
+        for file in all_files(locations, client, program) {
             self.take_back_file(client, file)?;
         }
         Ok(())
     }
 
     /// Whether there was something to take back.
-    fn take_back_file(&mut self, client: Client, file: ClientFile) -> Result<bool, ConnectError> {
+    fn take_back_file(
+        &mut self,
+        client: AgentClient,
+        file: ClientFile,
+    ) -> Result<bool, SettingsError> {
         let Some(before) = self.text(&file.path)? else {
             return Ok(false);
         };
@@ -245,7 +250,7 @@ impl Plan {
         if after.as_ref() == Some(&before) {
             return Ok(false);
         }
-        self.push(FileChange {
+        self.push(SettingsChange {
             client,
             path: file.path,
             before: Some(before),
@@ -256,7 +261,7 @@ impl Plan {
     }
 
     /// Joins the changes of one file.
-    fn push(&mut self, mut change: FileChange) {
+    fn push(&mut self, mut change: SettingsChange) {
         let earlier = self.changes.iter().position(|c| c.path == change.path);
         if let Some(earlier) = earlier {
             let earlier = self.changes.remove(earlier);
@@ -267,7 +272,12 @@ impl Plan {
         }
     }
 
-    fn tell_by_hand(&mut self, client: Client, file: &ClientFile, state: document::FileState) {
+    fn tell_by_hand(
+        &mut self,
+        client: AgentClient,
+        file: &ClientFile,
+        state: document::ContentState,
+    ) {
         let is_by_hand = |state: Option<EntryState>| state == Some(EntryState::ByHand);
         let what = match (is_by_hand(state.server), is_by_hand(state.hooks)) {
             (true, true) => "server and hooks of amemctl were",
@@ -284,7 +294,7 @@ impl Plan {
     }
 
     /// Writes every file, each at once: first beside its place, then into it.
-    pub fn write(mut self) -> Result<(), ConnectError> {
+    pub fn write(mut self) -> Result<(), SettingsError> {
         if self.changes.is_empty() {
             return Ok(());
         }
@@ -307,7 +317,7 @@ impl Plan {
         Ok(())
     }
 
-    fn prepare(&mut self, created: &mut Vec<PathBuf>) -> Result<PreparedFiles, ConnectError> {
+    fn prepare(&mut self, created: &mut Vec<PathBuf>) -> Result<PreparedFiles, SettingsError> {
         let mut files = Vec::new();
         for change in &self.changes {
             let Some(text) = &change.after else {
@@ -316,11 +326,11 @@ impl Plan {
             };
             let target = disk::target(&change.path)?;
             disk::create_folders(&disk::folder_of(&target), created)?;
-            files.push(Some(Prepared::new(&change.path, text, self.is_shared)?));
+            files.push(Some(PreparedFile::new(&change.path, text, self.is_shared)?));
         }
         for change in &self.changes {
             if disk::read(&change.path)? != change.before {
-                return Err(ConnectError::Changed {
+                return Err(SettingsError::Changed {
                     path: change.path.clone(),
                 });
             }
@@ -335,16 +345,16 @@ impl Plan {
         let path = &self.record_path;
         disk::create_folders(&disk::folder_of(path), created)?;
         self.record.add_folders(created);
-        let text = self.record.text().map_err(|e| ConnectError::Record {
+        let text = self.record.text().map_err(|e| SettingsError::Record {
             path: path.clone(),
             why: e.to_string(),
         })?;
-        let record = Some(Prepared::new(path, &text, false)?);
+        let record = Some(PreparedFile::new(path, &text, false)?);
         Ok(PreparedFiles { record, files })
     }
 
     /// The last entry is gone: the record goes too.
-    fn remove_record(&self) -> Result<(), ConnectError> {
+    fn remove_record(&self) -> Result<(), SettingsError> {
         if disk::read(&self.record_path)?.is_some() {
             disk::remove(&self.record_path)?;
         }
@@ -355,18 +365,18 @@ impl Plan {
 /// Every file beside its place; `None` for files to be removed.
 #[derive(Debug)]
 struct PreparedFiles {
-    record: Option<Prepared>,
-    files: Vec<Option<Prepared>>,
+    record: Option<PreparedFile>,
+    files: Vec<Option<PreparedFile>>,
 }
 
 /// The files of a client. Codex warns about hooks in two files of a folder, so they follow those that are there.
 fn files(
-    places: &Places,
-    client: Client,
+    locations: &Locations,
+    client: AgentClient,
     program: &Program,
-) -> Result<Vec<ClientFile>, ConnectError> {
-    let mut files = client.files(places, program);
-    if client != Client::Codex {
+) -> Result<Vec<ClientFile>, SettingsError> {
+    let mut files = client.files(locations, program);
+    if client != AgentClient::Codex {
         return Ok(files);
     }
     let [config, hooks] = &mut files[..] else {
@@ -386,9 +396,9 @@ fn files(
 }
 
 /// Every file that may have entries.
-fn all_files(places: &Places, client: Client, program: &Program) -> Vec<ClientFile> {
-    let mut files = client.files(places, program);
-    if client == Client::Codex
+fn all_files(locations: &Locations, client: AgentClient, program: &Program) -> Vec<ClientFile> {
+    let mut files = client.files(locations, program);
+    if client == AgentClient::Codex
         && let [config, hooks] = &mut files[..]
     {
         let all = [config.content.entries(), hooks.content.entries()].concat();
@@ -401,7 +411,7 @@ fn without_hooks(file: ClientFile) -> ClientFile {
     let keep = |entries: Vec<crate::entry::Entry>| {
         let entries = entries.into_iter();
         entries
-            .filter(|e| e.role == crate::entry::Role::Server)
+            .filter(|e| e.role == crate::entry::EntryRole::Server)
             .collect()
     };
     let content = match file.content {
@@ -414,11 +424,11 @@ fn without_hooks(file: ClientFile) -> ClientFile {
 
 /// Whether the settings of the user have the hooks.
 fn user_has_hooks(
-    places: &Places,
-    client: Client,
+    locations: &Locations,
+    client: AgentClient,
     program: &Program,
-) -> Result<bool, ConnectError> {
-    let user = places.of_user();
+) -> Result<bool, SettingsError> {
+    let user = locations.of_user();
     for file in files(&user, client, program)? {
         let text = disk::read(&file.path)?;
         let state = document::state(&file.path, text.as_deref(), &file.content)?;
@@ -436,7 +446,7 @@ fn user_has_hooks(
 #[derive(Debug)]
 pub struct ClientStatus {
     /// The client.
-    pub client: Client,
+    pub client: AgentClient,
     /// Whether it seems to be installed.
     pub installed: bool,
     /// Whether it reaches the memory: "yes", "no", "outdated", "by hand", "plugin", "another program".
@@ -449,20 +459,20 @@ pub struct ClientStatus {
 
 /// Looks at a client's files, and changes none.
 pub fn status(
-    places: &Places,
-    client: Client,
+    locations: &Locations,
+    client: AgentClient,
     program: &Program,
-) -> Result<ClientStatus, ConnectError> {
+) -> Result<ClientStatus, SettingsError> {
     let mut status = ClientStatus {
         client,
-        installed: client.is_installed(places),
+        installed: client.is_installed(locations),
         server: "no",
         hooks: "none",
         files: Vec::new(),
     };
-    let is_plugin = plugin::is_installed(client, places)?;
+    let is_plugin = plugin::is_installed(client, locations)?;
     let (mut servers, mut hooks) = (Vec::new(), Vec::new());
-    for file in files(places, client, program)? {
+    for file in files(locations, client, program)? {
         let text = disk::read(&file.path)?;
         let state = document::state(&file.path, text.as_deref(), &file.content)?;
         servers.extend(state.server);

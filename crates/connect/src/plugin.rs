@@ -2,20 +2,23 @@
 
 use serde_json::Value;
 
-use crate::client::{Client, ENTRY};
+use crate::client::{AgentClient, ENTRY};
 use crate::disk;
 use crate::document::toml_value;
-use crate::error::ConnectError;
+use crate::error::SettingsError;
 use crate::jsonc::JsonText;
-use crate::places::Places;
+use crate::locations::Locations;
 
 /// Whether the client has the plugin, enabled.
-pub(crate) fn is_installed(client: Client, places: &Places) -> Result<bool, ConnectError> {
-    let folder = client.folder(places);
+pub(crate) fn is_installed(
+    client: AgentClient,
+    locations: &Locations,
+) -> Result<bool, SettingsError> {
+    let folder = client.folder(locations);
     match client {
-        Client::ClaudeCode => {
+        AgentClient::ClaudeCode => {
             let mut files = vec![folder.join("settings.json")];
-            if let Some(project) = places.project() {
+            if let Some(project) = locations.project() {
                 files.push(project.join(".claude/settings.json"));
                 files.push(project.join(".claude/settings.local.json"));
             }
@@ -28,18 +31,18 @@ pub(crate) fn is_installed(client: Client, places: &Places) -> Result<bool, Conn
             }
             Ok(false)
         }
-        Client::Codex => {
+        AgentClient::Codex => {
             let path = folder.join("config.toml");
             let text = disk::read(&path)?.unwrap_or_default();
             Ok(is_enabled(&toml_value(&path, &text)?["plugins"]))
         }
-        Client::Copilot => {
+        AgentClient::Copilot => {
             let path = folder.join("settings.json");
             let text = disk::read(&path)?.unwrap_or_default();
             let parsed = JsonText::parse(&text).map_err(|f| f.in_file(&path, &text))?;
             Ok(is_enabled(&parsed.value()["enabledPlugins"]))
         }
-        Client::Gemini => {
+        AgentClient::Gemini => {
             let manifest = folder
                 .join("extensions")
                 .join(ENTRY)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::error::ConnectError;
+use crate::error::SettingsError;
 use crate::splice::{Spans, without};
 
 const VERSION: u32 = 1;
@@ -54,8 +54,8 @@ fn hash(text: &str) -> String {
 }
 
 impl Record {
-    pub(crate) fn parse(path: &Path, text: Option<&str>) -> Result<Self, ConnectError> {
-        let damaged = |why: String| ConnectError::Record {
+    pub(crate) fn parse(path: &Path, text: Option<&str>) -> Result<Self, SettingsError> {
+        let damaged = |why: String| SettingsError::Record {
             path: path.to_owned(),
             why,
         };

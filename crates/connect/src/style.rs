@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Style {
+pub(crate) struct LayoutStyle {
     /// The first line end of the text.
     pub(crate) newline: &'static str,
     /// One step of indentation.
@@ -13,7 +13,7 @@ pub(crate) struct Style {
     is_spaced: bool,
 }
 
-impl Style {
+impl LayoutStyle {
     pub(crate) fn of(text: &str) -> Self {
         let newline = match text.find('\n') {
             Some(at) if text[..at].ends_with('\r') => "\r\n",

@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Array, Document, InlineTable, Item, Table, TableLike, Value as TomlValue};
 
-use crate::entry::Slot;
+use crate::entry::EntrySlot;
 use crate::fault::Fault;
 use crate::splice::GrowingText;
 
@@ -82,7 +82,7 @@ fn of_value(value: &TomlValue) -> Value {
 pub(crate) fn add(
     text: &mut GrowingText,
     path: &[&str],
-    slot: &Slot,
+    slot: &EntrySlot,
     value: &Value,
 ) -> Result<(), Fault> {
     let toml = TomlText::parse(text.text())?;
@@ -93,8 +93,8 @@ pub(crate) fn add(
             None => {
                 if let Item::Value(TomlValue::InlineTable(table)) = item {
                     let value = match slot {
-                        Slot::Element => Value::Array(vec![value.clone()]),
-                        Slot::Member(name) | Slot::Default(name) => {
+                        EntrySlot::Element => Value::Array(vec![value.clone()]),
+                        EntrySlot::Member(name) | EntrySlot::Default(name) => {
                             Value::Object(Map::from_iter([(name.clone(), value.clone())]))
                         }
                     };
@@ -114,26 +114,26 @@ pub(crate) fn add(
         }
     }
     match (slot, item) {
-        (Slot::Element, Item::ArrayOfTables(_)) | (Slot::Member(_), Item::Table(_)) => {
+        (EntrySlot::Element, Item::ArrayOfTables(_)) | (EntrySlot::Member(_), Item::Table(_)) => {
             append(text, path, slot, value);
             Ok(())
         }
-        (Slot::Member(name), Item::Value(TomlValue::InlineTable(table))) => {
+        (EntrySlot::Member(name), Item::Value(TomlValue::InlineTable(table))) => {
             add_inline(text, &toml, table, name, value)
         }
-        (Slot::Element, Item::Value(TomlValue::Array(array))) => {
+        (EntrySlot::Element, Item::Value(TomlValue::Array(array))) => {
             let children = array_children(&toml, array);
             let range = toml.range(array.span());
             add_between(text, range, &children, &inline(value), "");
             Ok(())
         }
-        (Slot::Element, _) => Err(Fault::unexpected(toml.offset(path), path, "an array")),
+        (EntrySlot::Element, _) => Err(Fault::unexpected(toml.offset(path), path, "an array")),
         _ => Err(Fault::unexpected(toml.offset(path), path, "a table")),
     }
 }
 
 /// A table of its own at the end of the text.
-fn append(text: &mut GrowingText, path: &[&str], slot: &Slot, value: &Value) {
+fn append(text: &mut GrowingText, path: &[&str], slot: &EntrySlot, value: &Value) {
     let whole = text.text();
     let nl = match whole.find('\n') {
         Some(at) if whole[..at].ends_with('\r') => "\r\n",
@@ -148,8 +148,10 @@ fn append(text: &mut GrowingText, path: &[&str], slot: &Slot, value: &Value) {
     }
     let name = path.join(".");
     match slot {
-        Slot::Member(key) | Slot::Default(key) => block.push_str(&format!("[{name}.{key}]{nl}")),
-        Slot::Element => block.push_str(&format!("[[{name}]]{nl}")),
+        EntrySlot::Member(key) | EntrySlot::Default(key) => {
+            block.push_str(&format!("[{name}.{key}]{nl}"))
+        }
+        EntrySlot::Element => block.push_str(&format!("[[{name}]]{nl}")),
     }
     for (key, value) in value.as_object().into_iter().flatten() {
         block.push_str(&format!("{key} = {}{nl}", inline(value)));
@@ -237,7 +239,12 @@ fn inline(value: &Value) -> String {
 }
 
 /// The text without the child at a slot below a path. A text that has it as dotted keys is returned as it is.
-pub(crate) fn cut(text: &str, path: &[&str], slot: &Slot, index: usize) -> Result<String, Fault> {
+pub(crate) fn cut(
+    text: &str,
+    path: &[&str],
+    slot: &EntrySlot,
+    index: usize,
+) -> Result<String, Fault> {
     let toml = TomlText::parse(text)?;
     let mut item = toml.document.as_item();
     for key in path {
@@ -247,19 +254,19 @@ pub(crate) fn cut(text: &str, path: &[&str], slot: &Slot, index: usize) -> Resul
         }
     }
     let out = match (slot, item) {
-        (Slot::Member(name), Item::Table(table)) => match table.get(name) {
+        (EntrySlot::Member(name), Item::Table(table)) => match table.get(name) {
             Some(Item::Table(child)) if !child.is_dotted() => cut_table(text, &toml, child),
             _ => None,
         },
-        (Slot::Element, Item::ArrayOfTables(tables)) => tables
+        (EntrySlot::Element, Item::ArrayOfTables(tables)) => tables
             .get(index)
             .and_then(|table| cut_table(text, &toml, table)),
-        (Slot::Member(name), Item::Value(TomlValue::InlineTable(table))) => {
+        (EntrySlot::Member(name), Item::Value(TomlValue::InlineTable(table))) => {
             let at = table.iter().position(|(key, _)| key == name);
             let children = table_children(&toml, table);
             at.and_then(|at| cut_between(text, toml.range(table.span())?, &children, at))
         }
-        (Slot::Element, Item::Value(TomlValue::Array(array))) => {
+        (EntrySlot::Element, Item::Value(TomlValue::Array(array))) => {
             let children = array_children(&toml, array);
             let range = toml.range(array.span());
             range.and_then(|range| cut_between(text, range, &children, index))

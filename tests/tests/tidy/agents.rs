@@ -90,7 +90,7 @@ fn the_skill_and_the_bundle_name_the_tools_of_the_server() {
 #[test]
 fn agents_md_has_a_row_for_each_client() {
     let page = file("docs/agents.md").text;
-    for client in amem_connect::Client::ALL {
+    for client in amem_connect::AgentClient::ALL {
         let row = format!("\n| `{}` |", client.name());
         assert!(page.contains(&row), "docs/agents.md: {}", client.name());
     }

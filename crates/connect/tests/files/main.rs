@@ -4,115 +4,115 @@
 mod random;
 mod rig;
 
-use amem_connect::{Client, ConnectError, Places, Plan};
+use amem_connect::{AgentClient, ConnectPlan, Locations, SettingsError};
 use rig::Rig;
 
 /// Texts in JSON, with the file that they stand in.
-const JSON: [(Client, &str, &str); 27] = [
-    (Client::ClaudeCode, ".claude.json", ""),
-    (Client::ClaudeCode, ".claude.json", "\n"),
-    (Client::ClaudeCode, ".claude.json", "{}"),
-    (Client::ClaudeCode, ".claude.json", "{}\n"),
-    (Client::ClaudeCode, ".claude.json", "{\n}\n"),
-    (Client::ClaudeCode, ".claude.json", "{ }"),
-    (Client::ClaudeCode, ".claude.json", "\u{feff}{}\r\n"),
+const JSON: [(AgentClient, &str, &str); 27] = [
+    (AgentClient::ClaudeCode, ".claude.json", ""),
+    (AgentClient::ClaudeCode, ".claude.json", "\n"),
+    (AgentClient::ClaudeCode, ".claude.json", "{}"),
+    (AgentClient::ClaudeCode, ".claude.json", "{}\n"),
+    (AgentClient::ClaudeCode, ".claude.json", "{\n}\n"),
+    (AgentClient::ClaudeCode, ".claude.json", "{ }"),
+    (AgentClient::ClaudeCode, ".claude.json", "\u{feff}{}\r\n"),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude.json",
         r#"{"numStartups":3,"mcpServers":{},"userID":"x"}"#,
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude.json",
         r#"{"numStartups":3,"mcpServers":{"git":{"command":"git-mcp"}},"userID":"x"}"#,
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude.json",
         r#"{"numStartups": 3, "userID": "x"}"#,
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude.json",
         "{\n  \"numStartups\": 3,\n  \"mcpServers\": {\n    \"git\": {\n      \"command\": \"git-mcp\"\n    }\n  },\n  \"big\": 12345678901234567890123,\n  \"e\": 1e400\n}\n",
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude/settings.json",
         "{\n\t\"model\": \"opus\",\n\t\"hooks\": {\n\t\t\"Stop\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{ \"type\": \"command\", \"command\": \"say done\" }\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}\n",
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude/settings.json",
         "{\r\n  \"hooks\": {\r\n    \"SessionStart\": [],\r\n    \"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": []}]\r\n  }\r\n}",
     ),
     (
-        Client::ClaudeCode,
+        AgentClient::ClaudeCode,
         ".claude/settings.json",
         "// nothing yet",
     ),
     (
-        Client::Zed,
+        AgentClient::Zed,
         ".config/zed/settings.json",
         "// Zed settings\n//\n// see the documentation\n{\n  // how it looks\n  \"theme\": {\n    \"mode\": \"dark\", // also at noon\n  },\n  \"vim_mode\": true, // always\n}\n",
     ),
     (
-        Client::Zed,
+        AgentClient::Zed,
         ".config/zed/settings.json",
         "{\n  \"vim_mode\": true // no comma here\n  /* and more */\n}\n",
     ),
     (
-        Client::Zed,
+        AgentClient::Zed,
         ".config/zed/settings.json",
         "{ // first\n  // \"context_servers\": {},\n  \"context_servers\": { /* none */ },\n}\n",
     ),
     (
-        Client::Zed,
+        AgentClient::Zed,
         ".config/zed/settings.json",
         "{\n  \"context_servers\": {\n    // \"old\": {\"command\": \"old\"}\n  }\n}   \n\n",
     ),
     (
-        Client::Zed,
+        AgentClient::Zed,
         ".config/zed/settings.json",
         "{\n  \"context_servers\": {\n    \"a\": { \"command\": \"a\" }, // the first  \n    // \"b\": { \"command\": \"b\" },\n  },   \n  \"x\": [1, 2,],\n}",
     ),
     (
-        Client::Opencode,
+        AgentClient::Opencode,
         ".config/opencode/opencode.jsonc",
         "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  \"mcp\": { \"git\": { \"type\": \"local\", \"command\": [\"git-mcp\"] } }, /* local */ \"share\": \"disabled\"\n}\n",
     ),
     (
-        Client::Opencode,
+        AgentClient::Opencode,
         ".config/opencode/opencode.json",
         "{\"mcp\":{}}",
     ),
     (
-        Client::Gemini,
+        AgentClient::Gemini,
         ".gemini/settings.json",
         "{\n    \"security\": {\"auth\": {\"selectedType\": \"oauth-personal\"}},\n    \"hooks\": {\"BeforeAgent\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}\n}\n",
     ),
     (
-        Client::Cursor,
+        AgentClient::Cursor,
         ".cursor/mcp.json",
         "{\"mcpServers\": {\n}\n}\n",
     ),
     (
-        Client::Cursor,
+        AgentClient::Cursor,
         ".cursor/hooks.json",
         "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [{ \"command\": \"./done.sh\" }]\n  }\n}\n",
     ),
     (
-        Client::Copilot,
+        AgentClient::Copilot,
         ".copilot/mcp-config.json",
         "{\n  \"mcpServers\": {}\n}",
     ),
     (
-        Client::Vscode,
+        AgentClient::Vscode,
         ".config/Code/User/mcp.json",
         "{\n\t\"servers\": {\n\t\t\"github\": {\n\t\t\t\"url\": \"https://api.githubcopilot.com/mcp/\"\n\t\t}\n\t},\n\t\"inputs\": []\n}",
     ),
     (
-        Client::ClaudeDesktop,
+        AgentClient::ClaudeDesktop,
         ".config/Claude/claude_desktop_config.json",
         "{\n  \"globalShortcut\": \"\",\n  \"mcpServers\": {\"a\": {\"command\": \"a\"}\n  }}\n",
     ),
@@ -153,14 +153,14 @@ fn every_toml_text_gets_back_its_bytes() {
         let rig = Rig::new();
         rig.write(".codex/config.toml", text);
         if text.contains("not valid") {
-            let refused = rig.connect_error(Client::Codex);
+            let refused = rig.connect_error(AgentClient::Codex);
             assert!(
-                matches!(refused, ConnectError::Syntax { line: 4, .. }),
+                matches!(refused, SettingsError::Syntax { line: 4, .. }),
                 "{refused}"
             );
             continue;
         }
-        let shown = rig.round_trip(Client::Codex, ".codex/config.toml");
+        let shown = rig.round_trip(AgentClient::Codex, ".codex/config.toml");
         assert!(shown.contains("amemctl"), "{text}\n{shown}");
     }
 }
@@ -168,12 +168,12 @@ fn every_toml_text_gets_back_its_bytes() {
 #[test]
 fn hooks_of_codex_follow_those_that_are_there() {
     let rig = Rig::new();
-    rig.connect(Client::Codex);
+    rig.connect(AgentClient::Codex);
     assert!(rig.read(".codex/hooks.json").contains("UserPromptSubmit"));
     assert!(!rig.read(".codex/config.toml").contains("hooks"));
     let rig = Rig::new();
     rig.write(".codex/config.toml", TOML[13]);
-    rig.connect(Client::Codex);
+    rig.connect(AgentClient::Codex);
     assert!(
         rig.read(".codex/config.toml")
             .contains("[[hooks.UserPromptSubmit]]")
@@ -182,7 +182,7 @@ fn hooks_of_codex_follow_those_that_are_there() {
     let rig = Rig::new();
     rig.write(".codex/config.toml", TOML[13]);
     rig.write(".codex/hooks.json", "{\"hooks\": {}}");
-    rig.connect(Client::Codex);
+    rig.connect(AgentClient::Codex);
     assert!(rig.read(".codex/hooks.json").contains("UserPromptSubmit"));
     assert_eq!(
         rig.read(".codex/config.toml").matches("[[hooks.").count(),
@@ -192,7 +192,7 @@ fn hooks_of_codex_follow_those_that_are_there() {
 
 #[test]
 fn every_client_of_an_empty_home_leaves_it_empty() {
-    for client in Client::ALL {
+    for client in AgentClient::ALL {
         let rig = Rig::new();
         rig.connect(client);
         assert!(!rig.files().is_empty(), "{client:?}");
@@ -209,7 +209,7 @@ fn every_client_of_an_empty_home_leaves_it_empty() {
 fn entries_look_like_what_stands_around_them() {
     let rig = Rig::new();
     rig.write(".config/zed/settings.json", JSON[14].2);
-    rig.connect(Client::Zed);
+    rig.connect(AgentClient::Zed);
     assert_eq!(
         rig.read(".config/zed/settings.json"),
         JSON[14].2.replace(
@@ -220,7 +220,7 @@ fn entries_look_like_what_stands_around_them() {
     );
     let rig = Rig::new();
     rig.write(".claude.json", JSON[8].2);
-    rig.connect(Client::ClaudeCode);
+    rig.connect(AgentClient::ClaudeCode);
     assert_eq!(
         rig.read(".claude.json"),
         JSON[8].2.replace(
@@ -230,7 +230,7 @@ fn entries_look_like_what_stands_around_them() {
     );
     let rig = Rig::new();
     rig.write(".codex/config.toml", "model = \"gpt-5\"");
-    rig.connect(Client::Codex);
+    rig.connect(AgentClient::Codex);
     assert_eq!(
         rig.read(".codex/config.toml"),
         "model = \"gpt-5\"\n\n[mcp_servers.amem]\ncommand = \"amemctl\"\nargs = [\"mcp\"]\n"
@@ -265,9 +265,9 @@ fn a_file_that_changed_since_loses_only_our_entries() {
     for text in TOML.iter().filter(|text| !text.contains("not valid")) {
         let rig = Rig::new();
         rig.write(".codex/config.toml", text);
-        rig.connect(Client::Codex);
+        rig.connect(AgentClient::Codex);
         rig.remove(".local/state/amem/connected.json");
-        rig.disconnect(Client::Codex);
+        rig.disconnect(AgentClient::Codex);
         let left = rig.read(".codex/config.toml");
         assert_eq!(left.trim_end(), text.trim_end(), "{left}");
     }
@@ -283,12 +283,12 @@ fn servers_that_were_written_by_hand_stay() {
     for text in by_hand {
         let rig = Rig::new();
         rig.write(".claude.json", text);
-        let plan = rig.plan(Client::ClaudeCode);
+        let plan = rig.plan(AgentClient::ClaudeCode);
         assert!(plan.notes()[0].contains("by hand"), "{:?}", plan.notes());
-        rig.connect(Client::ClaudeCode);
-        assert_eq!(rig.status(Client::ClaudeCode).server, "by hand");
+        rig.connect(AgentClient::ClaudeCode);
+        assert_eq!(rig.status(AgentClient::ClaudeCode).server, "by hand");
         assert_eq!(rig.read(".claude.json"), text);
-        rig.disconnect(Client::ClaudeCode);
+        rig.disconnect(AgentClient::ClaudeCode);
         assert_eq!(rig.files(), [".claude.json"]);
         assert_eq!(rig.read(".claude.json"), text);
     }
@@ -299,30 +299,30 @@ fn an_event_with_a_hook_by_hand_gets_no_second_one() {
     let rig = Rig::new();
     let text = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "amemctl hook Stop"}]}]}}"#;
     rig.write(".claude/settings.json", text);
-    rig.connect(Client::ClaudeCode);
+    rig.connect(AgentClient::ClaudeCode);
     let written = rig.read(".claude/settings.json");
     assert_eq!(written.matches("hook --client").count(), 4, "{written}");
     assert_eq!(written.matches("Stop").count(), 2, "{written}");
-    rig.disconnect(Client::ClaudeCode);
+    rig.disconnect(AgentClient::ClaudeCode);
     assert_eq!(rig.read(".claude/settings.json"), text);
 }
 
 #[test]
 fn an_entry_of_an_older_installation_is_replaced_in_every_file() {
     let rig = Rig::new();
-    rig.connect_with(Client::ClaudeCode, "/old folder/bin/amemctl");
+    rig.connect_with(AgentClient::ClaudeCode, "/old folder/bin/amemctl");
     assert!(
         rig.read(".claude/settings.json")
             .contains("'/old folder/bin/amemctl' hook")
     );
-    assert_eq!(rig.status(Client::ClaudeCode).hooks, "outdated");
+    assert_eq!(rig.status(AgentClient::ClaudeCode).hooks, "outdated");
     // As a client that writes its settings itself leaves it.
     let text = rig.read(".claude.json");
     rig.write(
         ".claude.json",
         &text.replacen("{\n", "{\n  \"numStartups\": 4,\n", 1),
     );
-    rig.connect(Client::ClaudeCode);
+    rig.connect(AgentClient::ClaudeCode);
     for file in [".claude.json", ".claude/settings.json"] {
         let text = rig.read(file);
         assert!(
@@ -336,7 +336,7 @@ fn an_entry_of_an_older_installation_is_replaced_in_every_file() {
             .count(),
         5
     );
-    rig.disconnect(Client::ClaudeCode);
+    rig.disconnect(AgentClient::ClaudeCode);
     assert!(!rig.read(".claude.json").contains("amemctl"));
     assert!(!rig.exists(".claude/settings.json"));
 }
@@ -345,17 +345,17 @@ fn an_entry_of_an_older_installation_is_replaced_in_every_file() {
 fn an_installed_plugin_has_the_hooks_and_the_server() {
     let plugins = [
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude/settings.json",
             "{\"enabledPlugins\": {\"amem@amem\": true}}",
         ),
         (
-            Client::Codex,
+            AgentClient::Codex,
             ".codex/config.toml",
             "[plugins.\"amem@amem\"]\nenabled = true\n",
         ),
         (
-            Client::Gemini,
+            AgentClient::Gemini,
             ".gemini/extensions/amem/gemini-extension.json",
             "{}",
         ),
@@ -401,36 +401,54 @@ fn an_installed_plugin_has_the_hooks_and_the_server() {
 fn broken_files_are_refused_with_the_position_and_nothing_is_written() {
     let rows = [
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude/settings.json",
             "{\n  \"a\": 1\n  \"b\": 2\n}",
             2,
             9,
         ),
-        (Client::ClaudeCode, ".claude.json", "{\"a\": é}", 1, 7),
+        (AgentClient::ClaudeCode, ".claude.json", "{\"a\": é}", 1, 7),
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude.json",
             "\u{feff}{\"a\": x}",
             1,
             7,
         ),
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude.json",
             "{\"mcpServers\": {}, \"mcpServers\": {}}",
             1,
             20,
         ),
-        (Client::ClaudeCode, ".claude.json", "{\"a\": 'x'}", 1, 7),
-        (Client::Codex, ".codex/config.toml", "a = 1\nb = \n", 2, 5),
-        (Client::Codex, ".codex/config.toml", "[a]\n[b]\n[a]\n", 3, 2),
+        (
+            AgentClient::ClaudeCode,
+            ".claude.json",
+            "{\"a\": 'x'}",
+            1,
+            7,
+        ),
+        (
+            AgentClient::Codex,
+            ".codex/config.toml",
+            "a = 1\nb = \n",
+            2,
+            5,
+        ),
+        (
+            AgentClient::Codex,
+            ".codex/config.toml",
+            "[a]\n[b]\n[a]\n",
+            3,
+            2,
+        ),
     ];
     for (client, file, text, line, column) in rows {
         let rig = Rig::new();
         rig.write(file, text);
         let refused = rig.connect_error(client);
-        let ConnectError::Syntax {
+        let SettingsError::Syntax {
             line: l, column: c, ..
         } = &refused
         else {
@@ -443,43 +461,43 @@ fn broken_files_are_refused_with_the_position_and_nothing_is_written() {
     }
     let other = [
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude.json",
             "[]",
             "the file should be an object",
         ),
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude.json",
             "{\"mcpServers\": []}",
             "mcpServers should be an object",
         ),
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude/settings.json",
             "{\"hooks\": {\"Stop\": {}}}",
             "hooks.Stop should be an array",
         ),
         (
-            Client::ClaudeCode,
+            AgentClient::ClaudeCode,
             ".claude.json",
             "{\"mcpServers\": {\"amem\": {\"command\": \"x\"}}}",
             "mcpServers.amem runs another program",
         ),
         (
-            Client::Codex,
+            AgentClient::Codex,
             ".codex/config.toml",
             "mcp_servers = 3\n",
             "mcp_servers should be a table",
         ),
         (
-            Client::Codex,
+            AgentClient::Codex,
             ".codex/config.toml",
             "[mcp_servers.amem]\nurl = \"x\"\n",
             "mcp_servers.amem runs another program",
         ),
         (
-            Client::Opencode,
+            AgentClient::Opencode,
             ".config/opencode/plugins/amem.js",
             "export const Amem = 1;\n",
             "is not from amemctl",
@@ -497,12 +515,15 @@ fn broken_files_are_refused_with_the_position_and_nothing_is_written() {
     }
     let rig = Rig::new();
     rig.write_bytes(".claude.json", b"{\"a\": \"\xff\"}");
-    let refused = rig.connect_error(Client::ClaudeCode);
-    assert!(matches!(refused, ConnectError::NotText { .. }), "{refused}");
+    let refused = rig.connect_error(AgentClient::ClaudeCode);
+    assert!(
+        matches!(refused, SettingsError::NotText { .. }),
+        "{refused}"
+    );
     let rig = Rig::new();
     rig.write(".claude.json", &"[".repeat(100_000));
-    let refused = rig.connect_error(Client::ClaudeCode);
-    assert!(matches!(refused, ConnectError::Syntax { .. }), "{refused}");
+    let refused = rig.connect_error(AgentClient::ClaudeCode);
+    assert!(matches!(refused, SettingsError::Syntax { .. }), "{refused}");
 }
 
 #[test]
@@ -510,12 +531,15 @@ fn folders_that_variables_name_are_used_and_others_stay() {
     let rig = Rig::new();
     rig.write(".claude/settings.json", "{}");
     let other = rig.home().join("other");
-    let places = || {
-        let places = Places::new(rig.home()).unwrap();
-        let places = places.with_variable("CLAUDE_CONFIG_DIR", &other).unwrap();
-        places.with_mac_layout(false)
+    let locations = || {
+        let locations = Locations::new(rig.home()).unwrap();
+        let locations = locations
+            .with_variable("CLAUDE_CONFIG_DIR", &other)
+            .unwrap();
+        locations.with_mac_layout(false)
     };
-    let plan = Plan::connect(&places(), &[Client::ClaudeCode], &rig.program()).unwrap();
+    let plan =
+        ConnectPlan::connect(&locations(), &[AgentClient::ClaudeCode], &rig.program()).unwrap();
     assert!(
         plan.notes()[0].contains("CLAUDE_CONFIG_DIR"),
         "{:?}",
@@ -530,14 +554,17 @@ fn folders_that_variables_name_are_used_and_others_stay() {
     ];
     assert_eq!(rig.files(), files);
     assert_eq!(rig.read(".claude/settings.json"), "{}");
-    let relative = Places::new(rig.home())
+    let relative = Locations::new(rig.home())
         .unwrap()
         .with_variable("CODEX_HOME", "x");
-    assert!(matches!(relative, Err(ConnectError::RelativeFolder { .. })));
-    let missing = Places::new(rig.home().join("gone"));
-    assert!(matches!(missing, Err(ConnectError::MissingHome { .. })));
-    let mac = Places::new(rig.home()).unwrap().with_mac_layout(true);
-    let plan = Plan::connect(&mac, &[Client::ClaudeDesktop], &rig.program()).unwrap();
+    assert!(matches!(
+        relative,
+        Err(SettingsError::RelativeFolder { .. })
+    ));
+    let missing = Locations::new(rig.home().join("gone"));
+    assert!(matches!(missing, Err(SettingsError::MissingHome { .. })));
+    let mac = Locations::new(rig.home()).unwrap().with_mac_layout(true);
+    let plan = ConnectPlan::connect(&mac, &[AgentClient::ClaudeDesktop], &rig.program()).unwrap();
     let expected = rig
         .home()
         .join("Library/Application Support/Claude/claude_desktop_config.json");
@@ -546,13 +573,13 @@ fn folders_that_variables_name_are_used_and_others_stay() {
 
 #[test]
 fn files_of_a_project_name_the_program_alone() {
-    for client in Client::ALL
+    for client in AgentClient::ALL
         .into_iter()
         .filter(|client| client.has_project())
     {
         let rig = Rig::new();
-        let places = rig.places().in_project(rig.home().join("project"));
-        let plan = Plan::connect(&places, &[client], &rig.program()).unwrap();
+        let locations = rig.locations().in_project(rig.home().join("project"));
+        let plan = ConnectPlan::connect(&locations, &[client], &rig.program()).unwrap();
         plan.write().unwrap();
         for file in rig
             .files()
@@ -565,13 +592,13 @@ fn files_of_a_project_name_the_program_alone() {
                 rig.read(&file)
             );
         }
-        let plan = Plan::connect(&places, &[client], &rig.program()).unwrap();
+        let plan = ConnectPlan::connect(&locations, &[client], &rig.program()).unwrap();
         assert!(
             plan.changes().is_empty(),
             "{client:?}: {:?}",
             plan.changes()
         );
-        Plan::disconnect(&places, &[client], &rig.program())
+        ConnectPlan::disconnect(&locations, &[client], &rig.program())
             .unwrap()
             .write()
             .unwrap();
@@ -582,11 +609,11 @@ fn files_of_a_project_name_the_program_alone() {
 #[test]
 fn a_project_gets_no_hooks_that_the_user_has_already() {
     let rig = Rig::new();
-    rig.connect(Client::ClaudeCode);
-    rig.connect(Client::Gemini);
-    let places = rig.places().in_project(rig.home().join("project"));
-    let clients = [Client::ClaudeCode, Client::Gemini];
-    Plan::connect(&places, &clients, &rig.program())
+    rig.connect(AgentClient::ClaudeCode);
+    rig.connect(AgentClient::Gemini);
+    let locations = rig.locations().in_project(rig.home().join("project"));
+    let clients = [AgentClient::ClaudeCode, AgentClient::Gemini];
+    ConnectPlan::connect(&locations, &clients, &rig.program())
         .unwrap()
         .write()
         .unwrap();
@@ -603,25 +630,25 @@ fn links_permissions_and_read_only_folders_are_respected() {
     let real = rig.home().join("dotfiles/claude.json");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).unwrap();
     symlink("dotfiles/claude.json", rig.home().join(".claude.json")).unwrap();
-    rig.connect(Client::ClaudeCode);
+    rig.connect(AgentClient::ClaudeCode);
     let link = std::fs::symlink_metadata(rig.home().join(".claude.json")).unwrap();
     assert!(link.file_type().is_symlink());
     assert!(rig.read("dotfiles/claude.json").contains("amemctl"));
     let mode = std::fs::metadata(&real).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o640);
-    rig.disconnect(Client::ClaudeCode);
+    rig.disconnect(AgentClient::ClaudeCode);
     assert_eq!(rig.read("dotfiles/claude.json"), "{\"a\": 1}");
     // A link whose file does not exist yet, and one in a circle.
     let rig = Rig::new();
     std::fs::create_dir(rig.home().join("dotfiles")).unwrap();
     symlink("dotfiles/none.json", rig.home().join(".claude.json")).unwrap();
-    rig.connect(Client::ClaudeCode);
+    rig.connect(AgentClient::ClaudeCode);
     assert!(rig.read("dotfiles/none.json").contains("amemctl"));
     let rig = Rig::new();
     symlink(".claude.json", rig.home().join(".claude.json")).unwrap();
     assert!(matches!(
-        rig.connect_error(Client::ClaudeCode),
-        ConnectError::Io { .. }
+        rig.connect_error(AgentClient::ClaudeCode),
+        SettingsError::Io { .. }
     ));
 }
 
@@ -629,10 +656,13 @@ fn links_permissions_and_read_only_folders_are_respected() {
 fn a_file_that_changes_meanwhile_is_not_replaced() {
     let rig = Rig::new();
     rig.write(".claude.json", "{}");
-    let plan = rig.plan(Client::ClaudeCode);
+    let plan = rig.plan(AgentClient::ClaudeCode);
     rig.write(".claude.json", "{\"numStartups\": 2}");
     let refused = plan.write().unwrap_err();
-    assert!(matches!(refused, ConnectError::Changed { .. }), "{refused}");
+    assert!(
+        matches!(refused, SettingsError::Changed { .. }),
+        "{refused}"
+    );
     assert_eq!(rig.files(), [".claude.json"]);
     assert_eq!(rig.folders(), Vec::<String>::new());
 }
@@ -642,33 +672,33 @@ fn a_folder_that_cannot_be_created_leaves_every_file_as_it_was() {
     let rig = Rig::new();
     rig.write(".claude.json", "{}");
     rig.write(".local", "a file where a folder belongs");
-    let refused = rig.plan(Client::ClaudeCode).write().unwrap_err();
-    assert!(matches!(refused, ConnectError::Io { .. }), "{refused}");
+    let refused = rig.plan(AgentClient::ClaudeCode).write().unwrap_err();
+    assert!(matches!(refused, SettingsError::Io { .. }), "{refused}");
     assert_eq!(rig.files(), [".claude.json", ".local"]);
     assert_eq!(rig.read(".claude.json"), "{}");
     let rig = Rig::new();
     rig.write(".local/state/amem/connected.json", "{}");
-    let refused = rig.connect_error(Client::ClaudeCode);
-    assert!(matches!(refused, ConnectError::Record { .. }), "{refused}");
+    let refused = rig.connect_error(AgentClient::ClaudeCode);
+    assert!(matches!(refused, SettingsError::Record { .. }), "{refused}");
 }
 
 #[test]
 fn copilot_gets_no_hooks_where_it_runs_those_of_claude_code() {
     let orders = [
-        [Client::ClaudeCode, Client::Copilot],
-        [Client::Copilot, Client::ClaudeCode],
+        [AgentClient::ClaudeCode, AgentClient::Copilot],
+        [AgentClient::Copilot, AgentClient::ClaudeCode],
     ];
     for clients in orders {
         for at_once in [true, false] {
             let rig = Rig::new();
-            let places = rig.places().in_project(rig.home().join("project"));
-            let parts: Vec<&[Client]> = if at_once {
+            let locations = rig.locations().in_project(rig.home().join("project"));
+            let parts: Vec<&[AgentClient]> = if at_once {
                 vec![&clients]
             } else {
                 clients.chunks(1).collect()
             };
             for clients in parts {
-                let plan = Plan::connect(&places, clients, &rig.program()).unwrap();
+                let plan = ConnectPlan::connect(&locations, clients, &rig.program()).unwrap();
                 plan.write().unwrap();
             }
             assert!(
@@ -677,9 +707,9 @@ fn copilot_gets_no_hooks_where_it_runs_those_of_claude_code() {
             );
             let hooks = rig.read("project/.claude/settings.json");
             assert_eq!(hooks.matches("amemctl hook Stop").count(), 1, "{hooks}");
-            let plan = Plan::connect(&places, &clients, &rig.program()).unwrap();
+            let plan = ConnectPlan::connect(&locations, &clients, &rig.program()).unwrap();
             assert!(plan.changes().is_empty(), "{:?}", plan.changes());
-            let plan = Plan::disconnect(&places, &clients, &rig.program()).unwrap();
+            let plan = ConnectPlan::disconnect(&locations, &clients, &rig.program()).unwrap();
             plan.write().unwrap();
             assert_eq!(rig.files(), Vec::<String>::new());
         }

@@ -1,6 +1,6 @@
 //! Random JSON with comments: whatever stands in a file, connect and disconnect give back its bytes.
 
-use amem_connect::Client;
+use amem_connect::AgentClient;
 use proptest::prelude::*;
 
 use crate::rig::Rig;
@@ -107,8 +107,8 @@ fn settings() -> impl Strategy<Value = String> {
 fn is_valid(text: &str) -> bool {
     let rig = Rig::new();
     rig.write(".gemini/settings.json", text);
-    let places = rig.places();
-    amem_connect::status(&places, Client::Gemini, &rig.program()).is_ok()
+    let locations = rig.locations();
+    amem_connect::status(&locations, AgentClient::Gemini, &rig.program()).is_ok()
 }
 
 proptest! {
@@ -119,7 +119,7 @@ proptest! {
         prop_assume!(is_valid(&text));
         let rig = Rig::new();
         rig.write(".gemini/settings.json", &text);
-        rig.round_trip(Client::Gemini, ".gemini/settings.json");
+        rig.round_trip(AgentClient::Gemini, ".gemini/settings.json");
     }
 
     /// Without the record, layout may differ where ours was alone; entries, comments and other bytes do not.
@@ -128,9 +128,9 @@ proptest! {
         prop_assume!(is_valid(&text));
         let rig = Rig::new();
         rig.write(".gemini/settings.json", &text);
-        rig.connect(Client::Gemini);
+        rig.connect(AgentClient::Gemini);
         rig.remove(".local/state/amem/connected.json");
-        rig.disconnect(Client::Gemini);
+        rig.disconnect(AgentClient::Gemini);
         let left = rig.read(".gemini/settings.json");
         prop_assert!(!left.contains("amemctl"), "{}", left);
         let bare = |text: &str| {

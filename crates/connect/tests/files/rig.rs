@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use amem_connect::{Client, ClientStatus, ConnectError, Places, Plan, Program, status};
+use amem_connect::{
+    AgentClient, ClientStatus, ConnectPlan, Locations, Program, SettingsError, status,
+};
 use tempfile::TempDir;
 
 pub(crate) struct Rig {
@@ -22,43 +24,43 @@ impl Rig {
         self.folder.path()
     }
 
-    pub(crate) fn places(&self) -> Places {
-        Places::new(self.home()).unwrap().with_mac_layout(false)
+    pub(crate) fn locations(&self) -> Locations {
+        Locations::new(self.home()).unwrap().with_mac_layout(false)
     }
 
     pub(crate) fn program(&self) -> Program {
         Program::new("/opt/amem/bin/amemctl", true)
     }
 
-    pub(crate) fn plan(&self, client: Client) -> Plan {
-        Plan::connect(&self.places(), &[client], &self.program()).unwrap()
+    pub(crate) fn plan(&self, client: AgentClient) -> ConnectPlan {
+        ConnectPlan::connect(&self.locations(), &[client], &self.program()).unwrap()
     }
 
-    pub(crate) fn connect(&self, client: Client) {
+    pub(crate) fn connect(&self, client: AgentClient) {
         self.plan(client).write().unwrap();
     }
 
-    pub(crate) fn connect_with(&self, client: Client, program: &str) {
+    pub(crate) fn connect_with(&self, client: AgentClient, program: &str) {
         let program = Program::new(program, false);
-        let plan = Plan::connect(&self.places(), &[client], &program).unwrap();
+        let plan = ConnectPlan::connect(&self.locations(), &[client], &program).unwrap();
         plan.write().unwrap();
     }
 
-    pub(crate) fn connect_error(&self, client: Client) -> ConnectError {
-        Plan::connect(&self.places(), &[client], &self.program()).unwrap_err()
+    pub(crate) fn connect_error(&self, client: AgentClient) -> SettingsError {
+        ConnectPlan::connect(&self.locations(), &[client], &self.program()).unwrap_err()
     }
 
-    pub(crate) fn disconnect(&self, client: Client) {
-        let plan = Plan::disconnect(&self.places(), &[client], &self.program());
+    pub(crate) fn disconnect(&self, client: AgentClient) {
+        let plan = ConnectPlan::disconnect(&self.locations(), &[client], &self.program());
         plan.unwrap().write().unwrap();
     }
 
-    pub(crate) fn status(&self, client: Client) -> ClientStatus {
-        status(&self.places(), client, &self.program()).unwrap()
+    pub(crate) fn status(&self, client: AgentClient) -> ClientStatus {
+        status(&self.locations(), client, &self.program()).unwrap()
     }
 
     /// Connects twice and disconnects twice; returns the text between.
-    pub(crate) fn round_trip(&self, client: Client, file: &str) -> String {
+    pub(crate) fn round_trip(&self, client: AgentClient, file: &str) -> String {
         let before = self.tree();
         self.connect(client);
         let status = self.status(client);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::ConnectError;
+use crate::error::SettingsError;
 
 /// The variables that move a client's folder.
 pub const VARIABLES: [&str; 6] = [
@@ -17,7 +17,7 @@ pub const VARIABLES: [&str; 6] = [
 
 /// The folders of a user.
 #[derive(Debug, Clone)]
-pub struct Places {
+pub struct Locations {
     home: PathBuf,
     project: Option<PathBuf>,
     variables: BTreeMap<&'static str, PathBuf>,
@@ -25,18 +25,18 @@ pub struct Places {
     search: Vec<PathBuf>,
 }
 
-impl Places {
+impl Locations {
     /// `home` must exist. Settings are those of the user.
-    pub fn new(home: impl Into<PathBuf>) -> Result<Self, ConnectError> {
+    pub fn new(home: impl Into<PathBuf>) -> Result<Self, SettingsError> {
         let home = home.into();
         if !home.is_absolute() {
-            return Err(ConnectError::RelativeFolder {
+            return Err(SettingsError::RelativeFolder {
                 name: "the home folder",
                 path: home,
             });
         }
         if !home.is_dir() {
-            return Err(ConnectError::MissingHome { path: home });
+            return Err(SettingsError::MissingHome { path: home });
         }
         Ok(Self {
             home,
@@ -58,13 +58,13 @@ impl Places {
         mut self,
         name: &'static str,
         value: impl Into<PathBuf>,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, SettingsError> {
         let path = value.into();
         if path.as_os_str().is_empty() {
             return Ok(self);
         }
         if !path.is_absolute() {
-            return Err(ConnectError::RelativeFolder { name, path });
+            return Err(SettingsError::RelativeFolder { name, path });
         }
         self.variables.insert(name, path);
         Ok(self)
