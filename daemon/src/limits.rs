@@ -184,6 +184,8 @@ pub const HTTP_BODY_BYTES_MAX: usize = MESSAGE_BYTES_MAX;
 pub const HTTP_JSON_DEPTH_MAX: usize = 64;
 /// Values of a body, those inside of others included.
 pub const HTTP_JSON_VALUES_MAX: usize = 100_000;
+/// A body of JSON with as many bytes is read on a thread of its own.
+pub const HTTP_JSON_BYTES_AT_ONCE: usize = 64 << 10;
 /// Bytes that a value of a body counts with while the request is in progress.
 pub const HTTP_JSON_VALUE_BYTES: usize = 64;
 /// Options of a query.

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use http_body::{Frame, SizeHint};
 use hyper::HeaderMap;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
 use super::coding::{Coding, too_large};
@@ -91,10 +92,19 @@ async fn unpacked(
     Ok(bytes)
 }
 
-/// Runs work that takes a while on a thread that may wait.
+/// Bodies that are packed, unpacked or read at a time: half of the processors, so that callers with many large bodies
+/// leave the other half to those with small ones.
+static LARGE_BODIES: LazyLock<Semaphore> = LazyLock::new(|| {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    Semaphore::new((cpus / 2).max(1))
+});
+
+/// Runs work on a large body on a thread that may wait, in its turn.
 pub(super) async fn waiting<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
+    let turn = LARGE_BODIES.acquire().await;
+    let _turn = turn.map_err(|why| Refusal::internal(format!("no body is read: {why}")))?;
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|why| Refusal::internal(format!("a body was not read or made: {why}")))
 }

@@ -17,7 +17,7 @@ use hyper::{Request, Response};
 use serde_json::Map;
 use tracing::{Instrument, field};
 
-use super::body::{AnswerBody, AnswerHold, UnreadAnswers, receive};
+use super::body::{AnswerBody, AnswerHold, UnreadAnswers, receive, waiting};
 use super::call::{RestCall, RestInput, RestSite};
 use super::cors;
 use super::errors;
@@ -37,7 +37,8 @@ use crate::ingress::deadline::Deadline;
 use crate::ingress::latency::CallTimer;
 use crate::ingress::session::SessionState;
 use crate::limits::{
-    HTTP_ANSWER_BYTES_MAX, HTTP_HEADERS_MAX, HTTP_IGNORED_NAMES_MAX, HTTP_JSON_VALUE_BYTES,
+    HTTP_ANSWER_BYTES_MAX, HTTP_HEADERS_MAX, HTTP_IGNORED_NAMES_MAX, HTTP_JSON_BYTES_AT_ONCE,
+    HTTP_JSON_VALUE_BYTES,
 };
 use crate::refusal::{Refusal, Result};
 
@@ -183,10 +184,16 @@ impl RestService {
         let held = slot.bytes().clone();
         let wait = self.site.gateway.control.live().limits.body_after();
         let work = async {
-            let bytes = receive(&head.headers, body, bytes_max, &held, wait).await?;
+            let mut bytes = receive(&head.headers, body, bytes_max, &held, wait).await?;
             let (object, values) = match bytes.is_empty() {
                 true => Default::default(),
-                false => json::object(&bytes)?,
+                false if bytes.len() < HTTP_JSON_BYTES_AT_ONCE => json::object(&bytes)?,
+                // A large one would keep a thread from other callers.
+                false => {
+                    let (read, whole) = waiting(move || (json::object(&bytes), bytes)).await?;
+                    bytes = whole;
+                    read?
+                }
             };
             held.hold((bytes.len() + values * HTTP_JSON_VALUE_BYTES) as u64)?;
             if route.is_mcp() {

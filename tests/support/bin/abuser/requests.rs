@@ -90,6 +90,7 @@ async fn one(abuser: &Abuser, kind: &str, token: &str, mut stream: TcpStream) ->
                 stream.write_all(&body).await?;
                 abuser.sums.sent(1);
                 listen(&mut stream).await?;
+                sleep(AGAIN_AFTER).await;
             }
         }
         "http-heads" => {
