@@ -95,7 +95,7 @@ fn agents_md_has_a_row_for_each_client() {
         assert!(page.contains(&row), "docs/agents.md: {}", client.name());
     }
     for variable in amem_connect::VARIABLES {
-        let is_told = page.contains(variable) || variable == "XDG_STATE_HOME";
-        assert!(is_told, "docs/agents.md: {variable}");
+        let is_listed = page.contains(variable) || variable == "XDG_STATE_HOME";
+        assert!(is_listed, "docs/agents.md: {variable}");
     }
 }

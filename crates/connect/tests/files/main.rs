@@ -1,5 +1,9 @@
 //! Files that people have: connect and then disconnect gives back every byte, and connecting twice changes nothing.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
 
 mod random;
 mod rig;
@@ -459,6 +463,10 @@ fn broken_files_are_refused_with_the_position_and_nothing_is_written() {
         assert_eq!(rig.files(), [file]);
         assert_eq!(rig.read(file), text);
     }
+}
+
+#[test]
+fn values_of_other_types_and_names_of_others_are_refused() {
     let other = [
         (
             AgentClient::ClaudeCode,
@@ -513,6 +521,10 @@ fn broken_files_are_refused_with_the_position_and_nothing_is_written() {
         );
         assert_eq!(rig.files(), [file]);
     }
+}
+
+#[test]
+fn bytes_that_are_no_text_and_deep_nesting_are_refused() {
     let rig = Rig::new();
     rig.write_bytes(".claude.json", b"{\"a\": \"\xff\"}");
     let refused = rig.connect_error(AgentClient::ClaudeCode);
