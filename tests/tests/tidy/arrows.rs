@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 14] = [
+const CRATES: [(&str, &str, &[&str]); 16] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -52,6 +52,12 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
         "amem-client",
         &["amem-format", "amem-query", "amem-proto"],
     ),
+    ("crates/project", "amem-project", &[]),
+    (
+        "crates/mcp",
+        "amem-mcp",
+        &["amem-format", "amem-query", "amem-proto"],
+    ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
     (
@@ -69,6 +75,8 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-process",
             "amem-proto",
             "amem-traces",
+            "amem-project",
+            "amem-mcp",
         ],
     ),
     (
@@ -81,6 +89,8 @@ const CRATES: [(&str, &str, &[&str]); 14] = [
             "amem-doctor",
             "amem-process",
             "amem-client",
+            "amem-project",
+            "amem-mcp",
         ],
     ),
 ];

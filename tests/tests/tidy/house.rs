@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 15] = [
+const FACADES: [(&str, usize); 16] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -57,6 +57,7 @@ const FACADES: [(&str, usize); 15] = [
     ("crates/memory", 40),
     ("crates/facts", 40),
     ("crates/mcp", 20),
+    ("crates/project", 12),
     ("crates/process", 5),
     ("crates/traces", 5),
     ("proto", 12),
