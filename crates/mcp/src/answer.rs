@@ -6,7 +6,7 @@ use amem_proto::{Timestamp, v1};
 use jiff::tz::TimeZone;
 
 use crate::limits::{ANSWER_CHARS_MAX, CHARS_PER_TOKEN};
-use crate::place::MemoryPlace;
+use crate::memory_place::MemoryPlace;
 
 /// A text that grows up to a budget.
 pub(crate) struct Answer {

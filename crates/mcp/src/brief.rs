@@ -8,7 +8,7 @@ use crate::arguments::Words;
 use crate::calls::MemoryCalls;
 use crate::limits::{BRIEF_ITEMS, BRIEF_TOKENS};
 use crate::memories::Memories;
-use crate::place::Reach;
+use crate::memory_place::Reach;
 
 /// Decisions, what was done last, and preferences, the newest first, within `BRIEF_TOKENS`. `None` if nothing is known.
 pub(crate) async fn brief<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<Option<String>> {

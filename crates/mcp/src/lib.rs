@@ -12,7 +12,7 @@
 pub mod limits;
 
 mod calls;
-mod place;
+mod memory_place;
 
 mod answer;
 mod arguments;
@@ -30,6 +30,6 @@ mod server;
 
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
-pub use place::{MemoryPlace, ProjectName};
+pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
 pub use server::{MemoryServer, MemorySource, OpenMemory};

@@ -13,7 +13,7 @@ use crate::answer::id_of;
 use crate::arguments::Words;
 use crate::calls::{CallResult, MemoryCalls};
 use crate::limits::{CAUSES_SHOWN, WRITE_TRIES_MAX};
-use crate::place::{MemoryPlace, Reach};
+use crate::memory_place::{MemoryPlace, Reach};
 
 /// The memories of a place, for one request.
 pub(crate) struct Memories<'a, C> {

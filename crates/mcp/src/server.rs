@@ -15,7 +15,7 @@ use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::catalogue::{self, CompatSet, INSTRUCTIONS, schema_of, set_of};
 use crate::memories::Memories;
-use crate::place::MemoryPlace;
+use crate::memory_place::MemoryPlace;
 use crate::prompts::{self, PROMPTS};
 use crate::{compat, resources, tools};
 

@@ -149,5 +149,5 @@ pub(crate) fn remote_id(url: &str) -> Option<String> {
         return None;
     }
     let id = format!("{host}/{path}").to_lowercase();
-    (id.len() <= crate::PROJECT_BYTES_MAX && !id.chars().any(char::is_control)).then_some(id)
+    (id.len() <= crate::error::PROJECT_BYTES_MAX && !id.chars().any(char::is_control)).then_some(id)
 }

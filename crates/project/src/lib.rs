@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+mod error;
+
 mod git;
 mod settings;
 mod user;
@@ -21,35 +23,13 @@ use git::Repository;
 use settings::{SETTINGS_FILE, Settings};
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use error::{PROJECT_BYTES_MAX, ProjectError};
 pub use user::{USER_VARIABLE, user_of};
 
 /// Names a project, or its folder by an absolute path.
 pub const PROJECT_VARIABLE: &str = "AMEM_PROJECT";
 /// Variables in which clients name the folder, the first one first.
 pub const FOLDER_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
-/// Bytes of the id of a project.
-pub const PROJECT_BYTES_MAX: usize = 200;
-
-/// Why a project cannot be named.
-#[derive(Debug, thiserror::Error)]
-pub enum ProjectError {
-    /// `.amem.toml` cannot be read.
-    #[error("cannot read {path}: {why}", path = path.display())]
-    Settings {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// The name of a project is empty, too long, or has control characters.
-    #[error(
-        "{name:?} is no name of a project: 1 to {PROJECT_BYTES_MAX} bytes without control characters are"
-    )]
-    Name {
-        /// The name, shortened.
-        name: String,
-    },
-}
 
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +44,7 @@ pub struct Project {
 
 /// What a folder means to memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct ProjectPlace {
     /// The project; `None` in the home folder and in `/`.
     pub project: Option<Project>,
     /// The brain that `.amem.toml` names.
@@ -90,7 +70,7 @@ impl Surroundings<'_> {
     ///
     /// # Errors
     /// `.amem.toml` that is not TOML or cannot be read; a name that cannot be one.
-    pub fn place(&self) -> Result<Place, ProjectError> {
+    pub fn place(&self) -> Result<ProjectPlace, ProjectError> {
         let set = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
         let home = set("HOME").map(PathBuf::from);
         let named = self
@@ -104,7 +84,7 @@ impl Surroundings<'_> {
             let name = named.to_string_lossy().trim().to_owned();
             let place = place_of(&self.folder(set), home.as_deref()).unwrap_or_default();
             let project = Some(Project::named(&name)?);
-            return Ok(Place { project, ..place });
+            return Ok(ProjectPlace { project, ..place });
         }
         place_of(&self.folder(set), home.as_deref())
     }
@@ -156,14 +136,14 @@ fn canonical(folder: &Path) -> PathBuf {
     })
 }
 
-fn place_of(folder: &Path, home: Option<&Path>) -> Result<Place, ProjectError> {
+fn place_of(folder: &Path, home: Option<&Path>) -> Result<ProjectPlace, ProjectError> {
     let folder = canonical(folder);
     let home = home.map(canonical);
     let is_home = |path: &Path| path.parent().is_none() || home.as_deref() == Some(path);
-    let mut place = Place {
+    let mut place = ProjectPlace {
         hooks_enabled: true,
         folder: folder.clone(),
-        ..Place::default()
+        ..ProjectPlace::default()
     };
     if is_home(&folder) {
         return Ok(place);

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::ProjectError;
+use crate::error::ProjectError;
 
 /// Its name.
 pub(crate) const SETTINGS_FILE: &str = ".amem.toml";

@@ -1,3 +1,5 @@
+//! Projects of real folders and repositories.
+
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -7,7 +9,7 @@ use std::process::Command;
 use super::git::remote_id;
 use super::*;
 
-fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<Place, ProjectError> {
+fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<ProjectPlace, ProjectError> {
     let variables: HashMap<&str, &str> = variables.iter().copied().collect();
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let surroundings = Surroundings {

@@ -26,7 +26,7 @@ mod tests {
 
     #[test]
     fn an_account_has_its_name_and_an_unknown_one_its_number() {
-        let table = "root:x:0:0:root:/root:/bin/sh\n# note\nada:x:1000:1000::/home/ada:/bin/sh\n";
+        let table = "root:x:0:0:root:/root:/bin/sh\n# note\nada:x:1000:1000::/srv/ada:/bin/sh\n";
         assert_eq!(name_in(table, 1000).as_deref(), Some("ada"));
         assert_eq!(name_in(table, 0).as_deref(), Some("root"));
         assert_eq!(name_in(table, 7), None);

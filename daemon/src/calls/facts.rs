@@ -165,7 +165,7 @@ impl Handle for v1::SearchFactsRequest {
 }
 
 /// How a request names a memory.
-enum Asked {
+enum FactName {
     Memory(uuid::Uuid),
     Event(NodeId),
 }
@@ -180,8 +180,8 @@ impl Handle for v1::GetFactRequest {
     ) -> Result<Self::Response> {
         let (scope, as_of) = (scope(request.scope), as_of(request.as_of)?);
         let asked = match (request.event_id, request.id.as_str()) {
-            (None, text) => Asked::Memory(id(text)?),
-            (Some(event), "") => Asked::Event(NodeId(event)),
+            (None, text) => FactName::Memory(id(text)?),
+            (Some(event), "") => FactName::Event(NodeId(event)),
             (Some(_), _) => {
                 let why = "it is set beside an id: set one of them";
                 return Err(Refusal::invalid("event_id", why));
@@ -190,8 +190,8 @@ impl Handle for v1::GetFactRequest {
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             let not_found = |id: String| amem_memory::Error::NotFound { id };
             let id = match asked {
-                Asked::Memory(id) => id,
-                Asked::Event(event) => facts
+                FactName::Memory(id) => id,
+                FactName::Event(event) => facts
                     .memory_of(event, &scope, at)?
                     .ok_or_else(|| not_found(format!("of event {}", event.0)))?,
             };

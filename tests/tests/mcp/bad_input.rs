@@ -127,7 +127,7 @@ fn texts_with_line_breaks_and_ids_are_shown_as_one_line() {
 }
 
 #[test]
-fn without_a_daemon_the_agent_is_told_in_one_line_and_goes_on() {
+fn without_a_daemon_a_tool_answers_one_line_and_the_agent_goes_on() {
     let user = User::new();
     let folder = user.project("shop");
     let mut command = user.command(&folder, &["mcp"]);

@@ -9,8 +9,9 @@
 mod client;
 
 mod bad_input;
+mod by_http;
 mod compat;
-mod door;
+
 mod eras;
 mod processes;
 mod projects;

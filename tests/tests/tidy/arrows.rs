@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 16] = [
+const CRATES: [(&str, &str, &[&str]); 18] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -65,6 +65,12 @@ const CRATES: [(&str, &str, &[&str]); 16] = [
         "amem-client",
         &["amem-format", "amem-query", "amem-proto"],
     ),
+    ("crates/project", "amem-project", &[]),
+    (
+        "crates/mcp",
+        "amem-mcp",
+        &["amem-format", "amem-query", "amem-proto"],
+    ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
     (
@@ -83,6 +89,8 @@ const CRATES: [(&str, &str, &[&str]); 16] = [
             "amem-process",
             "amem-proto",
             "amem-traces",
+            "amem-project",
+            "amem-mcp",
         ],
     ),
     (
@@ -96,6 +104,8 @@ const CRATES: [(&str, &str, &[&str]); 16] = [
             "amem-connect",
             "amem-process",
             "amem-client",
+            "amem-project",
+            "amem-mcp",
         ],
     ),
 ];

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 17] = [
+const FACADES: [(&str, usize); 18] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -59,6 +59,7 @@ const FACADES: [(&str, usize); 17] = [
     ("crates/items", 24),
     ("crates/connect", 20),
     ("crates/mcp", 20),
+    ("crates/project", 12),
     ("crates/process", 5),
     ("crates/traces", 5),
     ("proto", 12),

@@ -10,7 +10,7 @@ use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{GRAPH_SIZE_MAX, STATEMENT_BYTES_MAX};
 use crate::memories::{Memories, in_words};
-use crate::place::Reach;
+use crate::memory_place::Reach;
 
 /// The key of metadata under which a part of the graph is.
 const GRAPH: &str = "graph";

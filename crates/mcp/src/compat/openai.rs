@@ -8,7 +8,7 @@ use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::SCORE_FLOOR;
 use crate::memories::{Memories, in_words};
-use crate::place::Reach;
+use crate::memory_place::Reach;
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,

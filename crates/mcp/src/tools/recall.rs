@@ -3,13 +3,13 @@
 use amem_proto::v1;
 use serde_json::Value;
 
-use super::{REACHES, condition, tokens};
+use super::parameters::{REACHES, condition, tokens};
 use crate::answer::{Answer, id_of, line, minute, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX, SCORE_FLOOR};
 use crate::memories::{Memories, as_of, asked, in_words, now};
-use crate::place::Reach;
+use crate::memory_place::Reach;
 
 const TYPES: [(&str, &str); 6] = [
     ("fact", "fact"),

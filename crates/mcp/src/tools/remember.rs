@@ -3,13 +3,13 @@
 use amem_proto::answer::timestamp;
 use amem_proto::v1;
 
-use super::REACHES;
+use super::parameters::REACHES;
 use crate::answer::{id_of, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{SCORE_CLOSE, STATEMENT_BYTES_MAX};
 use crate::memories::{Memories, in_words};
-use crate::place::Reach;
+use crate::memory_place::Reach;
 
 const TYPES: [(&str, &str); 5] = [
     ("fact", "fact"),

@@ -6,13 +6,13 @@ use amem_proto::v1;
 use amem_query::time;
 use serde_json::{Value, json};
 
-use super::{REACHES, tokens};
+use super::parameters::{REACHES, tokens};
 use crate::answer::{Answer, day, line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{LINE_CHARS_MAX, SCORE_FLOOR, SESSION_GAP_SECS, TIMELINE_MAX};
 use crate::memories::{Memories, in_words};
-use crate::place::{MemoryPlace, Reach};
+use crate::memory_place::{MemoryPlace, Reach};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -68,7 +68,7 @@ pub(super) async fn run<C: MemoryCalls>(
 }
 
 /// Memories in order of time under their days; the newest have room first. Returns how many are shown.
-pub(crate) fn by_day(facts: &[v1::Fact], place: &MemoryPlace, tokens: u64) -> (Answer, usize) {
+fn by_day(facts: &[v1::Fact], place: &MemoryPlace, tokens: u64) -> (Answer, usize) {
     let text = |fact: &v1::Fact| line(fact, &[], place, LINE_CHARS_MAX);
     let mut room = Answer::within(tokens);
     let shown = facts

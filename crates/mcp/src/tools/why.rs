@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use amem_format::Micros;
 use amem_proto::v1;
 
-use super::tokens;
+use super::parameters::tokens;
 use crate::answer::{Answer, day, id_of, line, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;

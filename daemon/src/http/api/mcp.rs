@@ -43,7 +43,7 @@ const COMPAT: &str = "compat";
 impl Route {
     /// True if the body is a message of the protocol.
     pub(super) fn is_mcp(&self) -> bool {
-        std::ptr::eq(self.paths, PATHS)
+        self.paths == PATHS
     }
 }
 

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use crate::client::{User, id_in, text_of};
 
 /// A daemon of a user with HTTP, started by its command line.
-struct Door {
+struct HttpUser {
     user: User,
     address: String,
 }
 
-impl Door {
+impl HttpUser {
     fn new() -> Self {
         let user = User::new();
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -81,18 +81,18 @@ const SHOP: &str = "X-Amem-Project: acme/shop";
 
 #[test]
 fn the_door_serves_tools_within_projects_and_to_clients_on_pipes() {
-    let door = Door::new();
-    let token = door.token("laptop", &["--role", "write"]);
+    let http = HttpUser::new();
+    let token = http.token("laptop", &["--role", "write"]);
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "web", "version": "1"},
     }});
-    let (status, opened) = door.post("/mcp", Some(&token), &[], &initialize);
+    let (status, opened) = http.post("/mcp", Some(&token), &[], &initialize);
     assert_eq!(
         (status, &opened["result"]["serverInfo"]["name"]),
         (200, &json!("amem")),
         "{opened}"
     );
-    let (text, is_error) = door.tool(
+    let (text, is_error) = http.tool(
         &token,
         &[SHOP],
         "remember",
@@ -100,14 +100,14 @@ fn the_door_serves_tools_within_projects_and_to_clients_on_pipes() {
     );
     assert!(!is_error && text.contains("project acme/shop"), "{text}");
     let id = id_in(&text);
-    let (told, _) = door.tool(
+    let (told, _) = http.tool(
         &token,
         &[SHOP],
         "recall",
         json!({"query": "how long is the cart kept"}),
     );
     assert!(told.contains(&format!("[{id}]")), "{told}");
-    let (other, _) = door.tool(
+    let (other, _) = http.tool(
         &token,
         &["X-Amem-Project: acme/blog"],
         "recall",
@@ -115,8 +115,8 @@ fn the_door_serves_tools_within_projects_and_to_clients_on_pipes() {
     );
     assert!(other.starts_with("nothing known"), "{other}");
     // The same memory by a pipe.
-    let folder = door.user.project("any");
-    let mut command = door
+    let folder = http.user.project("any");
+    let mut command = http
         .user
         .command(&folder, &["mcp", "--project", "acme/shop"]);
     command.env("AMEM_AGENT", "x");
@@ -130,46 +130,46 @@ fn the_door_serves_tools_within_projects_and_to_clients_on_pipes() {
 
 #[test]
 fn tokens_roles_origins_and_brains_are_those_of_the_door() {
-    let door = Door::new();
+    let http = HttpUser::new();
     let (reader, writer) = (
-        door.token("r", &["--role", "read"]),
-        door.token("w", &["--role", "write"]),
+        http.token("r", &["--role", "read"]),
+        http.token("w", &["--role", "write"]),
     );
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
     let era = ["MCP-Protocol-Version: 2025-11-25"];
-    assert_eq!(door.post("/mcp", None, &era, &list).0, 401);
-    assert_eq!(door.post("/mcp", Some("wrong"), &era, &list).0, 401);
+    assert_eq!(http.post("/mcp", None, &era, &list).0, 401);
+    assert_eq!(http.post("/mcp", Some("wrong"), &era, &list).0, 401);
     let foreign = [era[0], "Origin: https://evil.example"];
-    assert_eq!(door.post("/mcp", Some(&writer), &foreign, &list).0, 403);
-    assert_eq!(door.post("/mcp", Some(&reader), &era, &list).0, 200);
-    let (words, is_error) = door.tool(
+    assert_eq!(http.post("/mcp", Some(&writer), &foreign, &list).0, 403);
+    assert_eq!(http.post("/mcp", Some(&reader), &era, &list).0, 200);
+    let (words, is_error) = http.tool(
         &reader,
         &[SHOP],
         "remember",
         json!({"text": "The sky is green"}),
     );
     assert!(is_error && words.contains("role"), "{words}");
-    let (_, is_error) = door.tool(&reader, &[SHOP], "recall", json!({"query": "sky"}));
+    let (_, is_error) = http.tool(&reader, &[SHOP], "recall", json!({"query": "sky"}));
     assert!(!is_error);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
         "name": "recall", "arguments": {"query": "x"},
     }});
-    let (_, missing) = door.post("/mcp/nosuch", Some(&writer), &era, &call);
+    let (_, missing) = http.post("/mcp/nosuch", Some(&writer), &era, &call);
     let (words, is_error) = text_of(&missing);
     assert!(is_error && words.contains("nosuch"), "{words}");
     let both = [era[0], "X-Amem-Brain: other"];
     assert_eq!(
-        door.post("/mcp/memories", Some(&writer), &both, &call).0,
+        http.post("/mcp/memories", Some(&writer), &both, &call).0,
         400
     );
 }
 
 #[test]
 fn a_token_of_a_user_stays_within_its_scope() {
-    let door = Door::new();
-    let ada = door.token("ada", &["--role", "write", "--user", "ada"]);
-    let bob = door.token("bob", &["--role", "write", "--user", "bob"]);
-    let (text, is_error) = door.tool(
+    let http = HttpUser::new();
+    let ada = http.token("ada", &["--role", "write", "--user", "ada"]);
+    let bob = http.token("bob", &["--role", "write", "--user", "bob"]);
+    let (text, is_error) = http.tool(
         &ada,
         &[SHOP],
         "remember",
@@ -178,7 +178,7 @@ fn a_token_of_a_user_stays_within_its_scope() {
     assert!(!is_error, "{text}");
     let id = id_in(&text);
     for query in ["key under the stone", "Ada"] {
-        let (told, _) = door.tool(
+        let (told, _) = http.tool(
             &bob,
             &[SHOP, "X-Amem-User: ada"],
             "recall",
@@ -192,10 +192,10 @@ fn a_token_of_a_user_stays_within_its_scope() {
         ("forget", json!({"ids": [id]})),
         ("remember", json!({"text": "So it is", "because": [id]})),
     ] {
-        let (words, is_error) = door.tool(&bob, &[SHOP], tool, arguments);
+        let (words, is_error) = http.tool(&bob, &[SHOP], tool, arguments);
         assert!(is_error && words.contains("no memory"), "{tool}: {words}");
     }
-    let (told, _) = door.tool(
+    let (told, _) = http.tool(
         &ada,
         &[SHOP],
         "recall",
