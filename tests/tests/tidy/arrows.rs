@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 15] = [
+const CRATES: [(&str, &str, &[&str]); 16] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -66,6 +66,7 @@ const CRATES: [(&str, &str, &[&str]); 15] = [
     ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
+    ("crates/webhooks", "amem-webhooks", &[]),
     (
         "daemon",
         "amemd",
@@ -82,6 +83,7 @@ const CRATES: [(&str, &str, &[&str]); 15] = [
             "amem-process",
             "amem-proto",
             "amem-traces",
+            "amem-webhooks",
         ],
     ),
     (

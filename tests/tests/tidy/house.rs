@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 16] = [
+const FACADES: [(&str, usize); 17] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -60,6 +60,7 @@ const FACADES: [(&str, usize); 16] = [
     ("crates/mcp", 20),
     ("crates/process", 5),
     ("crates/traces", 5),
+    ("crates/webhooks", 5),
     ("proto", 12),
     ("client", 24),
     ("daemon", 24),
