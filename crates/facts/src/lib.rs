@@ -48,8 +48,8 @@ mod retry;
 
 pub use error::{Error, Result};
 pub use export::ExportedFact;
-pub use fact_change::{FactChange, FactChangeKind};
 pub use fact_brain::{EngineBrain, FactBrain};
+pub use fact_change::{FactChange, FactChangeKind};
 pub use fact_state::FactState;
 pub use facts::{Facts, KeptAnswer, RandomIds};
 pub use feedback::FactFeedback;

@@ -124,7 +124,9 @@ fn put_host(request: &mut Request<String>) -> Result<UrlHost> {
     };
     let authority = uri.authority().ok_or("the URL has no host")?;
     let name = authority.host().trim_matches(['[', ']']).to_owned();
-    let port = authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let port = authority
+        .port_u16()
+        .unwrap_or(if is_tls { 443 } else { 80 });
     let header = HeaderValue::from_str(authority.as_str());
     let header = header.map_err(|why| failed("the host is no header")(&why))?;
     let path = uri.path_and_query().map_or("/", |path| path.as_str());

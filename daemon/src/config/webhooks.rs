@@ -20,7 +20,7 @@ struct HostPattern {
 
 /// Hosts, separated by commas.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HostList(Vec<HostPattern>);
+pub(super) struct HostList(Vec<HostPattern>);
 
 /// The hosts that webhooks may call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -82,7 +82,9 @@ impl FromStr for HostPattern {
             let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
             !host.is_empty() && host.chars().all(is_part)
         };
-        let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let inner = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
         let is_address = inner.is_some_and(|host| host.parse::<Ipv6Addr>().is_ok());
         if !is_name(host) && (is_wild || !is_address) {
             return Err(wrong());
@@ -219,7 +221,17 @@ mod tests {
             assert_eq!(text.parse::<HostList>().unwrap().to_string(), text);
         }
         for wrong in [
-            "*", "a b", "https://a", "a/b", "a:", "a:x", "a,,b", "::1", "*.[::1]", "[::1", "a:99999",
+            "*",
+            "a b",
+            "https://a",
+            "a/b",
+            "a:",
+            "a:x",
+            "a,,b",
+            "::1",
+            "*.[::1]",
+            "[::1",
+            "a:99999",
         ] {
             assert!(wrong.parse::<HostList>().is_err(), "{wrong}");
         }

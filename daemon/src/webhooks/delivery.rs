@@ -44,13 +44,15 @@ pub(crate) async fn deliver(webhooks: Webhooks, brains: Brains, now: fn() -> Mic
             }
         };
         for turn in due {
-            turns.spawn(DeliveryTurn {
-                webhooks: webhooks.clone(),
-                brains: brains.clone(),
-                turn: Arc::new(turn),
-                now,
-            }
-            .run());
+            turns.spawn(
+                DeliveryTurn {
+                    webhooks: webhooks.clone(),
+                    brains: brains.clone(),
+                    turn: Arc::new(turn),
+                    now,
+                }
+                .run(),
+            );
         }
     }
 }
@@ -136,7 +138,9 @@ impl DeliveryTurn {
                 self.send(&webhook, &message, sent).await
             }
             NextStep::SendErased(message) => {
-                let sent = |progress: &mut WebhookProgress| drop(progress.erased.pop_front());
+                let sent = |progress: &mut WebhookProgress| {
+                    progress.erased.pop_front();
+                };
                 self.send(&webhook, &message, sent).await
             }
             NextStep::Drop => {
@@ -219,7 +223,10 @@ impl DeliveryTurn {
         let is_paused = failures >= WEBHOOK_ATTEMPTS_MAX;
         if is_paused {
             tracing::error!(
-                brain, webhook = id, delivery, why,
+                brain,
+                webhook = id,
+                delivery,
+                why,
                 "a webhook is paused, after {WEBHOOK_ATTEMPTS_MAX} posts that failed: change it, and it goes on from here"
             );
         } else {
@@ -237,7 +244,9 @@ impl DeliveryTurn {
         // A change by a request meanwhile is not undone.
         let updated = webhook.updated;
         self.blocking(move |webhooks, turn| {
-            let is_same = webhooks.active(turn).is_some_and(|now| now.updated == updated);
+            let is_same = webhooks
+                .active(turn)
+                .is_some_and(|now| now.updated == updated);
             is_same
                 && webhooks.progress(turn, |progress, is_active| {
                     progress.failures = failures;

@@ -1,8 +1,8 @@
 //! What a webhook is sent next, and its message in mem0's shape.
 
 use amem_facts::{FactChange, FactChangeKind, Result};
-use amem_format::view::View;
 use amem_format::NodeId;
+use amem_format::view::View;
 use amem_query::time::display;
 use hyper::header::{CONTENT_TYPE, USER_AGENT};
 use hyper::http::Uri;
@@ -55,7 +55,13 @@ fn event_name(kind: FactChangeKind) -> &'static str {
 }
 
 impl Message {
-    fn new(webhook: &Webhook, key: &str, kind: FactChangeKind, id: Uuid, memory: Option<String>) -> Self {
+    fn new(
+        webhook: &Webhook,
+        key: &str,
+        kind: FactChangeKind,
+        id: Uuid,
+        memory: Option<String>,
+    ) -> Self {
         let delivery = Uuid::new_v5(&webhook.id, key.as_bytes());
         let event = WebhookEvent::of(kind);
         let mut data = Map::new();

@@ -276,7 +276,12 @@ impl Webhooks {
             let dropped = webhook.progress.erase(view.nodes(), &ids);
             if dropped > 0 {
                 let webhook = webhook.id.to_string();
-                tracing::error!(brain, webhook, dropped, "a webhook is not sent erased memories");
+                tracing::error!(
+                    brain,
+                    webhook,
+                    dropped,
+                    "a webhook is not sent erased memories"
+                );
             }
         }
         state.is_unwritten = true;
@@ -289,7 +294,12 @@ impl Webhooks {
     }
 
     /// Begins the turns of the webhooks that are due, at most so many; those that waited the longest come first.
-    pub(super) fn due(&self, open: &[Arc<OpenBrain>], now: Micros, most: usize) -> Vec<WebhookTurn> {
+    pub(super) fn due(
+        &self,
+        open: &[Arc<OpenBrain>],
+        now: Micros,
+        most: usize,
+    ) -> Vec<WebhookTurn> {
         let ends: HashMap<&str, WebhookPosition> = open
             .iter()
             .map(|brain| (brain.name.as_str(), WebhookPosition::end(&brain.view())))

@@ -191,11 +191,18 @@ async fn a_receiver_gets_every_change_signed_and_in_order() {
     );
     let message = added.json();
     assert_eq!(
-        (&message["user_id"], &message["project"], &message["event_type"]),
+        (
+            &message["user_id"],
+            &message["project"],
+            &message["event_type"]
+        ),
         (&json!("ada"), &json!("memories"), &json!("memory_add"))
     );
     assert_eq!(text(&made["webhook_id"]), added.header("x-amem-webhook"));
-    assert_eq!(text(&message["delivery_id"]), added.header("x-amem-delivery"));
+    assert_eq!(
+        text(&message["delivery_id"]),
+        added.header("x-amem-delivery")
+    );
     assert!(added.head.starts_with("POST /hook?key=secret HTTP/1.1"));
     assert_eq!(added.header("host"), receiver.address.to_string());
 
@@ -218,7 +225,10 @@ async fn a_receiver_gets_every_change_signed_and_in_order() {
     receiver.gets_nothing();
 
     let state = daemon.place.path("brains/.amemd/webhooks.json");
-    assert_eq!(fs::metadata(&state).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(&state).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     assert!(!web.get(ROUTE).text().contains(&secret));
     let (_, log) = daemon.end_and_tell();
     for word in [secret.as_str(), "key=secret", "likes tea"] {
@@ -308,7 +318,9 @@ async fn nothing_is_sent_to_hosts_that_are_not_listed() {
 async fn a_name_with_a_private_address_is_refused_unless_it_is_listed_as_private() {
     let receiver = WebhookReceiver::new(&["200 OK"]);
     let port = receiver.address.port();
-    let hosts = format!("[webhooks]\nhosts = \"localhost:{port},127.0.0.1:{port},[::ffff:127.0.0.1]:{port}\"\n");
+    let hosts = format!(
+        "[webhooks]\nhosts = \"localhost:{port},127.0.0.1:{port},[::ffff:127.0.0.1]:{port}\"\n"
+    );
     let (daemon, mut web) = daemon_with(&hosts).await;
     for host in ["localhost", "127.0.0.1", "[::ffff:127.0.0.1]"] {
         create(&web, &format!("https://{host}:{port}/"));
@@ -321,7 +333,9 @@ async fn a_name_with_a_private_address_is_refused_unless_it_is_listed_as_private
             .ok();
     }
     let place = daemon.end();
-    place.configure(&format!("{HTTP}[webhooks]\nprivate_hosts = \"localhost:{port}\"\n"));
+    place.configure(&format!(
+        "{HTTP}[webhooks]\nprivate_hosts = \"localhost:{port}\"\n"
+    ));
     let _daemon = restart(place, &mut web);
     create(&web, &format!("http://localhost:{port}/"));
     add(&web, &json!({"user_id": "ada"}), "owns a boat");
@@ -366,7 +380,10 @@ async fn webhooks_are_changed_and_deleted_by_administrators_only() {
         caller.put(&target, &body).refused(status, name, code);
         caller.delete(&target).refused(status, name, code);
     }
-    let changed = web.put(&target, &json!({"eventTypes": ["memory_delete"], "name": "c"}));
+    let changed = web.put(
+        &target,
+        &json!({"eventTypes": ["memory_delete"], "name": "c"}),
+    );
     let changed = changed.ok();
     assert!(changed["message"].is_string() && changed["secret"].is_null());
     assert_eq!(
@@ -387,11 +404,20 @@ async fn webhooks_are_changed_and_deleted_by_administrators_only() {
         .refused(404, "NotFoundError", "UNKNOWN_WEBHOOK");
     assert_eq!(web.get(ROUTE).ok(), json!([]));
     for (body, code) in [
-        (json!({"url": receiver.url(), "event_types": ["memory_read"]}), "INVALID"),
+        (
+            json!({"url": receiver.url(), "event_types": ["memory_read"]}),
+            "INVALID",
+        ),
         (json!({"url": receiver.url(), "event_types": []}), "INVALID"),
         (json!({"name": "no URL"}), "INVALID"),
-        (json!({"url": receiver.url(), "name": "x".repeat(257)}), "LIMIT"),
-        (json!({"url": format!("{}{}", receiver.url(), "x".repeat(2048))}), "LIMIT"),
+        (
+            json!({"url": receiver.url(), "name": "x".repeat(257)}),
+            "LIMIT",
+        ),
+        (
+            json!({"url": format!("{}{}", receiver.url(), "x".repeat(2048))}),
+            "LIMIT",
+        ),
     ] {
         web.post(ROUTE, &body).refused(400, "ValidationError", code);
     }
@@ -399,7 +425,8 @@ async fn webhooks_are_changed_and_deleted_by_administrators_only() {
         create(&web, &receiver.url());
     }
     let body = json!({"url": receiver.url()});
-    web.post(ROUTE, &body).refused(429, "RateLimitError", "LIMIT");
+    web.post(ROUTE, &body)
+        .refused(429, "RateLimitError", "LIMIT");
 }
 
 #[tokio::test]
@@ -411,8 +438,13 @@ async fn webhooks_are_off_unless_hosts_are_listed() {
     web.post(ROUTE, &body)
         .refused(501, "NotSupportedError", "NO_WEBHOOKS");
     let place = daemon.end();
-    place.configure(&format!("{HTTP}[webhooks]\nhosts = \"https://example.com\"\n"));
+    place.configure(&format!(
+        "{HTTP}[webhooks]\nhosts = \"https://example.com\"\n"
+    ));
     let (status, said) = place.refused(&[]);
     assert_eq!(status, Some(1), "{said}");
-    assert!(said.contains("webhooks.hosts") && said.contains("is no host"), "{said}");
+    assert!(
+        said.contains("webhooks.hosts") && said.contains("is no host"),
+        "{said}"
+    );
 }

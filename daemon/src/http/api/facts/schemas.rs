@@ -8,14 +8,7 @@ use crate::webhooks::WebhookEvent;
 
 /// The schemas that routes refer to, by name.
 pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
-    let all = [
-        common(),
-        bodies(),
-        answers(),
-        events(),
-        items(),
-        webhooks(),
-    ];
+    let all = [common(), bodies(), answers(), events(), items(), webhooks()];
     all.into_iter().flatten()
 }
 
@@ -260,7 +253,14 @@ fn webhooks() -> Vec<(&'static str, Value)> {
         properties[name] = about;
         properties
     };
-    let required = ["webhook_id", "name", "url", "project", "event_types", "is_active"];
+    let required = [
+        "webhook_id",
+        "name",
+        "url",
+        "project",
+        "event_types",
+        "is_active",
+    ];
     let url = json!({"type": "string", "description": "https, or http to a host of webhooks.private_hosts."});
     vec![
         (
@@ -271,7 +271,10 @@ fn webhooks() -> Vec<(&'static str, Value)> {
             "CreatedWebhook",
             object(
                 "A new webhook.",
-                with("secret", json!({"type": "string", "description": "The key of its signatures, shown this once."})),
+                with(
+                    "secret",
+                    json!({"type": "string", "description": "The key of its signatures, shown this once."}),
+                ),
                 &[&required[..], &["secret"]].concat(),
             ),
         ),
