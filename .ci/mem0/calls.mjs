@@ -87,11 +87,12 @@ await run("getProject", () => client.getProject({ fields: ["custom_instructions"
     has(answer, "customInstructions", "customCategories"),
 );
 await refused("updateProject", "NOT_KEPT", () => client.updateProject({ customInstructions: "x" }));
-await refused("getWebhooks", "NO_WEBHOOKS", () => client.getWebhooks({ projectId: "default" }));
 const webhook = { name: "a", url: "https://a.example", eventTypes: ["memory_add"] };
-await refused("createWebhook", "NO_WEBHOOKS", () => client.createWebhook(webhook));
-await refused("updateWebhook", "NO_WEBHOOKS", () => client.updateWebhook({ webhookId: "1", ...webhook }));
-await refused("deleteWebhook", "NO_WEBHOOKS", () => client.deleteWebhook({ webhookId: "1" }));
+const hook = await run("createWebhook", () => client.createWebhook(webhook), (answer) => has(answer, "webhookId", "secret", "isActive"));
+await run("getWebhooks", () => client.getWebhooks({ projectId: "default" }), (answer) => has(answer[0], "webhookId", "url", "eventTypes"));
+await run("updateWebhook", () => client.updateWebhook({ webhookId: hook.webhookId, ...webhook, name: "b" }), (answer) => has(answer, "message"));
+await run("deleteWebhook", () => client.deleteWebhook({ webhookId: hook.webhookId }), (answer) => has(answer, "message"));
+await refused("deleteWebhook", "UNKNOWN_WEBHOOK", () => client.deleteWebhook({ webhookId: hook.webhookId }));
 await refused("getProfile", "NO_PROFILES", () => client.getProfile({ entityId: "ada" }));
 await refused("generateProfile", "NO_PROFILES", () => client.generateProfile({ entityId: "ada" }));
 await refused("getProfileSettings", "NO_PROFILES", () => client.getProfileSettings());

@@ -131,11 +131,13 @@ async def rest(calls):
     await calls.refused("update_profile_settings", "NO_PROFILES", enabled=True)
     await calls.refused("sample_profiles", "NO_PROFILES", limit=1)
     await calls.refused("get_profile_job", "NO_PROFILES", "7")
-    await calls.refused("get_webhooks", "NO_WEBHOOKS", project_id="default")
-    await calls.refused("create_webhook", "NO_WEBHOOKS", url="https://a.example", name="a", project_id="default",
-                        event_types=["memory_add"])
-    await calls.refused("update_webhook", "NO_WEBHOOKS", webhook_id=1, name="b")
-    await calls.refused("delete_webhook", "NO_WEBHOOKS", webhook_id=1)
+    hook = await calls.run("create_webhook", lambda answer: has(answer, "webhook_id", "secret", "is_active"), url="https://a.example",
+                           name="a", project_id="default", event_types=["memory_add", "memory_categorize"])
+    hook = hook["webhook_id"]
+    await calls.run("get_webhooks", lambda answer: has(answer[0], "webhook_id", "url", "event_types"), project_id="default")
+    await calls.run("update_webhook", lambda answer: has(answer, "message"), webhook_id=hook, name="b")
+    await calls.run("delete_webhook", lambda answer: has(answer, "message"), webhook_id=hook)
+    await calls.refused("delete_webhook", "UNKNOWN_WEBHOOK", webhook_id=hook)
     if is_sync:
         await calls.run("add", lambda answer: has(answer, "results"), "likes all", user_id="ada", infer=False)
     await calls.run("reset", lambda answer: has(answer, "message"))

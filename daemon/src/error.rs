@@ -79,6 +79,9 @@ pub enum Error {
     /// The exporter of traces cannot start.
     #[error("cannot export spans to traces.otlp: {0}")]
     Traces(String),
+    /// The client of webhooks cannot start.
+    #[error("cannot send webhooks: {0}")]
+    Webhooks(String),
     /// The operating system refused.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -13,6 +13,7 @@ pub mod limits;
 pub mod process;
 pub mod refusal;
 pub mod traces;
+pub mod webhooks;
 
 mod auth;
 mod brains;

@@ -256,3 +256,31 @@ pub const CONTROL_FRAME_BYTES: u64 = 64;
 pub const HEADER_BLOCK_FRAMES_MAX: usize = 64;
 /// Re-encoded bytes that may wait for the server, apart from the rest of one block.
 pub const AHEAD_BYTES: usize = 16 << 10;
+/// Webhooks of all brains.
+pub const WEBHOOKS_MAX: usize = 64;
+/// Bytes of the name of a webhook.
+pub const WEBHOOK_NAME_BYTES_MAX: usize = 256;
+/// Bytes of the URL of a webhook.
+pub const WEBHOOK_URL_BYTES_MAX: usize = 2_048;
+/// Bytes of the file of webhooks.
+pub const WEBHOOKS_FILE_BYTES_MAX: u64 = 64 << 20;
+/// How often the daemon looks for changes that webhooks are sent.
+pub const WEBHOOKS_LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How often the positions of webhooks are written at most: after a crash, what was sent since is sent again.
+pub const WEBHOOKS_WRITE_EVERY: Duration = Duration::from_secs(1);
+/// Webhooks that are sent something at the same time.
+pub const WEBHOOK_POSTS_MAX: usize = 8;
+/// Changes that a webhook is sent before others get its turn.
+pub const WEBHOOK_POSTS_PER_TURN: usize = 32;
+/// Events that are read at a time for a webhook.
+pub const WEBHOOK_EVENTS_READ: u64 = 1_024;
+/// Pause after a post that failed; doubled each time.
+pub const WEBHOOK_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// The longest such pause.
+pub const WEBHOOK_AGAIN_AFTER_MAX: Duration = Duration::from_secs(3_600);
+/// Posts of one change that fail until its webhook is paused: some nine hours.
+pub const WEBHOOK_ATTEMPTS_MAX: u32 = 20;
+/// Erased memories that one webhook is still to be sent; of more, the oldest are dropped.
+pub const WEBHOOK_ERASED_MAX: usize = 10_000;
+/// Bytes of the reason of a failure that a webhook shows.
+pub const WEBHOOK_ERROR_BYTES_MAX: usize = 512;

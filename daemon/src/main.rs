@@ -7,5 +7,9 @@ fn main() -> std::process::ExitCode {
     let exporter: Option<amemd::traces::Exporter> = Some(amem_traces::start);
     #[cfg(not(feature = "otlp"))]
     let exporter = None;
-    amemd::process::main(exporter)
+    #[cfg(feature = "webhooks")]
+    let webhooks: Option<amemd::webhooks::Starter> = Some(amem_webhooks::start);
+    #[cfg(not(feature = "webhooks"))]
+    let webhooks = None;
+    amemd::process::main(exporter, webhooks)
 }

@@ -42,12 +42,14 @@ mod users;
 
 mod erasure;
 mod export;
+mod fact_change;
 mod facts;
 mod retry;
 
 pub use error::{Error, Result};
 pub use export::ExportedFact;
 pub use fact_brain::{EngineBrain, FactBrain};
+pub use fact_change::{FactChange, FactChangeKind};
 pub use fact_state::FactState;
 pub use facts::{Facts, KeptAnswer, RandomIds};
 pub use feedback::FactFeedback;

@@ -16,7 +16,7 @@ mod digest;
 
 pub use crate::config::{Grants, Role};
 pub(crate) use caller::Caller;
-pub(crate) use digest::Digest;
+pub(crate) use digest::{Digest, hex};
 pub(crate) use grants::AccessControl;
 pub(crate) use rights::Rights;
 pub(crate) use secrets::{ClientCa, Secrets, TlsKeys, certificate_name};

@@ -17,8 +17,10 @@ use super::gateway::Gateway;
 use super::memory::{CommittedChange, PendingChange, Write};
 use super::validate::Validate;
 use crate::auth::Caller;
+use crate::brains::blocking;
 use crate::limits::{JOURNAL_IN_BASE, READERS_WAIT, READERS_WAIT_MAX};
 use crate::refusal::{Refusal, Result};
+use crate::webhooks::Erasure;
 use amem_engine::FileHolder;
 use amem_engine::OpenBrain;
 use amem_engine::Release;
@@ -104,6 +106,7 @@ async fn erase(
     let cleared = refuse(ClearedFiles::new()).await?;
     check_room(&**gateway.brains.folder().disk(), &brain, &ids)?;
     let id = command.request.request_id;
+    let _erasure = tell_webhooks(gateway, &brain, &ids).await?;
     let done = command.execute().await?;
     if let (Some(id), true) = (id, done.written.answer.replayed) {
         check_erased(&brain, &ids, id, done.written.answer.lsn)?;
@@ -111,6 +114,20 @@ async fn erase(
     // A copy that has the content may have taken the brain's name meanwhile.
     drop(refuse(cleared).await?);
     Ok(done)
+}
+
+/// Notes for webhooks which memories go; the result is held until they are gone.
+async fn tell_webhooks(
+    gateway: &Gateway,
+    brain: &OpenBrain,
+    ids: &[NodeId],
+) -> Result<Option<Erasure>> {
+    let Some(webhooks) = gateway.webhooks.clone() else {
+        return Ok(None);
+    };
+    let (name, view, ids) = (brain.name.clone(), brain.view(), ids.to_vec());
+    let noted = blocking(move || webhooks.before_erase(&name, &view, &ids));
+    noted.await.map(Some)
 }
 
 /// Refuses, before anything is written, an erase for whose new file the disk has no room: the events would be hidden,

@@ -46,7 +46,7 @@ impl FactMemory {
 }
 
 /// The present.
-pub(super) fn now() -> Micros {
+pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let micros = since.map_or(0, |since| since.as_micros());
     Micros(i64::try_from(micros).unwrap_or(i64::MAX))

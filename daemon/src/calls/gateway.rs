@@ -24,6 +24,7 @@ use crate::limits::{
     SUBSCRIPTION_READS_MAX,
 };
 use crate::refusal::{Refusal, Result};
+use crate::webhooks::Webhooks;
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
 use amem_memory::FactScope;
@@ -41,6 +42,8 @@ pub(crate) struct Gateway {
     pub(super) scans: CallPool,
     /// Jobs that run on a schedule.
     pub(crate) schedules: Schedules,
+    /// `None` if they are off.
+    pub(crate) webhooks: Option<Webhooks>,
     /// Exports in progress, by caller.
     pub(super) exports: Quota,
     /// Streams of batches that are open, by caller.
@@ -67,6 +70,7 @@ impl Gateway {
         stop: watch::Receiver<bool>,
         latencies: Latencies,
         control: Control,
+        webhooks: Option<Webhooks>,
     ) -> std::io::Result<Self> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
@@ -77,6 +81,7 @@ impl Gateway {
         schedules.set_zone(control.live().zone.clone());
         Ok(Self {
             schedules,
+            webhooks,
             brains,
             socket,
             control,

@@ -29,8 +29,14 @@ pub(crate) const READERS: &str = "access.readers";
 /// The collector of traces.
 pub(crate) const TRACES: &str = "traces.otlp";
 
+/// The hosts that webhooks may call.
+pub(crate) const WEBHOOK_HOSTS: &str = "webhooks.hosts";
+
+/// Those of them that may have private addresses.
+pub(crate) const WEBHOOK_PRIVATE_HOSTS: &str = "webhooks.private_hosts";
+
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [SettingKey; 22] = [
+const PLAIN: [SettingKey; 24] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -51,6 +57,8 @@ const PLAIN: [SettingKey; 22] = [
     fixed("metrics.listen", "AMEMD_METRICS_LISTEN"),
     fixed("metrics.allow_remote", "AMEMD_METRICS_ALLOW_REMOTE"),
     fixed(TRACES, "AMEMD_TRACES_OTLP"),
+    fixed(WEBHOOK_HOSTS, "AMEMD_WEBHOOKS_HOSTS"),
+    fixed(WEBHOOK_PRIVATE_HOSTS, "AMEMD_WEBHOOKS_PRIVATE_HOSTS"),
     // Older than the other variables, hence its name.
     live("log.filter", "AMEMD_LOG"),
     fixed("log.format", "AMEMD_LOG_FORMAT"),

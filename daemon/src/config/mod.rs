@@ -18,6 +18,7 @@ mod names;
 mod role;
 mod setting_key;
 mod source;
+mod webhooks;
 
 pub use bounds::Limits;
 pub use flags::Flags;
@@ -25,10 +26,11 @@ pub use grants::Grants;
 pub use http::{HttpAddress, Origins};
 #[cfg(test)]
 pub(crate) use keys::keys;
-pub(crate) use keys::{READERS, TRACES};
+pub(crate) use keys::{READERS, TRACES, WEBHOOK_HOSTS};
 pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Tcp, TlsFiles};
 pub use source::{Setting, SettingSource};
+pub use webhooks::{WebhookHosts, WebhookTarget};
 
 #[cfg(test)]
 mod tests;

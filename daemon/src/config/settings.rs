@@ -18,12 +18,13 @@ use super::bounds::Limits;
 use super::flags::Flags;
 use super::grants::Grants;
 use super::http::{HttpAddress, Origins};
-use super::keys::{BRAINS, READERS, TRACES};
+use super::keys::{BRAINS, READERS, TRACES, WEBHOOK_HOSTS, WEBHOOK_PRIVATE_HOSTS};
 use super::layers::Layers;
 use super::log_filter;
 use super::names::AccountKind;
 use super::role::Role;
 use super::source::{Setting, SettingSource};
+use super::webhooks::{HostList, WebhookHosts};
 use crate::error::{Error, Result};
 use crate::os::users::is_in_group;
 
@@ -115,6 +116,8 @@ pub struct Config {
     pub metrics: Option<SocketAddr>,
     /// The collector of traces, if they are on.
     pub traces: Option<SocketAddr>,
+    /// The hosts that webhooks may call; without any, webhooks are off.
+    pub webhook_hosts: WebhookHosts,
     /// The filter of the log.
     pub log_filter: String,
     /// The format of the log.
@@ -176,6 +179,10 @@ impl Config {
         )?;
         let metrics = metrics(&mut layers)?;
         let traces = traces(&mut layers)?;
+        let hosts: Option<HostList> = layers.value(WEBHOOK_HOSTS, None)?;
+        let private_hosts: Option<HostList> = layers.value(WEBHOOK_PRIVATE_HOSTS, None)?;
+        let webhook_hosts =
+            WebhookHosts::new(hosts.unwrap_or_default(), private_hosts.unwrap_or_default());
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
         log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
@@ -196,6 +203,7 @@ impl Config {
             http_origins: http_origins.unwrap_or_default(),
             metrics,
             traces,
+            webhook_hosts,
             log_filter,
             log_format: log_format.unwrap_or(LogFormat::Text),
             limits,

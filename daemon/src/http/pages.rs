@@ -42,6 +42,14 @@ const TURNED_AWAY: Family = counter(
     "amemd_connections_turned_away_total",
     "Connections that were refused.",
 );
+const POSTS: Family = counter(
+    "amemd_webhook_posts_total",
+    "Posts of webhooks that ended, done or failed; each try counts.",
+);
+const PAUSED: Family = gauge(
+    "amemd_webhooks_paused",
+    "Webhooks that are sent nothing until they are changed.",
+);
 const CALLS: Family = histogram(
     "amemd_call_seconds",
     "How long calls took, to the end of the answer or the first message of a stream; to three digits.",
@@ -116,6 +124,14 @@ fn daemon(sources: &PageSources, brain_count: u64, text: &mut MetricsText) {
     );
     text.one(&CONNECTIONS, metrics.connections().get() as f64);
     text.one(&TURNED_AWAY, metrics.turned_away().get() as f64);
+    text.family(&POSTS);
+    for (outcome, posts) in [
+        ("done", metrics.webhook_posts()),
+        ("failed", metrics.webhook_posts_failed()),
+    ] {
+        text.sample(&POSTS, &[("outcome", outcome)], posts.get() as f64);
+    }
+    text.one(&PAUSED, metrics.webhooks_paused().get() as f64);
 }
 
 fn calls(latencies: &Latencies, text: &mut MetricsText) {

@@ -16,6 +16,9 @@ struct DaemonCounts {
     phase: AtomicU8,
     connections: Metric,
     turned_away: Metric,
+    webhook_posts: Metric,
+    webhook_posts_failed: Metric,
+    webhooks_paused: Metric,
 }
 
 /// The phase of the daemon.
@@ -42,6 +45,9 @@ impl DaemonMetrics {
             phase: AtomicU8::new(Phase::Starting as u8),
             connections: Metric::default(),
             turned_away: Metric::default(),
+            webhook_posts: Metric::default(),
+            webhook_posts_failed: Metric::default(),
+            webhooks_paused: Metric::default(),
         }))
     }
 
@@ -69,6 +75,21 @@ impl DaemonMetrics {
     /// Connections that were refused.
     pub(crate) fn turned_away(&self) -> &Metric {
         &self.0.turned_away
+    }
+
+    /// Changes that receivers of webhooks accepted.
+    pub(crate) fn webhook_posts(&self) -> &Metric {
+        &self.0.webhook_posts
+    }
+
+    /// Posts of webhooks that failed, each try of its own.
+    pub(crate) fn webhook_posts_failed(&self) -> &Metric {
+        &self.0.webhook_posts_failed
+    }
+
+    /// Webhooks that are sent nothing until an administrator changes them.
+    pub(crate) fn webhooks_paused(&self) -> &Metric {
+        &self.0.webhooks_paused
     }
 }
 

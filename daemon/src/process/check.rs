@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::os::folder::{check_owners, check_socket_folder};
 use crate::os::socket::check_path;
 use crate::traces::{self, Exporter};
+use crate::webhooks;
 
 /// The settings, one a line.
 pub(crate) fn show(config: &Config) -> String {
@@ -28,7 +29,11 @@ pub(crate) fn show(config: &Config) -> String {
 }
 
 /// Checks the configuration without changing anything; returns warnings.
-pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<String>> {
+pub(crate) fn check(
+    config: &Config,
+    exporter: Option<Exporter>,
+    webhooks: Option<webhooks::Starter>,
+) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     // The start creates the default folder.
     if !config.default_folder || config.folder.exists() {
@@ -38,6 +43,7 @@ pub(crate) fn check(config: &Config, exporter: Option<Exporter>) -> Result<Vec<S
         warnings.extend(owners.err().map(|why| why.to_string()));
     }
     traces::check(config, exporter)?;
+    webhooks::check(config, webhooks)?;
     let http = match &config.http {
         Some(HttpAddress::Unix(path)) => Some(path),
         _ => None,
@@ -84,7 +90,7 @@ mod tests {
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
         }
-        let warnings = check(&config, None).unwrap();
+        let warnings = check(&config, None, None).unwrap();
         assert!(
             warnings
                 .iter()

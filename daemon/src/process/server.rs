@@ -27,7 +27,8 @@ use tonic::server::NamedService;
 use tonic::transport::Server;
 
 use super::supervisor::{StopStage, Supervisor};
-use crate::brains::Brains;
+use crate::brains::{Brains, blocking};
+use crate::calls::fact_memory::now;
 use crate::calls::{Gateway, fact_retries};
 use crate::config::{Config, Limits};
 use crate::control::Control;
@@ -49,19 +50,22 @@ use crate::limits::{
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
+use crate::webhooks::{self, Webhooks};
 
-/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator shuts the
+/// Serves a folder of brains to the clients of the listeners, and sends webhooks if `webhooks` makes a client for them, until `shutdown` is ready or an administrator shuts the
 /// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,
     mut listeners: Listeners,
+    webhooks: Option<webhooks::Starter>,
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let control = Control::new(&config)?;
     let hangup = signal(SignalKind::hangup()).map_err(Error::Signals)?;
     let mut tasks = Supervisor::new();
     let (health, metrics) = (health(), DaemonMetrics::new());
+    let webhooks = Webhooks::start(&config, webhooks, &metrics)?;
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
@@ -79,6 +83,7 @@ pub async fn run(
         stopping.clone(),
         latencies.clone(),
         control.clone(),
+        webhooks,
     );
     let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());
@@ -288,13 +293,17 @@ async fn close_idle(gateway: Arc<Gateway>) {
     }
 }
 
-/// Starts what runs by the clock: the schedules of brains, and pending work of fact memory.
+/// Starts what runs by the clock: the schedules of brains, pending work of fact memory, and webhooks.
 fn follow_clocks(tasks: &mut Supervisor, gateway: &Arc<Gateway>) {
     let schedules = gateway.schedules.clone();
     let run = async move { schedules.run_due().await };
     tasks.spawn(StopStage::Intake, "schedules", run);
     let retries = fact_retries::run_due(gateway.clone());
     tasks.spawn(StopStage::Intake, "pending facts", retries);
+    if let Some(webhooks) = gateway.webhooks.clone() {
+        let delivery = webhooks::deliver(webhooks, gateway.brains.clone(), now);
+        tasks.spawn(StopStage::Intake, "webhooks", delivery);
+    }
 }
 
 /// Reloads the configuration at every SIGHUP, and logs the outcome.
@@ -309,6 +318,10 @@ async fn reload_on(mut hangup: Signal, gateway: &Gateway) {
 async fn close(gateway: &Gateway) {
     let engine = gateway.brains.engine();
     gateway.schedules.keep();
+    if let Some(webhooks) = gateway.webhooks.clone() {
+        // A failure is logged there; what was sent since the last write is sent again then.
+        drop(blocking(move || webhooks.keep()).await);
+    }
     let saved = tokio::select! {
         biased;
         () = notify::more_time() => false,

@@ -20,6 +20,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
 use crate::log;
 use crate::os::InheritedSockets;
 use crate::traces::{self, Exporter};
+use crate::webhooks;
 
 /// Service managers and containers kill a process ten seconds after SIGTERM.
 const _: () = assert!(
@@ -33,8 +34,9 @@ const _: () = assert!(
 /// invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
 /// succeed). The log goes to standard error.
 ///
-/// `exporter` sends spans to the configured collector; without an exporter a configured collector is an error.
-pub fn main(exporter: Option<Exporter>) -> ExitCode {
+/// `exporter` sends spans to the configured collector, `webhooks` posts to configured hosts; what is configured and has
+/// neither is an error.
+pub fn main(exporter: Option<Exporter>, webhooks: Option<webhooks::Starter>) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
@@ -52,11 +54,11 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = loaded.and_then(|config| {
         if check_only {
-            return check(&config, exporter);
+            return check(&config, exporter, webhooks);
         }
         // Before any thread starts: this changes the environment.
         let inherited = InheritedSockets::take()?;
-        run_to_end(serve(config, inherited, exporter))
+        run_to_end(serve(config, inherited, exporter, webhooks))
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -71,9 +73,13 @@ pub fn main(exporter: Option<Exporter>) -> ExitCode {
     }
 }
 
-fn check(config: &Config, exporter: Option<Exporter>) -> Result<()> {
+fn check(
+    config: &Config,
+    exporter: Option<Exporter>,
+    webhooks: Option<webhooks::Starter>,
+) -> Result<()> {
     print!("{}", check::show(config));
-    for warning in check::check(config, exporter)? {
+    for warning in check::check(config, exporter, webhooks)? {
         eprintln!("amemd: warning: {warning}");
     }
     Ok(())
@@ -94,6 +100,7 @@ async fn serve(
     mut config: Config,
     inherited: InheritedSockets,
     exporter: Option<Exporter>,
+    webhooks: Option<webhooks::Starter>,
 ) -> Result<()> {
     let (spans, end) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
@@ -113,7 +120,7 @@ async fn serve(
             "cannot record where amemd listens: {error}; callers without XDG_DATA_HOME look in the default places only"
         );
     }
-    let ran = run(config, folder, listeners, async {
+    let ran = run(config, folder, listeners, webhooks, async {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}

@@ -1,7 +1,8 @@
-//! The daemon's process, so that tests of this package have its binary: what `amemd` with the feature `otlp` does.
+//! The daemon's process, so that tests of this package have its binary: what `amemd` with the features `otlp` and `webhooks`
+//! does.
 
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    amemd::process::main(Some(amem_traces::start))
+    amemd::process::main(Some(amem_traces::start), Some(amem_webhooks::start))
 }

@@ -25,3 +25,4 @@ mod routes;
 mod sockets;
 mod store;
 mod tokens;
+mod webhooks;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 18] = [
+const CRATES: [(&str, &str, &[&str]); 19] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -73,6 +73,7 @@ const CRATES: [(&str, &str, &[&str]); 18] = [
     ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
+    ("crates/webhooks", "amem-webhooks", &[]),
     (
         "daemon",
         "amemd",
@@ -91,6 +92,7 @@ const CRATES: [(&str, &str, &[&str]); 18] = [
             "amem-traces",
             "amem-project",
             "amem-mcp",
+            "amem-webhooks",
         ],
     ),
     (

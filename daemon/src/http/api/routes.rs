@@ -9,6 +9,7 @@ use hyper::Request;
 
 use super::facts::{
     add, batch, delete, docs, entities, events, exports, feedback, list, memory, search, settings,
+    webhooks,
 };
 use super::mcp;
 use super::output::ListForm::{BareForMem0, Object};
@@ -45,10 +46,8 @@ const NAMESPACES: RouteAccess = Call("/amem.v1.ItemService/ListItemNamespaces");
 const MEMORY: &[&str] = &["/v1/memories/{id}", "/memories/{id}"];
 const MEMORY_HISTORY: &[&str] = &["/v1/memories/{id}/history", "/memories/{id}/history"];
 const PROJECT: &[&str] = &["/api/v1/orgs/organizations/{org}/projects/{project}"];
-const WEBHOOKS: &[&str] = &[
-    "/api/v1/webhooks/projects/{project}",
-    "/api/v1/webhooks/{id}",
-];
+const WEBHOOKS: &[&str] = &["/api/v1/webhooks/projects/{project}"];
+const WEBHOOK: &[&str] = &["/api/v1/webhooks/{id}"];
 const PROJECTS: &[&str] = &[
     "/api/v1/orgs/organizations/{org}/projects",
     "/api/v1/orgs/organizations/{org}/projects/{project}/members",
@@ -112,10 +111,10 @@ static ROUTES: &[Route] = routes! {
     "DELETE" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
     "GET" &["/configure"], HEALTH, Object => settings::configuration, SETTINGS;
     "POST" &["/configure"], Identified, Object => settings::not_kept, NOT_KEPT;
-    "GET" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
-    "POST" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
-    "PUT" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
-    "DELETE" WEBHOOKS, Identified, Object => settings::no_webhooks, WEBHOOKS;
+    "GET" WEBHOOKS, Identified, Object => webhooks::list, WEBHOOKS;
+    "POST" WEBHOOKS, Identified, Object => webhooks::create, CREATE_WEBHOOK;
+    "PUT" WEBHOOK, Identified, Object => webhooks::update, UPDATE_WEBHOOK;
+    "DELETE" WEBHOOK, Identified, Object => webhooks::delete, DELETE_WEBHOOK;
     "GET" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
     "POST" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
     "POST" &["/v1/summary"], Identified, Object => settings::no_profiles, PROFILES;

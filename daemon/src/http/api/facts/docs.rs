@@ -270,9 +270,33 @@ pub(in super::super) static NOT_KEPT: RouteDoc = RouteDoc {
     ..NONE
 };
 pub(in super::super) static WEBHOOKS: RouteDoc = RouteDoc {
-    name: "webhooks",
+    name: "listWebhooks",
     tag: SERVER,
-    summary: "Refused: amemd calls no webhooks",
+    summary: "Lists the webhooks of a brain, for its administrators; `default` is the brain of the request",
+    answer: Some((JSON, "Webhooks")),
+    ..NONE
+};
+pub(in super::super) static CREATE_WEBHOOK: RouteDoc = RouteDoc {
+    name: "createWebhook",
+    tag: SERVER,
+    summary: "Creates a webhook: changes of the brain's memories from now on are posted to a URL",
+    body: Some("CreateWebhook"),
+    answer: Some((JSON, "CreatedWebhook")),
+    ..NONE
+};
+pub(in super::super) static UPDATE_WEBHOOK: RouteDoc = RouteDoc {
+    name: "updateWebhook",
+    tag: SERVER,
+    summary: "Changes a webhook; a paused one goes on where it is",
+    body: Some("UpdateWebhook"),
+    answer: Some((JSON, "Webhook")),
+    ..NONE
+};
+pub(in super::super) static DELETE_WEBHOOK: RouteDoc = RouteDoc {
+    name: "deleteWebhook",
+    tag: SERVER,
+    summary: "Deletes a webhook",
+    answer: Some((JSON, "Done")),
     ..NONE
 };
 pub(in super::super) static PROFILES: RouteDoc = RouteDoc {

@@ -20,3 +20,4 @@ pub(super) mod feedback;
 pub(super) mod events;
 pub(super) mod exports;
 pub(super) mod settings;
+pub(super) mod webhooks;

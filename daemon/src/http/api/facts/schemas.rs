@@ -4,10 +4,11 @@
 use serde_json::{Map, Value, json};
 
 use super::docs::SCOPE;
+use crate::webhooks::WebhookEvent;
 
 /// The schemas that routes refer to, by name.
 pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
-    let all = [common(), bodies(), answers(), events(), items()];
+    let all = [common(), bodies(), answers(), events(), items(), webhooks()];
     all.into_iter().flatten()
 }
 
@@ -225,6 +226,79 @@ fn items() -> Vec<(&'static str, Value)> {
                 "Namespaces, in order.",
                 json!({"namespaces": {"type": "array", "items": labels()}}),
                 &["namespaces"],
+            ),
+        ),
+    ]
+}
+
+/// Of webhooks.
+fn webhooks() -> Vec<(&'static str, Value)> {
+    let types = || {
+        let names = WebhookEvent::ALL.map(WebhookEvent::name);
+        json!({"type": "array", "items": {"type": "string", "enum": names}})
+    };
+    let webhook = || {
+        json!({
+            "webhook_id": id(), "name": text(), "url": text(),
+            "project": {"type": "string", "description": "The brain."},
+            "event_types": types(),
+            "is_active": {"type": "boolean", "description": "False if it is paused: it is sent nothing until it is changed."},
+            "created_at": time(), "updated_at": time(),
+            "failures": {"type": "integer", "description": "Posts that failed since the last one that did not."},
+            "last_error": text_or_null(), "next_try_at": time(),
+        })
+    };
+    let with = |name: &str, about: Value| {
+        let mut properties = webhook();
+        properties[name] = about;
+        properties
+    };
+    let required = [
+        "webhook_id",
+        "name",
+        "url",
+        "project",
+        "event_types",
+        "is_active",
+    ];
+    let url = json!({"type": "string", "description": "https, or http to a host of webhooks.private_hosts."});
+    vec![
+        (
+            "Webhook",
+            object("A webhook.", with("message", text()), &required),
+        ),
+        (
+            "CreatedWebhook",
+            object(
+                "A new webhook.",
+                with(
+                    "secret",
+                    json!({"type": "string", "description": "The key of its signatures, shown this once."}),
+                ),
+                &[&required[..], &["secret"]].concat(),
+            ),
+        ),
+        (
+            "Webhooks",
+            json!({"type": "array", "items": {"$ref": "#/components/schemas/Webhook"}}),
+        ),
+        (
+            "CreateWebhook",
+            object(
+                "Where changes are sent, and which.",
+                json!({"url": url.clone(), "name": text(), "event_types": types()}),
+                &["url"],
+            ),
+        ),
+        (
+            "UpdateWebhook",
+            object(
+                "What is new of a webhook.",
+                json!({
+                    "url": url, "name": text(), "event_types": types(),
+                    "is_active": {"type": "boolean", "description": "False pauses it; true if it is not set."},
+                }),
+                &[],
             ),
         ),
     ]

@@ -10,7 +10,7 @@ use crate::refusal::{Refusal, Result};
 
 /// The organisation and the project of every caller: amemd has brains and scopes instead.
 const ORGANISATION: &str = "local";
-const PROJECT: &str = "default";
+pub(super) const PROJECT: &str = "default";
 
 /// The constructor of mem0's clients asks this.
 pub(in super::super) async fn ping(_: &mut RestCall) -> Result<Output> {
@@ -58,12 +58,6 @@ pub(in super::super) async fn configuration(call: &mut RestCall) -> Result<Outpu
         "reranker": null,
     })
     .into())
-}
-
-pub(in super::super) async fn no_webhooks(_: &mut RestCall) -> Result<Output> {
-    let message =
-        "amemd calls no webhooks: subscribe to changes by gRPC (MemoryService.Subscribe) instead";
-    Err(Refusal::new(Code::Unimplemented, "NO_WEBHOOKS", message))
 }
 
 pub(in super::super) async fn no_profiles(_: &mut RestCall) -> Result<Output> {
