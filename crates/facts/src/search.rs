@@ -166,8 +166,8 @@ impl FactSearch {
             include_forgotten: is_past,
             ..Selection::default()
         };
-        // Most hits are memories and the turns that said them: told apart once they are read. If that is not enough, the
-        // search tells them apart, at some cost for each event that it looks at.
+        // Most hits are memories and the turns that said them: told apart once they are read. If that is not enough,
+        // the search tells them apart, at some cost for each event that it looks at.
         let mut limit = (2 * self.limit + SPARE_HITS).min(PAGE_MAX);
         loop {
             let search = Search {

@@ -52,8 +52,9 @@ use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 use crate::webhooks::{self, Webhooks};
 
-/// Serves a folder of brains to the clients of the listeners, and sends webhooks if `webhooks` makes a client for them, until `shutdown` is ready or an administrator shuts the
-/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, and sends webhooks if `webhooks` makes a client for them,
+/// until `shutdown` is ready or an administrator shuts the daemon down; then drains the calls in progress and closes
+/// the brains, in less than ten seconds.
 pub async fn run(
     config: Config,
     folder: Folder,

@@ -1,5 +1,5 @@
-//! HTTP of the real daemon: the specification's routes, mem0's, LangGraph's store, the calls of amem.v1, tokens, hostile
-//! requests.
+//! HTTP of the real daemon: the specification's routes, mem0's, LangGraph's store, the calls of amem.v1, tokens,
+//! hostile requests.
 
 #![forbid(unsafe_code)]
 #![expect(

@@ -124,7 +124,7 @@ async fn search<C: MemoryCalls>(
             left.push(format!("[{}]", id_of(fact.event_id)));
         }
     }
-    chosen.sort_by(|a, b| b.0.cmp(&a.0));
+    chosen.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     let mut sorted = Answer::within(tokens);
     for (_, line) in &chosen {
         sorted.push(line);

@@ -252,8 +252,8 @@ pub(crate) fn centred(
     Ok((squares.sqrt() > EQUAL_WITHIN).then_some(centred))
 }
 
-/// Fills the bounds of a scope's events, by place in it, and returns the greatest cosine. A small scope is computed exactly; of a large
-/// one the quantised vectors bound all cosines, and those that may be the greatest are computed.
+/// Fills the bounds of a scope's events, by place in it, and returns the greatest cosine. A small scope is computed
+/// exactly; of a large one the quantised vectors bound all cosines, and those that may be the greatest are computed.
 fn of_scope(
     view: &View,
     vectors: &Vectors<'_>,

@@ -13,7 +13,8 @@ pub(in super::super) struct RouteDoc {
     pub(in super::super) headers: &'static [&'static str],
     /// The schema of the body.
     pub(in super::super) body: Option<&'static str>,
-    /// The type of the answer and its schema, none for text; `NOTHING` for an answer without a body; `None` if the route refuses every request.
+    /// The type of the answer and its schema, none for text; `NOTHING` for an answer without a body; `None` if the
+    /// route refuses every request.
     pub(in super::super) answer: Option<(&'static str, &'static str)>,
     /// What an answer 202 of the same schema says; `None` if there is none.
     pub(in super::super) accepted: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! The shapes of requests and answers of fact memory and items as JSON Schemas, for `/openapi.json`: those that handlers read,
-//! and those that `shapes` makes.
+//! The shapes of requests and answers of fact memory and items as JSON Schemas, for `/openapi.json`: those that
+//! handlers read, and those that `shapes` makes.
 
 use serde_json::{Map, Value, json};
 
