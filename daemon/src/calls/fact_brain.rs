@@ -70,16 +70,17 @@ impl Gateway {
         self.with_facts(caller, &brain, "", work).await
     }
 
-    /// The same about one memory: at once, unless it has many versions.
+    /// The same about one memory: at once, unless it has many versions. A memory without an id is found first, which may
+    /// wait.
     pub(super) async fn read_fact<T: Send + 'static>(
         &self,
         caller: &Caller,
-        (brain, id): (&str, Uuid),
+        (brain, id): (&str, Option<Uuid>),
         as_of: Option<AsOf>,
         work: impl FnOnce(&Facts<'_>, &FactMoment) -> amem_facts::Result<T> + Send + 'static,
     ) -> Result<(v1::Moment, T)> {
         let brain = self.fact_brain(caller, brain).await?;
-        let is_light = move |facts: &Facts<'_>| facts.is_light(id);
+        let is_light = move |facts: &Facts<'_>| id.map_or(Ok(false), |id| facts.is_light(id));
         let is_light = self.fact_work(&caller.principal, &brain, "", is_light)()?;
         let work = move |facts: &Facts<'_>| {
             let at = facts.moment(as_of)?;

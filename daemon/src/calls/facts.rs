@@ -187,6 +187,10 @@ impl Handle for v1::GetFactRequest {
                 return Err(Refusal::invalid("event_id", why));
             }
         };
+        let named = match asked {
+            FactName::Memory(id) => Some(id),
+            FactName::Event(_) => None,
+        };
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             let not_found = |id: String| amem_memory::Error::NotFound { id };
             let id = match asked {
@@ -200,7 +204,7 @@ impl Handle for v1::GetFactRequest {
             Ok((item, facts.feedback(id, at)?))
         };
         let (moment, (item, feedback)) = gateway
-            .read_fact(caller, (&request.brain, id), as_of, work)
+            .read_fact(caller, (&request.brain, named), as_of, work)
             .await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
@@ -337,7 +341,7 @@ impl Handle for v1::GetFactHistoryRequest {
         let page = (page_size(request.page_size), cursor(&request.page_token)?);
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, page, at);
         let (moment, history) = gateway
-            .read_fact(caller, (&request.brain, id), None, work)
+            .read_fact(caller, (&request.brain, Some(id)), None, work)
             .await?;
         Ok(v1::GetFactHistoryResponse {
             moment: Some(moment),
