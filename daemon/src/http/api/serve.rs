@@ -184,7 +184,8 @@ impl RestService {
             held.hold((bytes.len() + values * HTTP_JSON_VALUE_BYTES) as u64)?;
             if route.is_mcp() {
                 progress.has_begun = true;
-                return mcp::answer(&self.site.gateway, &caller, head, &params?, bytes).await;
+                return mcp::answer(&self.site.gateway, &caller, head, &params?, bytes.into())
+                    .await;
             }
             let options = Options::new(&head.uri, object)?;
             let is_tls = matches!(peer.peer, Peer::Tcp { tls: true, .. });
