@@ -418,6 +418,7 @@ impl DeleteFactArgs {
             id: id.clone(),
             scope: self.scope.scope(),
             options: options(cx),
+            ..Default::default()
         };
         let remote = cx.daemon()?;
         remote.call(remote.client.facts().delete_fact(request))?;

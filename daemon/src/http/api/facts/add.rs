@@ -146,6 +146,7 @@ fn request(call: &mut RestCall, messages: Vec<Message>) -> Result<v1::AddFactsRe
         idempotency_key: call.key.clone().or(of_body).unwrap_or_default(),
         assistant_facts: call.options.switch("assistant_facts")?.unwrap_or(false),
         options: Some(options),
+        ..Default::default()
     })
 }
 

@@ -18,6 +18,7 @@ pub(in super::super) async fn get(call: &mut RestCall) -> Result<Output> {
         id: call.param(0)?.to_owned(),
         scope: call.options.scope()?,
         as_of: None,
+        ..Default::default()
     };
     let fact = call.fact(request).await?.fact.unwrap_or_default();
     let output = Output::from(shapes::memory(&fact)?);
@@ -39,6 +40,7 @@ pub(in super::super) async fn update(call: &mut RestCall) -> Result<Output> {
         metadata_json: metadata.map(|metadata| metadata.to_string()),
         expected_text: call.options.text("expected_text")?,
         options: Some(call.repeatable()),
+        ..Default::default()
     };
     let fact = call.fact(request).await?.fact.unwrap_or_default();
     let mut item = shapes::memory(&fact)?;
@@ -52,6 +54,7 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
         id: call.param(0)?.to_owned(),
         scope: call.options.scope()?,
         options: Some(call.repeatable()),
+        ..Default::default()
     };
     call.fact(request).await?;
     Ok(json!({"message": "Memory deleted successfully!"}).into())
@@ -87,6 +90,7 @@ pub(in super::super) async fn history(call: &mut RestCall) -> Result<Output> {
         id: id.clone(),
         scope,
         as_of: None,
+        ..Default::default()
     };
     let user = match call.fact(get).await {
         Ok(answer) => answer.fact.and_then(|fact| fact.scope?.user),
