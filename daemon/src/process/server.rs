@@ -52,9 +52,9 @@ use crate::metrics::{DaemonMetrics, Phase};
 use crate::os::notify;
 use crate::webhooks::{self, Webhooks};
 
-/// Serves a folder of brains to the clients of the listeners, and sends webhooks if `webhooks` makes a client for them,
-/// until `shutdown` is ready or an administrator shuts the daemon down; then drains the calls in progress and closes
-/// the brains, in less than ten seconds.
+/// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator shuts the
+/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds. `webhooks` makes the
+/// client of webhooks, if there is one.
 pub async fn run(
     config: Config,
     folder: Folder,
@@ -111,10 +111,8 @@ pub async fn run(
     tasks.spawn(intake, "unread answers", admission.watch());
     tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
+    follow_files(&mut tasks, &engine);
     follow_clocks(&mut tasks, &gateway);
-    tasks.spawn(intake, "folder", watch(engine.clone()));
-    let replaced = engine.replaced().clone();
-    tasks.spawn(intake, "replaced files", replaced.release_when_unused());
 
     metrics.enter(Phase::Ready);
     tracing::info!(
@@ -292,6 +290,13 @@ async fn close_idle(gateway: Arc<Gateway>) {
         tokio::time::sleep(after.min(CLOSE_EVERY)).await;
         gateway.brains.engine().close_idle(after).await;
     }
+}
+
+/// Starts what looks after files: new ones in the folder, and those of which only readers are left.
+fn follow_files(tasks: &mut Supervisor, engine: &Engine) {
+    tasks.spawn(StopStage::Intake, "folder", watch(engine.clone()));
+    let unused = engine.replaced().clone().release_when_unused();
+    tasks.spawn(StopStage::Intake, "replaced files", unused);
 }
 
 /// Starts what runs by the clock: the schedules of brains, pending work of fact memory, and webhooks.

@@ -1,5 +1,5 @@
-//! The daemon's process, so that tests of this package have its binary: what `amemd` with the features `otlp` and
-//! `webhooks` does.
+//! The daemon's process, so that tests of this package have its binary: `amemd` with the features `otlp` and
+//! `webhooks`.
 
 #![forbid(unsafe_code)]
 

@@ -76,7 +76,7 @@ fn hmac(key: &[u8], text: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A receiver: it answers what it is told, the last status again and again.
+/// A receiver that answers with these statuses, one after the other, and with the last one from then on.
 struct WebhookReceiver {
     address: SocketAddr,
     posts: Receiver<Post>,
@@ -257,7 +257,12 @@ async fn a_failed_post_is_repeated_over_restarts_and_keeps_its_id() {
     late.check_signature(&secret);
     assert_eq!(late.header("x-amem-delivery"), delivery);
     assert_eq!(late.event().1, first);
-    assert_eq!(receiver.next().event().1, second);
+    // A post that was under way as the daemon was killed may have been read as well.
+    let mut next = receiver.next();
+    while next.header("x-amem-delivery") == delivery {
+        next = receiver.next();
+    }
+    assert_eq!(next.event().1, second);
     // What happens while the receiver is gone waits in the brain, over an orderly restart too.
     *receiver.answers.lock().unwrap() = vec!["500 No"];
     let third = add(&web, &json!({"user_id": "ada"}), "plays chess");
