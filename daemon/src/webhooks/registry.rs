@@ -258,7 +258,7 @@ impl Webhooks {
             brain: brain.to_owned(),
         };
         let is_sent = |webhook: &Webhook| {
-            webhook.brain == brain && webhook.events.contains(&WebhookEvent::MemoryDelete)
+            webhook.brain == brain && webhook.events.contains(&WebhookEvent::Delete)
         };
         if !state.list.iter().any(is_sent) {
             return erasure;

@@ -24,36 +24,36 @@ const RANDOM_BYTES: usize = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WebhookEvent {
-    MemoryAdd,
-    MemoryUpdate,
-    MemoryDelete,
+    Add,
+    Update,
+    Delete,
     /// Accepted, because clients ask for it, and never sent: memories have no categories here.
-    MemoryCategorize,
+    Categorize,
 }
 
 impl WebhookEvent {
     pub(crate) const ALL: [Self; 4] = [
-        Self::MemoryAdd,
-        Self::MemoryUpdate,
-        Self::MemoryDelete,
-        Self::MemoryCategorize,
+        Self::Add,
+        Self::Update,
+        Self::Delete,
+        Self::Categorize,
     ];
 
     pub(crate) fn of(kind: FactChangeKind) -> Self {
         match kind {
-            FactChangeKind::Add => Self::MemoryAdd,
-            FactChangeKind::Update => Self::MemoryUpdate,
-            FactChangeKind::Delete => Self::MemoryDelete,
+            FactChangeKind::Add => Self::Add,
+            FactChangeKind::Update => Self::Update,
+            FactChangeKind::Delete => Self::Delete,
         }
     }
 
     /// Such as `memory_add`.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::MemoryAdd => "memory_add",
-            Self::MemoryUpdate => "memory_update",
-            Self::MemoryDelete => "memory_delete",
-            Self::MemoryCategorize => "memory_categorize",
+            Self::Add => "memory_add",
+            Self::Update => "memory_update",
+            Self::Delete => "memory_delete",
+            Self::Categorize => "memory_categorize",
         }
     }
 }
