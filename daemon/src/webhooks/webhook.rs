@@ -22,22 +22,20 @@ const RANDOM_BYTES: usize = 32;
 
 /// What a webhook is sent, in mem0's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(crate) enum WebhookEvent {
+    #[serde(rename = "memory_add")]
     Add,
+    #[serde(rename = "memory_update")]
     Update,
+    #[serde(rename = "memory_delete")]
     Delete,
     /// Accepted, because clients ask for it, and never sent: memories have no categories here.
+    #[serde(rename = "memory_categorize")]
     Categorize,
 }
 
 impl WebhookEvent {
-    pub(crate) const ALL: [Self; 4] = [
-        Self::Add,
-        Self::Update,
-        Self::Delete,
-        Self::Categorize,
-    ];
+    pub(crate) const ALL: [Self; 4] = [Self::Add, Self::Update, Self::Delete, Self::Categorize];
 
     pub(crate) fn of(kind: FactChangeKind) -> Self {
         match kind {
