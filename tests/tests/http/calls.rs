@@ -38,10 +38,8 @@ async fn a_brain_is_made_filled_asked_and_corrected() {
     assert_eq!(first["events"][0]["type"], "EVENT_TYPE_FACT");
     assert_eq!(first["events"][1]["id"], "1");
     // Numbers have the digits that they were given, not those of a longer number.
-    assert!(
-        first["events"][0]["confidence"].to_string() == "0.7",
-        "{first}"
-    );
+    let confidence = first["events"][0]["confidence"].to_string();
+    assert_eq!(confidence, "0.7", "{first}");
     let why = web.post(&at("why"), &json!({"event_id": 2})).ok();
     assert_eq!(why["steps"][1]["type"], "EDGE_TYPE_CAUSED_BY", "{why}");
     let replaced = json!({"targetId": "1", "event": {"text": "protoc is on every machine"}, "reason": "it was installed"});

@@ -105,8 +105,11 @@ fn change(random: &mut Random) -> (ItemChange, Option<(Value, Option<i64>, bool)
     (put, Some((value, ttl, is_indexed)))
 }
 
+/// The meaning of a filter.
+type Condition = Box<dyn Fn(&Value) -> bool>;
+
 /// A filter, and the same as a function.
-fn filter(random: &mut Random) -> (Value, Box<dyn Fn(&Value) -> bool>) {
+fn filter(random: &mut Random) -> (Value, Condition) {
     let n = random.below(5);
     let word = WORDS[random.below(4) as usize];
     match random.below(6) {

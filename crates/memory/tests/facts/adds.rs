@@ -915,14 +915,14 @@ fn case_9_to_12_memories_change_by_request() {
         update(&change, &other, &store, &BuiltinEmbedder),
         Err(Error::NotFound { id: id.to_string() })
     );
-    delete(id, &scope, NOW, &store).unwrap();
+    delete(id, &scope, NOW, None, &store).unwrap();
     assert_eq!(
-        delete(id, &scope, NOW, &store),
+        delete(id, &scope, NOW, None, &store),
         Err(Error::Deleted { id: id.to_string() })
     );
     let unknown = memory_id("00000000-0000-4000-8000-000000000000").unwrap();
     assert!(matches!(
-        delete(unknown, &scope, NOW, &store),
+        delete(unknown, &scope, NOW, None, &store),
         Err(Error::NotFound { .. })
     ));
     assert!(matches!(memory_id("fake-id"), Err(Error::Invalid { .. })));
