@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::client::Content;
+use crate::client_file::Content;
 use crate::entry::{Entry, EntryRole, EntrySlot, EntryState};
 use crate::error::SettingsError;
 use crate::fault::Fault;

@@ -1,13 +1,8 @@
 //! An entry of a settings file: where it belongs, what it says, and whether it is there.
 
-use std::path::Path;
-
 use serde_json::Value;
 
-use crate::hook::hook_arguments;
-
-/// The file name of the program.
-pub(crate) const PROGRAM: &str = "amemctl";
+use crate::program::{PROGRAM, hook_arguments, is_program};
 
 /// Where a value belongs below a path of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,15 +133,6 @@ fn normal(value: &Value) -> Value {
         }
         _ => value.clone(),
     }
-}
-
-/// A bare name or an absolute path of amemctl.
-pub(crate) fn is_program(text: &str) -> bool {
-    let is_path = text == PROGRAM || text.starts_with('/');
-    is_path
-        && Path::new(text)
-            .file_name()
-            .is_some_and(|name| name == PROGRAM)
 }
 
 /// Whether a word of any string is amemctl.

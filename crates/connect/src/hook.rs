@@ -5,8 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::client::{AgentClient, ENTRY};
-use crate::entry::{PROGRAM, is_program};
-use crate::program::quoted;
+use crate::program::{PROGRAM, quoted};
 
 /// One moment of an agent, with its name in each client.
 #[derive(Debug)]
@@ -99,20 +98,6 @@ fn command(client: AgentClient, program: &str, is_named: bool, event: &str) -> S
         String::new()
     };
     format!("command -v {program} >/dev/null 2>&1 && {program} hook {client}{event} || true")
-}
-
-/// What follows `amemctl hook` in a command as `command` makes it, for any program.
-pub(crate) fn hook_arguments(command: &str) -> Option<&str> {
-    let rest = command.strip_prefix("command -v ")?;
-    let (program, rest) = rest.split_once(" >/dev/null 2>&1 && ")?;
-    let rest = rest.strip_prefix(program)?.strip_prefix(" hook ")?;
-    let is_ours = is_program(
-        &program
-            .replace("'\\''", "\u{0}")
-            .replace('\'', "")
-            .replace('\u{0}', "'"),
-    );
-    rest.strip_suffix(" || true").filter(|_| is_ours)
 }
 
 /// What the plugins in `deploy/agents` have in common with connect: files below it, and keys with their values.

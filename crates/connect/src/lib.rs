@@ -1,7 +1,7 @@
 //! Writes amemctl into the settings of agents, and takes it back: the MCP server and the hooks.
 //!
-//! `client` says which files a client has and what belongs into each, `hook` has the one table of hooks, `jsonc` and
-//! `toml_text` edit the texts, `plan` works out all changes before `disk` writes any.
+//! `client_file` says which files a client has and what belongs into each, `hook` has the one table of hooks, `jsonc`
+//! and `toml_text` edit the texts, `plan` works out all changes before `disk` writes any.
 //!
 //! Promises: what is not ours stays, byte for byte; connect and then disconnect gives back the files as they were;
 //! connecting twice changes nothing; a file that cannot be parsed is refused with its line, and nothing is written.
@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod client;
+mod client_file;
 mod diff;
 mod disk;
 mod document;

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::client::{AgentClient, ClientFile, Content};
+use crate::client::AgentClient;
+use crate::client_file::{ClientFile, Content};
 use crate::diff::diff;
 use crate::disk::{self, PreparedFile};
 use crate::document;

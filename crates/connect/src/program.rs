@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::entry::PROGRAM;
+/// The file name of the program.
+pub(crate) const PROGRAM: &str = "amemctl";
 
 /// Where amemctl is.
 #[derive(Debug, Clone)]
@@ -45,4 +46,27 @@ pub(crate) fn quoted(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
     }
+}
+
+/// A bare name or an absolute path of amemctl.
+pub(crate) fn is_program(text: &str) -> bool {
+    let is_path = text == PROGRAM || text.starts_with('/');
+    is_path
+        && Path::new(text)
+            .file_name()
+            .is_some_and(|name| name == PROGRAM)
+}
+
+/// What follows `amemctl hook` in a command as the table of hooks makes it, for any program.
+pub(crate) fn hook_arguments(command: &str) -> Option<&str> {
+    let rest = command.strip_prefix("command -v ")?;
+    let (program, rest) = rest.split_once(" >/dev/null 2>&1 && ")?;
+    let rest = rest.strip_prefix(program)?.strip_prefix(" hook ")?;
+    let is_ours = is_program(
+        &program
+            .replace("'\\''", "\u{0}")
+            .replace('\'', "")
+            .replace('\u{0}', "'"),
+    );
+    rest.strip_suffix(" || true").filter(|_| is_ours)
 }

@@ -70,8 +70,8 @@ impl Gateway {
         self.with_facts(caller, &brain, "", work).await
     }
 
-    /// The same about one memory: at once, unless it has many versions. A memory without an id is found first, which may
-    /// wait.
+    /// The same about one memory: at once, unless it has many versions. A memory without an id is found first, which
+    /// may wait.
     pub(super) async fn read_fact<T: Send + 'static>(
         &self,
         caller: &Caller,

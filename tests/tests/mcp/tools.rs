@@ -37,10 +37,8 @@ fn what_is_remembered_is_recalled_by_another_client_and_by_the_command_line() {
         )),
         "{line}"
     );
-    assert!(
-        user.prints(&["search", "memories", "package manager pnpm"])
-            .contains("pnpm")
-    );
+    let found = user.prints(&["search", "memories", "package manager pnpm", "--json"]);
+    assert!(found.contains("pnpm"), "{found}");
     assert!(
         user.prints(&["fact", "users"]).contains("shop"),
         "the project is an app"

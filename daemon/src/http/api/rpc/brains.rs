@@ -13,14 +13,14 @@ use crate::refusal::Result;
 pub(super) async fn list(call: &mut RestCall, rpc: &RouteCall) -> Result<Output> {
     let request: v1::ListBrainsRequest = request_of_query(call, rpc).await?;
     let answer = call.site.gateway.call_as(&call.caller, request).await?;
-    answered(rpc, &answer)
+    answered(rpc, &answer).await
 }
 
 /// A brain, with the tag of its state.
 pub(super) async fn get(call: &mut RestCall, rpc: &RouteCall) -> Result<Output> {
     let request: v1::GetBrainRequest = request_of_query(call, rpc).await?;
     let answer = call.site.gateway.call_as(&call.caller, request).await?;
-    let output = answered(rpc, &answer)?;
+    let output = answered(rpc, &answer).await?;
     Ok(match &answer.moment {
         Some(moment) => call.conditions.tagged(output, &brain_tag(moment)),
         None => output,

@@ -114,7 +114,8 @@ pub(super) fn tell(name: &str, message: &impl Message) -> Result<Vec<u8>> {
     tell_bytes(name, &message.encode_to_vec())
 }
 
-fn tell_bytes(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
+/// A message of these bytes as JSON.
+pub(super) fn tell_bytes(name: &str, bytes: &[u8]) -> Result<Vec<u8>> {
     let failed = |why: &dyn std::fmt::Display| Refusal::internal(format!("{name}: {why}"));
     let message = DynamicMessage::decode(descriptor(name)?, bytes).map_err(|why| failed(&why))?;
     serde_json::to_vec(&message).map_err(|why| failed(&why))

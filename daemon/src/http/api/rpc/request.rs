@@ -5,10 +5,12 @@ use amem_proto::v1::Permission;
 use prost::Message;
 use prost_reflect::{DynamicMessage, ReflectMessage, Value as Field};
 
+use super::super::body::waiting;
 use super::super::call::RestCall;
 use super::super::output::Output;
 use super::super::route::{RouteCall, RouteTarget};
 use super::message::{self, body_of_query, set_text};
+use crate::limits::HTTP_JSON_BYTES_AT_ONCE;
 use crate::refusal::{Refusal, Result};
 
 /// Reads the request of a call.
@@ -126,7 +128,12 @@ fn set_options(
     Ok(())
 }
 
-/// The answer of a call.
-pub(super) fn answered(rpc: &RouteCall, answer: &impl Message) -> Result<Output> {
-    Ok(Output::json_bytes(message::tell(rpc.response, answer)?))
+/// The answer of a call. A large one is made on a thread that may wait: it would keep one from other callers.
+pub(super) async fn answered(rpc: &RouteCall, answer: &impl Message) -> Result<Output> {
+    let (name, bytes) = (rpc.response, answer.encode_to_vec());
+    let json = match bytes.len() < HTTP_JSON_BYTES_AT_ONCE {
+        true => message::tell_bytes(name, &bytes)?,
+        false => waiting(move || message::tell_bytes(name, &bytes)).await??,
+    };
+    Ok(Output::json_bytes(json))
 }

@@ -60,7 +60,7 @@ macro_rules! posted {
             let request: v1::$request = request(call, rpc).await?;
             let done = execute!($kind call request);
             let answer = done.map_err(|refusal| call.conditions.explained(refusal))?;
-            answered(rpc, &answer)
+            answered(rpc, &answer).await
         } }
     };
 }
