@@ -23,6 +23,7 @@ const FILES: [&str; 11] = [
     "amem/v1/query.proto",
     "amem/v1/fact.proto",
     "amem/v1/item.proto",
+    "amem/v1/hook.proto",
     "amem/v1/admin.proto",
 ];
 

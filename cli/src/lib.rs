@@ -29,6 +29,7 @@ mod entries;
 mod exit;
 mod failure;
 mod help;
+mod hook;
 mod json;
 mod jsonl;
 mod lines;

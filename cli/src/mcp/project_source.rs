@@ -1,6 +1,7 @@
 //! Where the requests of a client's process read and write: the project of its folder, at each request.
 
 use std::env;
+use std::path::PathBuf;
 
 use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::{MemoryPlace, MemorySource, OpenMemory, ProjectName};
@@ -42,33 +43,39 @@ impl ProjectSource {
     }
 
     fn place(&self) -> Result<MemoryPlace, String> {
-        let variable = |name: &str| env::var_os(name);
-        let surroundings = Surroundings {
-            asked: self.options.project.as_deref(),
-            variable: &variable,
-            current: env::current_dir().unwrap_or_default(),
-        };
-        let place = surroundings.place().map_err(|e| e.to_string())?;
-        let named = env::var(USER_VARIABLE)
-            .ok()
-            .filter(|name| !name.trim().is_empty());
-        let uid = rustix::process::geteuid().as_raw();
-        Ok(MemoryPlace {
-            brain: self
-                .options
-                .brain
-                .clone()
-                .or(place.brain)
-                .unwrap_or_default(),
-            project: place.project.map(|project| ProjectName {
-                id: project.id,
-                earlier_ids: project.earlier_ids,
-                label: project.label,
-            }),
-            user: named.unwrap_or_else(|| user_of(uid)),
-            zone: when::time_zone(),
-        })
+        let current = env::current_dir().unwrap_or_default();
+        let (place, _) = memory_place(&self.options, current)?;
+        Ok(place)
     }
+}
+
+/// The memory of a folder, and whether hooks are on there.
+pub(crate) fn memory_place(
+    options: &SourceOptions,
+    current: PathBuf,
+) -> Result<(MemoryPlace, bool), String> {
+    let variable = |name: &str| env::var_os(name);
+    let surroundings = Surroundings {
+        asked: options.project.as_deref(),
+        variable: &variable,
+        current,
+    };
+    let place = surroundings.place().map_err(|e| e.to_string())?;
+    let named = env::var(USER_VARIABLE)
+        .ok()
+        .filter(|name| !name.trim().is_empty());
+    let uid = rustix::process::geteuid().as_raw();
+    let memory = MemoryPlace {
+        brain: options.brain.clone().or(place.brain).unwrap_or_default(),
+        project: place.project.map(|project| ProjectName {
+            id: project.id,
+            earlier_ids: project.earlier_ids,
+            label: project.label,
+        }),
+        user: named.unwrap_or_else(|| user_of(uid)),
+        zone: when::time_zone(),
+    };
+    Ok((memory, place.hooks_enabled))
 }
 
 impl MemorySource for ProjectSource {

@@ -22,14 +22,18 @@ mod memories;
 mod tools;
 
 mod brief;
+mod given;
 mod compat;
 mod prompts;
 mod resources;
 
 mod server;
 
+pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
+pub use given::{GivenContext, LEARNED_LAST, brief_of, recall_for};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
 pub use server::{MemoryServer, MemorySource, OpenMemory};

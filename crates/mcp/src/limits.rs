@@ -38,5 +38,13 @@ pub const WRITE_TRIES_MAX: u32 = 12;
 pub const BRIEF_TOKENS: u64 = 600;
 /// Memories of each part of the brief.
 pub const BRIEF_ITEMS: usize = 5;
+/// Tokens of what a prompt is given.
+pub const PROMPT_TOKENS: u64 = 300;
+/// Memories that a prompt is given.
+pub const PROMPT_ITEMS: usize = 3;
+/// Memories below this score (0 to 1) are not given unasked.
+pub const PROMPT_FLOOR: f32 = 0.3;
+/// Characters of a prompt by which memories are looked for: its beginning and its end.
+pub const PROMPT_CHARS_MAX: usize = 1_200;
 /// Entities, observations and relations of a knowledge graph.
 pub const GRAPH_SIZE_MAX: usize = 20_000;

@@ -497,6 +497,7 @@ impl Run<'_> {
         }
         self.ports.store.commit(&FactBatch {
             scope: self.request.scope.clone(),
+            session: self.request.session,
             at: self.request.now,
             expected_version: (!self.facts.is_empty()).then_some(version),
             turns: self.turns.new.clone(),
