@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 15] = [
+const CRATES: [(&str, &str, &[&str]); 16] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -58,6 +58,7 @@ const CRATES: [(&str, &str, &[&str]); 15] = [
             "amem-facts",
         ],
     ),
+    ("crates/sources", "amem-sources", &[]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 16] = [
+const FACADES: [(&str, usize); 17] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -58,6 +58,7 @@ const FACADES: [(&str, usize); 16] = [
     ("crates/facts", 40),
     ("crates/items", 24),
     ("crates/mcp", 20),
+    ("crates/sources", 30),
     ("crates/process", 5),
     ("crates/traces", 5),
     ("proto", 12),
