@@ -138,14 +138,14 @@ impl TimeReading {
         let flat = spaced_meridiem(&flat.join(" "));
         for form in FORMS {
             if let Ok(local) = strtime::parse(form, &flat).and_then(|p| p.to_datetime())
-                && local.year() >= YEAR_MIN
+                && has_year(local.year(), &flat)
             {
                 return self.local(local);
             }
         }
         for form in DAYS {
             if let Ok(day) = strtime::parse(form, &flat).and_then(|p| p.to_date())
-                && day.year() >= YEAR_MIN
+                && has_year(day.year(), &flat)
             {
                 return self.midnight(day);
             }
@@ -163,8 +163,12 @@ impl TimeReading {
                         continue;
                     };
                     match (time, parsed.to_datetime(), parsed.to_date()) {
-                        ("", _, Ok(day)) if day.year() >= YEAR_MIN => return self.midnight(day),
-                        (_, Ok(local), _) if local.year() >= YEAR_MIN => return self.local(local),
+                        ("", _, Ok(day)) if has_year(day.year(), &flat) => {
+                            return self.midnight(day);
+                        }
+                        (_, Ok(local), _) if has_year(local.year(), &flat) => {
+                            return self.local(local);
+                        }
                         _ => {}
                     }
                 }
@@ -183,15 +187,14 @@ impl TimeReading {
     }
 }
 
-fn of_instant(instant: Timestamp) -> EventTime {
-    EventTime(instant.as_microsecond())
+/// False if `%Y` took two digits for a year.
+fn has_year(year: i16, text: &str) -> bool {
+    let front = text.as_bytes().get(..4);
+    year >= YEAR_MIN || front.is_some_and(|front| front.iter().all(u8::is_ascii_digit))
 }
 
-/// The time as RFC 3339; none for times out of the calendar.
-pub(crate) fn written(time: EventTime) -> Option<String> {
-    Timestamp::from_microsecond(time.0)
-        .ok()
-        .map(|t| t.to_string())
+fn of_instant(instant: Timestamp) -> EventTime {
+    EventTime(instant.as_microsecond())
 }
 
 fn of_number(number: f64) -> Option<EventTime> {
@@ -335,7 +338,10 @@ mod tests {
     fn the_first_and_the_last_year_are_times() {
         for text in ["0001-01-01T00:00:00Z", "9999-12-30T00:00:00Z"] {
             let time = utc().text(text).unwrap();
-            assert_eq!(written(time).unwrap(), text);
+            assert_eq!(
+                Timestamp::from_microsecond(time.0).unwrap().to_string(),
+                text
+            );
         }
     }
 }

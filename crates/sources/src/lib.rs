@@ -14,6 +14,7 @@
 mod detect;
 mod error;
 mod event_time;
+mod homes;
 mod injected;
 mod input;
 mod item;
@@ -30,6 +31,7 @@ mod secrets;
 
 pub use detect::{DetectedSource, Detection, detect};
 pub use error::SourceError;
+pub use homes::{ClientHome, homes};
 pub use item::{
     CollectedItems, EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SkippedEntry,
     SourceId, SourceItem, SourceSink, TurnRole,

@@ -15,8 +15,6 @@ use crate::limits;
 pub(crate) struct Element {
     /// The key of the outer object under which it stands.
     pub(crate) key: Option<String>,
-    /// True for an element of an array; false for the value of a key.
-    pub(crate) is_listed: bool,
     /// From 1: how many elements there were until now.
     pub(crate) number: u64,
     pub(crate) value: Result<Value, ElementError>,
@@ -115,7 +113,7 @@ impl<R: Read> JsonElements<R> {
                 }
                 (State::Object, b'}') => self.enter(State::Outside),
                 (State::List { .. } | State::Object, b',') => self.peeked = None,
-                (State::List { .. }, _) => return self.element(true).map(Some),
+                (State::List { .. }, _) => return self.element().map(Some),
                 (State::Object, b'"') => {
                     if let Some(element) = self.field()? {
                         return Ok(Some(element));
@@ -139,7 +137,6 @@ impl<R: Read> JsonElements<R> {
         self.number += 1;
         Element {
             key: self.key.clone(),
-            is_listed: false,
             number: self.number,
             value: Err(error),
         }
@@ -166,10 +163,10 @@ impl<R: Read> JsonElements<R> {
             self.enter(State::List { is_inner: true });
             return Ok(None);
         }
-        self.element(false).map(Some)
+        self.element().map(Some)
     }
 
-    fn element(&mut self, is_listed: bool) -> io::Result<Element> {
+    fn element(&mut self) -> io::Result<Element> {
         let raw = self.raw_value()?;
         self.number += 1;
         let value = raw.and_then(|raw| {
@@ -180,7 +177,6 @@ impl<R: Read> JsonElements<R> {
         }
         Ok(Element {
             key: self.key.clone(),
-            is_listed,
             number: self.number,
             value,
         })

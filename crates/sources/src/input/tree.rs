@@ -5,11 +5,10 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use super::zip::ZipFile;
 use crate::error::SourceError;
-use crate::item::{EventTime, ItemPlace, SkipReason, SkippedEntry};
+use crate::item::{ItemPlace, SkipReason, SkippedEntry};
 use crate::limits;
 
 /// Folders that hold no memories: caches, versions, settings of editors.
@@ -30,8 +29,6 @@ pub(crate) struct TreeFile {
     pub(crate) path: String,
     /// Unpacked.
     pub(crate) bytes: u64,
-    /// When the file was last changed; a ZIP does not say it reliably.
-    pub(crate) modified: Option<EventTime>,
     slot: usize,
 }
 
@@ -93,7 +90,6 @@ impl FileTree {
             tree.files.push(TreeFile {
                 path: name.to_string_lossy().into_owned(),
                 bytes: meta.len(),
-                modified: modified(&meta),
                 slot: 0,
             });
         }
@@ -231,7 +227,6 @@ impl FileTree {
                 self.push(TreeFile {
                     path,
                     bytes: meta.len(),
-                    modified: modified(&meta),
                     slot: 0,
                 })?;
             }
@@ -283,18 +278,12 @@ impl FileTree {
             self.push(TreeFile {
                 path: name,
                 bytes,
-                modified: None,
                 slot,
             })?;
         }
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
     }
-}
-
-fn modified(meta: &fs::Metadata) -> Option<EventTime> {
-    let since = meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(EventTime(i64::try_from(since.as_micros()).ok()?))
 }
 
 fn is_zip(path: &Path) -> io::Result<bool> {

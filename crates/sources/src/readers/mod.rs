@@ -1,9 +1,20 @@
 //! One reader for each kind of source.
 
+mod chat;
+mod chatgpt;
+mod claude_ai;
 mod claude_code;
 mod claude_memories;
+mod codex;
+mod copilot;
 mod fields;
+mod gemini;
+mod graphiti;
+mod json_files;
+mod letta;
 mod mcp_memory;
+mod mem0;
+mod opencode;
 
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile};
@@ -26,6 +37,15 @@ pub(crate) fn read_files(
         SourceKind::Obsidian | SourceKind::BasicMemory | SourceKind::Markdown => {
             read_notes(tree, files, out)
         }
-        _ => Ok(()),
+        SourceKind::Codex => codex::read_rollouts(tree, files, out),
+        SourceKind::Gemini => gemini::read_sessions(tree, files, out),
+        SourceKind::Copilot => copilot::read_events(tree, files, out),
+        SourceKind::Opencode => opencode::read_databases(tree, files, out),
+        SourceKind::ChatGpt => chatgpt::read_exports(tree, files, out),
+        SourceKind::ClaudeAi => claude_ai::read_exports(tree, files, out),
+        SourceKind::Mem0 => mem0::read_memories(tree, files, out),
+        SourceKind::Letta => letta::read_agents(tree, files, out),
+        SourceKind::Graphiti => graphiti::read_graphs(tree, files, out),
+        SourceKind::Chat => chat::read_chats(tree, files, out),
     }
 }
