@@ -23,7 +23,7 @@ pub const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Bytes of the directory of a ZIP.
 pub const ZIP_DIRECTORY_BYTES_MAX: u64 = 256 << 20;
 /// How many times its packed size a file of a ZIP may have, past [`ZIP_FREE_BYTES`]. Text rarely passes 30.
-pub const ZIP_RATIO_MAX: u64 = 250;
+pub const ZIP_RATIO_MAX: u64 = 100;
 /// Unpacked bytes that are always allowed.
 pub const ZIP_FREE_BYTES: u64 = 64 << 20;
 /// Lines of one transcript: each costs about 80 bytes of memory.

@@ -23,7 +23,7 @@ fn conversation(id: &str, nodes: Vec<(String, Value)>, current: &str) -> Value {
 }
 
 fn sample(id: &str) -> Value {
-    let mut hidden = node("h", Some("root"), "user", json!(["hidden"]));
+    let mut hidden = node("h", Some("s"), "user", json!(["hidden"]));
     hidden.1["message"]["weight"] = json!(0.0);
     let mut picture = node(
         "u2",

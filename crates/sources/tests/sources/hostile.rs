@@ -22,7 +22,7 @@ fn samples() -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("a.jsonl", lines(&[turn.clone(), turn]).into_bytes()),
         ("rollout-a.jsonl", lines(&[json!({"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"text": "x"}]}})]).into_bytes()),
-        ("session-a.jsonl", lines(&[json!({"sessionId": "g", "projectHash": "h"}), json!({"id": "1", "type": "user", "content": "x"}), json!({"$set": {"messages": []}})]).into_bytes()),
+        ("session-a.jsonl", lines(&[json!({"sessionId": "g", "projectHash": "h"}), json!({"id": "1", "type": "user", "content": "x"}), json!({"$set": {"lastUpdated": "x"}})]).into_bytes()),
         ("conversations.json", chat.clone().into_bytes()),
         ("claude.json", json!([{"uuid": "c", "chat_messages": [{"sender": "human", "text": "x"}]}]).to_string().into_bytes()),
         ("mem.json", json!({"results": [{"id": "1", "memory": "x", "created_at": 1}]}).to_string().into_bytes()),
@@ -155,7 +155,7 @@ fn zips_that_are_dangerous_are_refused_in_words() {
         .map(|_| ())
         .unwrap_err();
     assert!(error.to_string().contains("cut off"), "{error}");
-    // 200 MB of one letter, as a note would be read: in 200 kB.
+    // 200 MB of one letter, in less than a hundredth of that.
     let line = vec![b'A'; 200 << 20];
     let bomb = ZipWriter::default()
         .file(
