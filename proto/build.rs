@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use prost::Message;
 use protox::Compiler;
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "amem/v1/options.proto",
     "amem/v1/types.proto",
     "amem/v1/selection.proto",

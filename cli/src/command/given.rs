@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, clipped, plural, printable};
+use crate::when;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -135,9 +136,11 @@ impl GivenArgs {
                 .collect::<Result<_, _>>()?,
         };
         let is_one = self.session.is_some();
-        cx.answer(None, &output, |page| match (is_one, output.sessions.first()) {
-            (true, Some(session)) => one(session, &output.entries, page),
-            _ => all(&output.sessions, page),
+        cx.answer(None, &output, |page| {
+            match (is_one, output.sessions.first()) {
+                (true, Some(session)) => one(session, &output.entries, page),
+                _ => all(&output.sessions, page),
+            }
         })?;
         Ok(Exit::Ok)
     }
@@ -158,7 +161,7 @@ fn all(sessions: &[SessionJson], page: &mut TextPage) {
             clipped(&session.session, 36),
             session.client.clone(),
             clipped(session.project.as_deref().unwrap_or("-"), 40),
-            session.to.text(),
+            when::short(session.to.0),
             session.given.to_string(),
             session.turns.to_string(),
             session.facts.to_string(),
@@ -177,13 +180,16 @@ fn one(session: &SessionJson, entries: &[EntryJson], page: &mut TextPage) {
         printable(&session.session)
     ));
     page.field("project", session.project.as_deref().unwrap_or("-"));
-    page.field("from", session.from.text());
-    page.field("to", session.to.text());
+    page.field("from", when::short(session.from.0));
+    page.field("to", when::short(session.to.0));
     for entry in entries {
         page.line("");
-        let mut head = format!("{}  {}", entry.time.text(), entry.moment);
+        let mut head = format!("{}  {}", when::short(entry.time.0), entry.moment);
         if entry.turns > 0 {
-            head.push_str(&format!("  {} stored", plural(u64::from(entry.turns), "turn")));
+            head.push_str(&format!(
+                "  {} stored",
+                plural(u64::from(entry.turns), "turn")
+            ));
         } else if entry.given.is_empty() {
             head.push_str("  given nothing");
         } else {

@@ -1,5 +1,7 @@
 //! `amemctl hook`: what clients run at the moments of a session.
 
+use std::io::Write;
+
 use clap::Args;
 
 use crate::exit::Exit;
@@ -43,7 +45,7 @@ impl HookArgs {
             },
         };
         match run(cx.reach(), &options) {
-            Ok(Some(json)) => cx.printed(&json)?,
+            Ok(Some(json)) => writeln!(cx.stream(), "{json}").map_err(|e| Failure::output(&e))?,
             Ok(None) => {}
             // A client that sees a failure of its memory would show it at every prompt.
             Err(why) if self.explain => cx.note(&format!("nothing is printed: {why}")),

@@ -166,6 +166,10 @@ pub(crate) enum CliCommand {
     Connect(connect::ConnectArgs),
     /// Takes server and hooks out of an agent's settings.
     Disconnect(connect::DisconnectArgs),
+    /// Answers a moment of an agent's session: what clients run as a hook.
+    Hook(hook::HookArgs),
+    /// Shows what sessions of agents were given, and what was learnt.
+    Given(given::GivenArgs),
     /// Serves memory to an agent, over the Model Context Protocol.
     Mcp(mcp::McpArgs),
     /// Creates, lists and revokes tokens for TCP callers.
@@ -243,6 +247,8 @@ impl CliCommand {
             Self::Top(command) => command.run(cx),
             Self::Connect(command) => command.run(cx),
             Self::Disconnect(command) => command.run(cx),
+            Self::Hook(command) => command.run(cx),
+            Self::Given(command) => command.run(cx),
             Self::Mcp(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),

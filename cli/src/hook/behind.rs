@@ -101,7 +101,10 @@ mod tests {
         };
         assert!(parts(Vec::new()).is_empty());
         let many = parts((0..TURNS_MAX * 2 + 1).map(|_| turn(1)).collect());
-        assert_eq!(many.iter().map(Vec::len).collect::<Vec<_>>(), [TURNS_MAX, TURNS_MAX, 1]);
+        assert_eq!(
+            many.iter().map(Vec::len).collect::<Vec<_>>(),
+            [TURNS_MAX, TURNS_MAX, 1]
+        );
         let large = parts((0..5).map(|_| turn(TURNS_BYTES_MAX / 2)).collect());
         assert_eq!(large.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     }

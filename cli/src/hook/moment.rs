@@ -81,7 +81,10 @@ impl HookRequest {
 /// Runs a hook; returns what is to be printed, or why nothing is.
 pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Option<String>, String> {
     let is_off = env::var(SWITCH).is_ok_and(|value| {
-        matches!(value.trim().to_ascii_lowercase().as_str(), "off" | "0" | "false" | "no")
+        matches!(
+            value.trim().to_ascii_lowercase().as_str(),
+            "off" | "0" | "false" | "no"
+        )
     });
     if is_off {
         return Err(format!("{SWITCH} switches hooks off"));

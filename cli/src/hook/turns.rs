@@ -6,13 +6,12 @@ use amem_client::v1;
 use amem_format::Micros;
 use amem_hooks::limits::{ANSWER_CHARS_MAX, SAID_CHARS_MAX};
 use amem_hooks::{HookClient, HookInput, HookMoment};
-use amem_proto::answer::timestamp;
 use amem_sources::{
     ItemType, ReadOptions, SecretPolicy, SkippedEntry, SourceItem, SourceKind, SourceSink, TurnRole,
 };
 
 use super::moment::{HookResult, home};
-use crate::when;
+use crate::when::{self, timestamp};
 
 /// Everything that was said so far, in its order.
 pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {

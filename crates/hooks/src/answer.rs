@@ -38,7 +38,8 @@ mod tests {
     #[test]
     fn context_has_the_form_of_its_client_and_no_other_key() {
         let of = |client, event| answer_json(client, event, "x").unwrap_or_default();
-        let nested = r#"{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"BeforeAgent"}}"#;
+        let nested =
+            r#"{"hookSpecificOutput":{"additionalContext":"x","hookEventName":"BeforeAgent"}}"#;
         let same = |text: &str, expected: &str| {
             let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
             assert_eq!(read(text), read(expected));
@@ -56,6 +57,9 @@ mod tests {
         assert_eq!(of(HookClient::Cursor, "beforeSubmitPrompt"), "");
         // A hook that gives context at the end makes some clients go on.
         assert_eq!(of(HookClient::ClaudeCode, "Stop"), "");
-        assert_eq!(answer_json(HookClient::ClaudeCode, "SessionStart", ""), None);
+        assert_eq!(
+            answer_json(HookClient::ClaudeCode, "SessionStart", ""),
+            None
+        );
     }
 }

@@ -158,7 +158,10 @@ mod tests {
             (HookClient::Codex, HookMoment::Answer)
         );
         assert_eq!(
-            of(r#"{"session_id":"a","transcript_path":null,"model":"m"}"#, "SessionStart"),
+            of(
+                r#"{"session_id":"a","transcript_path":null,"model":"m"}"#,
+                "SessionStart"
+            ),
             (HookClient::Codex, HookMoment::Start)
         );
         assert_eq!(
@@ -191,7 +194,10 @@ mod tests {
             ("[1]", "not a JSON object"),
             ("{\"session_id\":\"a\"", "not a JSON object"),
             (r#"{"hook_event_name":"Stop"}"#, "session_id"),
-            (r#"{"session_id":"a","hook_event_name":"PreToolUse"}"#, "PreToolUse"),
+            (
+                r#"{"session_id":"a","hook_event_name":"PreToolUse"}"#,
+                "PreToolUse",
+            ),
             (r#"{"session_id":"a"}"#, "no event"),
             (r#"{"session_id":7,"hook_event_name":"Stop"}"#, "session_id"),
         ] {

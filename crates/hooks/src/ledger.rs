@@ -153,7 +153,9 @@ impl Ledger {
         let session = Arc::new(tokio::sync::Mutex::new(session));
         if sessions.len() >= SESSIONS_OPEN_MAX {
             // One that a call works with is known again from its file, but not before that call is done.
-            let idle = sessions.iter().filter(|(_, (_, s))| Arc::strong_count(s) == 1);
+            let idle = sessions
+                .iter()
+                .filter(|(_, (_, s))| Arc::strong_count(s) == 1);
             let oldest = idle.min_by_key(|(_, (used, _))| *used);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 sessions.remove(&oldest);
@@ -193,7 +195,11 @@ impl Ledger {
     }
 
     /// The newest session of a project but one, from which something was learnt.
-    pub(crate) fn last_of(&self, key: &SessionKey, project: Option<&str>) -> Option<SessionSummary> {
+    pub(crate) fn last_of(
+        &self,
+        key: &SessionKey,
+        project: Option<&str>,
+    ) -> Option<SessionSummary> {
         /// Files that are looked at.
         const LOOKED_AT: usize = 40;
         let files = self.files().ok()?;
@@ -360,7 +366,10 @@ mod tests {
         session.write(&opened("a")).unwrap();
         session.bytes = LEDGER_BYTES_MAX - 3;
         let error = session.write(&given("m")).unwrap_err().to_string();
-        assert!(error.contains("ledger") && error.contains("most"), "{error}");
+        assert!(
+            error.contains("ledger") && error.contains("most"),
+            "{error}"
+        );
         assert!(!session.has.contains("m"));
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use amem_mcp::{CallResult, GivenContext, LEARNED_LAST, MemoryCalls, MemoryPlace, brief_of, recall_for};
+use amem_mcp::{
+    CallResult, GivenContext, LEARNED_LAST, MemoryCalls, MemoryPlace, brief_of, recall_for,
+};
 use amem_memory::text_hash;
 use amem_proto::{Timestamp, v1};
 use amem_sources::{mask_secrets, strip_injected};
@@ -91,7 +93,11 @@ impl HookRun {
             why: why.to_owned(),
         };
         HookError::check("the client in bytes", self.client.len(), CLIENT_BYTES_MAX)?;
-        HookError::check("the session in bytes", self.session.len(), SESSION_BYTES_MAX)?;
+        HookError::check(
+            "the session in bytes",
+            self.session.len(),
+            SESSION_BYTES_MAX,
+        )?;
         if self.client.is_empty() || self.client.chars().any(char::is_control) {
             return Err(invalid("client", "name the client, such as claude-code"));
         }
@@ -411,6 +417,8 @@ fn clean(text: &str) -> String {
 
 /// The text in the element that marks what was given. A memory cannot end the element.
 fn wrapped(text: &str) -> String {
-    let text = text.replace("<memory", "&lt;memory").replace("</memory", "&lt;/memory");
+    let text = text
+        .replace("<memory", "&lt;memory")
+        .replace("</memory", "&lt;/memory");
     format!("<memory source=\"amem\">\n{text}\n</memory>")
 }

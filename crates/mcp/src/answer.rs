@@ -112,7 +112,9 @@ pub(crate) fn minute(time: Option<Timestamp>, place: &MemoryPlace) -> String {
 /// The minute of microseconds since 1970, in the zone of a place.
 pub fn minute_of(micros: i64, place: &MemoryPlace) -> String {
     let time = local(Micros(micros), &place.zone);
-    time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())
+    time.map_or_else(String::new, |time| {
+        time.strftime("%Y-%m-%d %H:%M").to_string()
+    })
 }
 
 /// A time in a form of strftime.

@@ -32,7 +32,10 @@ pub struct GivenContext {
 impl GivenContext {
     pub(crate) fn new(answer: Answer, head: &str, facts: Vec<v1::Fact>) -> Self {
         let text = answer.finish(head, "");
-        let tokens = text.chars().count().div_ceil(crate::limits::CHARS_PER_TOKEN);
+        let tokens = text
+            .chars()
+            .count()
+            .div_ceil(crate::limits::CHARS_PER_TOKEN);
         Self {
             text,
             facts,
@@ -79,7 +82,9 @@ pub async fn recall_for<C: MemoryCalls>(
         brain: place.brain.clone(),
         query,
         filter_json: place.filter(Reach::All, Vec::new())?,
-        limit: LOOKED_AT.saturating_add(beside).min(crate::limits::HITS_MAX),
+        limit: LOOKED_AT
+            .saturating_add(beside)
+            .min(crate::limits::HITS_MAX),
         threshold: PROMPT_FLOOR,
         ..v1::SearchFactsRequest::default()
     };

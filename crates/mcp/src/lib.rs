@@ -22,8 +22,8 @@ mod memories;
 mod tools;
 
 mod brief;
-mod given;
 mod compat;
+mod given;
 mod prompts;
 mod resources;
 
@@ -31,8 +31,8 @@ mod server;
 
 pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
-pub use given::{GivenContext, LEARNED_LAST, brief_of, recall_for};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+pub use given::{GivenContext, LEARNED_LAST, brief_of, recall_for};
 pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use amem_format::Micros;
 use amem_hooks::{GivenId, HookDone, HookError, HookMoment, HookRun, HookTurn, LedgerEntry};
 use amem_hooks::{SessionSummary, run};
-use amem_format::Micros;
 use amem_mcp::{MemoryCalls, MemoryPlace, ProjectName};
 use amem_memory::text_hash;
 use amem_project::user_of;
@@ -191,7 +191,11 @@ impl Handle for v1::RunHookRequest {
             user,
             zone,
         };
-        if place.project.as_ref().is_some_and(|project| project.id.is_empty()) {
+        if place
+            .project
+            .as_ref()
+            .is_some_and(|project| project.id.is_empty())
+        {
             let why = "it is empty: leave the project out if there is none";
             return Err(Refusal::invalid("project.id", why));
         }
@@ -308,7 +312,9 @@ impl Handle for v1::ListGivenRequest {
             return Ok(response);
         }
         // A whole id is meant even if another session's begins with it.
-        let exact = found.iter().filter(|(one, _)| one.session == request.session);
+        let exact = found
+            .iter()
+            .filter(|(one, _)| one.session == request.session);
         let exact: Vec<_> = exact.collect();
         let meant: Vec<_> = match exact.is_empty() {
             true => found.iter().collect(),
@@ -316,7 +322,10 @@ impl Handle for v1::ListGivenRequest {
         };
         let [(summary, entries)] = meant.as_slice() else {
             let message = match meant.len() {
-                0 => format!("no session {:?} was given anything: the list has those that were", request.session),
+                0 => format!(
+                    "no session {:?} was given anything: the list has those that were",
+                    request.session
+                ),
                 several => format!(
                     "{several} sessions begin with {:?}: write more of the id",
                     request.session

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
+use amem_format::Micros;
 use amem_hooks::{HookClient, HookInput, HookMoment, HookRun, HookTurn, answer_json};
 use amem_mcp::ProjectName;
 use amem_project::Surroundings;
 use amem_proto::answer::timestamp;
-use amem_format::Micros;
 use hyper::StatusCode;
 use hyper::http::request::Parts;
 

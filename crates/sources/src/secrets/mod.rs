@@ -1,0 +1,10 @@
+//! Secrets in texts: tokens of well-known forms, private keys, passwords in addresses, and assignments of values that
+//! look random to names that say so.
+//!
+//! Not secrets: hashes of commits, UUIDs, images in base64, placeholders. Unknown forms of secrets are not found.
+
+mod assignments;
+mod filter;
+mod tokens;
+
+pub use filter::{SecretKind, mask_secrets};
