@@ -1,4 +1,9 @@
 //! A large ZIP is read piece by piece: alone in its process, because the peak of memory is the process's.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a helper that fails is a test that fails"
+)]
 
 use std::io::Write;
 use std::ops::ControlFlow;
