@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::input::{FileTree, TreeFile};
 use crate::kind::SourceKind;
+use crate::plain_turn::split_turn;
 
 /// What a file is.
 pub(crate) enum FileGuess {
@@ -60,7 +61,10 @@ pub(crate) fn recognize(tree: &FileTree, file: &TreeFile) -> io::Result<FileGues
         return Ok(FileGuess::Other("a binary file".to_owned()));
     };
     let text = head.trim_start();
-    Ok(if text.starts_with(['{', '[']) {
+    // A chat may begin with the time of its first turn in brackets.
+    let first = text.lines().next().and_then(split_turn);
+    let is_chat = first.is_some_and(|turn| !turn.time.is_empty());
+    Ok(if text.starts_with(['{', '[']) && !is_chat {
         json(file, text)
     } else {
         plain(file, text, is_single)

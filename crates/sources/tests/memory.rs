@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 /// Unpacked bytes of the conversations.
-const BYTES: usize = 192 << 20;
+const BYTES: usize = 64 << 20;
 /// What the reading may add to the memory of the process.
 const GROWTH_KILOBYTES_MAX: u64 = 40 << 10;
 
