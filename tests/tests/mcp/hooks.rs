@@ -15,8 +15,11 @@ fn user() -> User {
     user
 }
 
-fn memories(user: &User) -> Vec<String> {
-    let listed = user.prints(&["fact", "ls", "--all", "--json"]);
+/// The memories of the project of a session.
+fn memories(user: &User, session: &str) -> Vec<String> {
+    let told = user.given(session, |told| told["sessions"][0]["project"].is_string());
+    let project = told["sessions"][0]["project"].as_str().unwrap();
+    let listed = user.prints(&["fact", "ls", "--app", project, "--json"]);
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let rows = listed["data"]["facts"].as_array().cloned();
     let rows = rows.unwrap_or_else(|| panic!("{listed}"));
@@ -107,14 +110,21 @@ fn words_of_the_user_correct_what_was_said_in_an_earlier_session() {
     first.says("user", "We use npm for the frontend.");
     first.hook("Stop", &json!({}));
     user.stored("first", 1);
-    assert!(memories(&user).iter().any(|memory| memory.contains("npm")));
+    assert!(memories(&user, "first").iter().any(|memory| memory.contains(" npm")));
     let mut second = user.session("claude-code", "shop", "second");
     second.says("user", "No, we use pnpm for the frontend.");
     second.hook("SessionEnd", &json!({}));
     user.stored("second", 1);
-    let now = memories(&user);
+    let now = memories(&user, "second");
     assert!(now.iter().any(|memory| memory.contains("pnpm")), "{now:?}");
     assert!(!now.iter().any(|memory| memory.contains(" npm")), "{now:?}");
+    // Without its purpose: it is about what was said.
+    second.says("user", "no, we use yarn");
+    second.hook("Stop", &json!({}));
+    user.stored("second", 2);
+    let now = memories(&user, "second");
+    assert!(now.iter().any(|memory| memory.contains("yarn")), "{now:?}");
+    assert!(!now.iter().any(|memory| memory.contains("pnpm")), "{now:?}");
 }
 
 #[test]
@@ -143,7 +153,7 @@ fn sessions_of_every_client_are_stored_once_and_closed() {
             let rows = list["data"]["sessions"].as_array().cloned().unwrap();
             let key = format!("{client}/{id}");
             let row = rows.iter().find(|row| row["key"] == key);
-            told.is_object() && row.is_some_and(|row| row["closed"].is_string())
+            told.is_object() && row.is_some_and(|row| row["closed_at"].is_string())
         });
     }
     // A plugin sends its messages along.
@@ -218,7 +228,7 @@ fn secrets_and_what_was_given_are_not_learnt() {
     );
     session.hook("Stop", &json!({}));
     user.stored("s1", 2);
-    let now = memories(&user);
+    let now = memories(&user, "s1");
     assert!(now.iter().any(|memory| memory.contains("Porto")), "{now:?}");
     let found = |word: &str| {
         let folder = user.home.path().join(".local/share/amem");
@@ -422,7 +432,7 @@ fn hooks_that_run_twice_at_once_give_once() {
 #[test]
 fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     let here = HttpUser::new();
-    let token = here.token("agent", &["--permission", "write"]);
+    let token = here.token("agent", &["--role", "write"]);
     let folder = here.user.project("shop");
     let post = |event: &str, session: &str, more: Value| {
         let mut input = json!({
@@ -470,10 +480,10 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
         let (status, answer) = here.post(path, token.map(String::as_str), &[], &input);
         assert_eq!(status, expected, "{path} {input}: {answer}");
     }
-    let reads = here.token("reads", &["--permission", "read"]);
+    let reads = here.token("reads", &["--role", "read"]);
     let refused = here.post("/hooks/codex", Some(&reads), &[], &input);
     assert_eq!(refused.0, 403, "{refused:?}");
-    let scoped = here.token("scoped", &["--permission", "write", "--user", "ada"]);
+    let scoped = here.token("scoped", &["--role", "write", "--user", "ada"]);
     let refused = here.post("/hooks/codex", Some(&scoped), &[], &input);
     assert_eq!(refused.0, 403, "{refused:?}");
 }

@@ -176,6 +176,7 @@ fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
             confidence: 1.0,
             turns: vec![at],
             because: Vec::new(),
+            is_correcting: false,
             validity: Validity::default(),
         };
         out.facts.push(CheckedFact {
