@@ -42,7 +42,7 @@ impl SessionKey {
 pub struct SessionLedger {
     path: PathBuf,
     bytes: u64,
-    /// Memories that it was given and has still.
+    /// Memories that it was given, or that are from it, and that it has still.
     pub(crate) has: HashSet<String>,
     /// True if it has the brief.
     pub(crate) is_briefed: bool,
@@ -66,7 +66,14 @@ impl SessionLedger {
                 self.has
                     .extend(memories.iter().map(|memory| memory.id.clone()));
             }
-            LedgerEntry::Stored { turns, .. } => self.turns.extend(turns),
+            LedgerEntry::Stored {
+                turns, memories, ..
+            } => {
+                self.turns.extend(turns);
+                // What it said itself is in its context.
+                self.has
+                    .extend(memories.iter().map(|memory| memory.id.clone()));
+            }
             LedgerEntry::Ended { .. } => {}
         }
     }

@@ -110,7 +110,11 @@ fn words_of_the_user_correct_what_was_said_in_an_earlier_session() {
     first.says("user", "We use npm for the frontend.");
     first.hook("Stop", &json!({}));
     user.stored("first", 1);
-    assert!(memories(&user, "first").iter().any(|memory| memory.contains(" npm")));
+    assert!(
+        memories(&user, "first")
+            .iter()
+            .any(|memory| memory.contains(" npm"))
+    );
     let mut second = user.session("claude-code", "shop", "second");
     second.says("user", "No, we use pnpm for the frontend.");
     second.hook("SessionEnd", &json!({}));
@@ -353,7 +357,7 @@ fn bad_input_is_no_failure_of_the_client() {
     session.hook("Stop", &json!({}));
     user.stored("half", 2);
     assert!(
-        memories(&user)
+        memories(&user, "half")
             .iter()
             .any(|memory| memory.contains("Grace"))
     );
@@ -462,10 +466,8 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     assert!(by_command.start("startup").contains("pnpm"));
     let input = json!({"session_id": "d", "hook_event_name": "SessionStart"});
     let header = ["X-Amem-Project: other"];
-    assert_eq!(
-        here.post("/hooks/codex", Some(&token), &header, &input).0,
-        204
-    );
+    let (status, answer) = here.post("/hooks/codex", Some(&token), &header, &input);
+    assert_eq!(status, 204, "{answer}");
     for (path, token, input, expected) in [
         ("/hooks/claude-code", None, json!({}), 401),
         ("/hooks/nobody", Some(&token), input.clone(), 400),
