@@ -4,6 +4,7 @@ use amem_client::v1;
 use clap::Args;
 use serde::Serialize;
 
+use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::event::Time;
@@ -120,9 +121,22 @@ impl GivenArgs {
         let request = v1::ListGivenRequest {
             brain: self.brain.clone().unwrap_or_default(),
             session: self.session.clone().unwrap_or_default(),
+            ..v1::ListGivenRequest::default()
         };
         let remote = cx.daemon()?;
-        let answer = remote.call(remote.client.hooks().list_given(request))?;
+        let mut answer = v1::ListGivenResponse::default();
+        answer.entries = all_pages(|page_token| {
+            let request = v1::ListGivenRequest {
+                page_token,
+                ..request.clone()
+            };
+            let page = remote.call(remote.client.hooks().list_given(request))?;
+            match self.session.is_some() {
+                true => answer.sessions = page.sessions,
+                false => answer.sessions.extend(page.sessions),
+            }
+            Ok((page.entries, page.next_page_token))
+        })?;
         let output = GivenOutput {
             sessions: answer
                 .sessions

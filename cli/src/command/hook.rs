@@ -12,7 +12,7 @@ use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  echo '{\"session_id\":\"s1\",\"cwd\":\"/work/shop\"}' | amemctl hook --client claude-code --explain SessionStart
+  echo '{\"session_id\":\"s1\",\"cwd\":\"/srv/shop\"}' | amemctl hook --client claude-code --explain SessionStart
 
 Clients run it, as `amemctl connect` sets them up: they write JSON to it and read JSON. At the start of a session
 it prints a brief of what is known, with a prompt the memories that it is about, and nothing twice; after an answer and

@@ -8,8 +8,8 @@ use amem_client::v1;
 use amem_hooks::HookMoment;
 use amem_hooks::limits::{TURNS_BYTES_MAX, TURNS_MAX};
 
-use super::moment::{HookRequest, HookResult};
-use super::turns::turns;
+use super::request::{HookRequest, HookResult};
+use super::transcript::turns;
 use crate::connection::flags::ConnectionArgs;
 
 /// Set for the process behind.

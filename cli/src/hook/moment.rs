@@ -2,20 +2,18 @@
 
 use std::env;
 use std::io::Read;
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_hooks::limits::{INPUT_BYTES_MAX, PROMPT_BYTES_MAX};
-use amem_hooks::{HookClient, HookInput, HookMoment, answer_json, takes_context};
-use amem_mcp::MemoryPlace;
+use amem_hooks::limits::INPUT_BYTES_MAX;
+use amem_hooks::{HookClient, HookInput, answer_json, takes_context};
 
 use super::behind;
+use super::request::{HookRequest, HookResult};
 use crate::connection::flags::ConnectionArgs;
 use crate::mcp::{SourceOptions, memory_place};
-use crate::when;
 
 /// Switches all hooks of a process off: `off`, `0` or `false`.
 const SWITCH: &str = "AMEM_HOOKS";
@@ -32,50 +30,6 @@ pub(crate) struct HookOptions {
     /// The client's name of the event; that of the input if `None`.
     pub(crate) event: Option<String>,
     pub(crate) source: SourceOptions,
-}
-
-/// What a hook ends with.
-pub(super) type HookResult<T> = Result<T, String>;
-
-/// A moment, and whose memory it is about.
-pub(super) struct HookRequest {
-    pub(super) input: HookInput,
-    pub(super) place: MemoryPlace,
-}
-
-impl HookRequest {
-    /// The message for the daemon, without turns.
-    pub(super) fn message(&self) -> v1::RunHookRequest {
-        let mut prompt = self.input.prompt.clone();
-        let mut end = PROMPT_BYTES_MAX.min(prompt.len());
-        while !prompt.is_char_boundary(end) {
-            end -= 1;
-        }
-        prompt.truncate(end);
-        let mut message = v1::RunHookRequest {
-            brain: self.place.brain.clone(),
-            client: self.input.client.name().to_owned(),
-            session: self.input.session.clone(),
-            project: self.place.project.as_ref().map(|project| v1::HookProject {
-                id: project.id.clone(),
-                earlier_ids: project.earlier_ids.clone(),
-                label: project.label.clone(),
-            }),
-            user: self.place.user.clone(),
-            zone: when::zone_name(),
-            prompt,
-            is_cleared: self.input.is_cleared,
-            ..v1::RunHookRequest::default()
-        };
-        message.set_moment(match self.input.moment {
-            HookMoment::Start => v1::HookMoment::Start,
-            HookMoment::Prompt => v1::HookMoment::Prompt,
-            HookMoment::Answer => v1::HookMoment::Answer,
-            HookMoment::Compaction => v1::HookMoment::Compaction,
-            HookMoment::End => v1::HookMoment::End,
-        });
-        message
-    }
 }
 
 /// Runs a hook; returns what is to be printed, or why nothing is.
@@ -153,9 +107,4 @@ fn answer(reach: ConnectionArgs, message: v1::RunHookRequest) -> HookResult<Stri
     });
     let answer = receive.recv_timeout(ANSWER_WAIT);
     answer.unwrap_or_else(|_| Err("amemd did not answer in time".to_owned()))
-}
-
-/// The folder in which a transcript may be named without its path.
-pub(super) fn home() -> Option<PathBuf> {
-    env::var_os("HOME").map(PathBuf::from)
 }

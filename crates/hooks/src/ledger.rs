@@ -15,9 +15,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::entry::{LedgerEntry, SessionSummary};
 use crate::error::HookError;
-use crate::limits::{
-    LEDGER_BYTES_MAX, LEDGER_DAYS, SESSIONS_KEPT_MAX, SESSIONS_LISTED_MAX, SESSIONS_OPEN_MAX,
-};
+use crate::limits::{LEDGER_BYTES_MAX, LEDGER_DAYS, SESSIONS_KEPT_MAX, SESSIONS_OPEN_MAX};
 
 /// Which session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -172,7 +170,8 @@ impl Ledger {
         Ok(session)
     }
 
-    /// The sessions of a brain whose ids begin with a text, the newest first, with their lines.
+    /// The sessions of a brain whose ids begin with a text, the newest first, with their lines: behind the first `skip`,
+    /// `most` of them.
     ///
     /// # Errors
     /// A folder that cannot be read.
@@ -180,6 +179,7 @@ impl Ledger {
         &self,
         brain: &str,
         session: &str,
+        (mut skip, most): (usize, usize),
     ) -> Result<Vec<(SessionSummary, Vec<LedgerEntry>)>, HookError> {
         let failed = |error: io::Error| HookError::Ledger {
             doing: "read",
@@ -191,12 +191,17 @@ impl Ledger {
             let Some(summary) = SessionSummary::of(&entries) else {
                 continue;
             };
-            if summary.brain == brain && summary.session.starts_with(session) {
-                out.push((summary, entries));
+            if summary.brain != brain || !summary.session.starts_with(session) {
+                continue;
             }
-            if out.len() == SESSIONS_LISTED_MAX {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            if out.len() == most {
                 break;
             }
+            out.push((summary, entries));
         }
         Ok(out)
     }
@@ -354,12 +359,12 @@ mod tests {
         assert!(session.is_opened() && session.has.contains("m1"));
         assert!(session.turns.contains(&u64::MAX) && !session.is_briefed);
         session.write(&given("m2")).unwrap();
-        let found = again.find("memories", "").unwrap();
+        let found = again.find("memories", "", (0, 9)).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].0.given, found[0].0.turns), (2, 2));
         assert_eq!(found[0].1.len(), 4);
-        assert!(again.find("memories", "b").unwrap().is_empty());
-        assert!(again.find("other", "").unwrap().is_empty());
+        assert!(again.find("memories", "b", (0, 9)).unwrap().is_empty());
+        assert!(again.find("other", "", (0, 9)).unwrap().is_empty());
         session.write(&LedgerEntry::Cleared { at: 9 }).unwrap();
         assert!(session.has.is_empty() && session.turns.len() == 2);
     }

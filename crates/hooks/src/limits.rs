@@ -26,5 +26,7 @@ pub const SESSIONS_KEPT_MAX: usize = 5_000;
 pub const LEDGER_DAYS: u64 = 90;
 /// Bytes of the ledger of a session; beyond, nothing is given to it any more.
 pub const LEDGER_BYTES_MAX: u64 = 8 << 20;
-/// Sessions of a list.
-pub const SESSIONS_LISTED_MAX: usize = 100;
+/// Sessions or entries of a page, unless a request says how many.
+pub const GIVEN_PAGE_DEFAULT: usize = 100;
+/// Sessions or entries of a page.
+pub const GIVEN_PAGE_MAX: usize = 1_000;

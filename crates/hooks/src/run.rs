@@ -223,7 +223,7 @@ impl<C: HookCalls> Moment<'_, C> {
         chars: u32,
     ) -> Result<(), HookError> {
         let Some(given) = given else {
-            // A prompt that got nothing is told as well.
+            // The list has prompts that got nothing, too.
             return match chars {
                 0 => Ok(()),
                 _ => self.write(self.entry(prompt, chars, 0, &[])),

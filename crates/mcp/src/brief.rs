@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::answer::{Answer, line};
 use crate::arguments::Words;
 use crate::calls::MemoryCalls;
-use crate::given::GivenContext;
+use crate::given_context::GivenContext;
 use crate::limits::{BRIEF_ITEMS, BRIEF_TOKENS};
 use crate::memories::Memories;
 use crate::memory_place::Reach;

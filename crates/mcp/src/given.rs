@@ -7,42 +7,15 @@ use amem_proto::v1;
 use crate::answer::{Answer, line};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
+use crate::given_context::GivenContext;
 use crate::limits::{PROMPT_CHARS_MAX, PROMPT_FLOOR, PROMPT_ITEMS, PROMPT_TOKENS};
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 
-/// The title of what was learned last, if nothing is known of the session before.
-pub const LEARNED_LAST: &str = "learned last:";
 /// Memories that are looked at for a prompt, beside those that its session has.
 const LOOKED_AT: u32 = 8;
 /// Characters of a memory that a prompt is given.
 const ITEM_CHARS_MAX: usize = 400;
-
-/// Text for a model, and the memories in it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GivenContext {
-    /// A head line, and a line for each memory.
-    pub text: String,
-    /// The memories, in their order.
-    pub facts: Vec<v1::Fact>,
-    /// Tokens of the text, counted as those of budgets.
-    pub tokens: usize,
-}
-
-impl GivenContext {
-    pub(crate) fn new(answer: Answer, head: &str, facts: Vec<v1::Fact>) -> Self {
-        let text = answer.finish(head, "");
-        let tokens = text
-            .chars()
-            .count()
-            .div_ceil(crate::limits::CHARS_PER_TOKEN);
-        Self {
-            text,
-            facts,
-            tokens,
-        }
-    }
-}
 
 /// The brief of a place, for the start of a session; `None` if nothing is known. `learned_last` is the title of what
 /// was learned last.

@@ -21,9 +21,13 @@ mod memories;
 
 mod tools;
 
+mod given_context;
+
 mod brief;
-mod compat;
+
 mod given;
+
+mod compat;
 mod prompts;
 mod resources;
 
@@ -32,7 +36,8 @@ mod server;
 pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
-pub use given::{GivenContext, LEARNED_LAST, brief_of, recall_for};
+pub use given::{brief_of, recall_for};
+pub use given_context::{GivenContext, LEARNED_LAST};
 pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;

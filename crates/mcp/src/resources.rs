@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Arguments, Words};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
-use crate::given::LEARNED_LAST;
+use crate::given_context::LEARNED_LAST;
 use crate::memories::Memories;
 use crate::tools;
 

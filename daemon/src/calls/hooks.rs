@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use amem_format::Micros;
+use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
 use amem_hooks::{GivenId, HookDone, HookError, HookMoment, HookRun, HookTurn, LedgerEntry};
 use amem_hooks::{SessionSummary, run};
 use amem_mcp::{MemoryCalls, MemoryPlace, ProjectName};
@@ -13,8 +14,9 @@ use amem_proto::answer::{Code, moment, timestamp};
 use amem_proto::v1;
 
 use super::caller_memory::CallerMemory;
-use super::fact_memory::{brain_name, now};
+use super::fact_memory::now;
 use super::gateway::{Gateway, Handle};
+use super::validate::unknown_page_token;
 use crate::auth::Caller;
 use crate::limits::SESSION_TURNS_SHOWN;
 use crate::refusal::{Refusal, Result};
@@ -164,6 +166,7 @@ impl Handle for v1::RunHookRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         caller.check_unscoped()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
         let moment = moment_of(request.moment())?;
         let zone = match request.zone.as_str() {
             "" => gateway.control.live().zone.clone(),
@@ -179,7 +182,7 @@ impl Handle for v1::RunHookRequest {
             false => request.user,
         };
         let place = MemoryPlace {
-            brain: brain_name(&request.brain).to_owned(),
+            brain: brain.name.clone(),
             project: request.project.map(|project| ProjectName {
                 label: match project.label.is_empty() {
                     true => project.id.clone(),
@@ -224,6 +227,7 @@ impl Handle for v1::RunHookRequest {
             turns: u32::try_from(done.turns).unwrap_or(u32::MAX),
             facts: done.facts,
             is_pending: done.is_pending,
+            moment: Some(amem_proto::answer::moment(&brain.view())),
         })
     }
 }
@@ -302,15 +306,32 @@ impl Handle for v1::ListGivenRequest {
     ) -> Result<Self::Response> {
         caller.check_unscoped()?;
         let brain = gateway.fact_brain(caller, &request.brain).await?;
-        let found = gateway.hooks.find(&brain.name, &request.session)?;
+        let size = match request.page_size as usize {
+            0 => GIVEN_PAGE_DEFAULT,
+            size => size.min(GIVEN_PAGE_MAX),
+        };
+        let from = match request.page_token.as_str() {
+            "" => 0,
+            token => token.parse().map_err(|_| unknown_page_token(token))?,
+        };
+        let token_after = |count: usize| match count > size {
+            true => (from + size).to_string(),
+            false => String::new(),
+        };
         let mut response = v1::ListGivenResponse {
             moment: Some(moment(&brain.view())),
-            sessions: found.iter().map(|(one, _)| session_message(one)).collect(),
-            entries: Vec::new(),
+            ..v1::ListGivenResponse::default()
         };
         if request.session.is_empty() {
+            let found = gateway.hooks.find(&brain.name, "", (from, size + 1))?;
+            response.next_page_token = token_after(found.len());
+            let sessions = found.iter().take(size);
+            response.sessions = sessions.map(|(one, _)| session_message(one)).collect();
             return Ok(response);
         }
+        let found = gateway
+            .hooks
+            .find(&brain.name, &request.session, (0, GIVEN_PAGE_MAX))?;
         // A whole id is meant even if another session's begins with it.
         let exact = found
             .iter()
@@ -337,7 +358,16 @@ impl Handle for v1::ListGivenRequest {
             };
             return Err(Refusal::new(code, "SESSION", message));
         };
-        let ids = entries.iter().flat_map(|entry| match entry {
+        let told = entries.iter().filter(|entry| {
+            matches!(
+                entry,
+                LedgerEntry::Given { .. } | LedgerEntry::Stored { .. }
+            )
+        });
+        let mut page: Vec<LedgerEntry> = told.skip(from).take(size + 1).cloned().collect();
+        response.next_page_token = token_after(page.len());
+        page.truncate(size);
+        let ids = page.iter().flat_map(|entry| match entry {
             LedgerEntry::Given { memories, .. } | LedgerEntry::Stored { memories, .. } => {
                 memories.as_slice()
             }
@@ -346,7 +376,7 @@ impl Handle for v1::ListGivenRequest {
         let texts = gateway.texts_now(caller, &brain.name, ids).await?;
         let turns = gateway.turns_by_hash(caller, &brain.name, summary).await?;
         response.sessions = vec![session_message(summary)];
-        response.entries = entry_messages(entries, &texts, &turns);
+        response.entries = entry_messages(&page, &texts, &turns);
         Ok(response)
     }
 }

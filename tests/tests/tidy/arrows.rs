@@ -98,8 +98,8 @@ const CRATES: [(&str, &str, &[&str]); 21] = [
             "amem-traces",
             "amem-project",
             "amem-mcp",
-            "amem-hooks",
             "amem-webhooks",
+            "amem-hooks",
         ],
     ),
     (

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::filter::SecretKind;
+use super::secret_kind::SecretKind;
 use super::tokens::is_placeholder;
 
 /// Parts of names. Behind them a value may be anything that looks random.

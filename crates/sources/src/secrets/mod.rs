@@ -3,8 +3,13 @@
 //!
 //! Not secrets: hashes of commits, UUIDs, images in base64, placeholders. Unknown forms of secrets are not found.
 
-mod assignments;
-mod filter;
+mod secret_kind;
+
 mod tokens;
 
-pub use filter::{SecretKind, mask_secrets};
+mod assignments;
+
+mod filter;
+
+pub use filter::mask_secrets;
+pub use secret_kind::SecretKind;

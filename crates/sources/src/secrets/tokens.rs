@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::filter::SecretKind;
+use super::secret_kind::SecretKind;
 
 /// Which bytes follow a prefix.
 #[derive(Clone, Copy)]

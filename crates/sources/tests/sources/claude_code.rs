@@ -9,7 +9,7 @@ const SESSION: &str = "7c6d0000-0000-4000-8000-000000000001";
 
 fn line(kind: &str, uuid: &str, parent: Option<&str>, content: Value) -> Value {
     json!({
-        "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "cwd": "/home/ada/shop",
+        "type": kind, "uuid": uuid, "parentUuid": parent, "sessionId": SESSION, "cwd": "/srv/ada/shop",
         "timestamp": "2026-03-02T09:00:00.000Z", "isSidechain": false, "gitBranch": "main",
         "message": {"role": kind, "id": format!("msg_{uuid}"), "content": content},
     })
@@ -112,7 +112,7 @@ fn a_transcript_is_the_branch_of_its_last_message() {
     assert_eq!(reading.lines(SkipReason::Injected), [9, 13, 15]);
     let first = reading.item("we use pnpm");
     assert_eq!(first.id.to_string(), format!("claude-code:{SESSION}#u1"));
-    assert_eq!(first.attributes["project"], "/home/ada/shop");
+    assert_eq!(first.attributes["project"], "/srv/ada/shop");
     assert_eq!(first.time.unwrap().0, 1_772_442_000_000_000);
     assert_eq!(first.place.line, 3);
     assert_eq!(reading.counts.injected, 2);

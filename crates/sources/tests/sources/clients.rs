@@ -19,12 +19,12 @@ fn a_rollout_gives_what_user_and_model_said() {
     };
     let text = lines(&[
         json!({"timestamp": "2026-03-02T09:00:00Z", "type": "session_meta",
-            "payload": {"id": "s1", "cwd": "/home/ada/shop", "git": {"branch": "main"}}}),
+            "payload": {"id": "s1", "cwd": "/srv/ada/shop", "git": {"branch": "main"}}}),
         message("developer", "input_text", "be careful"),
         message(
             "user",
             "input_text",
-            "# AGENTS.md instructions for /home/ada/shop\n\nuse tabs",
+            "# AGENTS.md instructions for /srv/ada/shop\n\nuse tabs",
         ),
         message(
             "user",
@@ -47,10 +47,7 @@ fn a_rollout_gives_what_user_and_model_said() {
         [("user", "we use pnpm"), ("assistant", "noted")]
     );
     assert_eq!(reading.item("noted").id.to_string(), "codex:s1#line 8");
-    assert_eq!(
-        reading.item("noted").attributes["project"],
-        "/home/ada/shop"
-    );
+    assert_eq!(reading.item("noted").attributes["project"], "/srv/ada/shop");
     assert_eq!(reading.lines(SkipReason::Injected), [3, 4]);
     assert_eq!(reading.lines(SkipReason::Hidden), [2]);
     // Before there was an envelope.
@@ -123,7 +120,7 @@ fn events_of_copilot_are_turns_of_its_session() {
         event(
             "session.start",
             "0",
-            json!({"sessionId": "c1", "context": {"cwd": "/home/ada/shop", "branch": "main"}}),
+            json!({"sessionId": "c1", "context": {"cwd": "/srv/ada/shop", "branch": "main"}}),
         ),
         event("system.message", "1", json!({"content": "you are"})),
         event(
@@ -165,7 +162,7 @@ fn opencode_tables(db: &Connection) {
         "CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT);
          CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
          CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
-         INSERT INTO session VALUES ('s1', 'p', NULL, '/home/ada/shop', 'Packages'), ('s2', 'p', 's1', '/', 'Sub');
+         INSERT INTO session VALUES ('s1', 'p', NULL, '/srv/ada/shop', 'Packages'), ('s2', 'p', 's1', '/', 'Sub');
          INSERT INTO message VALUES ('m1', 's1', 1772442000000, '{\"role\":\"user\",\"time\":{\"created\":1772442000000}}'),
            ('m2', 's1', 1772442001000, '{\"role\":\"assistant\",\"modelID\":\"x\"}'), ('m3', 's2', 1, '{\"role\":\"user\"}'),
            ('m4', 's1', 1772442002000, 'broken');

@@ -1,7 +1,7 @@
 //! Hooks of agents that post them: `/hooks/{client}`, with the JSON that the client sends to its hooks.
 //!
-//! What is said is taken from the requests alone: no transcript is read for a caller, who may be on another machine. The
-//! project is that of a header, as for MCP; for a caller on this machine, else, that of its folder.
+//! What is said is taken from the requests alone: no transcript is read for a caller, who may be on another machine.
+//! The project is that of a header, as for MCP; for a caller on this machine, else, that of its folder.
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
 //! What was said in a session: from the client's transcript, or as the client sends it along.
 
+use std::env;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::Micros;
@@ -10,7 +12,7 @@ use amem_sources::{
     ItemType, ReadOptions, SecretPolicy, SkippedEntry, SourceItem, SourceKind, SourceSink, TurnRole,
 };
 
-use super::moment::{HookResult, home};
+use super::request::HookResult;
 use crate::when::{self, timestamp};
 
 /// Everything that was said so far, in its order.
@@ -32,7 +34,7 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
     };
     let options = ReadOptions {
         zone: when::time_zone(),
-        home: home(),
+        home: env::var_os("HOME").map(PathBuf::from),
         secrets: SecretPolicy::Mask,
         ..ReadOptions::default()
     };
