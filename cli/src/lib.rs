@@ -30,6 +30,7 @@ mod exit;
 mod failure;
 mod help;
 mod hook;
+mod importing;
 mod json;
 mod jsonl;
 mod lines;

@@ -28,6 +28,7 @@ mod hits;
 mod hook;
 mod import;
 mod import_file;
+mod import_sources;
 mod import_text;
 mod info;
 mod jobs;

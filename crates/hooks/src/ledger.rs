@@ -170,8 +170,8 @@ impl Ledger {
         Ok(session)
     }
 
-    /// The sessions of a brain whose ids begin with a text, the newest first, with their lines: behind the first `skip`,
-    /// `most` of them.
+    /// The sessions of a brain whose ids begin with a text, the newest first, with their lines: behind the first
+    /// `skip`, `most` of them.
     ///
     /// # Errors
     /// A folder that cannot be read.

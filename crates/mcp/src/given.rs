@@ -2,13 +2,16 @@
 
 use std::collections::HashSet;
 
+use amem_format::analyzer::is_stop_word;
 use amem_proto::v1;
 
 use crate::answer::{Answer, line};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
 use crate::given_context::GivenContext;
-use crate::limits::{PROMPT_CHARS_MAX, PROMPT_FLOOR, PROMPT_ITEMS, PROMPT_TOKENS};
+use crate::limits::{
+    PROMPT_CHARS_MAX, PROMPT_FLOOR, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN,
+};
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 
@@ -47,7 +50,7 @@ pub async fn recall_for<C: MemoryCalls>(
     has: &HashSet<String>,
 ) -> Result<Option<GivenContext>, String> {
     let query = question_of(prompt);
-    if query.is_empty() {
+    if !says_enough(&query) {
         return Ok(None);
     }
     let beside = u32::try_from(has.len()).unwrap_or(u32::MAX);
@@ -75,6 +78,23 @@ pub async fn recall_for<C: MemoryCalls>(
         }
     }
     Ok((!facts.is_empty()).then(|| GivenContext::new(answer, head, facts)))
+}
+
+/// True if a prompt has words that mean something: "continue" and "yes, do that" are about nothing that is known.
+fn says_enough(query: &str) -> bool {
+    let words = query.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty() && !is_stop_word(&word.to_lowercase()));
+    // Scripts without spaces have long words of many.
+    let count: usize = words
+        .map(|word| {
+            if word.is_ascii() {
+                1
+            } else {
+                word.chars().count() / 2 + 1
+            }
+        })
+        .sum();
+    count >= PROMPT_WORDS_MIN
 }
 
 /// What of a prompt is looked for: without blocks of code, and not all of a long text.
@@ -108,7 +128,22 @@ fn question_of(prompt: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::question_of;
+    use super::{question_of, says_enough};
+
+    #[test]
+    fn prompts_that_say_little_are_about_nothing() {
+        for prompt in ["continue", "yes, do that", "ok", "why?", "…", "go on then"] {
+            assert!(!says_enough(prompt), "{prompt}");
+        }
+        for prompt in [
+            "which package manager?",
+            "deploy to staging",
+            "데이터베이스",
+            "怎么部署",
+        ] {
+            assert!(says_enough(prompt), "{prompt}");
+        }
+    }
 
     #[test]
     fn a_prompt_is_looked_for_without_code_and_by_both_ends() {
