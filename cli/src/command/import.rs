@@ -84,10 +84,13 @@ enum InputKind {
     File(Layout),
 }
 
-/// True for a folder, and for files that begin as ZIPs and SQLite databases do.
+/// True for a folder, and for files that begin as ZIPs and SQLite databases do, unless they have the name of a brain.
 fn is_collection(path: &Path) -> bool {
     if path.is_dir() {
         return true;
+    }
+    if path.extension().is_some_and(|end| end == "amem") {
+        return false;
     }
     let mut head = [0; 16];
     let read = std::fs::File::open(path).and_then(|mut file| {

@@ -389,7 +389,7 @@ fn without_a_daemon_nothing_is_printed_and_one_starts_behind() {
         );
         std::thread::sleep(Duration::from_millis(50));
     }
-    // None can start: the client goes on, and what went wrong is told to who asks.
+    // None can start: the client goes on, and who asks learns what went wrong.
     let other = User::new();
     let session = other.session("claude-code", "shop", "s2");
     let input = session.input("SessionStart", &json!({})).to_string();
