@@ -2,9 +2,9 @@
 """A model for real agents that is a script: `scripted.py LOG.jsonl` prints its port on 127.0.0.1.
 
 It speaks Anthropic's messages, OpenAI's responses and chat completions, and Gemini's generateContent, each whole or as a
-stream. What it answers is in the prompt: `use NAME {arguments}` in the newest words of the user is answered by a call of
-the tool whose name ends with NAME; once the request has its result, and in every other case, by "Done.". So it has no
-state, and requests for titles and summaries disturb nothing. Each request goes to the log as one line.
+stream. What it answers is in the prompt: `use NAME with KEY: words.` in the newest words of the user is answered by a call of the
+tool whose name ends with NAME; once the request has its result, and in every other case, by "Done.". So it has no state,
+and requests for titles and summaries disturb nothing. There are no quotes in it: some clients escape them. Each request goes to the log as one line.
 """
 import gzip
 import json
@@ -13,7 +13,7 @@ import sys
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-ORDER = re.compile(r"use (\w+) (\{[^}]*\})")
+ORDER = re.compile(r"use (\w+) with (\w+): ([^.]*)\.")
 DONE = "Done."
 
 
@@ -35,10 +35,10 @@ def wanted(said, has_result, offered):
     found = list(ORDER.finditer(said))
     if not found or has_result:
         return None
-    name, arguments = found[-1].groups()
+    name, key, words = found[-1].groups()
     for tool in offered:
         if re.search(rf"(^|\W|_){name}$", tool):
-            return tool, json.loads(arguments)
+            return tool, {key: words}
     return None
 
 
@@ -91,17 +91,17 @@ class Model(BaseHTTPRequestHandler):
         if "ount" in path.rsplit("/", 1)[-1] and "oken" in path:
             self.whole({"input_tokens": 10, "totalTokens": 10})
         elif path.endswith("/messages"):
-            self.anthropic(request)
+            self.as_anthropic(request)
         elif path.endswith("/responses"):
-            self.responses(request)
+            self.as_responses(request)
         elif path.endswith("/chat/completions"):
-            self.completions(request)
+            self.as_completions(request)
         elif "enerateContent" in path:
-            self.gemini(request, "stream" in path)
+            self.as_gemini(request, "stream" in path)
         else:
             self.whole({})
 
-    def anthropic(self, request):
+    def as_anthropic(self, request):
         messages = request.get("messages", [])
         newest = messages[-1] if messages else {}
         content = newest.get("content")
@@ -131,7 +131,7 @@ class Model(BaseHTTPRequestHandler):
             {"type": "message_stop"},
         ])
 
-    def responses(self, request):
+    def as_responses(self, request):
         items = request.get("input")
         items = items if isinstance(items, list) else [{"role": "user", "content": items}]
         offered = {}
@@ -170,7 +170,7 @@ class Model(BaseHTTPRequestHandler):
             {"type": "response.completed", "response": complete},
         ])
 
-    def completions(self, request):
+    def as_completions(self, request):
         messages = request.get("messages", [])
         has_result = bool(messages) and messages[-1].get("role") == "tool"
         said = " ".join(texts([message for message in messages if message.get("role") == "user"][-1:]))
@@ -196,7 +196,7 @@ class Model(BaseHTTPRequestHandler):
             end="data: [DONE]\n\n",
         )
 
-    def gemini(self, request, is_stream):
+    def as_gemini(self, request, is_stream):
         contents = request.get("contents", [])
         newest = contents[-1].get("parts", []) if contents else []
         has_result = any("functionResponse" in part for part in newest)
