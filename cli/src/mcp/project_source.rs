@@ -1,6 +1,7 @@
 //! Where the requests of a client's process read and write: the project of its folder, at each request.
 
 use std::env;
+use std::fs;
 use std::path::PathBuf;
 
 use amem_mcp::rmcp::model::Extensions;
@@ -11,6 +12,9 @@ use super::daemon_calls::DaemonCalls;
 use super::daemon_link::DaemonLink;
 use crate::connection::flags::ConnectionArgs;
 use crate::when;
+
+/// What the folder of a plugin has.
+const PLUGIN: &str = ".claude-plugin/plugin.json";
 
 /// What the command line says.
 #[derive(Debug, Clone, Default)]
@@ -43,10 +47,20 @@ impl ProjectSource {
     }
 
     fn place(&self) -> Result<MemoryPlace, String> {
-        let current = env::current_dir().unwrap_or_default();
-        let (place, _) = memory_place(&self.options, current)?;
+        let (place, _) = memory_place(&self.options, working_folder())?;
         Ok(place)
     }
+}
+
+/// The folder that the client works in. Some start the servers of a plugin in the plugin's own folder.
+fn working_folder() -> PathBuf {
+    let own = env::current_dir().unwrap_or_default();
+    if !own.join(PLUGIN).is_file() {
+        return own;
+    }
+    let client = rustix::process::getppid().map(rustix::process::Pid::as_raw_nonzero);
+    let theirs = client.and_then(|pid| fs::read_link(format!("/proc/{pid}/cwd")).ok());
+    theirs.unwrap_or(own)
 }
 
 /// The memory of a folder, and whether hooks are on there.

@@ -3,8 +3,12 @@
 use std::borrow::Cow;
 
 /// Elements whose whole content is injected. A user's `<private>` text is left out, too: it asks for that.
-const ELEMENTS: [&str; 28] = [
+const ELEMENTS: [&str; 32] = [
     "hook_context",
+    "session_context",
+    "loaded_context",
+    "project_context",
+    "untrusted_context",
     "system-reminder",
     "system_reminder",
     "memory",
@@ -124,6 +128,16 @@ mod tests {
         };
         check("plain < text > 3", "plain < text > 3", 0);
         check("a <system-reminder>x</system-reminder> b", "a b", 1);
+        check(
+            "<session_context>\nMy operating system is: linux\n</session_context>",
+            "",
+            1,
+        );
+        check(
+            "<hook_context>&lt;memory source=\"amem\"&gt;\n[e1] x\n&lt;/memory&gt;</hook_context>\n\nhello",
+            "hello",
+            1,
+        );
         check(
             "<memory source=\"amem\">\n- [e1] x\n</memory>\nhello",
             "hello",
