@@ -74,6 +74,9 @@ use crate::failure::Failure;
 use crate::output::context::CommandContext;
 use mark::MarkAction;
 
+pub(crate) use hook::HookArgs;
+pub(crate) use mcp::McpArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
     /// Creates, lists, shows and removes brains of amemd.

@@ -39,6 +39,8 @@ pub const WRITE_TRIES_MAX: u32 = 12;
 pub const BRIEF_TOKENS: u64 = 600;
 /// Memories of each part of the brief.
 pub const BRIEF_ITEMS: usize = 5;
+/// The user's memories, the newest ones, of which preferences come first in the brief.
+pub const BRIEF_LOOKED_AT: usize = 200;
 /// Tokens of what a prompt is given.
 pub const PROMPT_TOKENS: u64 = 300;
 /// Memories that a prompt is given.
