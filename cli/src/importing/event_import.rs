@@ -15,9 +15,9 @@ use crate::failure::Failure;
 use crate::output::context::CommandContext;
 
 /// Events of a commit.
-const BATCH_EVENTS: usize = 1_000;
+const BATCH_EVENTS: usize = 4_000;
 /// Bytes of the texts of a commit.
-const BATCH_BYTES: usize = 1 << 20;
+const BATCH_BYTES: usize = 4 << 20;
 /// Edges of a commit.
 const BATCH_EDGES: usize = 4_000;
 
