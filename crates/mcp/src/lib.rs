@@ -28,8 +28,13 @@ mod resources;
 
 mod server;
 
+#[cfg(feature = "http")]
+mod http;
+
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+#[cfg(feature = "http")]
+pub use http::http_config;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
 pub use server::{MemoryServer, MemorySource, OpenMemory};
