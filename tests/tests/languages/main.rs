@@ -2,9 +2,9 @@
 //! socket and over TCP.
 //!
 //! `languages/python/agent.py` and `languages/node/agent.js` are the agents; the tests print their output. `packages`
-//! tests the packages in `clients/`, `merged` their readers beside merges. `kit` fetches the dependencies, once, into
-//! the target folder. Without python3, node or the registry a test prints SKIPPED; with `AMEM_LANGUAGES=required` it
-//! fails.
+//! tests the packages in `clients/`, `merged` their readers beside merges; `conformance` runs the suite of the Model
+//! Context Protocol, which is a program for Node. `kit` fetches the dependencies, once, into the target folder. Without
+//! python3, node or the registry a test prints SKIPPED; with `AMEM_LANGUAGES=required` it fails.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -13,6 +13,7 @@
 )]
 
 mod agent;
+mod conformance;
 mod guide;
 mod kit;
 mod merged;

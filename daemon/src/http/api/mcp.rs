@@ -6,11 +6,11 @@
 use std::sync::Arc;
 
 use amem_mcp::rmcp::model::Extensions;
+use amem_mcp::rmcp::transport::streamable_http_server::StreamableHttpService;
 use amem_mcp::rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use amem_mcp::rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService,
+use amem_mcp::{
+    CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName, http_config,
 };
-use amem_mcp::{CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName};
 use amem_project::{Project, user_of};
 use axum::body::{Body, Bytes, to_bytes};
 use hyper::Request;
@@ -66,11 +66,7 @@ pub(super) async fn answer(
         place,
     };
     // Host and Origin are checked by the door, for all routes alike.
-    let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
-        .with_json_response(true)
-        .with_max_request_body_bytes(HTTP_BODY_BYTES_MAX)
-        .disable_allowed_hosts();
+    let config = http_config(HTTP_BODY_BYTES_MAX).disable_allowed_hosts();
     let server = move || {
         let (source, compat) = (source.clone(), compat.clone());
         Ok(MemoryServer::new(source, compat, env!("CARGO_PKG_VERSION")))
