@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::error::SourceError;
-use crate::input::{FileTree, TreeFile};
+use crate::input::{FileTree, TreeFile, decode_head};
 use crate::item::SkippedEntry;
 use crate::kind::SourceKind;
 use crate::recognition::{FileGuess, recognize};
@@ -100,7 +100,8 @@ fn notes_kind(tree: &FileTree) -> SourceKind {
     // A few notes show it: each one of Basic Memory has a permalink.
     let has_permalink = notes.take(20).any(|file| {
         let head = tree.head(file).unwrap_or_default();
-        head.starts_with(b"---") && String::from_utf8_lossy(&head).contains("\npermalink:")
+        let head = decode_head(&head).unwrap_or_default();
+        head.starts_with("---") && head.contains("\npermalink:")
     });
     if has_permalink {
         SourceKind::BasicMemory

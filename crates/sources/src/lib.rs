@@ -19,6 +19,7 @@ mod injected;
 mod input;
 mod item;
 mod kind;
+mod ledger;
 pub mod limits;
 mod notes;
 mod options;
@@ -38,6 +39,7 @@ pub use item::{
     SourceId, SourceItem, SourceSink, TurnRole,
 };
 pub use kind::SourceKind;
+pub use ledger::{ItemChange, SourceLedger};
 pub use options::{ReadCounts, ReadOptions, SecretPolicy};
 pub use read::read;
 pub use secrets::{SecretKind, mask_secrets};

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::Value;
 
-use crate::input::{FileTree, TreeFile};
+use crate::input::{FileTree, TreeFile, decode_head};
 use crate::kind::SourceKind;
 use crate::plain_turn::split_turn;
 
@@ -56,8 +56,7 @@ pub(crate) fn recognize(tree: &FileTree, file: &TreeFile) -> io::Result<FileGues
     if let Some((_, what)) = MAGICS.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Ok(FileGuess::Other((*what).to_owned()));
     }
-    let head = head_text(&head);
-    let Some(head) = head else {
+    let Some(head) = decode_head(&head) else {
         return Ok(FileGuess::Other("a binary file".to_owned()));
     };
     let text = head.trim_start();
@@ -69,24 +68,6 @@ pub(crate) fn recognize(tree: &FileTree, file: &TreeFile) -> io::Result<FileGues
     } else {
         plain(file, text, is_single)
     })
-}
-
-/// UTF-8 or marked UTF-16, cut at the end; none for other bytes.
-fn head_text(head: &[u8]) -> Option<String> {
-    let even = if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        &head[..head.len() & !1]
-    } else {
-        head
-    };
-    let text = match crate::input::decode(even) {
-        Ok(text) => text,
-        Err(_) => String::from_utf8_lossy(even).into_owned(),
-    };
-    let bad = text
-        .chars()
-        .filter(|c| matches!(c, '\u{fffd}' | '\0'))
-        .count();
-    (bad * 10 <= text.chars().count()).then_some(text)
 }
 
 fn note(tree: &FileTree, file: &TreeFile) -> FileGuess {

@@ -124,3 +124,21 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<String, u64> {
         1 + valid.iter().filter(|b| **b == b'\n').count() as u64
     })
 }
+
+/// The beginning of a text, UTF-8 or marked UTF-16, cut anywhere; none for other bytes.
+pub(crate) fn decode_head(head: &[u8]) -> Option<String> {
+    let even = if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        &head[..head.len() & !1]
+    } else {
+        head
+    };
+    let text = match decode(even) {
+        Ok(text) => text,
+        Err(_) => String::from_utf8_lossy(even).into_owned(),
+    };
+    let bad = text
+        .chars()
+        .filter(|c| matches!(c, '\u{fffd}' | '\0'))
+        .count();
+    (bad * 10 <= text.chars().count()).then_some(text)
+}

@@ -9,6 +9,6 @@ mod zip;
 
 pub(crate) use database::open_database;
 pub(crate) use elements::JsonElements;
-pub(crate) use encoding::decode;
+pub(crate) use encoding::{decode, decode_head};
 pub(crate) use lines::{JsonLine, JsonLines, LineReader, TextLine};
 pub(crate) use tree::{FileTree, TreeFile};

@@ -1,13 +1,14 @@
 //! The blocks of a text in Markdown, with the headings above them.
 //!
-//! A list item is a block of its own, without the items below it, which name it; a paragraph, a quote, a piece of code
-//! and a row of a table are one block each.
+//! A list item is a block of its own, without the items below it, which name it; a heading, a paragraph, a quote, a
+//! piece of code and a row of a table are one block each.
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockShape {
+    Heading,
     Paragraph,
     Item,
     Quote,
@@ -20,6 +21,7 @@ impl BlockShape {
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Self::Paragraph => None,
+            Self::Heading => Some("heading"),
             Self::Item => Some("item"),
             Self::Quote => Some("quote"),
             Self::Code => Some("code"),
@@ -38,6 +40,8 @@ pub(super) struct NoteBlock {
     pub(super) headings: Vec<String>,
     /// The text of the items around it, outermost first.
     pub(super) under: Vec<String>,
+    /// The block of the item around it, by its number.
+    pub(super) parent: Option<usize>,
     /// Of code.
     pub(super) language: Option<String>,
     /// Of a task.
@@ -82,10 +86,11 @@ impl Walk<'_> {
         match event {
             Event::Start(Tag::Heading { .. }) => self.flush(span.start),
             Event::End(TagEnd::Heading(level)) => {
-                let title = heading_text(&self.text[span]);
+                let title = heading_text(&self.text[span.clone()]);
                 self.headings.retain(|(above, _)| *above < level);
-                self.headings.push((level, title));
                 self.leaf = None;
+                self.push(BlockShape::Heading, title.clone(), span.start, None);
+                self.headings.push((level, title));
             }
             Event::Start(Tag::BlockQuote(_)) => {
                 self.flush(span.start);
@@ -192,10 +197,8 @@ impl Walk<'_> {
             (Some(None), _) => &self.items[..self.items.len() - 1],
             _ => &self.items[..],
         };
-        let under = around
-            .iter()
-            .flatten()
-            .filter_map(|block| self.blocks.get(*block));
+        let around: Vec<usize> = around.iter().flatten().copied().collect();
+        let under = around.iter().filter_map(|block| self.blocks.get(*block));
         let under = under.map(|block| block.text.clone()).collect();
         let number = self.blocks.len();
         self.blocks.push(NoteBlock {
@@ -207,6 +210,7 @@ impl Walk<'_> {
                 .map(|(_, title)| title.clone())
                 .collect(),
             under,
+            parent: around.last().copied(),
             language,
             is_done,
             at,
@@ -268,20 +272,24 @@ mod tests {
             got,
             [
                 row("intro\nmore", "", ""),
+                row("A", "", ""),
                 row("one", "A", ""),
                 row("two", "A", "one"),
                 row("three", "A", "one/two"),
                 row("four", "A", ""),
                 row("para", "A", "four"),
+                row("B", "A", ""),
                 row("said\nagain", "A/B", ""),
+                row("C", "", ""),
                 row("*x* y", "C", ""),
                 row("todo", "C", ""),
                 row("ready", "C", ""),
             ]
         );
-        assert_eq!(all[8].is_done, Some(false));
-        assert_eq!(all[9].is_done, Some(true));
-        assert_eq!(&text[all[3].at..all[3].at + 5], "three");
+        assert_eq!((all[4].parent, all[6].parent), (Some(3), Some(5)));
+        assert_eq!(all[11].is_done, Some(false));
+        assert_eq!(all[12].is_done, Some(true));
+        assert_eq!(&text[all[4].at..all[4].at + 5], "three");
     }
 
     #[test]

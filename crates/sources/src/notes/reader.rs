@@ -1,7 +1,8 @@
 //! Reads notes: each file is a document by its path, with an item for the note and one for each block.
 //!
 //! The part of a block is its `^id`, or a hash of its text and how often the text stood above: a line that moves keeps
-//! its id, an edited line is another one.
+//! its id, an edited line is another one. A heading is an item too, by the headings above it; a block is part of the
+//! item around it, else of its heading, else of the note.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -14,7 +15,7 @@ use super::front_matter::FrontMatter;
 use super::inline::{block_id, links, observation, relation, tags};
 use super::note_index::NoteIndex;
 use crate::error::SourceError;
-use crate::input::{FileTree, TreeFile, decode};
+use crate::input::{FileTree, TreeFile, decode, decode_head};
 use crate::item::{EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::limits;
 use crate::output::{ItemOutput, cut};
@@ -105,11 +106,11 @@ fn names(tree: &FileTree, files: &[&TreeFile]) -> NoteIndex {
         let is_read = tree
             .read(file)
             .and_then(|bytes| bytes.take(NAMES_BYTES_MAX).read_to_end(&mut head));
-        if is_read.is_err() || !head.starts_with(b"---") && !head.starts_with(b"\xef\xbb\xbf---") {
+        let head = is_read.ok().and_then(|_| decode_head(&head));
+        let Some(head) = head.filter(|head| head.starts_with("---")) else {
             continue;
-        }
-        let head = String::from_utf8_lossy(&head);
-        let front = split_note(head.trim_start_matches('\u{feff}')).front;
+        };
+        let front = split_note(&head).front;
         let mut named = front.list("aliases");
         named.extend(front.list("alias"));
         named.extend(front.text("title").map(str::to_owned));
@@ -167,6 +168,53 @@ struct NoteFrame {
     tags: Vec<String>,
 }
 
+/// The parts of the blocks so far.
+#[derive(Default)]
+struct BlockParts {
+    /// By number; empty for the note's title.
+    blocks: Vec<String>,
+    /// Of headings, by the headings above and their own.
+    headings: HashMap<Vec<String>, String>,
+    /// How often a text stood above, by its hash.
+    seen: HashMap<u64, u64>,
+}
+
+impl BlockParts {
+    /// What a block is a part of: the item around it, its heading, or the note.
+    fn whole(&self, block: &NoteBlock) -> String {
+        if let Some(around) = block.parent.and_then(|parent| self.blocks.get(parent)) {
+            return around.clone();
+        }
+        let above = (1..=block.headings.len()).rev();
+        let heading = above
+            .filter_map(|count| self.headings.get(&block.headings[..count]))
+            .next();
+        heading.cloned().unwrap_or_default()
+    }
+
+    fn next(&mut self, own_id: Option<&str>, block: &NoteBlock, text: &str) -> String {
+        let is_heading = block.shape == BlockShape::Heading;
+        let hash = match is_heading {
+            true => xxh3_64(format!("# {}\n{text}", block.headings.join("\n")).as_bytes()),
+            false => xxh3_64(text.as_bytes()),
+        };
+        let before = self.seen.entry(hash).or_default();
+        *before += 1;
+        let part = match (own_id, *before) {
+            (Some(id), _) => format!("^{id}"),
+            (None, 1) => format!("{hash:016x}"),
+            (None, times) => format!("{hash:016x}.{times}"),
+        };
+        if is_heading {
+            let mut path = block.headings.clone();
+            path.push(block.text.clone());
+            self.headings.insert(path, part.clone());
+        }
+        self.blocks.push(part.clone());
+        part
+    }
+}
+
 impl NoteReading<'_> {
     fn read(
         &self,
@@ -190,10 +238,10 @@ impl NoteReading<'_> {
         };
         self.document(&note, &frame, place, out)?;
         let starts = line_starts(note.body);
-        let mut seen: HashMap<u64, u64> = HashMap::new();
+        let mut parts = BlockParts::default();
         for block in all {
             let line = note.front_lines + starts.partition_point(|start| *start <= block.at) as u64;
-            self.block(block, &frame, &mut seen, at(line), out)?;
+            self.block(block, &frame, &mut parts, at(line), out)?;
         }
         Ok(())
     }
@@ -273,19 +321,18 @@ impl NoteReading<'_> {
         &self,
         block: NoteBlock,
         frame: &NoteFrame,
-        seen: &mut HashMap<u64, u64>,
+        parts: &mut BlockParts,
         place: ItemPlace,
         out: &mut ItemOutput<'_>,
     ) -> Result<(), SourceError> {
         let (own_id, text) = block_id(&block.text);
-        let hash = xxh3_64(text.as_bytes());
-        let before = seen.entry(hash).or_default();
-        *before += 1;
-        let part = match (own_id, *before) {
-            (Some(id), _) => format!("^{id}"),
-            (None, 1) => format!("{hash:016x}"),
-            (None, times) => format!("{hash:016x}.{times}"),
-        };
+        if block.shape == BlockShape::Heading && block.headings.is_empty() && text == frame.title {
+            // The heading that is the note's title: the note itself says it.
+            parts.blocks.push(String::new());
+            return Ok(());
+        }
+        let whole = parts.whole(&block);
+        let part = parts.next(own_id, &block, text);
         let is_item = block.shape == BlockShape::Item;
         let seen_as = observation(text).filter(|_| is_item && block.is_done.is_none());
         let related = relation(text).filter(|_| is_item && seen_as.is_none());
@@ -322,7 +369,7 @@ impl NoteReading<'_> {
         }
         item.relations.push(ItemRelation {
             name: "part_of".to_owned(),
-            to: out.id(self.document, ""),
+            to: out.id(self.document, whole),
         });
         match &related {
             Some((name, target)) => {

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::fields::{any, any_text, content_text, loose_text, text};
 use super::json_files::{RecordFailure, each_element, each_line, finish_file};
 use crate::error::SourceError;
-use crate::input::{FileTree, LineReader, TextLine, TreeFile};
+use crate::input::{FileTree, LineReader, TextLine, TreeFile, decode_head};
 use crate::item::{ItemPlace, ItemType, SkipReason, SourceItem, TurnRole};
 use crate::limits;
 use crate::output::ItemOutput;
@@ -73,7 +73,7 @@ enum ChatShape {
 
 fn shape(tree: &FileTree, file: &TreeFile) -> io::Result<ChatShape> {
     let head = tree.head(file)?;
-    let head = String::from_utf8_lossy(&head);
+    let head = decode_head(&head).unwrap_or_default();
     let front = head.trim_start_matches('\u{feff}').trim_start();
     if !front.starts_with(['{', '[']) {
         return Ok(ChatShape::Text);

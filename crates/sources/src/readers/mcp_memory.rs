@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::fields::{any, any_text, list, text};
 use crate::error::SourceError;
-use crate::input::{FileTree, JsonLine, JsonLines, TreeFile};
+use crate::input::{FileTree, JsonLine, JsonLines, TreeFile, decode_head};
 use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::output::ItemOutput;
 
@@ -121,7 +121,7 @@ fn each_record(
 /// The answer of `read_graph`, rather than lines.
 fn is_one_object(tree: &FileTree, file: &TreeFile) -> std::io::Result<bool> {
     let head = tree.head(file)?;
-    let head = String::from_utf8_lossy(&head);
+    let head = decode_head(&head).unwrap_or_default();
     let flat: String = head
         .chars()
         .filter(|c| !c.is_whitespace())
