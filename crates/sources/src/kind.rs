@@ -100,6 +100,13 @@ impl SourceKind {
         matches!(self, Self::Obsidian | Self::BasicMemory | Self::Markdown)
     }
 
+    /// True if a file of it is all that there is: what is no longer in the file is gone. An export of conversations may
+    /// be of some of them.
+    #[must_use]
+    pub fn is_whole_state(self) -> bool {
+        self.is_notes() || matches!(self, Self::ClaudeMemories | Self::McpMemory)
+    }
+
     /// True if its items are mainly turns of conversations.
     #[must_use]
     pub fn is_conversation(self) -> bool {

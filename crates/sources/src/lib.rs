@@ -7,6 +7,9 @@
 //!
 //! Promises: bytes are untrusted (P6): nothing panics, memory is bounded by [`limits`], sources are never changed.
 //! Secrets of known forms are masked, and context that clients or memory tools injected is left out.
+//!
+//! The other way, events of a brain become tables, notes and graphs, from the JSON lines of an export.
+//!
 //! Not here: brains, scopes, what becomes of an item.
 
 #![forbid(unsafe_code)]
@@ -14,6 +17,7 @@
 mod detect;
 mod error;
 mod event_time;
+mod export;
 mod homes;
 mod injected;
 mod input;
@@ -32,6 +36,10 @@ mod secrets;
 
 pub use detect::{DetectedSource, Detection, detect};
 pub use error::SourceError;
+pub use export::{
+    CsvWriter, EventChain, ExportLoss, ExportedEdge, ExportedEvent, NoteFile, SqliteWriter, chains,
+    is_csv_export, is_sqlite_export, note_file, read_csv, read_sqlite, write_server_memory,
+};
 pub use homes::{ClientHome, homes};
 pub use injected::strip_injected;
 pub use item::{

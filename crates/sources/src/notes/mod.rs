@@ -7,4 +7,4 @@ mod note_index;
 mod reader;
 
 pub(crate) use inline::is_link_only;
-pub(crate) use reader::{read_notes, read_text, split_note};
+pub(crate) use reader::{is_property, observed, read_notes, read_text, split_note};

@@ -69,6 +69,23 @@ pub(crate) fn split_note(text: &str) -> NotePart<'_> {
     whole
 }
 
+/// Category and text of a text that is one observation, as it would be read from a note.
+pub(crate) fn observed(text: &str) -> Option<(String, String)> {
+    let all = blocks(text);
+    let [block] = &all[..] else { return None };
+    let (own_id, said) = block_id(&block.text);
+    let seen = observation(said).filter(|_| {
+        block.shape == BlockShape::Item && block.is_done.is_none() && own_id.is_none()
+    })?;
+    Some((seen.category.to_owned(), seen.text.to_owned()))
+}
+
+/// True if a line of front matter is read as this property.
+pub(crate) fn is_property(line: &str, name: &str, value: &Value) -> bool {
+    let front = FrontMatter::parse(line);
+    front.fields.len() == 1 && front.fields.get(name) == Some(value)
+}
+
 /// Reads the notes of a tree.
 pub(crate) fn read_notes(
     tree: &FileTree,

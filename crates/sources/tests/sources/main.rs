@@ -16,4 +16,5 @@ mod notes;
 mod stores;
 mod support;
 mod traps;
+mod written;
 mod zip_writer;
