@@ -17,10 +17,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::receive;
+use super::{export_form, receive};
 use crate::args::text::is_dash;
 use crate::brain::convert::{self, NamedSession};
-use crate::brain::new_file::{NewFile, write_brain};
+use crate::brain::new_file::{NewFile, check_free, write_brain};
 use crate::brain::opened::{BrainHandle, DaemonBrain};
 use crate::brain::source::BrainSource;
 use crate::brain::subset::Subset;
@@ -41,6 +41,8 @@ use crate::when::{at, now, parse_moment};
   amemctl export work.amem --vectors -o work.jsonl
   amemctl export work.amem --format spec-1 -o work.spec1.amem
   amemctl export work.amem --format compatible --map-unknown -o work.reference.amem
+  amemctl export work --format markdown -o notes
+  amemctl export work --format csv -o work.csv
   amemctl export work.amem --format native --as-of 2026-05-01 -o may.amem")]
 pub(crate) struct ExportArgs {
     /// A brain of amemd, by name, or a file: a brain, one of the reference, or a spec-1 file.
@@ -58,7 +60,7 @@ pub(crate) struct ExportArgs {
     /// has them, hidden.
     #[arg(long, visible_alias = "forgotten")]
     include_forgotten: bool,
-    /// Include vectors in JSON lines; the other formats always have them.
+    /// Include vectors in JSON lines and tables; notes and graphs never have them, the other formats always.
     #[arg(long)]
     vectors: bool,
     /// In the compatible format, write types that the reference does not know as fact and related-to.
@@ -75,6 +77,14 @@ enum ExportFormat {
     Spec1,
     /// The layout of the reference implementation.
     Compatible,
+    /// A folder of notes in the flavour of Basic Memory: a file for each event and those that it replaced.
+    Markdown,
+    /// The graph of the MCP memory server, as JSON lines.
+    ServerMemory,
+    /// A table with all that JSON lines say; `import` reads it.
+    Csv,
+    /// The same as a database, with a table of edges.
+    Sqlite,
     /// A brain of amemd: a new base without a journal, with an instance of its own. With --as-of it has no history.
     Native,
 }
@@ -84,6 +94,9 @@ struct ExportOutput {
     output: String,
     format: &'static str,
     bytes: Option<u64>,
+    /// Of a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<u64>,
     events: u64,
     edges: u64,
     left_out: u64,
@@ -96,7 +109,13 @@ struct ExportOutput {
 impl ExportArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let is_stdout = is_dash(&self.output);
-        if is_stdout && cx.is_terminal() && self.format != ExportFormat::Jsonl {
+        if is_stdout && self.format == ExportFormat::Markdown {
+            return Err(Failure::argument(
+                "notes are a folder of files",
+                "name a new folder: -o FOLDER",
+            ));
+        }
+        if is_stdout && cx.is_terminal() && !self.is_text() {
             return Err(Failure::argument(
                 "this format is binary, and stdout is a terminal",
                 "name a file: -o OUT",
@@ -127,7 +146,10 @@ impl ExportArgs {
             }
             return Ok(Exit::Ok);
         }
-        let output = self.file(&source, &selected, cx)?;
+        let output = match self.format {
+            ExportFormat::Markdown => self.folder(&selected, cx)?,
+            _ => self.file(&source, &selected, cx)?,
+        };
         cx.answer(Some(&source.named), &output, |page| {
             page.title(printable(&output.output));
             page.field("format", output.format);
@@ -145,7 +167,7 @@ impl ExportArgs {
         let form = match self.format {
             ExportFormat::Native => v1::ExportForm::Native,
             ExportFormat::Compatible => v1::ExportForm::Compatible,
-            ExportFormat::Jsonl | ExportFormat::Spec1 => {
+            _ => {
                 return Err(Failure::refused(
                     "not_direct",
                     format!(
@@ -174,6 +196,26 @@ impl ExportArgs {
             cx.note("note: amemd sends its whole file; forgotten events are in it, hidden");
         }
         receive::run(cx, served, form, &self.output)
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(
+            self.format,
+            ExportFormat::Jsonl | ExportFormat::Csv | ExportFormat::ServerMemory
+        )
+    }
+
+    /// A new folder of notes.
+    fn folder(&self, selected: &Subset<'_>, cx: &CommandContext) -> Result<ExportOutput, Failure> {
+        check_free(&self.output)?;
+        let mut progress = Progress::new(cx, Unit::Things("notes"));
+        let (files, bytes, lost) = export_form::notes(selected, &self.output, &mut progress)?;
+        Ok(ExportOutput {
+            files: Some(files),
+            bytes: Some(bytes),
+            lost,
+            ..self.summary(selected.view(), selected)
+        })
     }
 
     fn file(
@@ -230,7 +272,7 @@ impl ExportArgs {
         failed: impl Fn(&std::io::Error) -> Failure,
         progress: &mut Progress,
     ) -> Result<ExportOutput, Failure> {
-        if self.format != ExportFormat::Jsonl {
+        if matches!(self.format, ExportFormat::Spec1 | ExportFormat::Compatible) {
             progress.say("writing the file …");
         }
         let mut output = self.summary(selected.view(), selected);
@@ -276,7 +318,16 @@ impl ExportArgs {
                     ("words too long for the index", r.words_left_out),
                 ]);
             }
-            ExportFormat::Jsonl | ExportFormat::Native => {
+            ExportFormat::Csv => {
+                export_form::csv(selected, self.vectors, out, failed, progress)?;
+            }
+            ExportFormat::Sqlite => {
+                export_form::sqlite(selected, self.vectors, out, failed, progress)?;
+            }
+            ExportFormat::ServerMemory => {
+                output.lost = export_form::server_memory(selected, out, failed, progress)?;
+            }
+            ExportFormat::Jsonl | ExportFormat::Native | ExportFormat::Markdown => {
                 let all = selected.ids().len() as u64;
                 let written = |n| progress.show(n, all);
                 jsonl::write(selected, self.vectors, out, failed, written)?;
@@ -292,9 +343,14 @@ impl ExportArgs {
                 ExportFormat::Jsonl => "jsonl",
                 ExportFormat::Spec1 => "spec-1",
                 ExportFormat::Compatible => "compatible",
+                ExportFormat::Markdown => "markdown",
+                ExportFormat::ServerMemory => "server-memory",
+                ExportFormat::Csv => "csv",
+                ExportFormat::Sqlite => "sqlite",
                 ExportFormat::Native => "native",
             },
             bytes: None,
+            files: None,
             events: selected.ids().len() as u64,
             edges: view.edges(),
             left_out: selected.left_out(),

@@ -114,7 +114,14 @@ impl ImportArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let file = self.file.as_deref();
         // A folder, an archive and a database are nothing else.
-        if self.sources.is_asked() || file.is_some_and(is_collection) {
+        let table = match file {
+            Some(file) if !self.sources.is_asked() && !is_dash(file) => {
+                entries::lines_of_table(file)?
+            }
+            _ => None,
+        };
+        let is_other = table.is_none() && file.is_some_and(is_collection);
+        if self.sources.is_asked() || is_other {
             return self.sources.import(cx, file, self.brain.as_ref());
         }
         let by_flag = self.appending.brain_name.clone().map(BrainTarget::Name);
@@ -125,7 +132,10 @@ impl ImportArgs {
             ));
         };
         let file = self.file()?;
-        let input = ImportInput::open(file).map_err(|failure| self.turned(failure))?;
+        let input = match table {
+            Some(lines) => lines,
+            None => ImportInput::open(file).map_err(|failure| self.turned(failure))?,
+        };
         let what = self.what(&input)?;
         match (what, target) {
             (InputKind::Text(entries::TextFormat::Events), BrainTarget::Path(new))

@@ -15,6 +15,7 @@ mod dump_journal;
 mod erase;
 mod events;
 mod export;
+mod export_form;
 mod fact;
 mod fact_args;
 mod fact_export;

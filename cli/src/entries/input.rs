@@ -32,6 +32,14 @@ impl ImportInput {
         })
     }
 
+    /// The lines that were made of a file, under its name.
+    pub(super) fn kept(path: &Path, file: File) -> Self {
+        Self {
+            path: path.to_owned(),
+            file,
+        }
+    }
+
     fn stdin() -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut io::stdin().lock(), &mut file)?;

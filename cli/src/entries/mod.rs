@@ -1,4 +1,4 @@
-//! Texts as events: conversations, notes in Markdown, JSON lines of events.
+//! Texts as events: conversations, notes in Markdown, JSON lines of events and tables that were made of them.
 //!
 //! Promises: an error names the text, the line and the reason; nothing is dropped without being counted; for JSON
 //! lines, memory is bounded by the longest line.
@@ -12,8 +12,10 @@ mod events;
 mod front;
 mod input;
 mod notes;
+mod table;
 mod text;
 
 pub(crate) use entry::{EntryEdge, EntryOrigin, EntrySession, TextEntry};
 pub(crate) use input::ImportInput;
+pub(crate) use table::lines_of_table;
 pub(crate) use text::{ImportText, TextFormat};

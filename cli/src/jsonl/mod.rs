@@ -4,11 +4,13 @@
 //! they were written); an invalid line is refused by its number.
 
 mod line;
+mod objects;
 mod origin;
 mod read;
 mod write;
 
 pub(crate) use line::{EventLine, LINE_BYTES_MAX};
+pub(crate) use objects::each;
 pub(crate) use origin::{Origin, first_recorded};
 pub(crate) use read::read;
 pub(crate) use write::write;
