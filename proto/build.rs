@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use prost::Message;
 use protox::Compiler;
 
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "amem/v1/options.proto",
     "amem/v1/types.proto",
     "amem/v1/selection.proto",
@@ -23,6 +23,7 @@ const FILES: [&str; 11] = [
     "amem/v1/query.proto",
     "amem/v1/fact.proto",
     "amem/v1/item.proto",
+    "amem/v1/hook.proto",
     "amem/v1/admin.proto",
 ];
 

@@ -18,8 +18,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "mcp", "correct", "events", "link", "unlink", "sessions", "compress",
-            "import",
+            "add", "fact", "mcp", "hook", "correct", "events", "link", "unlink", "sessions",
+            "compress", "import",
         ],
     ),
     (
@@ -38,6 +38,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "traverse",
             "path",
             "watch",
+            "given",
         ],
     ),
     (

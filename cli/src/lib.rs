@@ -15,6 +15,7 @@
     reason = "the library of a program: its public items are for tests"
 )]
 
+mod agent_line;
 mod appending;
 mod args;
 mod arguments;
@@ -29,6 +30,8 @@ mod entries;
 mod exit;
 mod failure;
 mod help;
+mod hook;
+mod importing;
 mod json;
 mod jsonl;
 mod lines;
@@ -47,6 +50,7 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
+use agent_line::{AgentCommand, AgentLine};
 use arguments::Arguments;
 use connection::flags::{ConnectionArgs, FlagsOnLine};
 use exit::Exit;
@@ -60,6 +64,9 @@ pub fn main() -> ExitCode {
     }
     if let Err(why) = amem_process::fail_writes_beyond_limit() {
         eprintln!("amemctl: note: writing beyond `ulimit -f` would kill this process: {why}");
+    }
+    if let Some(exit) = for_agent() {
+        return exit.into();
     }
     let tree = help::command();
     let arguments = args::literal::protect_text(&tree, std::env::args_os().collect());
@@ -95,6 +102,28 @@ pub fn main() -> ExitCode {
         Err(failure) => cx.fail(&failure),
     }
     .into()
+}
+
+/// Runs a command that agents run, if it is one.
+fn for_agent() -> Option<Exit> {
+    let words: Vec<_> = std::env::args_os().collect();
+    let (line, matches) = AgentLine::read(&words)?;
+    if let Some(note) = when::choose_zone(&words) {
+        eprintln!("amemctl: note: {}", render::printable(&note));
+    }
+    if line.quiet {
+        connection::silence::keep_quiet();
+    }
+    let mut connection = line.connection;
+    connection.settle(flags_on_line(&matches));
+    let name = command_name(&matches);
+    let mut cx = CommandContext::new(line.json, line.quiet, name, connection);
+    let done = match &line.command {
+        AgentCommand::Hook(command) => command.run(&mut cx),
+        AgentCommand::Mcp(command) => command.run(&mut cx),
+    };
+    let done = done.and_then(|exit| cx.finish().map(|()| exit));
+    Some(done.unwrap_or_else(|failure| cx.fail(&failure)))
 }
 
 /// The command with its subcommand, as in "brain ls".

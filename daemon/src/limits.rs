@@ -284,3 +284,6 @@ pub const WEBHOOK_ATTEMPTS_MAX: u32 = 20;
 pub const WEBHOOK_ERASED_MAX: usize = 10_000;
 /// Bytes of the reason of a failure that a webhook shows.
 pub const WEBHOOK_ERROR_BYTES_MAX: usize = 512;
+
+/// Turns of a session whose texts `ListGiven` shows.
+pub(crate) const SESSION_TURNS_SHOWN: u32 = 10_000;

@@ -10,6 +10,7 @@ use amem_interop::{Layout, detect};
 use clap::{Args, ValueEnum};
 
 use super::import_file::{self, ImportedGraph};
+use super::import_sources::ImportSourcesArgs;
 use super::import_text::ImportTextArgs;
 use super::send::Transfer;
 use crate::appending::exists;
@@ -30,6 +31,9 @@ use crate::output::context::CommandContext;
   amemctl import copy.amem again              a new brain of amemd from a file
   amemctl import --format reference old.amem new.amem
   amemctl export a.amem | amemctl import --format events - work
+  amemctl import --from claude-code --dry-run what Claude Code has of its sessions: shown, nothing written
+  amemctl import chatgpt-export.zip           memories from the export of a chat
+  amemctl import ~/notes --into notes         a vault: each note, each line, its tags and links
 
 A name is a brain of amemd, created if missing; a path (ends in .amem, or has a slash) is a new file. Turns, notes and
 events are added to a brain; the same text is not imported twice, except with --again. JSON lines of events become
@@ -37,10 +41,10 @@ a new brain with everything they say (--format jsonl), or are added to an existi
 when the old ones were recorded (--format events). The built-in embedder embeds texts if the file has no vectors.
 The output lists what was merged, left out, renumbered or changed.")]
 pub(crate) struct ImportArgs {
-    /// The file to read; `-` reads text from stdin.
-    file: PathBuf,
+    /// The file or folder to read; `-` reads text from stdin. With --from alone, the usual places of that kind.
+    #[arg(required_unless_present = "from")]
+    file: Option<PathBuf>,
     /// The target: the name of a brain of amemd, or a new file, which must not exist.
-    #[arg(required_unless_present = "brain_name")]
     brain: Option<BrainTarget>,
     /// The format of the file.
     #[arg(long, value_enum, default_value_t = ImportFormat::Auto)]
@@ -50,6 +54,8 @@ pub(crate) struct ImportArgs {
     no_embed: bool,
     #[command(flatten)]
     appending: ImportTextArgs,
+    #[command(flatten)]
+    sources: ImportSourcesArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -78,8 +84,39 @@ enum InputKind {
     File(Layout),
 }
 
+/// True for a folder, and for files that begin as ZIPs and SQLite databases do, unless they have the name of a brain.
+fn is_collection(path: &Path) -> bool {
+    if path.is_dir() {
+        return true;
+    }
+    if path.extension().is_some_and(|end| end == "amem") {
+        return false;
+    }
+    let mut head = [0; 16];
+    let read = std::fs::File::open(path).and_then(|mut file| {
+        use std::io::Read;
+        file.read(&mut head)
+    });
+    let head = &head[..read.unwrap_or_default()];
+    head.starts_with(b"PK\x03\x04") || head == b"SQLite format 3\0"
+}
+
 impl ImportArgs {
+    fn file(&self) -> Result<&Path, Failure> {
+        self.file.as_deref().ok_or_else(|| {
+            Failure::argument(
+                "the file is missing",
+                "name a file, a folder, or a kind with --from",
+            )
+        })
+    }
+
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let file = self.file.as_deref();
+        // A folder, an archive and a database are nothing else.
+        if self.sources.is_asked() || file.is_some_and(is_collection) {
+            return self.sources.import(cx, file, self.brain.as_ref());
+        }
         let by_flag = self.appending.brain_name.clone().map(BrainTarget::Name);
         let Some(target) = self.brain.clone().or(by_flag) else {
             return Err(Failure::argument(
@@ -87,7 +124,8 @@ impl ImportArgs {
                 "name a brain or a new file",
             ));
         };
-        let input = ImportInput::open(&self.file).map_err(|failure| self.turned(failure))?;
+        let file = self.file()?;
+        let input = ImportInput::open(file).map_err(|failure| self.turned(failure))?;
         let what = self.what(&input)?;
         match (what, target) {
             (InputKind::Text(entries::TextFormat::Events), BrainTarget::Path(new))
@@ -119,7 +157,7 @@ impl ImportArgs {
             }
             (InputKind::File(layout), BrainTarget::Name(name)) => {
                 self.check_new()?;
-                self.send(cx, &self.file, layout_name(layout), &name)
+                self.send(cx, self.file()?, layout_name(layout), &name)
             }
         }
     }
@@ -129,7 +167,7 @@ impl ImportArgs {
         let second = self.brain.as_ref().map(BrainTarget::to_string);
         match second.filter(|file| Path::new(file).is_file()) {
             Some(file) if failure.exit == Exit::NotFound => {
-                let brain = self.file.display();
+                let brain = self.file.as_deref().unwrap_or(Path::new("")).display();
                 Failure {
                     remedy: format!("name the file first: `amemctl import {file} {brain}`"),
                     ..failure
@@ -156,7 +194,7 @@ impl ImportArgs {
             },
             ImportFormat::Spec1 | ImportFormat::Reference => {}
         }
-        if is_dash(&self.file) {
+        if is_dash(self.file()?) {
             return Err(Failure::argument(
                 "stdin is not JSON lines, and --format does not say Markdown; other formats are read from files",
                 "give --format markdown, or name a file",
@@ -166,9 +204,10 @@ impl ImportArgs {
     }
 
     fn layout(&self) -> Result<Layout, Failure> {
-        let failed = |e: std::io::Error| Failure::io("read", &self.file, &e);
-        check_file(&self.file)?;
-        let file = std::fs::File::open(&self.file).map_err(failed)?;
+        let path = self.file()?;
+        let failed = |e: std::io::Error| Failure::io("read", path, &e);
+        check_file(path)?;
+        let file = std::fs::File::open(path).map_err(failed)?;
         let len = file.metadata().map_err(failed)?.len();
         let map = Map::shared(&file, len).map_err(failed)?;
         let bytes = map.slice(0, len).unwrap_or_default();
@@ -241,7 +280,7 @@ impl ImportArgs {
     ) -> Result<Exit, Failure> {
         self.check_new()?;
         check_free(new)?;
-        let (named, output) = read(&self.file)?.make(new, self.no_embed)?;
+        let (named, output) = read(self.file()?)?.make(new, self.no_embed)?;
         import_file::tell(cx, &named, &output)
     }
 

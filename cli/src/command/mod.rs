@@ -23,9 +23,12 @@ mod fact_input;
 mod fact_output;
 mod fading;
 mod get;
+mod given;
 mod hits;
+mod hook;
 mod import;
 mod import_file;
+mod import_sources;
 mod import_text;
 mod info;
 mod jobs;
@@ -70,6 +73,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
 use mark::MarkAction;
+
+pub(crate) use hook::HookArgs;
+pub(crate) use mcp::McpArgs;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
@@ -164,6 +170,10 @@ pub(crate) enum CliCommand {
     Connect(connect::ConnectArgs),
     /// Takes server and hooks out of an agent's settings.
     Disconnect(connect::DisconnectArgs),
+    /// Answers a moment of an agent's session: what clients run as a hook.
+    Hook(hook::HookArgs),
+    /// Shows what sessions of agents were given, and what was learnt.
+    Given(given::GivenArgs),
     /// Serves memory to an agent, over the Model Context Protocol.
     Mcp(mcp::McpArgs),
     /// Creates, lists and revokes tokens for TCP callers.
@@ -241,6 +251,8 @@ impl CliCommand {
             Self::Top(command) => command.run(cx),
             Self::Connect(command) => command.run(cx),
             Self::Disconnect(command) => command.run(cx),
+            Self::Hook(command) => command.run(cx),
+            Self::Given(command) => command.run(cx),
             Self::Mcp(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),

@@ -185,6 +185,14 @@ impl Remote {
         Ok(answer.into_inner())
     }
 
+    /// The same without words on stderr while it waits.
+    pub(crate) fn call_quietly<T>(
+        &self,
+        answer: impl Future<Output = Result<Response<T>, Status>>,
+    ) -> Result<T, RemoteError> {
+        Ok(self.runtime.block_on(answer)?.into_inner())
+    }
+
     /// `None` if the call fails or takes longer.
     pub(crate) fn call_within<T>(
         &self,

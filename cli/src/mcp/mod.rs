@@ -5,5 +5,5 @@ mod daemon_link;
 mod project_source;
 mod stdio;
 
-pub(crate) use project_source::{ProjectSource, SourceOptions};
+pub(crate) use project_source::{ProjectSource, SourceOptions, memory_place};
 pub(crate) use stdio::serve;

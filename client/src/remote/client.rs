@@ -8,6 +8,7 @@ use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::admin_service_client::AdminServiceClient;
 use amem_proto::v1::brain_service_client::BrainServiceClient;
 use amem_proto::v1::fact_service_client::FactServiceClient;
+use amem_proto::v1::hook_service_client::HookServiceClient;
 use amem_proto::v1::item_service_client::ItemServiceClient;
 use amem_proto::v1::memory_service_client::MemoryServiceClient;
 use amem_proto::v1::query_service_client::QueryServiceClient;
@@ -142,6 +143,11 @@ impl Client {
     /// Stores items by namespace and key.
     pub fn items(&self) -> ItemServiceClient<AuthorizedChannel> {
         ItemServiceClient::new(self.link.clone())
+    }
+
+    /// Gives sessions of agents what they need, and remembers what was said in them.
+    pub fn hooks(&self) -> HookServiceClient<AuthorizedChannel> {
+        HookServiceClient::new(self.link.clone())
     }
 
     /// Controls the daemon.

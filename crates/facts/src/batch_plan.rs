@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use amem_format::NodeId;
-use amem_format::types::{EdgeType, EventType, Micros};
+use amem_format::types::{EdgeType, EventType, Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
 use amem_memory::store::{FactBatch, FactOp, NewAnswer, NewFact, NewTurn};
@@ -177,6 +177,7 @@ impl<'v> BatchPlan<'v> {
             None => role_name(turn.role).into(),
         });
         let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
+        event.session = self.batch.session.map(SessionId);
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
         event.vector = self
@@ -298,6 +299,7 @@ impl<'v> BatchPlan<'v> {
         attributes.reason = fact.reason.clone();
         attributes.fact = Some(record);
         let mut event = NewEvent::new(event_type, fact.text.clone());
+        event.session = self.batch.session.map(SessionId);
         event.confidence = fact.confidence;
         event.event_time = Some(said);
         event.vector = fact.vector.clone();

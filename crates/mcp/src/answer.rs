@@ -29,6 +29,13 @@ impl Answer {
         }
     }
 
+    /// Room for so many tokens together with the head.
+    pub(crate) fn within_whole(tokens_max: u64, head: &str) -> Self {
+        let mut answer = Self::within(tokens_max);
+        answer.chars_max = answer.chars_max.saturating_sub(head.chars().count() + 1);
+        answer
+    }
+
     /// Adds a line if there is room for it. The first one always has room, cut if need be.
     pub(crate) fn push(&mut self, line: &str) -> bool {
         let chars = line.chars().count() + 1;
@@ -100,6 +107,14 @@ pub(crate) fn day(time: Option<Timestamp>, place: &MemoryPlace) -> String {
 /// The minute.
 pub(crate) fn minute(time: Option<Timestamp>, place: &MemoryPlace) -> String {
     written(time, place, "%Y-%m-%d %H:%M")
+}
+
+/// The minute of microseconds since 1970, in the zone of a place.
+pub fn minute_of(micros: i64, place: &MemoryPlace) -> String {
+    let time = local(Micros(micros), &place.zone);
+    time.map_or_else(String::new, |time| {
+        time.strftime("%Y-%m-%d %H:%M").to_string()
+    })
 }
 
 /// A time in a form of strftime.

@@ -21,7 +21,12 @@ mod memories;
 
 mod tools;
 
+mod given_context;
+
 mod brief;
+
+mod given;
+
 mod compat;
 mod prompts;
 mod resources;
@@ -31,10 +36,14 @@ mod server;
 #[cfg(feature = "http")]
 mod http;
 
+pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+pub use given::{brief_of, recall_for};
+pub use given_context::{GivenContext, LEARNED_LAST};
 #[cfg(feature = "http")]
 pub use http::http_config;
+pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
 pub use server::{MemoryServer, MemorySource, OpenMemory};

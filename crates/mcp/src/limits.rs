@@ -28,8 +28,9 @@ pub const TREE_SIZE_MAX: usize = 60;
 pub const TIMELINE_MAX: usize = 500;
 /// A pause after which another session begins.
 pub const SESSION_GAP_SECS: i64 = 4 * 3600;
-/// Hits below this score (0 to 1) do not answer a question.
-pub const SCORE_FLOOR: f32 = 0.12;
+/// Hits below this score (0 to 1) do not answer a question. Of 120 questions about conversations all keep their best
+/// hit, of 80 about other things half get nothing.
+pub const SCORE_FLOOR: f32 = 0.3;
 /// Memories from this score on say nearly the same.
 pub const SCORE_CLOSE: f32 = 0.72;
 /// Tries of a write while other clients write as well.
@@ -38,5 +39,18 @@ pub const WRITE_TRIES_MAX: u32 = 12;
 pub const BRIEF_TOKENS: u64 = 600;
 /// Memories of each part of the brief.
 pub const BRIEF_ITEMS: usize = 5;
+/// The user's memories, the newest ones, of which preferences come first in the brief.
+pub const BRIEF_LOOKED_AT: usize = 200;
+/// Tokens of what a prompt is given.
+pub const PROMPT_TOKENS: u64 = 300;
+/// Memories that a prompt is given.
+pub const PROMPT_ITEMS: usize = 3;
+/// Memories below this score (0 to 1) are not given unasked. Of those 120 questions one gets nothing, of those 80 seven
+/// of a hundred get something.
+pub const PROMPT_FLOOR: f32 = 0.55;
+/// Words of a prompt that mean something, without which nothing is given: any memory with the one word would answer.
+pub const PROMPT_WORDS_MIN: usize = 2;
+/// Characters of a prompt by which memories are looked for: its beginning and its end.
+pub const PROMPT_CHARS_MAX: usize = 1_200;
 /// Entities, observations and relations of a knowledge graph.
 pub const GRAPH_SIZE_MAX: usize = 20_000;

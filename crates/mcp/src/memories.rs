@@ -74,6 +74,31 @@ pub(crate) fn as_of(time: Option<Micros>) -> Option<v1::AsOf> {
     })
 }
 
+/// Writes, again while others change the memories of the scope.
+///
+/// # Errors
+/// What the call refuses, at its last try.
+pub async fn write_again<T, F: Future<Output = CallResult<T>>>(
+    mut call: impl FnMut() -> F,
+) -> CallResult<T> {
+    let mut tries = 1;
+    loop {
+        match call().await {
+            Err(refusal)
+                if refusal.code == Code::Aborted
+                    && refusal.reason == "CONDITION"
+                    && tries < WRITE_TRIES_MAX =>
+            {
+                // Writers that collide wait for different times.
+                let spread = u64::from(Uuid::new_v4().as_bytes()[0]);
+                tokio::time::sleep(Duration::from_millis(u64::from(tries) * spread / 16)).await;
+                tries += 1;
+            }
+            done => return done,
+        }
+    }
+}
+
 impl<C: MemoryCalls> Memories<'_, C> {
     pub(crate) fn clock(&self) -> Clock {
         Clock::new(now(), self.place.zone.clone())
@@ -90,29 +115,6 @@ impl<C: MemoryCalls> Memories<'_, C> {
             request_id: Uuid::now_v7().to_string(),
             ..v1::WriteOptions::default()
         })
-    }
-
-    /// Writes, again while the memories of the scope keep changing.
-    pub(crate) async fn write<T, F: Future<Output = CallResult<T>>>(
-        &self,
-        mut call: impl FnMut() -> F,
-    ) -> CallResult<T> {
-        let mut tries = 1;
-        loop {
-            match call().await {
-                Err(refusal)
-                    if refusal.code == Code::Aborted
-                        && refusal.reason == "CONDITION"
-                        && tries < WRITE_TRIES_MAX =>
-                {
-                    // Writers that collide wait for different times.
-                    let spread = u64::from(Uuid::new_v4().as_bytes()[0]);
-                    tokio::time::sleep(Duration::from_millis(u64::from(tries) * spread / 16)).await;
-                    tries += 1;
-                }
-                done => return done,
-            }
-        }
     }
 
     /// The current version of a memory that is the project's or the user's; `None` if there is none here.

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::arguments::Words;
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
+use crate::given_context::LEARNED_LAST;
 use crate::memories::Memories;
 use crate::resources::call;
 
@@ -63,5 +64,6 @@ pub(crate) async fn text<C: MemoryCalls>(
 
 async fn known<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<String> {
     let nothing = || format!("nothing known in {}", memories.place.in_words());
-    Ok(brief(memories).await?.unwrap_or_else(nothing))
+    let brief = brief(memories, LEARNED_LAST).await?;
+    Ok(brief.map_or_else(nothing, |brief| brief.text))
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Arguments, Words};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
+use crate::given_context::LEARNED_LAST;
 use crate::memories::Memories;
 use crate::tools;
 
@@ -24,9 +25,9 @@ pub(crate) async fn read<C: MemoryCalls>(
     if rest == "brief" {
         let nothing = || format!("nothing known in {}", memories.place.in_words());
         return Some(
-            brief(memories)
+            brief(memories, LEARNED_LAST)
                 .await
-                .map(|text| text.unwrap_or_else(nothing)),
+                .map(|brief| brief.map_or_else(nothing, |brief| brief.text)),
         );
     }
     if let Some(id) = rest.strip_prefix("event/") {

@@ -20,6 +20,8 @@ pub struct ExtractedFact {
     pub turns: Vec<usize>,
     /// Indexes of earlier facts of the add that it follows from.
     pub because: Vec<usize>,
+    /// True if its sentence says that something else is wrong: "no, we use pnpm".
+    pub is_correcting: bool,
     /// When it is, or was, so.
     pub validity: Validity,
 }

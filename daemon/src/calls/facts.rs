@@ -91,6 +91,7 @@ impl Handle for v1::AddFactsRequest {
         let mut add = AddRequest::new(messages, scope(request.scope), now);
         add.infer = request.infer.unwrap_or(true);
         add.dry_run = request.dry_run;
+        add.session = Some(request.session_id).filter(|session| *session != 0);
         add.prompt = Some(request.prompt).filter(|prompt| !prompt.is_empty());
         add.filters = filter(&request.filter_json)?;
         add.metadata = metadata(&request.metadata_json)?;

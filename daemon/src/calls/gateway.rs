@@ -27,7 +27,12 @@ use crate::refusal::{Refusal, Result};
 use crate::webhooks::Webhooks;
 
 use amem_engine::{BlockingPool, BlockingThreads, Schedules};
+use amem_hooks::Ledger;
 use amem_memory::FactScope;
+use amem_store::folder::OWN;
+
+/// The folder of what sessions were given, among our own files.
+const LEDGER_FOLDER: &str = "hooks";
 
 /// What all calls share.
 #[derive(Debug)]
@@ -59,6 +64,8 @@ pub(crate) struct Gateway {
     pub(super) facts: FactMemory,
     /// What the calls on the items of each brain share.
     pub(super) items: ItemMemory,
+    /// What sessions of agents were given.
+    pub(super) hooks: Ledger,
     /// Threads on which calls about facts and items wait for their commits.
     pub(super) fact_calls: CallPool,
 }
@@ -77,6 +84,7 @@ impl Gateway {
         let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX + FACT_CALLS_MAX)?);
         let fact_calls = CallPool(BlockingPool::new(&threads, FACT_CALLS_MAX));
         let scans = BlockingPool::new(&threads, SCANS_MAX);
+        let ledger = brains.path().join(OWN).join(LEDGER_FOLDER);
         let schedules = Schedules::new(brains.engine().clone(), scans.clone());
         schedules.set_zone(control.live().zone.clone());
         Ok(Self {
@@ -95,6 +103,7 @@ impl Gateway {
             latencies,
             facts: FactMemory::default(),
             items: ItemMemory::default(),
+            hooks: Ledger::new(ledger),
             fact_calls,
         })
     }

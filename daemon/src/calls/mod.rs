@@ -33,6 +33,9 @@ mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;
 
+pub(crate) mod caller_memory;
+mod hooks;
+
 mod item_memory;
 mod item_messages;
 mod items;

@@ -37,6 +37,7 @@ valid_as_they_are! {
     EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
     BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest
     PutItemRequest GetItemRequest DeleteItemRequest SearchItemsRequest ListItemNamespacesRequest BatchItemsRequest
+    RunHookRequest ListGivenRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest
 }
 

@@ -11,6 +11,7 @@ use amem_proto::v1;
 use amem_proto::v1::admin_service_server::AdminService;
 use amem_proto::v1::brain_service_server::BrainService;
 use amem_proto::v1::fact_service_server::FactService;
+use amem_proto::v1::hook_service_server::HookService;
 use amem_proto::v1::item_service_server::ItemService;
 use amem_proto::v1::memory_service_server::MemoryService;
 use amem_proto::v1::query_service_server::QueryService;
@@ -219,12 +220,19 @@ macro_rules! item {
     };
 }
 
+macro_rules! hook {
+    ($($rows:tt)*) => {
+        service! { HookService by call_as as told {} $($rows)* }
+    };
+}
+
 amem_proto::for_each_query_call!(query);
 amem_proto::for_each_memory_call!(memory);
 amem_proto::for_each_brain_call!(brain);
 amem_proto::for_each_admin_call!(admin);
 amem_proto::for_each_fact_call!(fact);
 amem_proto::for_each_item_call!(item);
+amem_proto::for_each_hook_call!(hook);
 
 #[cfg(test)]
 mod tests {

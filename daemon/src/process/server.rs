@@ -15,6 +15,7 @@ use amem_proto::v1::DESCRIPTORS;
 use amem_proto::v1::admin_service_server::AdminServiceServer;
 use amem_proto::v1::brain_service_server::BrainServiceServer;
 use amem_proto::v1::fact_service_server::FactServiceServer;
+use amem_proto::v1::hook_service_server::HookServiceServer;
 use amem_proto::v1::item_service_server::ItemServiceServer;
 use amem_proto::v1::memory_service_server::MemoryServiceServer;
 use amem_proto::v1::query_service_server::QueryServiceServer;
@@ -211,6 +212,7 @@ fn health() -> Health {
         <AdminServiceServer<Service> as NamedService>::NAME,
         <FactServiceServer<Service> as NamedService>::NAME,
         <ItemServiceServer<Service> as NamedService>::NAME,
+        <HookServiceServer<Service> as NamedService>::NAME,
     ] {
         health.serving(service, true);
     }
@@ -277,7 +279,8 @@ fn serve(
         .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
         .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX))
         .add_service(limited!(FactServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(ItemServiceServer, MESSAGE_BYTES_MAX));
+        .add_service(limited!(ItemServiceServer, MESSAGE_BYTES_MAX))
+        .add_service(limited!(HookServiceServer, MESSAGE_BYTES_MAX));
     Ok(server.serve_with_incoming_shutdown(incoming, async move {
         drop(stopping.wait_for(|stop| *stop).await);
     }))

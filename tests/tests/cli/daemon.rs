@@ -74,9 +74,11 @@ impl ServedFolder {
         self.folder.path().join(name)
     }
 
-    /// Writes a file beside the brains.
+    /// Writes a file beside the brains, in a folder that is made if need be.
     pub(crate) fn put(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        std::fs::write(self.path(name), bytes).unwrap();
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
     }
 
     /// A view of one of its brains.

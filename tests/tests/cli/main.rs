@@ -17,6 +17,7 @@ mod damage;
 mod first_contact;
 mod forms;
 mod guide;
+mod imports;
 mod moved;
 mod notes;
 mod reached;

@@ -7,7 +7,7 @@ use crate::visibility::{MINE, channel, daemon};
 use crate::walk::{self, Outcome};
 
 /// Calls that change nothing. A new call is refused to readers, or it is one of these.
-const READ: [&str; 44] = [
+const READ: [&str; 45] = [
     "/amem.v1.AdminService/GetStatus",
     "/amem.v1.AdminService/ListJobs",
     "/amem.v1.AdminService/ListKeptFiles",
@@ -27,6 +27,7 @@ const READ: [&str; 44] = [
     "/amem.v1.FactService/ListFacts",
     "/amem.v1.FactService/ListPendingFacts",
     "/amem.v1.FactService/SearchFacts",
+    "/amem.v1.HookService/ListGiven",
     "/amem.v1.ItemService/GetItem",
     "/amem.v1.ItemService/ListItemNamespaces",
     "/amem.v1.ItemService/SearchItems",

@@ -112,9 +112,9 @@ fn scenario(folder: &Path) -> (String, Vec<Value>) {
 }
 
 /// A process that is killed when it is dropped.
-struct Served(Child);
+struct SuiteServer(Child);
 
-impl Drop for Served {
+impl Drop for SuiteServer {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
@@ -125,7 +125,7 @@ impl Drop for Served {
 fn the_handler_passes_every_scenario_that_an_era_requires() {
     let Some(suite) = conformance() else { return };
     let mut server = Command::new(env!("CARGO_BIN_EXE_amem-conformance"));
-    let mut server = Served(server.stdout(Stdio::piped()).spawn().unwrap());
+    let mut server = SuiteServer(server.stdout(Stdio::piped()).spawn().unwrap());
     let mut url = String::new();
     let printed = server.0.stdout.take().unwrap();
     BufReader::new(printed).read_line(&mut url).unwrap();

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::client::{User, id_in, text_of};
 
 /// A daemon of a user with HTTP, started by its command line.
-struct HttpUser {
-    user: User,
+pub(crate) struct HttpUser {
+    pub(crate) user: User,
     address: String,
 }
 
 impl HttpUser {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let user = User::new();
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = free.local_addr().unwrap().to_string();
@@ -27,14 +27,14 @@ impl HttpUser {
         Self { user, address }
     }
 
-    fn token(&self, name: &str, arguments: &[&str]) -> String {
+    pub(crate) fn token(&self, name: &str, arguments: &[&str]) -> String {
         let mut all = vec!["token", "create", name, "--quiet"];
         all.extend(arguments);
         self.user.prints(&all).trim().to_owned()
     }
 
     /// Posts a message; the status and the body.
-    fn post(
+    pub(crate) fn post(
         &self,
         path: &str,
         token: Option<&str>,

@@ -1,4 +1,5 @@
-//! Memory of agents by MCP: the real `amemctl mcp` on pipes, and `/mcp` of the real daemon.
+//! Memory of agents by MCP and by hooks: the real `amemctl mcp` and `amemctl hook`, and `/mcp` and `/hooks` of the real
+//! daemon.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -13,6 +14,8 @@ mod by_http;
 mod compat;
 
 mod eras;
+mod hooks;
 mod processes;
 mod projects;
+mod sessions;
 mod tools;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 19] = [
+const CRATES: [(&str, &str, &[&str]); 21] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -59,6 +59,7 @@ const CRATES: [(&str, &str, &[&str]); 19] = [
         ],
     ),
     ("crates/connect", "amem-connect", &[]),
+    ("crates/sources", "amem-sources", &[]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -70,6 +71,11 @@ const CRATES: [(&str, &str, &[&str]); 19] = [
         "crates/mcp",
         "amem-mcp",
         &["amem-format", "amem-query", "amem-proto"],
+    ),
+    (
+        "crates/hooks",
+        "amem-hooks",
+        &["amem-memory", "amem-sources", "amem-proto", "amem-mcp"],
     ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
@@ -93,6 +99,7 @@ const CRATES: [(&str, &str, &[&str]); 19] = [
             "amem-project",
             "amem-mcp",
             "amem-webhooks",
+            "amem-hooks",
         ],
     ),
     (
@@ -108,6 +115,8 @@ const CRATES: [(&str, &str, &[&str]); 19] = [
             "amem-client",
             "amem-project",
             "amem-mcp",
+            "amem-hooks",
+            "amem-sources",
         ],
     ),
 ];

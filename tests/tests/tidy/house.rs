@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 19] = [
+const FACADES: [(&str, usize); 21] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -59,7 +59,9 @@ const FACADES: [(&str, usize); 19] = [
     ("crates/items", 24),
     ("crates/connect", 20),
     ("crates/mcp", 20),
+    ("crates/hooks", 20),
     ("crates/project", 12),
+    ("crates/sources", 30),
     ("crates/process", 5),
     ("crates/traces", 5),
     ("crates/webhooks", 5),

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{GRAPH_SIZE_MAX, STATEMENT_BYTES_MAX};
-use crate::memories::{Memories, in_words};
+use crate::memories::{Memories, in_words, write_again};
 use crate::memory_place::Reach;
 
 /// The key of metadata under which a part of the graph is.
@@ -204,9 +204,7 @@ async fn store<C: MemoryCalls>(memories: &Memories<'_, C>, text: String, part: V
         options: memories.options(),
         ..v1::AddFactsRequest::default()
     };
-    let added = memories
-        .write(|| memories.calls.add_facts(request.clone()))
-        .await;
+    let added = write_again(|| memories.calls.add_facts(request.clone())).await;
     added.map(|_| ()).map_err(in_words)
 }
 
@@ -226,9 +224,7 @@ async fn end<C: MemoryCalls>(memories: &Memories<'_, C>, id: String) -> Words<()
         options: memories.options(),
         ..v1::DeleteFactRequest::default()
     };
-    let done = memories
-        .write(|| memories.calls.delete_fact(request.clone()))
-        .await;
+    let done = write_again(|| memories.calls.delete_fact(request.clone())).await;
     done.map(|_| ()).map_err(in_words)
 }
 

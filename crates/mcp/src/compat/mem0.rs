@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::memories::{Memories, in_words};
+use crate::memories::{Memories, in_words, write_again};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -116,9 +116,7 @@ async fn add<C: MemoryCalls>(
         options: memories.options(),
         ..v1::AddFactsRequest::default()
     };
-    let added = memories
-        .write(|| memories.calls.add_facts(request.clone()))
-        .await;
+    let added = write_again(|| memories.calls.add_facts(request.clone())).await;
     let results = added.map_err(in_words)?.results;
     let result = |result: &v1::FactResult| {
         let event = match result.event() {
@@ -238,9 +236,7 @@ async fn update<C: MemoryCalls>(
         options: memories.options(),
         ..v1::UpdateFactRequest::default()
     };
-    let updated = memories
-        .write(|| memories.calls.update_fact(request.clone()))
-        .await;
+    let updated = write_again(|| memories.calls.update_fact(request.clone())).await;
     let fact = updated.map_err(in_words)?.fact.unwrap_or_default();
     Ok(Value::Object(item(&fact)))
 }
@@ -255,9 +251,7 @@ async fn delete<C: MemoryCalls>(
         options: memories.options(),
         ..v1::DeleteFactRequest::default()
     };
-    let deleted = memories
-        .write(|| memories.calls.delete_fact(request.clone()))
-        .await;
+    let deleted = write_again(|| memories.calls.delete_fact(request.clone())).await;
     deleted.map_err(in_words)?;
     Ok(json!({"message": "Memory deleted successfully!"}))
 }
@@ -289,9 +283,7 @@ async fn delete_all<C: MemoryCalls>(
                 options: memories.options(),
                 ..v1::DeleteFactRequest::default()
             };
-            let done = memories
-                .write(|| memories.calls.delete_fact(request.clone()))
-                .await;
+            let done = write_again(|| memories.calls.delete_fact(request.clone())).await;
             done.map_err(|refusal| format!("{}; {deleted} were deleted", in_words(refusal)))?;
             deleted += 1;
         }

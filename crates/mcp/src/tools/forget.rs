@@ -6,7 +6,7 @@ use crate::answer::{id_of, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::IDS_MAX;
-use crate::memories::{AskedMemory, Memories, asked, in_words};
+use crate::memories::{AskedMemory, Memories, asked, in_words, write_again};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -50,9 +50,7 @@ pub(super) async fn run<C: MemoryCalls>(
             options: memories.options(),
             ..v1::DeleteFactRequest::default()
         };
-        let done = memories
-            .write(|| memories.calls.delete_fact(request.clone()))
-            .await;
+        let done = write_again(|| memories.calls.delete_fact(request.clone())).await;
         done.map_err(|refusal| match lines.len() {
             0 => in_words(refusal),
             count => format!("{}; {count} before it are done", in_words(refusal)),

@@ -8,7 +8,7 @@ use crate::answer::{id_of, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{SCORE_CLOSE, STATEMENT_BYTES_MAX};
-use crate::memories::{Memories, in_words};
+use crate::memories::{Memories, in_words, write_again};
 use crate::memory_place::Reach;
 
 const TYPES: [(&str, &str); 5] = [
@@ -83,9 +83,7 @@ pub(super) async fn run<C: MemoryCalls>(
         options,
         ..v1::AddFactsRequest::default()
     };
-    let added = memories
-        .write(|| memories.calls.add_facts(request.clone()))
-        .await;
+    let added = write_again(|| memories.calls.add_facts(request.clone())).await;
     let added = added.map_err(in_words)?;
     let Some(result) = added.results.first() else {
         let why = added.rejected.first().map(|rejected| rejected.why.clone());

@@ -101,7 +101,9 @@ impl<'a> Plan<'a> {
             .iter()
             .map(|candidate| FactReading::of(&candidate.text))
             .collect();
-        match decide(&FactReading::of(text), fact.checked.fact.kind, &readings) {
+        let extracted = &fact.checked.fact;
+        let reading = FactReading::of(text).correcting(extracted.is_correcting);
+        match decide(&reading, extracted.kind, &readings) {
             Decision::Add => self.add(at, fact, Vec::new(), "rule:new"),
             Decision::Known { target, why } => self.known(at, fact, &candidates[target], &why),
             Decision::Update { target, also, why } => {

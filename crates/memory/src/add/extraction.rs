@@ -140,6 +140,7 @@ fn of_model(fact: ModelFact, turns: &[Turn], used: &dyn Fn(usize) -> bool) -> Ex
         confidence: MODEL_CONFIDENCE,
         turns: cited,
         because: fact.because,
+        is_correcting: false,
     }
 }
 

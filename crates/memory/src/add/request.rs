@@ -64,6 +64,8 @@ pub struct AddRequest {
     pub assistant: AssistantPolicy,
     /// What happens while the model cannot answer.
     pub fallback: ModelFallback,
+    /// The session of the brain that the turns and the new memories belong to.
+    pub session: Option<u32>,
     /// True for pending work: its turns are stored already, and are extracted all the same.
     pub is_retry: bool,
     /// The present.
@@ -88,6 +90,7 @@ impl AddRequest {
             idempotency_key: None,
             assistant: AssistantPolicy::default(),
             fallback: ModelFallback::default(),
+            session: None,
             is_retry: false,
             now,
         }
@@ -171,6 +174,10 @@ impl AddRequest {
         let own = match (self.kind, self.because.as_slice()) {
             (None, []) => String::new(),
             (kind, because) => format!("{kind:?}{because:?}"),
+        };
+        let own = match self.session {
+            None => own,
+            Some(session) => format!("{own} session {session}"),
         };
         text_hash(&format!("{messages:?}{rest:?}{own}"))
     }

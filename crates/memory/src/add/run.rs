@@ -176,6 +176,7 @@ fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
             confidence: 1.0,
             turns: vec![at],
             because: Vec::new(),
+            is_correcting: false,
             validity: Validity::default(),
         };
         out.facts.push(CheckedFact {
@@ -497,6 +498,7 @@ impl Run<'_> {
         }
         self.ports.store.commit(&FactBatch {
             scope: self.request.scope.clone(),
+            session: self.request.session,
             at: self.request.now,
             expected_version: (!self.facts.is_empty()).then_some(version),
             turns: self.turns.new.clone(),

@@ -36,6 +36,7 @@ pub(super) fn current(store: &dyn FactStore, scope: &FactScope, id: Uuid) -> Res
 fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
     FactBatch {
         scope: item.scope.clone(),
+        session: None,
         at,
         expected_version: Some(version),
         turns: Vec::new(),

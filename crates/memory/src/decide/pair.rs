@@ -19,6 +19,8 @@ pub(crate) struct FactReading {
     stems: OnceCell<BTreeSet<String>>,
     anchors: BTreeSet<String>,
     is_negated: bool,
+    /// True if its sentence says that something else is wrong: "no, we use pnpm".
+    is_correcting: bool,
 }
 
 impl FactReading {
@@ -34,6 +36,15 @@ impl FactReading {
             stems: OnceCell::new(),
             anchors: anchors(&all),
             is_negated,
+            is_correcting: false,
+        }
+    }
+
+    /// The same, as the words of a sentence that corrects or does not.
+    pub(crate) fn correcting(self, is_correcting: bool) -> Self {
+        Self {
+            is_correcting,
+            ..self
         }
     }
 
@@ -196,7 +207,7 @@ fn meets(
     if new.is_secondary && old.is_secondary {
         return Verdict::Unrelated;
     }
-    let is_one = new.is_one() || old.is_one() || is_exclusive(new, old);
+    let is_one = new.is_one() || old.is_one() || is_exclusive(new, old, fresh.is_correcting);
     let is_several = stored.points().count() > 1;
     if new.value == old.value {
         return same_value(new, old, fresh, stored, why);
@@ -293,7 +304,7 @@ fn same_value(
 }
 
 /// True if the values exclude each other: two editors for the same purpose, a preference and its opposite.
-fn is_exclusive(new: &Slot, old: &Slot) -> bool {
+fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
     let (Some(a), Some(b)) = (contrast(&new.value), contrast(&old.value)) else {
         return false;
     };
@@ -303,7 +314,15 @@ fn is_exclusive(new: &Slot, old: &Slot) -> bool {
     match new.attribute.as_str() {
         "prefer" => true,
         // For one purpose, if both name it.
-        "use" => new.detail == old.detail && !new.detail.is_empty() && EXCLUSIVE.contains(&a.0),
+        // A correction is about what was said, also where one of the two names no purpose.
+        "use" => {
+            let one_is_open = new.detail.is_empty() || old.detail.is_empty();
+            let is_for_one = match is_correcting && one_is_open {
+                true => true,
+                false => new.detail == old.detail && !new.detail.is_empty(),
+            };
+            is_for_one && EXCLUSIVE.contains(&a.0)
+        }
         _ => false,
     }
 }

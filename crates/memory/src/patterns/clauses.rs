@@ -8,7 +8,7 @@ use crate::text::tokens::Token;
 use crate::text::verbs::is_plain_verb;
 
 /// Words that open a sentence and say nothing.
-const INTERJECTIONS: [&str; 50] = [
+const INTERJECTIONS: [&str; 53] = [
     "hi",
     "hey",
     "hello",
@@ -59,6 +59,9 @@ const INTERJECTIONS: [&str; 50] = [
     "also",
     "true",
     "indeed",
+    "actually",
+    "wait",
+    "correction",
 ];
 
 /// Phrases that open a sentence and say nothing.
@@ -104,6 +107,20 @@ pub(crate) fn without_openers(mut tokens: &[Token]) -> &[Token] {
     }
 }
 
+/// True if a sentence begins with words that say that something else is wrong.
+pub(crate) fn is_correcting(sentence: &[Token]) -> bool {
+    let mut words = sentence.iter().filter(|token| !token.text.is_empty());
+    let (Some(first), Some(second)) = (words.next(), words.next()) else {
+        return false;
+    };
+    if first.is_any(&["nope", "nah", "actually", "wait", "correction", "wrong"]) {
+        return first.breaks() || first.is("actually");
+    }
+    // "no cats" is none, and "no we use" is one.
+    first.is("no")
+        && (first.breaks() || second.is_any(&["i", "we", "my", "our", "it", "that", "not"]))
+}
+
 /// True if the interjection is part of a clause: "great food is …", "no cats".
 fn is_subject_of(first: &Token, rest: &[Token]) -> bool {
     let keeps = [
@@ -120,6 +137,8 @@ fn is_subject_of(first: &Token, rest: &[Token]) -> bool {
         "absolutely",
         "totally",
         "please",
+        "wait",
+        "correction",
     ];
     first.is_any(&keeps) && !rest[0].is("i") && !rest[0].is("my") && !rest[0].is_capital()
 }

@@ -3,7 +3,7 @@
 use crate::text::sentences::sentences;
 use crate::text::tokens::{Token, join};
 
-use super::clauses::{clauses, without_openers};
+use super::clauses::{clauses, is_correcting, without_openers};
 use super::content::{has_content, is_content};
 use super::families::{self, Family, elided, family_of};
 use super::guards::{points_elsewhere, quoted, refuses_clause, refuses_negation, refuses_sentence};
@@ -22,12 +22,15 @@ pub(crate) struct PatternFact {
     pub(crate) family: Family,
     /// The clause as it was written, contractions written out: what dates refer to.
     pub(crate) source: String,
+    /// True if the sentence begins with words that correct: "no, …", "actually, …".
+    pub(crate) is_correcting: bool,
 }
 
 /// The facts of a turn. `speaker` is the name for "I"; `names` are those of other speakers, lower case.
 pub(crate) fn facts_in(text: &str, speaker: &str, names: &[String]) -> Vec<PatternFact> {
     let mut out: Vec<PatternFact> = Vec::new();
     for sentence in sentences(text) {
+        let is_correcting = is_correcting(&sentence);
         let body = without_openers(&sentence);
         if body.is_empty() || body.iter().all(|token| token.text.is_empty()) {
             continue;
@@ -53,7 +56,11 @@ pub(crate) fn facts_in(text: &str, speaker: &str, names: &[String]) -> Vec<Patte
             let is_quoted = &quoted[start..start + clause.len()];
             let clause_only = without_openers(clause);
             let is_quoted = &is_quoted[clause.len() - clause_only.len()..];
-            out.extend(facts_of(clause_only, is_quoted, speaker, names));
+            let found = facts_of(clause_only, is_quoted, speaker, names).into_iter();
+            out.extend(found.map(|fact| PatternFact {
+                is_correcting,
+                ..fact
+            }));
         }
     }
     out.retain(|fact| !fact.text.is_empty());
@@ -104,6 +111,7 @@ fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
             text,
             family,
             source: source.clone(),
+            is_correcting: false,
         })
     };
     let polite = tokens
@@ -202,6 +210,7 @@ fn facts_of(
             text,
             family,
             source: join(clause),
+            is_correcting: false,
         }]
     };
     if let Some(at) = subject(clause, is_quoted) {
@@ -443,6 +452,7 @@ fn introduction(clause: &[Token], at: usize, speaker: &str) -> Option<Vec<Patter
         text,
         family,
         source: join(clause),
+        is_correcting: false,
     };
     let mut out = vec![fact(format!("{speaker}'s name is {name}"), families::NAME)];
     if behind.is_some_and(|token| token.is("from")) {

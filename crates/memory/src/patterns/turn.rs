@@ -34,6 +34,7 @@ pub fn facts_in_turn(
             confidence: PATTERN_CONFIDENCE,
             turns: vec![turn],
             because: Vec::new(),
+            is_correcting: fact.is_correcting,
             validity,
         }
     };

@@ -9,7 +9,7 @@ use crate::text::tokens::Token;
 use crate::text::verbs::{VerbForm, base_form, singular};
 
 /// Values of which one is preferred or used at a time.
-const CONTRASTS: [(&str, &[&str]); 17] = [
+const CONTRASTS: [(&str, &[&str]); 26] = [
     ("mode", &["light", "dark"]),
     ("indentation", &["tab", "space"]),
     ("hot drink", &["tea", "coffee"]),
@@ -44,6 +44,34 @@ const CONTRASTS: [(&str, &[&str]); 17] = [
             "oracle",
         ],
     ),
+    ("package manager", &["npm", "pnpm", "yarn", "bun"]),
+    (
+        "python packages",
+        &["pip", "poetry", "uv", "pipenv", "conda", "pdm"],
+    ),
+    (
+        "build tool",
+        &[
+            "make", "cmake", "bazel", "gradle", "maven", "ninja", "meson",
+        ],
+    ),
+    (
+        "test runner",
+        &["jest", "vitest", "mocha", "pytest", "unittest", "nextest"],
+    ),
+    ("formatter", &["prettier", "biome", "black", "yapf"]),
+    (
+        "user interface",
+        &["react", "vue", "svelte", "angular", "solid"],
+    ),
+    (
+        "web server",
+        &[
+            "django", "flask", "fastapi", "express", "rails", "axum", "actix",
+        ],
+    ),
+    ("cloud", &["aws", "gcp", "azure", "hetzner"]),
+    ("containers", &["docker", "podman"]),
 ];
 
 /// The set that a value belongs to, and its member; `None` for values that exclude nothing.
@@ -55,8 +83,23 @@ pub(crate) fn contrast(value: &BTreeSet<String>) -> Option<(&'static str, &'stat
 }
 
 /// Kinds of tools of which one is used at a time for one purpose.
-pub(crate) const EXCLUSIVE: [&str; 6] =
-    ["editor", "shell", "browser", "system", "phone", "database"];
+pub(crate) const EXCLUSIVE: [&str; 15] = [
+    "editor",
+    "shell",
+    "browser",
+    "system",
+    "phone",
+    "database",
+    "package manager",
+    "python packages",
+    "build tool",
+    "test runner",
+    "formatter",
+    "user interface",
+    "web server",
+    "cloud",
+    "containers",
+];
 
 /// The other members of a set.
 pub(crate) fn others(name: &str, member: &str) -> Vec<&'static str> {

@@ -132,6 +132,8 @@ pub struct NewAnswer {
 pub struct FactBatch {
     /// Whose memories they are; no field for changes of any scopes. Memories that are changed keep their own.
     pub scope: FactScope,
+    /// The session of new events.
+    pub session: Option<u32>,
     /// The present of the request.
     pub at: Micros,
     /// The version of the scope that the decisions are from; the store refuses with `Error::Changed` if the scope has
@@ -152,6 +154,7 @@ impl FactBatch {
     pub fn of_any_scopes(at: Micros) -> Self {
         Self {
             scope: FactScope::default(),
+            session: None,
             at,
             expected_version: None,
             turns: Vec::new(),

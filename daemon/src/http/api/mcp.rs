@@ -9,11 +9,9 @@ use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::rmcp::transport::streamable_http_server::StreamableHttpService;
 use amem_mcp::rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use amem_mcp::{
-    CallResult, CompatSet, MemoryCalls, MemoryPlace, MemoryServer, MemorySource, OpenMemory,
-    ProjectName, http_config,
+    CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName, http_config,
 };
 use amem_project::{Project, user_of};
-use amem_proto::v1;
 use axum::body::{Body, Bytes, to_bytes};
 use hyper::Request;
 use hyper::http::request::Parts;
@@ -21,9 +19,9 @@ use hyper::http::request::Parts;
 use super::call::RestCall;
 use super::output::{Output, OutputBody};
 use super::route::Route;
-use crate::auth::{Caller, Role};
+use crate::auth::Caller;
 use crate::calls::Gateway;
-use crate::calls::gateway::{Handle, ScopedRequest};
+use crate::calls::caller_memory::CallerMemory;
 use crate::limits::{HTTP_ANSWER_BYTES_MAX, HTTP_BODY_BYTES_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -60,7 +58,7 @@ pub(super) async fn answer(
     params: &[String],
     bytes: Bytes,
 ) -> Result<Output> {
-    let place = place(gateway, caller, head, params)?;
+    let place = place(gateway, caller, head, params.first())?;
     let compat = compat(head.uri.query().unwrap_or_default())?;
     let source = DoorSource {
         gateway: gateway.clone(),
@@ -90,11 +88,12 @@ pub(super) async fn answer(
     })
 }
 
-fn place(
+/// Whose memory a request is about, by its headers and its caller.
+pub(super) fn place(
     gateway: &Gateway,
     caller: &Caller,
     head: &Parts,
-    params: &[String],
+    path_brain: Option<&String>,
 ) -> Result<MemoryPlace> {
     let header = |name: &str| {
         let value = head.headers.get(name).map(|value| value.to_str());
@@ -107,7 +106,7 @@ fn place(
                 .map(str::to_owned),
         )
     };
-    let brain = match (params.first(), header(BRAIN)?) {
+    let brain = match (path_brain, header(BRAIN)?) {
         (Some(path), Some(named)) if *path != named => {
             return Err(Refusal::invalid(BRAIN, "the path names another: name one"));
         }
@@ -164,59 +163,15 @@ struct DoorSource {
 }
 
 impl MemorySource for DoorSource {
-    type Calls = DoorCalls;
+    type Calls = CallerMemory;
 
     async fn open(
         &self,
         _extensions: &Extensions,
-    ) -> std::result::Result<OpenMemory<DoorCalls>, String> {
+    ) -> std::result::Result<OpenMemory<CallerMemory>, String> {
         Ok(OpenMemory {
-            calls: DoorCalls {
-                gateway: self.gateway.clone(),
-                caller: self.caller.clone(),
-            },
+            calls: CallerMemory::new(&self.gateway, &self.caller),
             place: self.place.clone(),
         })
     }
-}
-
-/// Calls of fact memory by a caller.
-struct DoorCalls {
-    gateway: Arc<Gateway>,
-    caller: Caller,
-}
-
-impl DoorCalls {
-    async fn call<C: Handle + ScopedRequest>(
-        &self,
-        needs: Role,
-        request: C,
-    ) -> CallResult<C::Response> {
-        let mut caller = self.caller.clone();
-        // The message was admitted for reading; a call that changes something needs more.
-        caller.needs = needs;
-        caller.check_any(needs).map_err(|refusal| refusal.0)?;
-        let answer = self.gateway.fact_as(&caller, request).await;
-        answer.map_err(|refusal| refusal.0)
-    }
-}
-
-macro_rules! in_the_daemon {
-    ($($call:ident $request:ident $response:ident $needs:ident;)*) => {
-        impl MemoryCalls for DoorCalls {
-            $(async fn $call(&self, request: v1::$request) -> CallResult<v1::$response> {
-                self.call(Role::$needs, request).await
-            })*
-        }
-    };
-}
-
-in_the_daemon! {
-    add_facts AddFactsRequest AddFactsResponse Write;
-    search_facts SearchFactsRequest SearchFactsResponse Read;
-    get_fact GetFactRequest GetFactResponse Read;
-    list_facts ListFactsRequest ListFactsResponse Read;
-    update_fact UpdateFactRequest UpdateFactResponse Write;
-    delete_fact DeleteFactRequest DeleteFactResponse Write;
-    get_fact_history GetFactHistoryRequest GetFactHistoryResponse Read;
 }

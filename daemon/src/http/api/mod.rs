@@ -31,6 +31,8 @@ mod route;
 
 mod facts;
 mod mcp;
+
+mod hooks;
 mod openapi;
 mod pages;
 mod rpc;

@@ -11,6 +11,7 @@ use super::facts::{
     add, batch, delete, docs, entities, events, exports, feedback, list, memory, search, settings,
     webhooks,
 };
+use super::hooks;
 use super::mcp;
 use super::output::ListForm::{BareForMem0, Object};
 use super::pages;
@@ -36,6 +37,7 @@ const UPDATE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchUpdateFacts");
 const DELETE_MANY: RouteAccess = Call("/amem.v1.FactService/BatchDeleteFacts");
 const HEALTH: RouteAccess = Call("/grpc.health.v1.Health/Check");
 
+const RUN_HOOK: RouteAccess = Call("/amem.v1.HookService/RunHook");
 const PUT_ITEM: RouteAccess = Call("/amem.v1.ItemService/PutItem");
 const GET_ITEM: RouteAccess = Call("/amem.v1.ItemService/GetItem");
 const DELETE_ITEM: RouteAccess = Call("/amem.v1.ItemService/DeleteItem");
@@ -123,6 +125,7 @@ static ROUTES: &[Route] = routes! {
     "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete, DELETE_ITEM;
     "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search, SEARCH_ITEMS;
     "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces, NAMESPACES;
+    "POST" hooks::PATHS, RUN_HOOK, Object => hooks::unread, HOOK;
     "POST" mcp::PATHS, SEARCH, Object => mcp::unread, MCP;
     "GET" &["/openapi.json"], Identified, Object => pages::openapi, OPENAPI;
     "GET" &["/docs"], Identified, Object => pages::docs, DOCS;

@@ -22,6 +22,7 @@ use super::call::{RestCall, RestInput, RestSite};
 use super::cors;
 use super::errors;
 use super::framing::{LengthLines, too_large};
+use super::hooks;
 use super::json;
 use super::mcp;
 use super::options::Options;
@@ -199,6 +200,13 @@ impl RestService {
             if route.is_mcp() {
                 progress.has_begun = true;
                 return mcp::answer(&self.site.gateway, &caller, head, &params?, bytes.into())
+                    .await;
+            }
+            if route.is_hook() {
+                progress.has_begun = true;
+                let params = params?;
+                let from = (head, &peer.peer);
+                return hooks::answer(&self.site.gateway, &caller, from, params.first(), &bytes)
                     .await;
             }
             let (options, body) = match route.input {

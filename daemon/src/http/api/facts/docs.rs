@@ -359,6 +359,11 @@ pub(in super::super) static MCP: RouteDoc = RouteDoc {
     answer: Some((JSON, "Settings")),
     ..NONE
 };
+pub(in super::super) static HOOK: RouteDoc = RouteDoc {
+    name: "hook",
+    summary: "A hook of an agent that posts it: the JSON of its client, and the JSON that it reads",
+    ..MCP
+};
 pub(in super::super) static METRICS: RouteDoc = RouteDoc {
     name: "metrics",
     summary: "Metrics for Prometheus, for callers that may read every brain",

@@ -280,7 +280,7 @@ fn webhooks() -> Vec<(&'static str, Value)> {
         ),
         (
             "Webhooks",
-            json!({"type": "array", "items": {"$ref": "#/components/schemas/Webhook"}}),
+            json!({"type": "array", "description": "The webhooks of a brain.", "items": {"$ref": "#/components/schemas/Webhook"}}),
         ),
         (
             "CreateWebhook",

@@ -1,0 +1,34 @@
+//! Hooks: what a session of an agent is given at its start and with each prompt, and what is learnt from it.
+//!
+//! A client runs a hook with JSON ([`HookInput`]) and reads JSON ([`answer_json`]). Between the two, a daemon runs the
+//! moment ([`run`]) on fact memory, and keeps a [`Ledger`] of what each session was given.
+//!
+//! Promises: nothing is given twice to a session; the ledger has ids and hashes, no texts; secrets and what was given
+//! are not learnt; a turn is learnt once, however often it is sent.
+//! Not here: where the daemon is, transcripts of clients (`amem-sources`), which project a folder is (`amem-project`).
+
+#![forbid(unsafe_code)]
+
+pub mod limits;
+
+mod error;
+
+mod client;
+mod moment;
+
+mod answer;
+mod input;
+
+mod entry;
+mod ledger;
+
+mod run;
+
+pub use answer::{answer_json, takes_context};
+pub use client::HookClient;
+pub use entry::{GivenId, LedgerEntry, SessionSummary};
+pub use error::HookError;
+pub use input::{HookInput, HookMessage};
+pub use ledger::{Ledger, SessionKey, SessionLedger};
+pub use moment::HookMoment;
+pub use run::{HookCalls, HookDone, HookRun, HookTurn, run, session_key};

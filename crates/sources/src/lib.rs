@@ -1,0 +1,43 @@
+//! Memories that people have elsewhere, read into one model.
+//!
+//! [`detect`] says what a file, a folder, a ZIP or the home of a client is. [`read`] gives a [`SourceSink`] its
+//! [`SourceItem`]s: each with an id that stays the same, a hash of its content, and its place; and what was skipped,
+//! with the reason. An importer that stores id and hash can be run again: equal hashes are known, another hash is an
+//! edit, an id that is missing is gone.
+//!
+//! Promises: bytes are untrusted (P6): nothing panics, memory is bounded by [`limits`], sources are never changed.
+//! Secrets of known forms are masked, and context that clients or memory tools injected is left out.
+//! Not here: brains, scopes, what becomes of an item.
+
+#![forbid(unsafe_code)]
+
+mod detect;
+mod error;
+mod event_time;
+mod homes;
+mod injected;
+mod input;
+mod item;
+mod kind;
+pub mod limits;
+mod notes;
+mod options;
+mod output;
+mod plain_turn;
+mod read;
+mod readers;
+mod recognition;
+mod secrets;
+
+pub use detect::{DetectedSource, Detection, detect};
+pub use error::SourceError;
+pub use homes::{ClientHome, homes};
+pub use injected::strip_injected;
+pub use item::{
+    CollectedItems, EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SkippedEntry,
+    SourceId, SourceItem, SourceSink, TurnRole,
+};
+pub use kind::SourceKind;
+pub use options::{ReadCounts, ReadOptions, SecretPolicy};
+pub use read::read;
+pub use secrets::{SecretKind, mask_secrets};

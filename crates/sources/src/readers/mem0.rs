@@ -1,0 +1,260 @@
+//! Memories of mem0: what `get_all` answers, in any of its shapes, or the history database.
+
+use serde_json::Value;
+
+use super::fields::{any, any_text, loose_text};
+use super::json_files::{each_element, finish_file};
+use crate::error::SourceError;
+use crate::input::{FileTree, TreeFile, open_database};
+use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
+use crate::output::ItemOutput;
+
+const HISTORY: &str = "SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, rowid \
+    FROM history ORDER BY memory_id, rowid";
+
+pub(super) fn read_memories(
+    tree: &FileTree,
+    files: &[&TreeFile],
+    out: &mut ItemOutput<'_>,
+) -> Result<(), SourceError> {
+    for file in files {
+        if matches!(file.ending().as_str(), "db" | "sqlite" | "sqlite3") {
+            read_history(tree, file, out)?;
+            continue;
+        }
+        let is_lines = matches!(file.ending().as_str(), "jsonl" | "ndjson");
+        let result = if is_lines {
+            super::json_files::each_line(tree, file, out, |value, place, out| {
+                memory(&value, &place, out)
+            })
+        } else {
+            each_element(tree, file, out, |record, out| match record.key {
+                None | Some("results" | "memories" | "data") if record.value.is_object() => {
+                    memory(&record.value, &record.place, out)
+                }
+                Some("relations") => relation(&record.value, &record.place, out),
+                _ => Ok(()),
+            })
+        };
+        finish_file(result, tree, file, out)?;
+    }
+    Ok(())
+}
+
+fn memory(value: &Value, place: &ItemPlace, out: &mut ItemOutput<'_>) -> Result<(), SourceError> {
+    let said = any_text(value, &["memory", "text", "data"]);
+    let (Some(said), Some(id)) = (said, loose_text(value, "id")) else {
+        return out.skip(
+            place.clone(),
+            SkipReason::Malformed,
+            "a memory without its text or its id",
+        );
+    };
+    let mut item = SourceItem::new(
+        out.id("memories", id),
+        ItemType::Memory,
+        said,
+        place.clone(),
+    );
+    item.time = out.time(any(value, &["created_at"]), place)?;
+    item.ends = out.time(any(value, &["expiration_date"]), place)?;
+    for name in [
+        "user_id",
+        "agent_id",
+        "run_id",
+        "app_id",
+        "actor_id",
+        "categories",
+        "metadata",
+    ] {
+        if let Some(value) = value.get(name) {
+            item.set(name, value.clone());
+        }
+    }
+    out.emit(item)
+}
+
+fn relation(value: &Value, place: &ItemPlace, out: &mut ItemOutput<'_>) -> Result<(), SourceError> {
+    let from = any_text(value, &["source", "source_node"]);
+    let to = any_text(value, &["target", "destination", "target_node"]);
+    let name = any_text(value, &["relationship", "relation"]);
+    let (Some(from), Some(to), Some(name)) = (from, to, name) else {
+        return out.skip(
+            place.clone(),
+            SkipReason::Malformed,
+            "a relation without its ends or its name",
+        );
+    };
+    let said = format!("{from} {} {to}", name.replace('_', " "));
+    let part = format!("relation {from}/{name}/{to}");
+    let mut item = SourceItem::new(
+        out.id("memories", part),
+        ItemType::Edge,
+        said,
+        place.clone(),
+    );
+    item.set("from", from);
+    item.set("to", to);
+    item.set("relation", name);
+    out.emit(item)
+}
+
+struct HistoryRow {
+    memory: String,
+    old: Option<String>,
+    new: Option<String>,
+    event: Option<String>,
+    created: Option<String>,
+    updated: Option<String>,
+    is_deleted: bool,
+    row: i64,
+}
+
+fn history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<HistoryRow> {
+    Ok(HistoryRow {
+        memory: row.get(0)?,
+        old: row.get(1)?,
+        new: row.get(2)?,
+        event: row.get(3)?,
+        created: row.get(4)?,
+        updated: row.get(5)?,
+        is_deleted: row.get::<_, Option<i64>>(6)?.unwrap_or(0) != 0,
+        row: row.get(7)?,
+    })
+}
+
+/// The chain of a memory: its versions, each of which supersedes the one before.
+struct HistoryChain {
+    memory: String,
+    last: Option<SourceItem>,
+    versions: u64,
+}
+
+fn read_history(
+    tree: &FileTree,
+    file: &TreeFile,
+    out: &mut ItemOutput<'_>,
+) -> Result<(), SourceError> {
+    let place = tree.place(file, 0);
+    let Some(path) = tree.disk_path(file) else {
+        return out.skip(
+            place,
+            SkipReason::Refused,
+            "a database within a ZIP is not read",
+        );
+    };
+    let (connection, note) = match open_database(&path) {
+        Ok(open) => open,
+        Err(error) => return out.skip(place, SkipReason::Unreadable, error.to_string()),
+    };
+    if let Some(note) = note {
+        out.skip(place.clone(), SkipReason::Missing, note)?;
+    }
+    let mut statement = match connection.prepare(HISTORY) {
+        Ok(statement) => statement,
+        Err(error) => {
+            let why = format!("tables of another version: {error}");
+            return out.skip(place, SkipReason::Malformed, why);
+        }
+    };
+    let mut rows = match statement.query([]) {
+        Ok(rows) => rows,
+        Err(error) => return out.skip(place, SkipReason::Unreadable, error.to_string()),
+    };
+    out.counts.files += 1;
+    let mut chain: Option<HistoryChain> = None;
+    loop {
+        let row = match rows.next().and_then(|row| row.map(history_row).transpose()) {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) => {
+                out.skip(place.clone(), SkipReason::Unreadable, error.to_string())?;
+                break;
+            }
+        };
+        let is_next = chain
+            .as_ref()
+            .is_none_or(|chain| chain.memory != row.memory);
+        if is_next && let Some(done) = chain.take() {
+            done.finish(out)?;
+        }
+        let current = chain.get_or_insert_with(|| HistoryChain {
+            memory: row.memory.clone(),
+            last: None,
+            versions: 0,
+        });
+        current.add(row, &place, out)?;
+    }
+    chain.map_or(Ok(()), |chain| chain.finish(out))
+}
+
+impl HistoryChain {
+    fn add(
+        &mut self,
+        row: HistoryRow,
+        place: &ItemPlace,
+        out: &mut ItemOutput<'_>,
+    ) -> Result<(), SourceError> {
+        let place = ItemPlace {
+            line: u64::try_from(row.row).unwrap_or(0),
+            ..place.clone()
+        };
+        let stamp = row.updated.or(row.created).map_or(Value::Null, Value::from);
+        let time = out.time(Some(&stamp), &place)?;
+        let is_deleted = row.is_deleted || row.event.as_deref() == Some("DELETE");
+        if is_deleted {
+            if self.last.is_none()
+                && let Some(old) = row.old
+            {
+                self.push(old, &place, out)?;
+            }
+            if let Some(last) = &mut self.last {
+                last.ends = time;
+                last.set("deleted", true);
+            }
+            return Ok(());
+        }
+        let Some(new) = row.new.filter(|new| !new.trim().is_empty()) else {
+            return Ok(());
+        };
+        self.push(new, &place, out)?;
+        if let Some(last) = &mut self.last {
+            last.time = time;
+        }
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        said: String,
+        place: &ItemPlace,
+        out: &mut ItemOutput<'_>,
+    ) -> Result<(), SourceError> {
+        self.versions += 1;
+        let part = format!("{}.{}", self.memory, self.versions);
+        let mut item = SourceItem::new(
+            out.id("history", part),
+            ItemType::Memory,
+            said,
+            place.clone(),
+        );
+        item.set("memory_id", self.memory.clone());
+        if let Some(before) = self.last.take() {
+            item.relations.push(ItemRelation {
+                name: "supersedes".to_owned(),
+                to: before.id.clone(),
+            });
+            out.emit(before)?;
+        }
+        self.last = Some(item);
+        Ok(())
+    }
+
+    fn finish(self, out: &mut ItemOutput<'_>) -> Result<(), SourceError> {
+        let named = |value: &SourceItem| !value.text.trim().is_empty();
+        match self.last.filter(named) {
+            Some(last) => out.emit(last),
+            None => Ok(()),
+        }
+    }
+}

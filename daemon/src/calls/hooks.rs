@@ -1,0 +1,382 @@
+//! The calls of HookService.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use amem_format::Micros;
+use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
+use amem_hooks::{GivenId, HookDone, HookError, HookMoment, HookRun, HookTurn, LedgerEntry};
+use amem_hooks::{SessionSummary, run};
+use amem_mcp::{MemoryCalls, MemoryPlace, ProjectName};
+use amem_memory::text_hash;
+use amem_project::user_of;
+use amem_proto::answer::{Code, moment, timestamp};
+use amem_proto::v1;
+
+use super::caller_memory::CallerMemory;
+use super::fact_memory::now;
+use super::gateway::{Gateway, Handle};
+use super::validate::unknown_page_token;
+use crate::auth::Caller;
+use crate::limits::SESSION_TURNS_SHOWN;
+use crate::refusal::{Refusal, Result};
+
+impl From<HookError> for Refusal {
+    fn from(error: HookError) -> Self {
+        let message = error.to_string();
+        match error {
+            HookError::Refused(refusal) => Self(refusal),
+            HookError::Words(_) => Self::new(Code::Unavailable, "MEMORY", message),
+            HookError::TooLarge { .. } => Self::new(Code::InvalidArgument, "LIMIT", message),
+            HookError::Ledger { .. } => Self::internal(message),
+            _ => Self::new(Code::InvalidArgument, "INVALID", message),
+        }
+    }
+}
+
+impl Gateway {
+    /// Runs a moment of a session.
+    pub(crate) async fn run_hook(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut hook: HookRun,
+    ) -> Result<HookDone> {
+        caller.check_unscoped()?;
+        // It says what there is to be allowed; the brain is there from now on.
+        let brain = self.fact_brain(caller, &hook.place.brain).await?;
+        hook.place.brain.clone_from(&brain.name);
+        let calls = CallerMemory::new(self, caller);
+        Ok(run(&calls, &self.hooks, &hook).await?)
+    }
+
+    /// The texts of memories now, without those that are gone.
+    async fn texts_now(
+        self: &Arc<Self>,
+        caller: &Caller,
+        brain: &str,
+        ids: impl Iterator<Item = &GivenId>,
+    ) -> Result<HashMap<String, String>> {
+        let calls = CallerMemory::new(self, caller);
+        let mut out = HashMap::new();
+        for given in ids {
+            if out.contains_key(&given.id) {
+                continue;
+            }
+            let request = v1::GetFactRequest {
+                brain: brain.to_owned(),
+                id: given.id.clone(),
+                ..v1::GetFactRequest::default()
+            };
+            let text = match calls.get_fact(request).await {
+                Ok(answer) => answer.fact.map(|fact| fact.memory).unwrap_or_default(),
+                Err(refusal) if refusal.code == Code::NotFound => String::new(),
+                Err(refusal) => return Err(Refusal(refusal)),
+            };
+            out.insert(given.id.clone(), text);
+        }
+        Ok(out)
+    }
+
+    /// The turns of a session by the hashes of their texts.
+    async fn turns_by_hash(
+        self: &Arc<Self>,
+        caller: &Caller,
+        brain: &str,
+        summary: &SessionSummary,
+    ) -> Result<HashMap<String, String>> {
+        let key = amem_hooks::session_key(&summary.client, &summary.session);
+        let found = v1::GetSessionRequest {
+            brain: brain.to_owned(),
+            session: Some(v1::get_session_request::Session::Key(key)),
+            as_of: None,
+        };
+        let session = match self.ask_as(caller, found).await {
+            Ok(answer) => answer.session.map(|session| session.id),
+            Err(refusal) if refusal.code == Code::NotFound => None,
+            Err(refusal) => return Err(refusal),
+        };
+        let Some(session) = session else {
+            return Ok(HashMap::new());
+        };
+        let asked = v1::PatternRequest {
+            brain: brain.to_owned(),
+            selection: Some(v1::Selection {
+                session_ids: vec![session],
+                ..v1::Selection::default()
+            }),
+            page_size: SESSION_TURNS_SHOWN,
+            touch: Some(false),
+            ..v1::PatternRequest::default()
+        };
+        let events = self.ask_as(caller, asked).await?.events;
+        Ok(events
+            .into_iter()
+            .map(|event| (text_hash(&event.text), event.text))
+            .collect())
+    }
+}
+
+fn moment_of(asked: v1::HookMoment) -> Result<HookMoment> {
+    Ok(match asked {
+        v1::HookMoment::Start => HookMoment::Start,
+        v1::HookMoment::Prompt => HookMoment::Prompt,
+        v1::HookMoment::Answer => HookMoment::Answer,
+        v1::HookMoment::Compaction => HookMoment::Compaction,
+        v1::HookMoment::End => HookMoment::End,
+        v1::HookMoment::Unspecified => {
+            let why = "it is not set: start, prompt, answer, compaction or end";
+            return Err(Refusal::invalid("moment", why));
+        }
+    })
+}
+
+fn moment_message(moment: HookMoment) -> v1::HookMoment {
+    match moment {
+        HookMoment::Start => v1::HookMoment::Start,
+        HookMoment::Prompt => v1::HookMoment::Prompt,
+        HookMoment::Answer => v1::HookMoment::Answer,
+        HookMoment::Compaction => v1::HookMoment::Compaction,
+        HookMoment::End => v1::HookMoment::End,
+    }
+}
+
+fn turn(turn: v1::HookTurn) -> Result<HookTurn> {
+    let is_agents = match turn.role() {
+        v1::FactRole::Unspecified | v1::FactRole::User => false,
+        v1::FactRole::Assistant => true,
+        _ => {
+            let why = "a turn is of the user or of the assistant";
+            return Err(Refusal::invalid("turns.role", why));
+        }
+    };
+    Ok(HookTurn {
+        id: turn.id,
+        is_agents,
+        text: turn.text,
+        time: turn.time,
+    })
+}
+
+impl Handle for v1::RunHookRequest {
+    type Response = v1::RunHookResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        caller.check_unscoped()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let moment = moment_of(request.moment())?;
+        let zone = match request.zone.as_str() {
+            "" => gateway.control.live().zone.clone(),
+            name => jiff::tz::TimeZone::get(name).map_err(|_| {
+                Refusal::invalid("zone", format!("{name:?} is no IANA name of a zone"))
+            })?,
+        };
+        let uid = caller
+            .user
+            .map_or_else(|| rustix::process::geteuid().as_raw(), |(uid, _)| uid);
+        let user = match request.user.is_empty() {
+            true => user_of(uid),
+            false => request.user,
+        };
+        let place = MemoryPlace {
+            brain: brain.name.clone(),
+            project: request.project.map(|project| ProjectName {
+                label: match project.label.is_empty() {
+                    true => project.id.clone(),
+                    false => project.label,
+                },
+                id: project.id,
+                earlier_ids: project.earlier_ids,
+            }),
+            user,
+            zone,
+        };
+        if place
+            .project
+            .as_ref()
+            .is_some_and(|project| project.id.is_empty())
+        {
+            let why = "it is empty: leave the project out if there is none";
+            return Err(Refusal::invalid("project.id", why));
+        }
+        let hook = HookRun {
+            client: request.client,
+            session: request.session,
+            moment,
+            place,
+            prompt: request.prompt,
+            is_cleared: request.is_cleared,
+            turns: request.turns.into_iter().map(turn).collect::<Result<_>>()?,
+            now: now().0,
+        };
+        let done = gateway.run_hook(caller, hook).await?;
+        Ok(v1::RunHookResponse {
+            context: done.context,
+            given: done
+                .given
+                .into_iter()
+                .map(|fact| v1::GivenMemory {
+                    id: fact.id,
+                    event_id: fact.event_id,
+                    memory: fact.memory,
+                })
+                .collect(),
+            turns: u32::try_from(done.turns).unwrap_or(u32::MAX),
+            facts: done.facts,
+            is_pending: done.is_pending,
+            moment: Some(amem_proto::answer::moment(&brain.view())),
+        })
+    }
+}
+
+fn session_message(summary: &SessionSummary) -> v1::GivenSession {
+    v1::GivenSession {
+        client: summary.client.clone(),
+        session: summary.session.clone(),
+        project: summary.project.clone().unwrap_or_default(),
+        from: Some(timestamp(Micros(summary.from))),
+        to: Some(timestamp(Micros(summary.to))),
+        given: summary.given,
+        turns: summary.turns,
+        facts: summary.learned,
+    }
+}
+
+/// The entries of a session that say what was given or learnt, with texts.
+fn entry_messages(
+    entries: &[LedgerEntry],
+    texts: &HashMap<String, String>,
+    turns: &HashMap<String, String>,
+) -> Vec<v1::GivenEntry> {
+    let memories = |ids: &[GivenId]| -> Vec<v1::GivenMemory> {
+        let of = |given: &GivenId| v1::GivenMemory {
+            id: given.id.clone(),
+            event_id: given.event,
+            memory: texts.get(&given.id).cloned().unwrap_or_default(),
+        };
+        ids.iter().map(of).collect()
+    };
+    let message = |entry: &LedgerEntry| {
+        let mut out = v1::GivenEntry {
+            time: Some(timestamp(Micros(entry.at()))),
+            ..v1::GivenEntry::default()
+        };
+        match entry {
+            LedgerEntry::Given {
+                moment,
+                prompt,
+                chars,
+                tokens,
+                memories: given,
+                ..
+            } => {
+                out.set_moment(moment_message(*moment));
+                out.prompt = turns.get(prompt).cloned().unwrap_or_default();
+                out.prompt_chars = *chars;
+                out.tokens = *tokens;
+                out.given = memories(given);
+            }
+            LedgerEntry::Stored {
+                moment,
+                turns,
+                memories: learned,
+                ..
+            } => {
+                out.set_moment(moment_message(*moment));
+                out.turns = u32::try_from(turns.len()).unwrap_or(u32::MAX);
+                out.learned = memories(learned);
+            }
+            _ => return None,
+        }
+        Some(out)
+    };
+    entries.iter().filter_map(message).collect()
+}
+
+impl Handle for v1::ListGivenRequest {
+    type Response = v1::ListGivenResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        caller.check_unscoped()?;
+        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let size = match request.page_size as usize {
+            0 => GIVEN_PAGE_DEFAULT,
+            size => size.min(GIVEN_PAGE_MAX),
+        };
+        let from = match request.page_token.as_str() {
+            "" => 0,
+            token => token.parse().map_err(|_| unknown_page_token(token))?,
+        };
+        let token_after = |count: usize| match count > size {
+            true => (from + size).to_string(),
+            false => String::new(),
+        };
+        let mut response = v1::ListGivenResponse {
+            moment: Some(moment(&brain.view())),
+            ..v1::ListGivenResponse::default()
+        };
+        if request.session.is_empty() {
+            let found = gateway.hooks.find(&brain.name, "", (from, size + 1))?;
+            response.next_page_token = token_after(found.len());
+            let sessions = found.iter().take(size);
+            response.sessions = sessions.map(|(one, _)| session_message(one)).collect();
+            return Ok(response);
+        }
+        let found = gateway
+            .hooks
+            .find(&brain.name, &request.session, (0, GIVEN_PAGE_MAX))?;
+        // A whole id is meant even if another session's begins with it.
+        let exact = found
+            .iter()
+            .filter(|(one, _)| one.session == request.session);
+        let exact: Vec<_> = exact.collect();
+        let meant: Vec<_> = match exact.is_empty() {
+            true => found.iter().collect(),
+            false => exact,
+        };
+        let [(summary, entries)] = meant.as_slice() else {
+            let message = match meant.len() {
+                0 => format!(
+                    "no session {:?} was given anything: the list has those that were",
+                    request.session
+                ),
+                several => format!(
+                    "{several} sessions begin with {:?}: write more of the id",
+                    request.session
+                ),
+            };
+            let code = match meant.len() {
+                0 => Code::NotFound,
+                _ => Code::InvalidArgument,
+            };
+            return Err(Refusal::new(code, "SESSION", message));
+        };
+        let told = entries.iter().filter(|entry| {
+            matches!(
+                entry,
+                LedgerEntry::Given { .. } | LedgerEntry::Stored { .. }
+            )
+        });
+        let mut page: Vec<LedgerEntry> = told.skip(from).take(size + 1).cloned().collect();
+        response.next_page_token = token_after(page.len());
+        page.truncate(size);
+        let ids = page.iter().flat_map(|entry| match entry {
+            LedgerEntry::Given { memories, .. } | LedgerEntry::Stored { memories, .. } => {
+                memories.as_slice()
+            }
+            _ => &[],
+        });
+        let texts = gateway.texts_now(caller, &brain.name, ids).await?;
+        let turns = gateway.turns_by_hash(caller, &brain.name, summary).await?;
+        response.sessions = vec![session_message(summary)];
+        response.entries = entry_messages(&page, &texts, &turns);
+        Ok(response)
+    }
+}
