@@ -18,7 +18,7 @@ use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::importing::{EventImport, FactImport, ImportCounts, ImportScope, ReadNotes};
+use crate::importing::{EventImport, FactImport, ImportCounts, ImportScope, ImportSink, ReadNotes};
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when;
@@ -155,7 +155,7 @@ impl ImportSourcesArgs {
                     reason: found.reason.clone(),
                 }));
         }
-        self.make_brain(cx, &name)?;
+        let is_there = self.make_brain(cx, &name)?;
         for place in &places {
             let kinds: Vec<SourceKind> = place
                 .found
@@ -172,10 +172,10 @@ impl ImportSourcesArgs {
                 let of_form: Vec<_> = of_form.collect();
                 match form {
                     ItemForm::Turns if !of_form.is_empty() => {
-                        self.import_events(cx, place, &of_form, &name, &mut output)?;
+                        self.import_events(cx, place, &of_form, (&name, is_there), &mut output)?;
                     }
                     ItemForm::Facts if !of_form.is_empty() => {
-                        self.import_facts(cx, place, &of_form, &name, &mut output)?;
+                        self.import_facts(cx, place, &of_form, (&name, is_there), &mut output)?;
                     }
                     _ => {}
                 }
@@ -251,9 +251,13 @@ impl ImportSourcesArgs {
         Ok(out)
     }
 
-    fn make_brain(&self, cx: &mut CommandContext, name: &str) -> Result<(), Failure> {
+    /// Makes the brain if it is missing, but not in a dry run; true if it is there.
+    fn make_brain(&self, cx: &mut CommandContext, name: &str) -> Result<bool, Failure> {
         if exists(cx, name)? {
-            return Ok(());
+            return Ok(true);
+        }
+        if self.dry_run {
+            return Ok(false);
         }
         let remote = cx.daemon()?;
         let request = v1::CreateBrainRequest {
@@ -261,7 +265,7 @@ impl ImportSourcesArgs {
             ..v1::CreateBrainRequest::default()
         };
         remote.call(remote.client.brains().create_brain(request))?;
-        Ok(())
+        Ok(true)
     }
 
     fn options(&self) -> ReadOptions {
@@ -282,16 +286,17 @@ impl ImportSourcesArgs {
         cx: &mut CommandContext,
         place: &ImportPlace,
         kinds: &[SourceKind],
-        brain: &str,
+        (brain, is_there): (&str, bool),
         output: &mut SourcesOutput,
     ) -> Result<(), Failure> {
         let target = BrainTarget::Name(brain.to_owned());
-        let opened = Writable::open(cx, &target)?;
+        let opened = is_there.then(|| Writable::open(cx, &target)).transpose()?;
         let names: HashSet<&'static str> = kinds.iter().map(|kind| kind.id_name()).collect();
-        let mut import = EventImport::new(cx, (brain.to_owned(), &opened), &names, self.dry_run)?;
+        let named = (brain.to_owned(), opened.as_ref());
+        let mut sink = ImportSink::new(EventImport::new(cx, named, &names, self.dry_run)?);
         for kind in once_each(kinds) {
-            let done = read(&place.path, Some(kind), &self.options(), &mut import);
-            if let Some(failure) = import.failure() {
+            let done = read(&place.path, Some(kind), &self.options(), &mut sink);
+            if let Some(failure) = sink.failure() {
                 return Err(failure);
             }
             output.read_of(&done.map_err(|e| unread(&e))?);
@@ -305,8 +310,8 @@ impl ImportSourcesArgs {
             let below = below.as_deref();
             below.is_some_and(|folder| document.starts_with(folder))
         };
-        import.finish(&is_whole)?;
-        output.took(&import.counts, &import.notes);
+        sink.import.finish(&is_whole)?;
+        output.took(&sink.import.counts, &sink.notes);
         Ok(())
     }
 
@@ -315,7 +320,7 @@ impl ImportSourcesArgs {
         cx: &mut CommandContext,
         place: &ImportPlace,
         kinds: &[SourceKind],
-        brain: &str,
+        (brain, is_there): (&str, bool),
         output: &mut SourcesOutput,
     ) -> Result<(), Failure> {
         let named = env::var(USER_VARIABLE).ok();
@@ -324,16 +329,17 @@ impl ImportSourcesArgs {
             user: self.user.clone().or(named).unwrap_or_else(own),
             project: self.project.clone(),
         };
-        let mut import = FactImport::new(cx, brain.to_owned(), scope, self.dry_run);
+        let import = FactImport::new(cx, brain.to_owned(), scope, self.dry_run, is_there);
+        let mut sink = ImportSink::new(import);
         for kind in once_each(kinds) {
-            let done = read(&place.path, Some(kind), &self.options(), &mut import);
-            if let Some(failure) = import.failure() {
+            let done = read(&place.path, Some(kind), &self.options(), &mut sink);
+            if let Some(failure) = sink.failure() {
                 return Err(failure);
             }
             output.read_of(&done.map_err(|e| unread(&e))?);
         }
-        import.write()?;
-        output.took(&import.counts, &import.notes);
+        sink.import.write()?;
+        output.took(&sink.import.counts, &sink.notes);
         Ok(())
     }
 }

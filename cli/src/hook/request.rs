@@ -1,8 +1,7 @@
 //! A moment of a session as it is sent to the daemon.
 
 use amem_client::v1;
-use amem_hooks::limits::PROMPT_BYTES_MAX;
-use amem_hooks::{HookInput, HookMoment};
+use amem_hooks::HookInput;
 use amem_mcp::MemoryPlace;
 
 use crate::when;
@@ -19,12 +18,6 @@ pub(super) struct HookRequest {
 impl HookRequest {
     /// The message for the daemon, without turns.
     pub(super) fn message(&self) -> v1::RunHookRequest {
-        let mut prompt = self.input.prompt.clone();
-        let mut end = PROMPT_BYTES_MAX.min(prompt.len());
-        while !prompt.is_char_boundary(end) {
-            end -= 1;
-        }
-        prompt.truncate(end);
         let mut message = v1::RunHookRequest {
             brain: self.place.brain.clone(),
             client: self.input.client.name().to_owned(),
@@ -36,17 +29,11 @@ impl HookRequest {
             }),
             user: self.place.user.clone(),
             zone: when::zone_name(),
-            prompt,
+            prompt: self.input.prompt.clone(),
             is_cleared: self.input.is_cleared,
             ..v1::RunHookRequest::default()
         };
-        message.set_moment(match self.input.moment {
-            HookMoment::Start => v1::HookMoment::Start,
-            HookMoment::Prompt => v1::HookMoment::Prompt,
-            HookMoment::Answer => v1::HookMoment::Answer,
-            HookMoment::Compaction => v1::HookMoment::Compaction,
-            HookMoment::End => v1::HookMoment::End,
-        });
+        message.set_moment(self.input.moment.into());
         message
     }
 }

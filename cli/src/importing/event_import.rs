@@ -2,14 +2,14 @@
 //! hidden.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
 
 use amem_client::v1;
-use amem_sources::{SkippedEntry, SourceItem, SourceSink};
+use amem_sources::SourceItem;
 
+use super::import_sink::ItemImport;
 use super::item_event::{edge_of, event_of};
 use super::known_items::{KnownItem, KnownItems, known_items};
-use super::outcome::{ImportCounts, ReadNotes};
+use super::outcome::ImportCounts;
 use crate::brain::writable::Writable;
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
@@ -50,21 +50,21 @@ pub(crate) struct EventImport<'a> {
     /// True if nothing is written.
     is_dry: bool,
     pub(crate) counts: ImportCounts,
-    pub(crate) notes: ReadNotes,
-    failure: Option<Failure>,
 }
 
 impl<'a> EventImport<'a> {
-    /// Into a brain; `kinds` are the names in ids of what will be read.
+    /// Into a brain, which a dry run may lack; `kinds` are the names in ids of what will be read.
     pub(crate) fn new(
         cx: &'a mut CommandContext,
-        (name, brain): (String, &Writable),
+        (name, brain): (String, Option<&Writable>),
         kinds: &HashSet<&'static str>,
         is_dry: bool,
     ) -> Result<Self, Failure> {
         let mut known = KnownItems::new();
-        for kind in kinds {
-            known.extend(known_items(cx, &brain.opened, kind)?);
+        if let Some(brain) = brain {
+            for kind in kinds {
+                known.extend(known_items(cx, &brain.opened, kind)?);
+            }
         }
         Ok(Self {
             cx,
@@ -77,14 +77,7 @@ impl<'a> EventImport<'a> {
             documents: HashSet::new(),
             is_dry,
             counts: ImportCounts::default(),
-            notes: ReadNotes::default(),
-            failure: None,
         })
-    }
-
-    /// The failure that ended the reading.
-    pub(crate) fn failure(&mut self) -> Option<Failure> {
-        self.failure.take()
     }
 
     fn options(&self) -> Option<v1::WriteOptions> {
@@ -92,39 +85,6 @@ impl<'a> EventImport<'a> {
             agent: self.cx.reach().agent.clone(),
             ..v1::WriteOptions::default()
         })
-    }
-
-    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
-        let id = item.id.to_string();
-        self.documents.insert(item.id.of_document().to_string());
-        for relation in &item.relations {
-            self.edges.push(WaitingEdge {
-                from: id.clone(),
-                to: relation.to.to_string(),
-                name: relation.name.clone(),
-            });
-        }
-        if let Some(known) = self.known.get_mut(&id) {
-            known.is_seen = true;
-            let event = known.event;
-            if known.hash == item.hash {
-                self.counts.known += 1;
-                return Ok(());
-            }
-            (known.hash, known.is_new) = (item.hash, true);
-            return self.replace(&id, event, item);
-        }
-        let event = event_of(item);
-        self.waiting_bytes += event.text.len() + event.attributes_json.len();
-        self.waiting.push(WaitingItem {
-            id,
-            hash: item.hash,
-            event,
-        });
-        match self.waiting.len() >= BATCH_EVENTS || self.waiting_bytes >= BATCH_BYTES {
-            true => self.write(),
-            false => Ok(()),
-        }
     }
 
     /// The event of an item that changed is superseded.
@@ -295,19 +255,37 @@ impl<'a> EventImport<'a> {
     }
 }
 
-impl SourceSink for EventImport<'_> {
-    fn item(&mut self, item: SourceItem) -> ControlFlow<()> {
-        match self.take(&item) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                self.failure = Some(failure);
-                ControlFlow::Break(())
-            }
+impl ItemImport for EventImport<'_> {
+    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
+        let id = item.id.to_string();
+        self.documents.insert(item.id.of_document().to_string());
+        for relation in &item.relations {
+            self.edges.push(WaitingEdge {
+                from: id.clone(),
+                to: relation.to.to_string(),
+                name: relation.name.clone(),
+            });
         }
-    }
-
-    fn skip(&mut self, entry: SkippedEntry) -> ControlFlow<()> {
-        self.notes.take(&entry);
-        ControlFlow::Continue(())
+        if let Some(known) = self.known.get_mut(&id) {
+            known.is_seen = true;
+            let event = known.event;
+            if known.hash == item.hash {
+                self.counts.known += 1;
+                return Ok(());
+            }
+            (known.hash, known.is_new) = (item.hash, true);
+            return self.replace(&id, event, item);
+        }
+        let event = event_of(item);
+        self.waiting_bytes += event.text.len() + event.attributes_json.len();
+        self.waiting.push(WaitingItem {
+            id,
+            hash: item.hash,
+            event,
+        });
+        match self.waiting.len() >= BATCH_EVENTS || self.waiting_bytes >= BATCH_BYTES {
+            true => self.write(),
+            false => Ok(()),
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! Items as memories: facts are found in what was said, and what another store remembers is remembered as it is.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::Micros;
-use amem_sources::{ItemType, SkippedEntry, SourceItem, SourceSink, TurnRole};
+use amem_sources::{ItemType, SourceItem, TurnRole};
 use serde_json::{Value, json};
 
+use super::import_sink::ItemImport;
 use super::item_event::text_of;
-use super::outcome::{ImportCounts, ReadNotes};
+use super::outcome::ImportCounts;
 use crate::failure::Failure;
 use crate::mcp::{SourceOptions, memory_place};
 use crate::output::context::CommandContext;
@@ -49,9 +49,9 @@ pub(crate) struct FactImport<'a> {
     scope: ImportScope,
     waiting: WaitingMessages,
     is_dry: bool,
+    /// False in a dry run into a brain that is not there.
+    is_there: bool,
     pub(crate) counts: ImportCounts,
-    pub(crate) notes: ReadNotes,
-    failure: Option<Failure>,
 }
 
 impl<'a> FactImport<'a> {
@@ -60,6 +60,7 @@ impl<'a> FactImport<'a> {
         brain: String,
         scope: ImportScope,
         is_dry: bool,
+        is_there: bool,
     ) -> Self {
         Self {
             cx,
@@ -67,15 +68,9 @@ impl<'a> FactImport<'a> {
             scope,
             waiting: WaitingMessages::default(),
             is_dry,
+            is_there,
             counts: ImportCounts::default(),
-            notes: ReadNotes::default(),
-            failure: None,
         }
-    }
-
-    /// The failure that ended the reading.
-    pub(crate) fn failure(&mut self) -> Option<Failure> {
-        self.failure.take()
     }
 
     /// Whose memory an item is: the project's that it was said in, else the user's.
@@ -97,6 +92,55 @@ impl<'a> FactImport<'a> {
         scope
     }
 
+    /// Sends what waits.
+    pub(crate) fn write(&mut self) -> Result<(), Failure> {
+        let messages = std::mem::take(&mut self.waiting.messages);
+        self.waiting.bytes = 0;
+        if messages.is_empty() {
+            return Ok(());
+        }
+        let count = messages.len() as u64;
+        if !self.is_there {
+            // Only a brain says what would be found; a dry run makes none.
+            return Ok(());
+        }
+        let metadata = json!({
+            "import_kind": self.waiting.kind,
+            "import_document": self.waiting.document,
+        });
+        let request = v1::AddFactsRequest {
+            brain: self.brain.clone(),
+            messages,
+            scope: Some(self.waiting.scope.clone()),
+            infer: Some(self.waiting.is_said),
+            dry_run: self.is_dry,
+            metadata_json: metadata.to_string(),
+            options: Some(v1::WriteOptions {
+                agent: self.cx.reach().agent.clone(),
+                ..v1::WriteOptions::default()
+            }),
+            ..v1::AddFactsRequest::default()
+        };
+        let remote = self.cx.daemon()?;
+        let added = remote.call(remote.client.facts().add_facts(request))?;
+        for result in &added.results {
+            match result.event() {
+                v1::FactEvent::Add => self.counts.added += 1,
+                v1::FactEvent::Update => self.counts.changed += 1,
+                v1::FactEvent::Delete => self.counts.gone += 1,
+                v1::FactEvent::None | v1::FactEvent::Feedback | v1::FactEvent::Unspecified => {
+                    self.counts.known += 1
+                }
+            }
+        }
+        if !added.pending.is_empty() {
+            self.counts.pending += count;
+        }
+        Ok(())
+    }
+}
+
+impl ItemImport for FactImport<'_> {
     fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
         // The title of a note and the name of an entity are lent to what they are about.
         if matches!(item.item_type, ItemType::Document | ItemType::Entity) {
@@ -132,68 +176,5 @@ impl<'a> FactImport<'a> {
             time: item.time.map(|time| timestamp(Micros(time.0))),
         });
         Ok(())
-    }
-
-    /// Sends what waits.
-    pub(crate) fn write(&mut self) -> Result<(), Failure> {
-        let waiting = WaitingMessages {
-            messages: std::mem::take(&mut self.waiting.messages),
-            document: self.waiting.document.clone(),
-            scope: self.waiting.scope.clone(),
-            ..WaitingMessages::default()
-        };
-        self.waiting.bytes = 0;
-        if waiting.messages.is_empty() {
-            return Ok(());
-        }
-        let count = waiting.messages.len() as u64;
-        let metadata =
-            json!({"import_kind": self.waiting.kind, "import_document": waiting.document});
-        let request = v1::AddFactsRequest {
-            brain: self.brain.clone(),
-            messages: waiting.messages,
-            scope: Some(waiting.scope),
-            infer: Some(self.waiting.is_said),
-            dry_run: self.is_dry,
-            metadata_json: metadata.to_string(),
-            options: Some(v1::WriteOptions {
-                agent: self.cx.reach().agent.clone(),
-                ..v1::WriteOptions::default()
-            }),
-            ..v1::AddFactsRequest::default()
-        };
-        let remote = self.cx.daemon()?;
-        let added = remote.call(remote.client.facts().add_facts(request))?;
-        for result in &added.results {
-            match result.event() {
-                v1::FactEvent::Add => self.counts.added += 1,
-                v1::FactEvent::Update => self.counts.changed += 1,
-                v1::FactEvent::Delete => self.counts.gone += 1,
-                v1::FactEvent::None | v1::FactEvent::Feedback | v1::FactEvent::Unspecified => {
-                    self.counts.known += 1
-                }
-            }
-        }
-        if !added.pending.is_empty() {
-            self.counts.pending += count;
-        }
-        Ok(())
-    }
-}
-
-impl SourceSink for FactImport<'_> {
-    fn item(&mut self, item: SourceItem) -> ControlFlow<()> {
-        match self.take(&item) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                self.failure = Some(failure);
-                ControlFlow::Break(())
-            }
-        }
-    }
-
-    fn skip(&mut self, entry: SkippedEntry) -> ControlFlow<()> {
-        self.notes.take(&entry);
-        ControlFlow::Continue(())
     }
 }

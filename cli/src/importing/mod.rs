@@ -11,9 +11,12 @@ mod item_event;
 mod known_items;
 mod outcome;
 
+mod import_sink;
+
 mod event_import;
 mod fact_import;
 
 pub(crate) use event_import::EventImport;
 pub(crate) use fact_import::{FactImport, ImportScope};
+pub(crate) use import_sink::ImportSink;
 pub(crate) use outcome::{ImportCounts, ReadNotes};

@@ -1,6 +1,6 @@
 //! Clients that run hooks.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -50,7 +50,7 @@ impl HookClient {
 
     /// The client that sends this input, for a plugin that several clients load: by its transcript, else by what only
     /// it sends.
-    pub(crate) fn of(input: &Value) -> Self {
+    pub(crate) fn of(input: &Map<String, Value>) -> Self {
         let transcript = input.get("transcript_path").and_then(Value::as_str);
         let transcript = transcript.unwrap_or_default().replace('\\', "/");
         let has = |key: &str| input.get(key).is_some();

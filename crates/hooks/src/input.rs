@@ -8,6 +8,7 @@ use crate::client::HookClient;
 use crate::error::HookError;
 use crate::limits::{INPUT_BYTES_MAX, SESSION_BYTES_MAX};
 use crate::moment::HookMoment;
+use crate::prompt::beginning;
 
 /// A message of a conversation that the client sends along.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +38,7 @@ pub struct HookInput {
     pub folder: Option<PathBuf>,
     /// The file that it writes the conversation to.
     pub transcript: Option<PathBuf>,
-    /// The prompt, at its moment; else empty.
+    /// The prompt, at its moment, up to `PROMPT_BYTES_MAX`; else empty.
     pub prompt: String,
     /// True if the context was compacted or cleared.
     pub is_cleared: bool,
@@ -68,16 +69,28 @@ impl HookInput {
         HookError::check("the input in bytes", bytes.len(), INPUT_BYTES_MAX)?;
         let value: Value =
             serde_json::from_slice(bytes).map_err(|e| HookError::NotJson(e.to_string()))?;
-        let client = client.unwrap_or_else(|| HookClient::of(&value));
-        let Value::Object(input) = value else {
-            return Err(HookError::NotJson("it is another value".to_owned()));
-        };
-        let event = event.or_else(|| text(&input, &["hook_event_name", "hookEventName"]));
+        match value {
+            Value::Object(input) => Self::of(&input, event, client),
+            _ => Err(HookError::NotJson("it is another value".to_owned())),
+        }
+    }
+
+    /// The same of an object.
+    ///
+    /// # Errors
+    /// As `read`, but for JSON.
+    pub fn of(
+        input: &Map<String, Value>,
+        event: Option<&str>,
+        client: Option<HookClient>,
+    ) -> Result<Self, HookError> {
+        let client = client.unwrap_or_else(|| HookClient::of(input));
+        let event = event.or_else(|| text(input, &["hook_event_name", "hookEventName"]));
         let event = event.unwrap_or_default().to_owned();
         let moment = HookMoment::of_event(&event)
             .ok_or_else(|| HookError::UnknownEvent(event.chars().take(64).collect()))?;
         let session = text(
-            &input,
+            input,
             &["session_id", "sessionId", "conversation_id", "sessionID"],
         );
         let session = session.ok_or(HookError::NoSession)?.to_owned();
@@ -88,12 +101,14 @@ impl HookInput {
         )?;
         let roots = input.get("workspace_roots").and_then(Value::as_array);
         let root = roots.and_then(|roots| roots.first()?.as_str());
-        let folder = text(&input, &["cwd"]).or(root).map(PathBuf::from);
+        let folder = text(input, &["cwd"]).or(root).map(PathBuf::from);
         let prompt = match moment {
-            HookMoment::Prompt => text(&input, &["prompt"]).unwrap_or_default().to_owned(),
+            HookMoment::Prompt => {
+                beginning(text(input, &["prompt"]).unwrap_or_default()).to_owned()
+            }
             _ => String::new(),
         };
-        let source = text(&input, &["source"]).unwrap_or_default();
+        let source = text(input, &["source"]).unwrap_or_default();
         let messages = input.get("messages").and_then(Value::as_array);
         let messages = messages.into_iter().flatten().filter_map(message).collect();
         Ok(Self {
@@ -102,12 +117,12 @@ impl HookInput {
             moment,
             session,
             folder: folder.filter(|folder| folder.is_absolute()),
-            transcript: text(&input, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
+            transcript: text(input, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
             prompt,
             is_cleared: matches!(source, "compact" | "clear"),
             messages,
-            turn: text(&input, &["prompt_id", "turn_id", "generation_id"]).map(str::to_owned),
-            answer: text(&input, &["last_assistant_message", "prompt_response"]).map(str::to_owned),
+            turn: text(input, &["prompt_id", "turn_id", "generation_id"]).map(str::to_owned),
+            answer: text(input, &["last_assistant_message", "prompt_response"]).map(str::to_owned),
         })
     }
 }
@@ -132,6 +147,7 @@ fn message(value: &Value) -> Option<HookMessage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::PROMPT_BYTES_MAX;
 
     fn read(json: &str) -> Result<HookInput, HookError> {
         HookInput::read(json.as_bytes(), None, None)
@@ -217,6 +233,6 @@ mod tests {
             r#"{{"session_id":"a","hook_event_name":"UserPromptSubmit","prompt":"{}"}}"#,
             "word ".repeat(2 << 20)
         );
-        assert_eq!(read(&json).unwrap().prompt.len(), 10 << 20);
+        assert_eq!(read(&json).unwrap().prompt.len(), PROMPT_BYTES_MAX);
     }
 }

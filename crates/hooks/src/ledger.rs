@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::entry::{LedgerEntry, SessionSummary};
 use crate::error::HookError;
 use crate::limits::{LEDGER_BYTES_MAX, LEDGER_DAYS, SESSIONS_KEPT_MAX, SESSIONS_OPEN_MAX};
+
+/// Uses of ledgers from one look for old ones to the next.
+const PRUNE_EVERY: u64 = 256;
 
 /// Which session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -152,7 +155,8 @@ impl Ledger {
         builder.create(&self.folder).map_err(failed)?;
         let path = self.folder.join(key.file());
         let session = load(path).map_err(failed)?;
-        if !session.is_opened() {
+        // It looks at every file: not at every session.
+        if !session.is_opened() && *uses % PRUNE_EVERY == 1 {
             self.prune();
         }
         let session = Arc::new(tokio::sync::Mutex::new(session));
@@ -187,21 +191,31 @@ impl Ledger {
         };
         let mut out = Vec::new();
         for (_, path) in self.files().map_err(failed)? {
-            let Ok(entries) = lines(&path) else { continue };
-            let Some(summary) = SessionSummary::of(&entries) else {
-                continue;
-            };
-            if summary.brain != brain || !summary.session.starts_with(session) {
+            if out.len() == most {
+                break;
+            }
+            // The first line says whose file it is: the others are not read for nothing.
+            let is_meant = first_line(&path).is_some_and(|first| match first {
+                LedgerEntry::Opened {
+                    brain: of,
+                    session: id,
+                    ..
+                } => of == brain && id.starts_with(session),
+                _ => false,
+            });
+            if !is_meant {
                 continue;
             }
             if skip > 0 {
                 skip -= 1;
                 continue;
             }
-            if out.len() == most {
-                break;
+            if let Some(found) = lines(&path)
+                .ok()
+                .and_then(|entries| Some((SessionSummary::of(&entries)?, entries)))
+            {
+                out.push(found);
             }
-            out.push((summary, entries));
         }
         Ok(out)
     }
@@ -216,10 +230,22 @@ impl Ledger {
         const LOOKED_AT: usize = 40;
         let files = self.files().ok()?;
         files.into_iter().take(LOOKED_AT).find_map(|(_, path)| {
+            let LedgerEntry::Opened {
+                brain,
+                client,
+                session,
+                project: of,
+                ..
+            } = first_line(&path)?
+            else {
+                return None;
+            };
+            let is_other = session != key.session || client != key.client;
+            if !is_other || brain != key.brain || of.as_deref() != project {
+                return None;
+            }
             let found = SessionSummary::of(&lines(&path).ok()?)?;
-            let is_other = found.session != key.session || found.client != key.client;
-            let is_meant = found.brain == key.brain && found.project.as_deref() == project;
-            (is_other && is_meant && found.learned > 0).then_some(found)
+            (found.learned > 0).then_some(found)
         })
     }
 
@@ -257,6 +283,15 @@ impl Ledger {
             }
         }
     }
+}
+
+/// The line that begins a file.
+fn first_line(path: &Path) -> Option<LedgerEntry> {
+    let mut line = String::new();
+    BufReader::new(File::open(path).ok()?)
+        .read_line(&mut line)
+        .ok()?;
+    serde_json::from_str(&line).ok()
 }
 
 fn lines(path: &Path) -> io::Result<Vec<LedgerEntry>> {

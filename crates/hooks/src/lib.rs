@@ -16,6 +16,8 @@ mod error;
 mod client;
 mod moment;
 
+mod prompt;
+
 mod answer;
 mod input;
 

@@ -1,5 +1,6 @@
 //! Moments of a session, under the names that clients have for them.
 
+use amem_proto::v1;
 use serde::{Deserialize, Serialize};
 
 /// A moment of a session that has a hook.
@@ -53,5 +54,17 @@ impl HookMoment {
     #[must_use]
     pub fn is_giving(self) -> bool {
         matches!(self, Self::Start | Self::Prompt)
+    }
+}
+
+impl From<HookMoment> for v1::HookMoment {
+    fn from(moment: HookMoment) -> Self {
+        match moment {
+            HookMoment::Start => Self::Start,
+            HookMoment::Prompt => Self::Prompt,
+            HookMoment::Answer => Self::Answer,
+            HookMoment::Compaction => Self::Compaction,
+            HookMoment::End => Self::End,
+        }
     }
 }

@@ -17,10 +17,11 @@ use crate::entry::{GivenId, LedgerEntry};
 use crate::error::HookError;
 use crate::ledger::{Ledger, SessionKey, SessionLedger};
 use crate::limits::{
-    ANSWER_CHARS_MAX, CLIENT_BYTES_MAX, PROMPT_BYTES_MAX, SAID_CHARS_MAX, SESSION_BYTES_MAX,
-    TURNS_BYTES_MAX, TURNS_MAX, TURNS_PER_ADD,
+    ANSWER_CHARS_MAX, CLIENT_BYTES_MAX, SAID_CHARS_MAX, SESSION_BYTES_MAX, TURNS_BYTES_MAX,
+    TURNS_MAX, TURNS_PER_ADD,
 };
 use crate::moment::HookMoment;
+use crate::prompt::beginning;
 
 /// The calls of a moment: those of fact memory, and sessions of the brain.
 pub trait HookCalls: MemoryCalls {
@@ -209,8 +210,7 @@ impl<C: HookCalls> Moment<'_, C> {
 
     /// What the prompt is about.
     async fn prompt(&mut self) -> Result<(), HookError> {
-        let prompt = cut(&self.run.prompt, PROMPT_BYTES_MAX);
-        let prompt = clean(prompt);
+        let prompt = clean(beginning(&self.run.prompt));
         let chars = u32::try_from(prompt.chars().count()).unwrap_or(u32::MAX);
         let given = recall_for(self.calls, &self.run.place, &prompt, &self.session.has).await;
         self.give(given.map_err(HookError::Words)?, text_hash(&prompt), chars)
@@ -398,15 +398,6 @@ fn turn_id(turn: &HookTurn) -> u64 {
     }
     let time = turn.time.map(|time| (time.seconds, time.nanos));
     xxh3_64(format!("{time:?}{}{}", turn.is_agents, turn.text).as_bytes())
-}
-
-/// The beginning of a text, at a boundary of characters.
-fn cut(text: &str, bytes_max: usize) -> &str {
-    let mut end = bytes_max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// A text without secrets and without context that was injected.

@@ -65,7 +65,7 @@ pub(crate) struct Gateway {
     /// What the calls on the items of each brain share.
     pub(super) items: ItemMemory,
     /// What sessions of agents were given.
-    pub(super) hooks: Ledger,
+    pub(super) hooks: Arc<Ledger>,
     /// Threads on which calls about facts and items wait for their commits.
     pub(super) fact_calls: CallPool,
 }
@@ -103,7 +103,7 @@ impl Gateway {
             latencies,
             facts: FactMemory::default(),
             items: ItemMemory::default(),
-            hooks: Ledger::new(ledger),
+            hooks: Arc::new(Ledger::new(ledger)),
             fact_calls,
         })
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use amem_engine::OpenBrain;
 use amem_format::Micros;
 use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
 use amem_hooks::{GivenId, HookDone, HookError, HookMoment, HookRun, HookTurn, LedgerEntry};
@@ -35,18 +36,32 @@ impl From<HookError> for Refusal {
 }
 
 impl Gateway {
-    /// Runs a moment of a session.
+    /// The brain of a hook, whose caller may have no scope.
+    pub(crate) async fn hook_brain(&self, caller: &Caller, name: &str) -> Result<Arc<OpenBrain>> {
+        caller.check_unscoped()?;
+        self.fact_brain(caller, name).await
+    }
+
+    /// Runs a moment of a session on its brain.
     pub(crate) async fn run_hook(
         self: &Arc<Self>,
         caller: &Caller,
-        mut hook: HookRun,
+        hook: HookRun,
     ) -> Result<HookDone> {
-        caller.check_unscoped()?;
-        // It says what there is to be allowed; the brain is there from now on.
-        let brain = self.fact_brain(caller, &hook.place.brain).await?;
-        hook.place.brain.clone_from(&brain.name);
         let calls = CallerMemory::new(self, caller);
         Ok(run(&calls, &self.hooks, &hook).await?)
+    }
+
+    /// Sessions of a brain, by the beginning of their ids: files are read on a thread that may wait.
+    async fn given_sessions(
+        &self,
+        caller: &Caller,
+        (brain, session): (&str, &str),
+        page: (usize, usize),
+    ) -> Result<Vec<(SessionSummary, Vec<LedgerEntry>)>> {
+        let (ledger, brain, session) = (self.hooks.clone(), brain.to_owned(), session.to_owned());
+        let find = move || Ok(ledger.find(&brain, &session, page)?);
+        self.fact_calls.of_process(caller).run(find).await
     }
 
     /// The texts of memories now, without those that are gone.
@@ -130,16 +145,6 @@ fn moment_of(asked: v1::HookMoment) -> Result<HookMoment> {
     })
 }
 
-fn moment_message(moment: HookMoment) -> v1::HookMoment {
-    match moment {
-        HookMoment::Start => v1::HookMoment::Start,
-        HookMoment::Prompt => v1::HookMoment::Prompt,
-        HookMoment::Answer => v1::HookMoment::Answer,
-        HookMoment::Compaction => v1::HookMoment::Compaction,
-        HookMoment::End => v1::HookMoment::End,
-    }
-}
-
 fn turn(turn: v1::HookTurn) -> Result<HookTurn> {
     let is_agents = match turn.role() {
         v1::FactRole::Unspecified | v1::FactRole::User => false,
@@ -165,8 +170,7 @@ impl Handle for v1::RunHookRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        caller.check_unscoped()?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let brain = gateway.hook_brain(caller, &request.brain).await?;
         let moment = moment_of(request.moment())?;
         let zone = match request.zone.as_str() {
             "" => gateway.control.live().zone.clone(),
@@ -273,7 +277,7 @@ fn entry_messages(
                 memories: given,
                 ..
             } => {
-                out.set_moment(moment_message(*moment));
+                out.set_moment((*moment).into());
                 out.prompt = turns.get(prompt).cloned().unwrap_or_default();
                 out.prompt_chars = *chars;
                 out.tokens = *tokens;
@@ -285,7 +289,7 @@ fn entry_messages(
                 memories: learned,
                 ..
             } => {
-                out.set_moment(moment_message(*moment));
+                out.set_moment((*moment).into());
                 out.turns = u32::try_from(turns.len()).unwrap_or(u32::MAX);
                 out.learned = memories(learned);
             }
@@ -304,8 +308,7 @@ impl Handle for v1::ListGivenRequest {
         gateway: &Arc<Gateway>,
         caller: &Caller,
     ) -> Result<Self::Response> {
-        caller.check_unscoped()?;
-        let brain = gateway.fact_brain(caller, &request.brain).await?;
+        let brain = gateway.hook_brain(caller, &request.brain).await?;
         let size = match request.page_size as usize {
             0 => GIVEN_PAGE_DEFAULT,
             size => size.min(GIVEN_PAGE_MAX),
@@ -323,15 +326,18 @@ impl Handle for v1::ListGivenRequest {
             ..v1::ListGivenResponse::default()
         };
         if request.session.is_empty() {
-            let found = gateway.hooks.find(&brain.name, "", (from, size + 1))?;
+            let found = gateway
+                .given_sessions(caller, (&brain.name, ""), (from, size + 1))
+                .await?;
             response.next_page_token = token_after(found.len());
             let sessions = found.iter().take(size);
             response.sessions = sessions.map(|(one, _)| session_message(one)).collect();
             return Ok(response);
         }
+        let asked = (brain.name.as_str(), request.session.as_str());
         let found = gateway
-            .hooks
-            .find(&brain.name, &request.session, (0, GIVEN_PAGE_MAX))?;
+            .given_sessions(caller, asked, (0, GIVEN_PAGE_MAX))
+            .await?;
         // A whole id is meant even if another session's begins with it.
         let exact = found
             .iter()

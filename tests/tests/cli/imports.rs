@@ -48,6 +48,14 @@ fn sessions_of_a_client_become_memories_of_its_projects_once() {
     served.put("projects/-srv-ada-shop/s1.jsonl", transcript("s1", &said));
     let dry = served.data("import projects --dry-run", 0);
     assert_eq!(
+        (dry["read"]["turn"].clone(), dry["added"].clone()),
+        (json!(3), json!(0))
+    );
+    let brains = served.data("brain ls", 0).to_string();
+    assert!(!brains.contains("memories"), "{brains}");
+    served.out("brain create memories");
+    let dry = served.data("import projects --dry-run", 0);
+    assert_eq!(
         (dry["dry_run"].clone(), dry["added"].clone()),
         (json!(true), json!(2))
     );

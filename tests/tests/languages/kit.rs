@@ -167,7 +167,7 @@ pub(crate) fn conformance() -> Option<Kit> {
         let mut install = Command::new("npm");
         install.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
         run(install.current_dir(kit))?;
-        let version = "process.exit(parseInt(process.versions.node) < 22)";
+        let version = "if (parseInt(process.versions.node) < 22) process.exit(1)";
         run(Command::new(node_22(kit)).args(["--eval", version]))
             .map_err(|why| format!("node 22 or later is needed: {why}"))
     })

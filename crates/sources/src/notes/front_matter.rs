@@ -1,7 +1,7 @@
 //! Front matter: the properties above a note, as people write them.
 //!
 //! The subset of YAML that editors write: scalars, lists, one level of maps, block texts. Anchors, tags and types have
-//! no meaning: a value is a text. A line that is none of these is reported and left out; the note is read anyway.
+//! no meaning: a value is a text. A line of another form is reported and left out; the note is read anyway.
 
 use serde_json::{Map, Value};
 

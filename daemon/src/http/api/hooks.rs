@@ -12,6 +12,7 @@ use amem_project::Surroundings;
 use amem_proto::answer::timestamp;
 use hyper::StatusCode;
 use hyper::http::request::Parts;
+use serde_json::{Map, Value};
 
 use super::call::RestCall;
 use super::mcp;
@@ -46,7 +47,7 @@ pub(super) async fn answer(
     caller: &Caller,
     (head, peer): (&Parts, &Peer),
     client: Option<&String>,
-    bytes: &[u8],
+    object: &Map<String, Value>,
 ) -> Result<Output> {
     let name = client.map(String::as_str).unwrap_or_default();
     let client = HookClient::named(name).ok_or_else(|| {
@@ -54,7 +55,7 @@ pub(super) async fn answer(
         let why = format!("{name:?} is none: {} are", known.join(", "));
         Refusal::invalid("client", why)
     })?;
-    let input = HookInput::read(bytes, None, Some(client))?;
+    let input = HookInput::of(object, None, Some(client))?;
     let mut place = mcp::place(gateway, caller, head, None)?;
     if place.project.is_none() && is_on_this_machine(peer) {
         let here = folder_place(&input)?;
@@ -70,6 +71,8 @@ pub(super) async fn answer(
             place.brain = here.brain.unwrap_or_default();
         }
     }
+    let brain = gateway.hook_brain(caller, &place.brain).await?;
+    place.brain.clone_from(&brain.name);
     let hook = HookRun {
         client: client.name().to_owned(),
         session: input.session.clone(),

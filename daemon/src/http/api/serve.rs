@@ -206,7 +206,7 @@ impl RestService {
                 progress.has_begun = true;
                 let params = params?;
                 let from = (head, &peer.peer);
-                return hooks::answer(&self.site.gateway, &caller, from, params.first(), &bytes)
+                return hooks::answer(&self.site.gateway, &caller, from, params.first(), &object)
                     .await;
             }
             let (options, body) = match route.input {
