@@ -70,7 +70,7 @@ fn new_vector(op: &FactOp) -> Option<(&str, &[f32])> {
         FactOp::Add { fact, .. } | FactOp::Update { fact, .. } => {
             Some((&fact.text, fact.vector.as_deref()?))
         }
-        FactOp::Support { .. } | FactOp::Delete { .. } => None,
+        FactOp::Support { .. } | FactOp::Delete { .. } | FactOp::Restore { .. } => None,
     }
 }
 
@@ -202,6 +202,11 @@ impl<'v> BatchPlan<'v> {
                 fact,
                 joins,
             } => self.update(*id, old, fact, *joins),
+            FactOp::Restore {
+                id,
+                fact,
+                conflicts,
+            } => self.restore(*id, fact, conflicts),
             FactOp::Support {
                 id,
                 old,
@@ -350,6 +355,33 @@ impl<'v> BatchPlan<'v> {
             is_ended: false,
         };
         self.memories.insert(id, memory);
+        Ok(())
+    }
+
+    /// A version behind the last one, which may be followed by the end of the memory.
+    fn restore(&mut self, id: Uuid, fact: &NewFact, conflicts: &[Uuid]) -> Result<()> {
+        let chain = MemoryChain::of(self.view, id)?;
+        let last = chain.last_version();
+        let Some(last) = last.filter(|_| !self.memories.contains_key(&id)) else {
+            return Err(MemoryError::Changed.into());
+        };
+        let scope = last.scope.clone();
+        let mut record = self.record(id, fact, &scope);
+        record.created = Some(last.created());
+        record.conflicts = conflicts.to_vec();
+        let at = self.version(fact, record, &scope, EventType::CORRECTION)?;
+        // What ended is hidden, and no edge leads to it.
+        if chain.head().is_some() {
+            let before = End::Event(last.node);
+            self.link(End::New(at), before, EdgeType::SUPERSEDES, 1.0);
+        }
+        for other in conflicts {
+            let chain = MemoryChain::of(self.view, *other)?;
+            if let Some(other) = chain.head() {
+                let other = End::Event(other.node);
+                self.link(End::New(at), other, EdgeType::CONTRADICTS, CONFLICT_WEIGHT);
+            }
+        }
         Ok(())
     }
 

@@ -115,7 +115,9 @@ fn changed_by_caller(batch: &FactBatch) -> Option<HashSet<Uuid>> {
     let id_of = |op: &FactOp| match op {
         // Only adds have them.
         FactOp::Add { .. } | FactOp::Support { .. } => None,
-        FactOp::Update { id, .. } | FactOp::Delete { id, .. } => Some(*id),
+        FactOp::Update { id, .. } | FactOp::Delete { id, .. } | FactOp::Restore { id, .. } => {
+            Some(*id)
+        }
     };
     let ids: Option<HashSet<Uuid>> = batch.ops.iter().map(id_of).collect();
     ids.filter(|_| batch.turns.is_empty())
@@ -474,6 +476,7 @@ impl BrainStore<'_> {
         for op in &batch.ops {
             if let FactOp::Update { id, .. }
             | FactOp::Delete { id, .. }
+            | FactOp::Restore { id, .. }
             | FactOp::Support { id, .. } = op
             {
                 // A memory of the batch itself has none yet.

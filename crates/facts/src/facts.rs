@@ -32,6 +32,7 @@ use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
 use crate::support::{sources_of, supports_of};
 use crate::users::{self, ScopeCount};
+use crate::verdict::{FactReview, FactVerdict, ReviewedFact};
 use amem_query::planner::count_with;
 
 /// Ids of new memories: UUID v4.
@@ -360,6 +361,30 @@ impl Facts<'_> {
         moment: &FactMoment,
     ) -> Result<(Vec<OpenConflict>, Option<u64>)> {
         open_conflicts(moment, scope, (limit.clamp(1, FACT_PAGE_MAX), before), now)
+    }
+
+    /// Decides about a memory that waits for a review, or takes its last change back.
+    ///
+    /// # Errors
+    /// `NotFound`, `Deleted` unless it is taken back, `Changed` if it changes meanwhile, `Invalid` for an empty text
+    /// and where there is nothing to take back.
+    pub fn decide(
+        &self,
+        (id, scope): (Uuid, &FactScope),
+        verdict: &FactVerdict,
+        reason: Option<&str>,
+        now: Micros,
+    ) -> Result<(ReviewedFact, Option<Answer>)> {
+        let store = BrainStore::new(self.brain, self.state);
+        let review = FactReview {
+            id,
+            scope,
+            verdict,
+            reason,
+            now,
+        };
+        let done = review.commit(&self.brain.view(), &store, self.embedder)?;
+        Ok((done, store.committed.take()))
     }
 
     /// Work that is left, the oldest first.

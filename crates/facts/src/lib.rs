@@ -45,6 +45,7 @@ mod export;
 mod fact_change;
 mod facts;
 mod retry;
+mod verdict;
 
 pub use error::{Error, Result};
 pub use export::ExportedFact;
@@ -64,3 +65,4 @@ pub use scope_plan::FactMoment;
 pub use search::{FactHit, FactRanking, FactSearch};
 pub use space_embedder::SpaceEmbedder;
 pub use users::ScopeCount;
+pub use verdict::{FactVerdict, ReviewedFact};

@@ -27,6 +27,8 @@ pub struct ListRequest {
     pub at: Option<Micros>,
     /// The present: what has expired by then is left out.
     pub now: Micros,
+    /// True for memories that ended as well, with their last version. Exports only.
+    pub with_ended: bool,
 }
 
 /// A page of memories.
@@ -66,6 +68,18 @@ pub(crate) fn version_shown(
     Ok((is_current && !event.is_expired(now)).then_some(event))
 }
 
+/// The event, if it is the last version of a memory that ended.
+fn last_of_ended(event: &ChainEvent, moment: &FactMoment) -> Result<Option<ChainEvent>> {
+    if !event.is_version() {
+        return Ok(None);
+    }
+    let chain = MemoryChain::of(&moment.view, event.record.id)?;
+    let last = chain
+        .last_version()
+        .filter(|last| chain.is_ended() && last.node == event.node);
+    Ok(last.cloned())
+}
+
 /// The memories of a scope at one moment, the newest version first, one after the other. The ids of its events are in
 /// memory, 8 bytes each; nothing else is.
 #[derive(Debug)]
@@ -75,6 +89,7 @@ pub struct FactCursor {
     filter: Option<FactFilter>,
     at: Option<Micros>,
     now: Micros,
+    with_ended: bool,
     /// Events that were not looked at yet, ascending.
     ids: Vec<NodeId>,
 }
@@ -98,6 +113,7 @@ impl FactCursor {
             filter: request.filter.clone(),
             at: request.at,
             now: request.now,
+            with_ended: request.with_ended,
             ids,
         })
     }
@@ -122,7 +138,15 @@ impl FactCursor {
             if !self.scopes.iter().any(|scope| scope.covers(&event.scope)) {
                 continue;
             }
-            let Some(shown) = version_shown(event, &self.moment, self.at, self.now)? else {
+            let ended = match self.with_ended {
+                true => last_of_ended(&event, &self.moment)?,
+                false => None,
+            };
+            let shown = match ended {
+                Some(ended) => Some(ended),
+                None => version_shown(event, &self.moment, self.at, self.now)?,
+            };
+            let Some(shown) = shown else {
                 continue;
             };
             let item = shown.item();

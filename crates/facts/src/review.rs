@@ -1,4 +1,4 @@
-//! Review: memories that may contradict each other, as long as both are there.
+//! Review: memories that may contradict each other, as long as both are there, and those in quarantine.
 
 use amem_memory::FactScope;
 use amem_memory::store::MemoryItem;
@@ -10,7 +10,7 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::scope_plan::{FactMoment, events_of};
 use amem_format::types::Micros;
 
-/// A memory, and those that it was stored beside although they may contradict it.
+/// A memory that waits for a verdict: it is in quarantine, or was stored beside others that may contradict it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenConflict {
     /// The newer memory.
@@ -34,7 +34,8 @@ pub(crate) fn open_conflicts(
         let Some(event) = ChainEvent::read(&moment.view.node(id)?)? else {
             continue;
         };
-        if event.record.conflicts.is_empty() || !scope.covers(&event.scope) {
+        let is_open = event.record.quarantined || !event.record.conflicts.is_empty();
+        if !is_open || !scope.covers(&event.scope) {
             continue;
         }
         let Some(shown) = version_shown(event, moment, None, now)? else {
@@ -47,7 +48,7 @@ pub(crate) fn open_conflicts(
             let head = head.filter(|head| !head.is_expired(now) && scope.covers(&head.scope));
             others.extend(head.map(ChainEvent::item));
         }
-        if others.is_empty() {
+        if others.is_empty() && !shown.record.quarantined {
             continue;
         }
         let item = shown.item();

@@ -107,7 +107,8 @@ impl Error {
         }
     }
 
-    pub(crate) fn invalid(field: impl Into<String>, why: impl Into<String>) -> Self {
+    /// A request with a wrong field.
+    pub fn invalid(field: impl Into<String>, why: impl Into<String>) -> Self {
         Self::Invalid {
             field: field.into(),
             why: why.into(),

@@ -25,3 +25,15 @@ pub struct ExtractedFact {
     /// When it is, or was, so.
     pub validity: Validity,
 }
+
+impl ExtractedFact {
+    /// The same, with the facts that it follows from at their new places; what has none is left out.
+    pub(crate) fn behind(self, places: &[Option<usize>]) -> Self {
+        let because = self.because.iter();
+        let because = because.filter_map(|at| places.get(*at).copied().flatten());
+        Self {
+            because: because.collect(),
+            ..self
+        }
+    }
+}

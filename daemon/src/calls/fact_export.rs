@@ -38,6 +38,7 @@ pub(crate) async fn export(
     let list = ListRequest {
         scope: scope(request.scope),
         filter: filter(&request.filter_json)?,
+        with_ended: request.ended,
         now: now(),
         ..ListRequest::default()
     };

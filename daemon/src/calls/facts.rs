@@ -230,6 +230,7 @@ impl Handle for v1::ListFactsRequest {
             before: cursor(&request.page_token)?,
             at: time("at", request.at)?,
             now: now(),
+            with_ended: false,
         };
         let as_of = as_of(request.as_of)?;
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.list(&list, at);

@@ -32,6 +32,7 @@ mod facts;
 mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;
+mod fact_review;
 
 pub(crate) mod caller_memory;
 mod hooks;

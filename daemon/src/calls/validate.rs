@@ -35,7 +35,7 @@ valid_as_they_are! {
     AddFactsRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
     EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
-    BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest
+    BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest ReviewFactRequest
     PutItemRequest GetItemRequest DeleteItemRequest SearchItemsRequest ListItemNamespacesRequest BatchItemsRequest
     RunHookRequest ListGivenRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest

@@ -303,6 +303,14 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
             };
             vec![request.encode_to_vec()]
         }
+        "ReviewFact" => {
+            let request = v1::ReviewFactRequest {
+                id: id.into(),
+                verdict: v1::FactVerdict::Reject.into(),
+                ..v1::ReviewFactRequest::default()
+            };
+            vec![request.encode_to_vec()]
+        }
         "ExportFacts" => filters
             .iter()
             .map(|filter| {
@@ -393,6 +401,7 @@ async fn no_call_of_facts_shows_or_changes_what_another_token_has() {
         "DeleteFact",
         "SetFactFeedback",
         "EraseFactSource",
+        "ReviewFact",
     ];
     for (_, call, _) in fact_calls() {
         assert_eq!(

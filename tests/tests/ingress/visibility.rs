@@ -124,6 +124,12 @@ fn other(call: &str) -> Vec<u8> {
             ..Default::default()
         }
         .encode_to_vec(),
+        "ReviewFact brain" => v1::ReviewFactRequest {
+            id: uuid::Uuid::nil().to_string(),
+            verdict: v1::FactVerdict::Accept.into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
         "DeleteFacts brain" | "ListFactConflicts brain" | "ResetFacts brain" => {
             v1::ResetFactsRequest {
                 scope: of_a_user(),

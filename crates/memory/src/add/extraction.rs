@@ -75,9 +75,6 @@ pub(super) fn extract(
         }
     }
     if has_patterns {
-        let by_patterns = (0..turns.len())
-            .filter(|at| used(*at))
-            .flat_map(|at| by_patterns(turns, at));
         let model_stems: Vec<_> = found
             .iter()
             .map(|fact: &ExtractedFact| stems(&fact.text))
@@ -88,8 +85,17 @@ pub(super) fn extract(
                 .iter()
                 .any(|theirs| overlap(&own, theirs) >= SAME_SHARE)
         };
-        let new: Vec<_> = by_patterns.filter(|fact| !known(fact)).collect();
-        found.extend(new);
+        for at in (0..turns.len()).filter(|at| used(*at)) {
+            // Where the facts of the turn stand among all; those that the model found as well stand nowhere.
+            let mut places = Vec::new();
+            for fact in by_patterns(turns, at) {
+                let is_new = !known(&fact);
+                places.push(is_new.then_some(found.len()));
+                if is_new {
+                    found.push(fact.behind(&places));
+                }
+            }
+        }
     }
     checked(found, turns, &mut out);
     out
@@ -151,7 +157,11 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
         let names = turns.iter().filter_map(|turn| turn.name.as_deref());
         names.chain([DEFAULT_SPEAKER])
     };
+    // Where the facts stand among those that pass.
+    let mut places: Vec<Option<usize>> = Vec::new();
     for fact in found {
+        let fact = fact.behind(&places);
+        places.push(None);
         let reject = |text: &str, why: &str| RejectedFact {
             text: text.to_owned(),
             why: why.to_owned(),
@@ -178,6 +188,7 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
         let grounds = all_grounds
             .entry(fact.turns.clone())
             .or_insert_with(|| Grounds::of(cited().map(|turn| turn.text.as_str()), speakers()));
+        let place = out.facts.len();
         match check(&fact, grounds) {
             Ok(()) => out.facts.push(CheckedFact {
                 fact,
@@ -188,6 +199,11 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
                 is_quarantined: true,
             }),
             Err(CheckFailure::Reject(why)) => out.rejected.push(reject(&fact.text, &why)),
+        }
+        if out.facts.len() > place
+            && let Some(last) = places.last_mut()
+        {
+            *last = Some(place);
         }
     }
 }

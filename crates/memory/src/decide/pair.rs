@@ -19,6 +19,8 @@ pub(crate) struct FactReading {
     stems: OnceCell<BTreeSet<String>>,
     anchors: BTreeSet<String>,
     is_negated: bool,
+    /// True if it may speak of several things: "a bike and a car".
+    is_list: bool,
     /// True if its sentence says that something else is wrong: "no, we use pnpm".
     is_correcting: bool,
 }
@@ -36,6 +38,9 @@ impl FactReading {
             stems: OnceCell::new(),
             anchors: anchors(&all),
             is_negated,
+            is_list: all
+                .iter()
+                .any(|token| token.is("and") || token.tail.contains(',')),
             is_correcting: false,
         }
     }
@@ -169,7 +174,8 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
         && old.attribute == "use"
         && new.detail.is_empty()
         && !old.detail.is_empty();
-    let says_more = stored.points().count() > 1 || is_bound;
+    let is_part = stored.is_list && ended.len() < held.len() && ended.is_subset(&held);
+    let says_more = stored.points().count() > 1 || is_bound || is_part && !is_empty;
     if says_more {
         Verdict::Unsure(why)
     } else {

@@ -8,6 +8,10 @@ use super::content::{has_content, is_content};
 use super::families::{self, Family, elided, family_of};
 use super::guards::{points_elsewhere, quoted, refuses_clause, refuses_negation, refuses_sentence};
 use super::person::{rewritten, with_subject};
+use super::reasons::{
+    Statement, conclusion, corrected_use, inference, is_reasoned, observation, procedure,
+    reason_of, reasoned,
+};
 use crate::text::predicate::{Mood, predicate};
 use crate::text::verbs::{is_plain_verb, singular};
 
@@ -24,52 +28,161 @@ pub(crate) struct PatternFact {
     pub(crate) source: String,
     /// True if the sentence begins with words that correct: "no, …", "actually, …".
     pub(crate) is_correcting: bool,
+    /// Positions of earlier facts of the turn that it follows from.
+    pub(crate) because: Vec<usize>,
+}
+
+impl PatternFact {
+    fn of(text: String, family: Family, source: String) -> Self {
+        Self {
+            text,
+            family,
+            source,
+            is_correcting: false,
+            because: Vec::new(),
+        }
+    }
+}
+
+impl From<Statement> for PatternFact {
+    fn from(statement: Statement) -> Self {
+        Self::of(statement.text, statement.family, statement.source)
+    }
 }
 
 /// The facts of a turn. `speaker` is the name for "I"; `names` are those of other speakers, lower case.
 pub(crate) fn facts_in(text: &str, speaker: &str, names: &[String]) -> Vec<PatternFact> {
-    let mut out: Vec<PatternFact> = Vec::new();
-    for sentence in sentences(text) {
-        let is_correcting = is_correcting(&sentence);
-        let body = without_openers(&sentence);
+    let mut found = TurnFacts::default();
+    let all = sentences(text);
+    for (number, sentence) in all.iter().enumerate() {
+        let is_correcting = is_correcting(sentence);
+        let body = without_openers(sentence);
         if body.is_empty() || body.iter().all(|token| token.text.is_empty()) {
             continue;
         }
+        let before = number.checked_sub(1).map(|before| all[before].as_slice());
         if let Some(fact) = standing_request(body, speaker) {
-            out.push(fact);
-            continue;
-        }
-        let body = without_reminder(body);
-        if refuses_sentence(body) {
-            continue;
-        }
-        let quoted = quoted(body);
-        let mut at = 0;
-        for clause in clauses(body) {
-            // A clause is a part of the body; where it begins says which of its words are quoted.
-            let start = body[at..]
-                .iter()
-                .position(|token| std::ptr::eq(token, &raw const clause[0]))
-                .unwrap_or(0)
-                + at;
-            at = start;
-            let is_quoted = &quoted[start..start + clause.len()];
-            let clause_only = without_openers(clause);
-            let is_quoted = &is_quoted[clause.len() - clause_only.len()..];
-            let found = facts_of(clause_only, is_quoted, speaker, names).into_iter();
-            out.extend(found.map(|fact| PatternFact {
+            found.add(fact);
+        } else if let Some(said) = procedure(body) {
+            found.add(said.into());
+        } else if let Some(said) = corrected_use(body, speaker).filter(|_| is_correcting) {
+            found.add(PatternFact {
                 is_correcting,
-                ..fact
-            }));
+                ..said.into()
+            });
+        } else if let Some((premise, concluded)) = conclusion(body) {
+            found.concluded((premise, before), concluded, (speaker, names));
+        } else {
+            let body = without_reminder(body);
+            if refuses_sentence(body) {
+                continue;
+            }
+            found.sentence(body, is_correcting, (speaker, names));
         }
     }
-    out.retain(|fact| !fact.text.is_empty());
-    let mut seen: Vec<String> = Vec::new();
-    out.retain(|fact| {
-        let is_new = !seen.contains(&fact.text);
-        seen.push(fact.text.clone());
-        is_new
-    });
+    found.facts
+}
+
+/// The facts of a turn so far; each text once.
+#[derive(Default)]
+struct TurnFacts {
+    facts: Vec<PatternFact>,
+}
+
+impl TurnFacts {
+    /// The position of a fact, which is added unless it is there.
+    fn add(&mut self, fact: PatternFact) -> Option<usize> {
+        if fact.text.is_empty() {
+            return None;
+        }
+        let known = self.facts.iter().position(|known| known.text == fact.text);
+        if known.is_none() {
+            self.facts.push(fact);
+        }
+        known.or(self.facts.len().checked_sub(1))
+    }
+
+    /// The facts of a sentence, and the reason of those that have one.
+    fn sentence(
+        &mut self,
+        body: &[Token],
+        is_correcting: bool,
+        (speaker, names): (&str, &[String]),
+    ) {
+        let mut found = clause_facts(body, speaker, names);
+        let split = reasoned(body);
+        if let Some(split) = &split
+            && found.is_empty()
+        {
+            // What is not understood as a whole may be without its reason.
+            found = clause_facts(without_openers(split.main), speaker, names);
+            found.retain(|fact| is_reasoned(fact.family));
+        }
+        let has_reason = found.iter().any(|fact| is_reasoned(fact.family));
+        let reason = split.filter(|_| has_reason);
+        let reason = reason.and_then(|split| reason_of(&split, speaker));
+        let because = reason.and_then(|reason| self.add(reason.into()));
+        for fact in found {
+            let is_own = is_reasoned(fact.family);
+            let because = because.filter(|_| is_own).into_iter().collect();
+            self.add(PatternFact {
+                is_correcting,
+                because,
+                ..fact
+            });
+        }
+    }
+
+    /// What is concluded, from the beginning of its sentence or from the sentence before.
+    fn concluded(
+        &mut self,
+        (premise, before): (&[Token], Option<&[Token]>),
+        concluded: &[Token],
+        (speaker, names): (&str, &[String]),
+    ) {
+        let Some(said) = inference(concluded, speaker) else {
+            return;
+        };
+        let premise = match (premise.is_empty(), before) {
+            (true, Some(before)) => without_openers(before),
+            _ => premise,
+        };
+        let mut facts = clause_facts(premise, speaker, names);
+        if facts.is_empty() {
+            facts.extend(observation(premise, speaker).map(PatternFact::from));
+        }
+        let because: Vec<usize> = facts
+            .into_iter()
+            .filter_map(|fact| self.add(fact))
+            .collect();
+        self.add(PatternFact {
+            because,
+            ..said.into()
+        });
+    }
+}
+
+/// The facts of the clauses of a sentence.
+fn clause_facts(body: &[Token], speaker: &str, names: &[String]) -> Vec<PatternFact> {
+    let mut out = Vec::new();
+    if body.is_empty() || refuses_sentence(body) {
+        return out;
+    }
+    let quoted = quoted(body);
+    let mut at = 0;
+    for clause in clauses(body) {
+        // A clause is a part of the body; where it begins says which of its words are quoted.
+        let start = body[at..]
+            .iter()
+            .position(|token| std::ptr::eq(token, &raw const clause[0]))
+            .unwrap_or(0)
+            + at;
+        at = start;
+        let is_quoted = &quoted[start..start + clause.len()];
+        let clause_only = without_openers(clause);
+        let is_quoted = &is_quoted[clause.len() - clause_only.len()..];
+        out.extend(facts_of(clause_only, is_quoted, speaker, names));
+    }
     out
 }
 
@@ -106,14 +219,7 @@ fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
     if source.contains('?') {
         return None;
     }
-    let fact = |text: String, family| {
-        Some(PatternFact {
-            text,
-            family,
-            source: source.clone(),
-            is_correcting: false,
-        })
-    };
+    let fact = |text: String, family| Some(PatternFact::of(text, family, source.clone()));
     let polite = tokens
         .iter()
         .take_while(|token| token.is_any(&["please", "just", "can", "you"]))
@@ -205,14 +311,7 @@ fn facts_of(
     if clause.len() < 2 || refuses_sentence(clause) || refuses_clause(clause) {
         return Vec::new();
     }
-    let one = |text: String, family: Family| {
-        vec![PatternFact {
-            text,
-            family,
-            source: join(clause),
-            is_correcting: false,
-        }]
-    };
+    let one = |text: String, family: Family| vec![PatternFact::of(text, family, join(clause))];
     if let Some(at) = subject(clause, is_quoted) {
         if clause[at].is("i")
             && let Some(facts) = introduction(clause, at, speaker)
@@ -448,12 +547,7 @@ fn introduction(clause: &[Token], at: usize, speaker: &str) -> Option<Vec<Patter
     if !ends {
         return None;
     }
-    let fact = |text: String, family| PatternFact {
-        text,
-        family,
-        source: join(clause),
-        is_correcting: false,
-    };
+    let fact = |text: String, family| PatternFact::of(text, family, join(clause));
     let mut out = vec![fact(format!("{speaker}'s name is {name}"), families::NAME)];
     if behind.is_some_and(|token| token.is("from")) {
         let mut place = vec![Token::new(speaker), Token::new("is")];

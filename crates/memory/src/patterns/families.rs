@@ -46,6 +46,8 @@ pub(crate) const SKILL: Family = family("skill", FactKind::Skill);
 pub(crate) const STATUS: Family = family("status", FactKind::Fact);
 pub(crate) const REQUEST: Family = family("request", FactKind::Preference);
 pub(crate) const STATEMENT: Family = family("statement", FactKind::Fact);
+pub(crate) const REASON: Family = family("reason", FactKind::Fact);
+pub(crate) const INFERENCE: Family = family("inference", FactKind::Inference);
 pub(crate) const RETRACTION: Family = family("retraction", FactKind::Retraction);
 
 /// When a verb triggers.

@@ -10,6 +10,9 @@ pub(crate) mod extract;
 pub(crate) mod families;
 pub(crate) mod guards;
 pub(crate) mod person;
+pub(crate) mod reasons;
+#[cfg(test)]
+mod reasons_test;
 mod turn;
 
 pub(crate) use content::has_content_words;

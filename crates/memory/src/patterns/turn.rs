@@ -33,7 +33,7 @@ pub fn facts_in_turn(
             family: fact.family.name,
             confidence: PATTERN_CONFIDENCE,
             turns: vec![turn],
-            because: Vec::new(),
+            because: fact.because,
             is_correcting: fact.is_correcting,
             validity,
         }

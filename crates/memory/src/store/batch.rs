@@ -86,6 +86,15 @@ pub enum FactOp {
         /// True if the new text joins more to the one before: it is from the turns of both, and needs them all.
         joins: bool,
     },
+    /// A version that the memory had, also of one that ended: it is there again.
+    Restore {
+        /// The memory.
+        id: Uuid,
+        /// The version as it was.
+        fact: NewFact,
+        /// Memories that it may contradict.
+        conflicts: Vec<Uuid>,
+    },
     /// What a memory says was said again: its text is from these turns as well.
     Support {
         /// The memory.

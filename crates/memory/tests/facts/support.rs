@@ -127,6 +127,7 @@ impl NaiveStore {
                     (&fact.sources, &fact.why),
                 );
             }
+            FactOp::Restore { id, .. } => panic!("no test restores {id}"),
             FactOp::Support { id, old, .. } => {
                 let items = self.items.borrow();
                 let one = items.iter().find(|one| one.item.id == *id);
