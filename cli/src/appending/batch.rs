@@ -22,36 +22,40 @@ struct PendingEdge {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct AppendBatch {
+pub(crate) struct AppendBatch {
     events: Vec<v1::NewEvent>,
     bytes: usize,
     /// First and last.
     lines: Option<(u64, u64)>,
     /// Positions in this batch, by number.
     places: HashMap<u64, u32>,
+    /// Positions in the batch that was taken and is not known to be written yet.
+    sent: HashMap<u64, u32>,
     /// Ids of written entries, by number.
     written: HashMap<u64, u64>,
     /// Edges whose ends are written or in this batch.
     ready: VecDeque<PendingEdge>,
     /// Supersedes edges of this batch: the target must exist before.
     corrections: Vec<PendingEdge>,
+    /// Those of the batch that was taken.
+    sent_corrections: Vec<PendingEdge>,
     /// Edges to later entries, by target.
     waiting: HashMap<u64, Vec<PendingEdge>>,
 }
 
-pub(super) struct BatchRequest {
-    pub(super) request: v1::IngestRequest,
+pub(crate) struct BatchRequest {
+    pub(crate) request: v1::IngestRequest,
     /// The lines of its events: first and last.
-    pub(super) lines: Option<(u64, u64)>,
+    pub(crate) lines: Option<(u64, u64)>,
 }
 
 impl AppendBatch {
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.events.len() < EVENTS_MAX && self.bytes < BYTES_MAX && self.ready.len() < LINKS_MAX
     }
 
     /// Adds an entry and its edges to entries that exist.
-    pub(super) fn push(&mut self, entry: TextEntry, is_there: impl Fn(u64) -> bool) {
+    pub(crate) fn push(&mut self, entry: TextEntry, is_there: impl Fn(u64) -> bool) {
         self.bytes += entry.event.encoded_len();
         let (first, _) = self.lines.unwrap_or((entry.line, entry.line));
         self.lines = Some((first, entry.line));
@@ -63,7 +67,7 @@ impl AppendBatch {
     }
 
     /// Adds the edges of an entry that the brain has already.
-    pub(super) fn push_known(
+    pub(crate) fn push_known(
         &mut self,
         (number, id): (u64, u64),
         ties: Vec<EntryEdge>,
@@ -99,7 +103,11 @@ impl AppendBatch {
         }
     }
 
-    pub(super) fn next(&mut self) -> Option<BatchRequest> {
+    /// The batch so far, if there is something in it. The one before must be `done`.
+    pub(crate) fn next(&mut self) -> Option<BatchRequest> {
+        if self.events.is_empty() {
+            self.ready.extend(self.corrections.drain(..));
+        }
         let mut links = Vec::new();
         while links.len() < LINKS_MAX
             && let Some(PendingEdge { source, tie }) = self.ready.pop_front()
@@ -112,6 +120,10 @@ impl AppendBatch {
             });
         }
         let events = std::mem::take(&mut self.events);
+        let lines = self.lines.take();
+        self.bytes = 0;
+        self.sent = std::mem::take(&mut self.places);
+        self.sent_corrections = std::mem::take(&mut self.corrections);
         if events.is_empty() && links.is_empty() {
             return None;
         }
@@ -121,19 +133,26 @@ impl AppendBatch {
                 links,
                 ..Default::default()
             },
-            lines: self.lines,
+            lines,
         })
     }
 
-    /// Records the ids of the batch's events.
-    pub(super) fn done(&mut self, ids: &[u64]) {
-        for (number, place) in self.places.drain() {
+    /// Edges whose other end never came.
+    pub(crate) fn unresolved(&self) -> u64 {
+        self.waiting.values().map(|edges| edges.len() as u64).sum()
+    }
+
+    /// Records the ids of the events of the batch that was taken. Others may have been added since.
+    pub(crate) fn done(&mut self, ids: &[u64]) {
+        for (number, place) in std::mem::take(&mut self.sent) {
             if let Some(id) = ids.get(place as usize) {
                 self.written.insert(number, *id);
             }
+            for link in self.waiting.remove(&number).unwrap_or_default() {
+                self.ready(link);
+            }
         }
-        self.ready.extend(self.corrections.drain(..));
-        (self.bytes, self.lines) = (0, None);
+        self.ready.extend(self.sent_corrections.drain(..));
     }
 
     fn end(&self, number: u64) -> Option<v1::LinkEnd> {

@@ -13,4 +13,5 @@ mod existing;
 mod run;
 
 pub(crate) use append::{TextImport, TextImportOutput, exists};
+pub(crate) use batch::{AppendBatch, BatchRequest};
 pub(crate) use run::RunId;

@@ -69,7 +69,7 @@ impl RunId {
         self.0
     }
 
-    pub(super) fn options(self, agent: &str, step: &str) -> v1::WriteOptions {
+    pub(crate) fn options(self, agent: &str, step: &str) -> v1::WriteOptions {
         v1::WriteOptions {
             agent: agent.into(),
             request_id: self.request(step).to_string(),

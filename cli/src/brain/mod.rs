@@ -1,6 +1,7 @@
 //! The brain of a command: at the daemon or in a file; read, written, created.
 
 pub(crate) mod convert;
+pub(crate) mod every_event;
 pub(crate) mod new_file;
 pub(crate) mod opened;
 pub(crate) mod source;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use amem_sources::{
+use amem_sources::export::{
     CsvWriter, ExportLoss, ExportedEvent, SqliteWriter, chains, note_file, write_server_memory,
 };
 
@@ -126,11 +126,11 @@ pub(super) fn notes(
 fn open_to_umask(folder: &Path) {
     use std::os::unix::fs::PermissionsExt;
     let inner = fs::read_dir(folder).into_iter().flatten().flatten().next();
-    if let Some(mode) = inner.and_then(|inner| inner.metadata().ok()) {
-        let _as_it_is = fs::set_permissions(
-            folder,
-            fs::Permissions::from_mode(mode.permissions().mode()),
-        );
+    if let Some(meta) = inner.and_then(|inner| inner.metadata().ok()) {
+        let mode = meta.permissions().mode() & 0o777;
+        // Who may read a file may enter its folder.
+        let mode = mode | (mode & 0o444) >> 2;
+        let _as_it_is = fs::set_permissions(folder, fs::Permissions::from_mode(mode));
     }
 }
 

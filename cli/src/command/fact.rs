@@ -8,11 +8,13 @@ use clap::{Args, Subcommand};
 use crate::command::fact_args::{FactBrainArgs, FactScopeArgs, options};
 use crate::command::fact_export::ExportFactArgs;
 use crate::command::fact_feedback::FeedbackArgs;
+use crate::command::fact_forget::ForgetPersonArgs;
 use crate::command::fact_input;
 use crate::command::fact_output::{
     AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
-    ResetOutput, ReviewOutput, ScopesOutput, SearchOutput,
+    ResetOutput, ScopesOutput, SearchOutput,
 };
+use crate::command::fact_review::ReviewArgs;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -49,8 +51,10 @@ enum FactCommand {
     Users(UsersArgs),
     /// Lists work that is left: facts that are not formed yet.
     Pending(PendingFactArgs),
-    /// Lists memories that may contradict others.
+    /// Lists memories that wait for a review, and decides about them.
     Review(ReviewArgs),
+    /// Erases a person from every brain.
+    Forget(ForgetPersonArgs),
     /// Erases a turn, and the memories that only it supported.
     EraseSource(EraseSourceArgs),
     /// Says what you think of a memory.
@@ -213,16 +217,6 @@ struct UsersArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  amemctl fact review --user ada
-
-`amemctl fact delete ID` ends the one that does not hold.")]
-struct ReviewArgs {
-    #[command(flatten)]
-    scope: FactScopeArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
   amemctl fact pending
   amemctl fact pending --user ada --retry")]
 struct PendingFactArgs {
@@ -276,6 +270,7 @@ impl FactArgs {
             FactCommand::Delete(delete) => delete.run(cx),
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
+            FactCommand::Forget(person) => person.run(cx),
             FactCommand::Users(users) => users.run(cx),
             FactCommand::Pending(pending) => pending.run(cx),
             FactCommand::Review(review) => review.run(cx),
@@ -516,25 +511,6 @@ impl PendingFactArgs {
             })?;
             PendingOutput::of(&pending, None)?
         };
-        cx.answer(None, &output, |page| output.write(page))?;
-        Ok(Exit::Ok)
-    }
-}
-
-impl ReviewArgs {
-    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let remote = cx.daemon()?;
-        let conflicts = all_pages(|page_token| {
-            let request = v1::ListFactConflictsRequest {
-                brain: self.scope.brain(),
-                scope: self.scope.scope(),
-                page_token,
-                ..Default::default()
-            };
-            let answer = remote.call(remote.client.facts().list_fact_conflicts(request))?;
-            Ok((answer.conflicts, answer.next_page_token))
-        })?;
-        let output = ReviewOutput::of(&conflicts)?;
         cx.answer(None, &output, |page| output.write(page))?;
         Ok(Exit::Ok)
     }

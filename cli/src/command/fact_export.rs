@@ -1,11 +1,14 @@
 //! `amemctl fact export`: all memories of a scope as JSON lines.
 
+use std::path::PathBuf;
+
 use amem_client::v1;
 use amem_format::view::AsOf;
 use clap::Args;
 use serde::Serialize;
 
 use crate::command::fact_args::FactScopeArgs;
+use crate::command::fact_history;
 use crate::command::fact_output::{FactOutput, RecordJson};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -16,10 +19,14 @@ use crate::when::{self, parse_moment};
 #[command(after_help = "Examples:
   amemctl fact export --user ada > ada.jsonl
   amemctl fact export --user ada --history
+  amemctl fact export --sqlite history.sqlite
   amemctl fact export --user ada --filter-json '{\"tag\": \"work\"}' | jq -r .memory
 
 Each line is one memory, as `amemctl fact get --json` has it in `data`, with `history` if asked for; with --json the
-lines are the same. All are of one moment. Memories that ended are left out.")]
+lines are the same. All are of one moment. Memories that ended are left out, except with --ended.
+
+--sqlite writes the table memory_history into a new database: a row for each version and end, of a scope or of all.
+`amemctl import FILE` reads it, and changes nothing in the brain that it is from.")]
 pub(super) struct ExportFactArgs {
     #[command(flatten)]
     scope: FactScopeArgs,
@@ -29,6 +36,12 @@ pub(super) struct ExportFactArgs {
     /// With the versions of each memory, the sentences that they are from, and feedback.
     #[arg(long)]
     history: bool,
+    /// With memories that ended.
+    #[arg(long)]
+    ended: bool,
+    /// Write the history into a new SQLite database.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["history", "ended"])]
+    sqlite: Option<PathBuf>,
     /// What was known at this moment: an LSN or a time.
     #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
     as_of: Option<AsOf>,
@@ -50,7 +63,11 @@ impl ExportFactArgs {
             filter_json: self.filter_json.clone().unwrap_or_default(),
             history: self.history,
             as_of: when::as_of(self.as_of),
+            ended: self.ended,
         };
+        if let Some(path) = &self.sqlite {
+            return fact_history::export(cx, request, path);
+        }
         let remote = cx.daemon()?;
         let mut parts = remote.call(remote.client.facts().export_facts(request))?;
         // A memory whose records go on in the next part.

@@ -519,6 +519,9 @@ pub(super) struct RecordJson {
     new_memory: Option<String>,
     time: Time,
     why: String,
+    /// Why the caller changed it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reason: String,
     sources: Vec<SourceJson>,
     source_count: u32,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -547,6 +550,7 @@ impl RecordJson {
             new_memory: record.new_memory.clone(),
             time: Time::of(record.time)?,
             why: record.why.clone(),
+            reason: record.reason.clone(),
             sources: sources.collect::<Result<_, Failure>>()?,
             source_count: record.source_count,
             replaced_by: record.replaced_by_id.clone(),
@@ -580,7 +584,14 @@ impl HistoryOutput {
             };
             let (text, why) = (printable(&text), printable(&record.why));
             let time = when::short(record.time.0);
-            page.line(format!("{time}  {:<6} {text}  [{why}]", record.event));
+            let reason = match record.reason.as_str() {
+                "" => String::new(),
+                reason => format!(": {}", printable(reason)),
+            };
+            page.line(format!(
+                "{time}  {:<6} {text}  [{why}{reason}]",
+                record.event
+            ));
             for source in &record.sources {
                 let said = source.time.map(|time| when::short(time.0));
                 let said = said.unwrap_or_default();
@@ -743,14 +754,18 @@ impl ReviewOutput {
     pub(super) fn write(&self, page: &mut TextPage) {
         for conflict in &self.conflicts {
             let (memory, id) = (printable(&conflict.fact.memory), &conflict.fact.id);
-            page.line(format!("{memory}  {id}"));
+            let held = match conflict.fact.quarantined {
+                true => "  in quarantine: it gives orders to a model",
+                false => "",
+            };
+            page.line(format!("{memory}  {id}{held}"));
             for other in &conflict.others {
                 let (memory, id) = (printable(&other.memory), &other.id);
                 page.line(format!("    may contradict: {memory}  {id}"));
             }
         }
         if self.conflicts.is_empty() {
-            page.aside("nothing is in conflict");
+            page.aside("nothing waits for a review");
         }
     }
 }

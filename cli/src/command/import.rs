@@ -22,21 +22,23 @@ use crate::entries::{self, ImportInput, ImportText};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::layout_name;
+use crate::jsonl::EventLine;
 use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl import turns.jsonl work             a conversation, into the brain work of amemd
-  amemctl import 2026-03-02.md work           notes: each paragraph and item becomes a fact
+  amemctl import 2026-03-02.md work           a note: its title, properties and lines
   amemctl import copy.amem again              a new brain of amemd from a file
   amemctl import --format reference old.amem new.amem
   amemctl export a.amem | amemctl import --format events - work
   amemctl import --from claude-code --dry-run what Claude Code has of its sessions: shown, nothing written
   amemctl import chatgpt-export.zip           memories from the export of a chat
   amemctl import ~/notes --into notes         a vault: each note, each line, its tags and links
+  amemctl import ~/notes --into notes --follow  again whenever a note changes
 
-A name is a brain of amemd, created if missing; a path (ends in .amem, or has a slash) is a new file. Turns, notes and
-events are added to a brain; the same text is not imported twice, except with --again. JSON lines of events become
+A name is a brain of amemd, created if missing; a path (ends in .amem, or has a slash) is a new file. Turns and events
+are added to a brain, and notes with --format markdown; the same text is not imported twice, except with --again. JSON lines of events become
 a new brain with everything they say (--format jsonl), or are added to an existing brain as new events that happened
 when the old ones were recorded (--format events). The built-in embedder embeds texts if the file has no vectors.
 The output lists what was merged, left out, renumbered or changed.")]
@@ -84,23 +86,6 @@ enum InputKind {
     File(Layout),
 }
 
-/// True for a folder, and for files that begin as ZIPs and SQLite databases do, unless they have the name of a brain.
-fn is_collection(path: &Path) -> bool {
-    if path.is_dir() {
-        return true;
-    }
-    if path.extension().is_some_and(|end| end == "amem") {
-        return false;
-    }
-    let mut head = [0; 16];
-    let read = std::fs::File::open(path).and_then(|mut file| {
-        use std::io::Read;
-        file.read(&mut head)
-    });
-    let head = &head[..read.unwrap_or_default()];
-    head.starts_with(b"PK\x03\x04") || head == b"SQLite format 3\0"
-}
-
 impl ImportArgs {
     fn file(&self) -> Result<&Path, Failure> {
         self.file.as_deref().ok_or_else(|| {
@@ -113,19 +98,18 @@ impl ImportArgs {
 
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         let file = self.file.as_deref();
-        // A folder, an archive and a database are nothing else.
+        let by_flag = self.appending.brain_name.clone().map(BrainTarget::Name);
+        let target = self.brain.clone().or(by_flag);
+        let is_asked = self.sources.is_asked();
         let table = match file {
-            Some(file) if !self.sources.is_asked() && !is_dash(file) => {
-                entries::lines_of_table(file)?
-            }
+            Some(file) if !is_asked && !is_dash(file) => entries::lines_of_table(file)?,
             _ => None,
         };
-        let is_other = table.is_none() && file.is_some_and(is_collection);
-        if self.sources.is_asked() || is_other {
-            return self.sources.import(cx, file, self.brain.as_ref());
+        if is_asked || table.is_none() && self.is_source()? {
+            self.check_free_of_texts()?;
+            return self.sources.import(cx, file, target.as_ref());
         }
-        let by_flag = self.appending.brain_name.clone().map(BrainTarget::Name);
-        let Some(target) = self.brain.clone().or(by_flag) else {
+        let Some(target) = target else {
             return Err(Failure::argument(
                 "the target is missing",
                 "name a brain or a new file",
@@ -170,6 +154,52 @@ impl ImportArgs {
                 self.send(cx, self.file()?, layout_name(layout), &name)
             }
         }
+    }
+
+    /// True for what other programs keep: a folder, an archive, a database, a note, and files that are none of ours.
+    fn is_source(&self) -> Result<bool, Failure> {
+        let Some(path) = &self.file else {
+            return Ok(true);
+        };
+        let is_new = matches!(self.brain, Some(BrainTarget::Path(_)));
+        if self.format != ImportFormat::Auto || is_dash(path) || !path.exists() {
+            return Ok(false);
+        }
+        if path.is_dir() {
+            return Ok(true);
+        }
+        if path.extension().is_some_and(|end| end == "amem") || !path.is_file() {
+            return Ok(false);
+        }
+        let input = ImportInput::open(path)?;
+        let front = input.front()?;
+        if front.starts_with(b"PK\x03\x04") || front.starts_with(b"SQLite format 3\0") {
+            return Ok(true);
+        }
+        let is_ours = match entries::TextFormat::detect(&input)? {
+            // Notes have more to say than a list of lines; a session of its own is for lines.
+            Some(entries::TextFormat::Markdown) => return Ok(!is_new && !self.appending.is_given()),
+            Some(entries::TextFormat::Conversation) => true,
+            Some(entries::TextFormat::Events) => {
+                let mut lines = front.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+                let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+                EventLine::parse(first).is_ok()
+            }
+            None => front.is_empty() || detect(&front).is_ok(),
+        };
+        // A damaged file is reported as what it should have been.
+        Ok(!is_ours && amem_sources::detect(path).is_ok_and(|found| !found.sources.is_empty()))
+    }
+
+    /// Refuses options that apply only to texts of our own forms.
+    fn check_free_of_texts(&self) -> Result<(), Failure> {
+        if self.appending.is_given() || self.no_embed || self.format != ImportFormat::Auto {
+            return Err(Failure::argument(
+                "--format, --no-embed, --session, --again and --run-id do not apply to what other programs keep",
+                "omit them: what is imported again is brought up to date",
+            ));
+        }
+        Ok(())
     }
 
     /// A missing file whose name stands where the brain belongs: other commands begin with the brain.

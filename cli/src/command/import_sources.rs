@@ -1,8 +1,9 @@
 //! `amemctl import` of what people have elsewhere: files, folders, ZIPs, and the homes of clients.
 
-use std::collections::{BTreeMap, HashSet};
-use std::env;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
+use std::{env, fs, thread};
 
 use amem_client::v1;
 use amem_project::{USER_VARIABLE, user_of};
@@ -12,6 +13,7 @@ use amem_sources::{
 };
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::appending::exists;
 use crate::brain::target::BrainTarget;
@@ -23,6 +25,10 @@ use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when;
 
+/// How often `--follow` looks for changes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Folders below each other that `--follow` looks into.
+const DEPTH_MAX: usize = 64;
 /// The brain that memories and turns are imported into, unless one is named.
 const DEFAULT_BRAIN: &str = "memories";
 
@@ -42,6 +48,9 @@ pub(crate) struct ImportSourcesArgs {
     /// Show what would be imported, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// Import again whenever a file changes, until Ctrl-C
+    #[arg(long, conflicts_with = "dry_run")]
+    follow: bool,
     /// What happens to keys, tokens and private keys
     #[arg(long, value_enum, value_name = "POLICY")]
     secrets: Option<SecretRule>,
@@ -105,6 +114,28 @@ struct ImportPlace {
     found: Vec<DetectedSource>,
 }
 
+impl ImportPlace {
+    /// Refuses a place that has nothing of the kind that is named.
+    fn check_kind(&self) -> Result<(), Failure> {
+        let Some(only) = self.only else {
+            return Ok(());
+        };
+        if self.found.iter().any(|found| only.covers(found.kind)) {
+            return Ok(());
+        }
+        let found: Vec<&str> = self.found.iter().map(|found| found.kind.name()).collect();
+        Err(Failure::refused(
+            "other_kind",
+            format!(
+                "{} has nothing of {only}: it looks like {}",
+                self.path.display(),
+                found.join(" and ")
+            ),
+            "omit --from, or name another kind",
+        ))
+    }
+}
+
 impl ImportSourcesArgs {
     /// True if an option asks for this way of importing.
     pub(crate) fn is_asked(&self) -> bool {
@@ -112,6 +143,7 @@ impl ImportSourcesArgs {
             || self.into.is_some()
             || self.form.is_some()
             || self.dry_run
+            || self.follow
             || self.secrets.is_some()
             || self.user.is_some()
             || self.project.is_some()
@@ -138,51 +170,103 @@ impl ImportSourcesArgs {
             (None, Some(name)) => name.clone(),
             (None, None) => DEFAULT_BRAIN.to_owned(),
         };
+        match self.follow {
+            true => self.import_on_change(cx, path, &name),
+            false => {
+                let output = self.import_once(cx, path, &name)?;
+                cx.answer(None, &output, |page| write(&output, page))?;
+                Ok(Exit::Ok)
+            }
+        }
+    }
+
+    /// Imports whenever a file changed. Ctrl-C ends the process; what is written by then is whole.
+    fn import_on_change(
+        &self,
+        cx: &mut CommandContext,
+        path: Option<&Path>,
+        brain: &str,
+    ) -> Result<Exit, Failure> {
+        let (mut before, mut is_first) = (None, true);
+        loop {
+            let paths: Vec<PathBuf> = match path {
+                Some(path) => vec![path.to_owned()],
+                None => self
+                    .usual_places()?
+                    .into_iter()
+                    .map(|place| place.path)
+                    .collect(),
+            };
+            let now = signature(&paths);
+            if before != Some(now) {
+                before = Some(now);
+                match self.import_once(cx, path, brain) {
+                    Ok(output) => {
+                        if is_first || output.counts.has_news() {
+                            cx.answer(None, &output, |page| write(&output, page))?;
+                            cx.finish()?;
+                        }
+                        is_first = false;
+                    }
+                    // A file that is being written is whole a moment later.
+                    Err(failure) if !is_first && matches!(failure.code, "source" | "not_found") => {
+                        cx.note(&format!("note: {}", printable(&failure.message)));
+                    }
+                    Err(failure) => return Err(failure),
+                }
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    fn import_once(
+        &self,
+        cx: &mut CommandContext,
+        path: Option<&Path>,
+        brain: &str,
+    ) -> Result<SourcesOutput, Failure> {
         let places = self.places(path)?;
         let mut output = SourcesOutput {
-            brain: name.clone(),
+            brain: brain.to_owned(),
             dry_run: self.dry_run,
             ..SourcesOutput::default()
         };
         for place in &places {
-            output
-                .found
-                .extend(place.found.iter().map(|found| FoundJson {
-                    kind: found.kind.name(),
-                    path: place.path.display().to_string(),
-                    files: found.files,
-                    bytes: found.bytes,
-                    reason: found.reason.clone(),
-                }));
+            let found = place.found.iter().map(|found| FoundJson {
+                kind: found.kind.name(),
+                path: place.path.display().to_string(),
+                files: found.files,
+                bytes: found.bytes,
+                reason: found.reason.clone(),
+            });
+            output.found.extend(found);
         }
-        let is_there = self.make_brain(cx, &name)?;
         for place in &places {
-            let kinds: Vec<SourceKind> = place
-                .found
-                .iter()
-                .map(|found| found.kind)
+            place.check_kind()?;
+        }
+        let is_there = self.make_brain(cx, brain)?;
+        for place in &places {
+            let kinds = place.found.iter().map(|found| found.kind);
+            let kinds: Vec<SourceKind> = kinds
                 .filter(|kind| place.only.is_none_or(|only| only.covers(*kind)))
                 .collect();
             // Each kind has a form of its own, unless one is given for all.
             for form in [ItemForm::Turns, ItemForm::Facts] {
-                let of_form = kinds
-                    .iter()
-                    .copied()
-                    .filter(|kind| self.form_of(*kind) == form);
-                let of_form: Vec<_> = of_form.collect();
+                let of_form = kinds.iter().copied();
+                let of_form: Vec<_> = of_form.filter(|kind| self.form_of(*kind) == form).collect();
                 match form {
-                    ItemForm::Turns if !of_form.is_empty() => {
-                        self.import_events(cx, place, &of_form, (&name, is_there), &mut output)?;
+                    _ if of_form.is_empty() => {}
+                    ItemForm::Turns => {
+                        self.import_events(cx, place, &of_form, (brain, is_there), &mut output)?;
                     }
-                    ItemForm::Facts if !of_form.is_empty() => {
-                        self.import_facts(cx, place, &of_form, (&name, is_there), &mut output)?;
+                    ItemForm::Facts => {
+                        self.import_facts(cx, place, &of_form, (brain, is_there), &mut output)?;
                     }
-                    _ => {}
                 }
             }
         }
-        cx.answer(None, &output, |page| write(&output, page))?;
-        Ok(Exit::Ok)
+        output.check_read()?;
+        Ok(output)
     }
 
     fn form_of(&self, kind: SourceKind) -> ItemForm {
@@ -223,7 +307,7 @@ impl ImportSourcesArgs {
                 "name a file or a folder, or a kind with --from, such as --from claude-code",
             ));
         };
-        let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let home = home().unwrap_or_default();
         let variable = |name: &str| env::var(name).ok();
         let meant = homes(&home, &variable).into_iter();
         let meant = meant.filter(|place: &ClientHome| kind.covers(place.kind));
@@ -271,7 +355,7 @@ impl ImportSourcesArgs {
     fn options(&self) -> ReadOptions {
         ReadOptions {
             zone: when::time_zone(),
-            home: env::var_os("HOME").map(PathBuf::from),
+            home: home(),
             secrets: match self.secrets {
                 None | Some(SecretRule::Mask) => SecretPolicy::Mask,
                 Some(SecretRule::Refuse) => SecretPolicy::Skip,
@@ -291,9 +375,9 @@ impl ImportSourcesArgs {
     ) -> Result<(), Failure> {
         let target = BrainTarget::Name(brain.to_owned());
         let opened = is_there.then(|| Writable::open(cx, &target)).transpose()?;
-        let names: HashSet<&'static str> = kinds.iter().map(|kind| kind.id_name()).collect();
-        let named = (brain.to_owned(), opened.as_ref());
-        let mut sink = ImportSink::new(EventImport::new(cx, named, &names, self.dry_run)?);
+        let names: BTreeSet<&'static str> = kinds.iter().map(|kind| kind.id_name()).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let mut sink = ImportSink::new(EventImport::new(cx, opened, &names, self.dry_run)?);
         for kind in once_each(kinds) {
             let done = read(&place.path, Some(kind), &self.options(), &mut sink);
             if let Some(failure) = sink.failure() {
@@ -301,16 +385,12 @@ impl ImportSourcesArgs {
             }
             output.read_of(&done.map_err(|e| unread(&e))?);
         }
-        // What is below an imported folder of notes and was not read is gone; a file or a ZIP says nothing of others.
-        let below = match place.path.is_dir() && kinds.iter().all(|kind| kind.is_notes()) {
-            true => folder_id(&place.path, &self.options()),
-            false => None,
-        };
-        let is_whole = |document: &str| {
-            let below = below.as_deref();
-            below.is_some_and(|folder| document.starts_with(folder))
-        };
-        sink.import.finish(&is_whole)?;
+        // What is below a folder of notes and is no longer there is gone; a file or a ZIP says nothing of others.
+        let is_notes = kinds.iter().all(|kind| kind.is_whole_state());
+        let below = is_notes.then(|| place.path.canonicalize().ok()).flatten();
+        let below: Vec<PathBuf> = below.into_iter().collect();
+        let ImportSink { import, notes, .. } = &mut sink;
+        import.finish(&below, self.options().home.as_deref(), notes)?;
         output.took(&sink.import.counts, &sink.notes);
         Ok(())
     }
@@ -327,6 +407,7 @@ impl ImportSourcesArgs {
         let own = || user_of(rustix::process::geteuid().as_raw());
         let scope = ImportScope {
             user: self.user.clone().or(named).unwrap_or_else(own),
+            is_named: self.user.is_some(),
             project: self.project.clone(),
         };
         let import = FactImport::new(cx, brain.to_owned(), scope, self.dry_run, is_there);
@@ -338,9 +419,43 @@ impl ImportSourcesArgs {
             }
             output.read_of(&done.map_err(|e| unread(&e))?);
         }
-        sink.import.write()?;
+        let ImportSink { import, notes, .. } = &mut sink;
+        import.finish(notes)?;
         output.took(&sink.import.counts, &sink.notes);
         Ok(())
+    }
+}
+
+/// The user's home folder: ids begin with `~` for it.
+fn home() -> Option<PathBuf> {
+    let home = PathBuf::from(env::var_os("HOME").filter(|home| !home.is_empty())?);
+    Some(home.canonicalize().unwrap_or(home))
+}
+
+/// Of the paths, sizes and times of all files.
+fn signature(paths: &[PathBuf]) -> u128 {
+    let mut hash = Xxh3::new();
+    for path in paths {
+        look(path, 0, &mut hash);
+    }
+    hash.digest128()
+}
+
+fn look(path: &Path, depth: usize, hash: &mut Xxh3) {
+    let Ok(meta) = fs::symlink_metadata(path) else {
+        return;
+    };
+    if meta.is_dir() && depth < DEPTH_MAX {
+        let list = fs::read_dir(path).into_iter().flatten().flatten();
+        let names: BTreeSet<PathBuf> = list.map(|entry| entry.path()).collect();
+        for path in &names {
+            look(path, depth + 1, hash);
+        }
+    } else if meta.is_file() {
+        let changed = meta.modified().ok();
+        let changed = changed.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        hash.update(path.as_os_str().as_encoded_bytes());
+        hash.update(format!("\n{}\n{changed:?}\n", meta.len()).as_bytes());
     }
 }
 
@@ -354,24 +469,6 @@ fn once_each(kinds: &[SourceKind]) -> Vec<SourceKind> {
         }
     }
     out
-}
-
-/// The beginning of the ids of documents below a folder.
-fn folder_id(folder: &Path, options: &ReadOptions) -> Option<String> {
-    let folder = folder.canonicalize().ok()?;
-    let home = options
-        .home
-        .as_ref()
-        .and_then(|home| home.canonicalize().ok());
-    let shown = match home.and_then(|home| Some(folder.strip_prefix(home).ok()?.to_owned())) {
-        Some(below) => Path::new("~").join(below),
-        None => folder,
-    };
-    Some(format!(
-        "{}:{}/",
-        SourceKind::Markdown.id_name(),
-        shown.display()
-    ))
 }
 
 fn unread(error: &SourceError) -> Failure {
@@ -393,11 +490,29 @@ impl SourcesOutput {
         self.injected += counts.injected;
     }
 
+    /// Refuses a path of which nothing could be read.
+    fn check_read(&self) -> Result<(), Failure> {
+        let Some(first) = self.notes.skipped.first().filter(|_| self.read.is_empty()) else {
+            return Ok(());
+        };
+        Err(Failure::refused(
+            "nothing_read",
+            format!(
+                "nothing could be read: {}: {}: {}",
+                first.place, first.reason, first.detail
+            ),
+            "repair it, or name its kind with --from",
+        ))
+    }
+
     fn took(&mut self, counts: &ImportCounts, notes: &ReadNotes) {
         let own = &mut self.counts;
         own.added += counts.added;
         own.changed += counts.changed;
+        own.moved += counts.moved;
         own.gone += counts.gone;
+        own.cut += counts.cut;
+        own.ended += counts.ended;
         own.known += counts.known;
         own.edges += counts.edges;
         own.unresolved += counts.unresolved;
@@ -434,6 +549,11 @@ fn write(output: &SourcesOutput, page: &mut TextPage) {
     for (name, n, what) in [
         ("new", counts.added, ""),
         ("changed", counts.changed, ""),
+        (
+            "moved",
+            counts.moved,
+            ": the same text elsewhere, or with other properties",
+        ),
         ("gone", counts.gone, ""),
         ("known", counts.known, ", nothing was written of them"),
         ("edges", counts.edges, ""),
@@ -441,6 +561,16 @@ fn write(output: &SourcesOutput, page: &mut TextPage) {
             "unresolved",
             counts.unresolved,
             " connections to what is not there",
+        ),
+        (
+            "cut",
+            counts.cut,
+            " whose properties do not fit into an event",
+        ),
+        (
+            "ended",
+            counts.ended,
+            " memories that hold no longer, left out",
         ),
         (
             "pending",
@@ -471,6 +601,9 @@ fn write(output: &SourcesOutput, page: &mut TextPage) {
             skipped.reason,
             printable(&skipped.detail)
         ));
+    }
+    if !output.dry_run && !counts.has_news() {
+        page.aside("nothing is new".to_owned());
     }
     if output.dry_run {
         page.aside("nothing was written".to_owned());

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use amem_client::{Client, ConnectError, Refusal, Tls};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::connection::silence::{self, SILENCE_MAX, aloud};
@@ -167,6 +168,21 @@ impl Remote {
         answer: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, RemoteError> {
         Ok(self.runtime.block_on(aloud(WAITING, answer))?)
+    }
+
+    /// Begins a call, so that other work is done while it runs; [`Self::finish`] waits for it.
+    pub(crate) fn start<T: Send + 'static>(
+        &self,
+        answer: impl Future<Output = Result<T, Refusal>> + Send + 'static,
+    ) -> JoinHandle<Result<T, Refusal>> {
+        self.runtime.spawn(answer)
+    }
+
+    pub(crate) fn finish<T>(&self, call: JoinHandle<Result<T, Refusal>>) -> Result<T, RemoteError> {
+        match self.runtime.block_on(aloud(WAITING, call)) {
+            Ok(answer) => Ok(answer?),
+            Err(error) => Err(RemoteError::Runtime(std::io::Error::other(error))),
+        }
     }
 
     /// As `wait`, for what comes only when a client writes.

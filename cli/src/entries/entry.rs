@@ -52,6 +52,22 @@ pub(crate) struct TextEntry {
 }
 
 impl TextEntry {
+    /// An event whose session is open, under a number for edges.
+    pub(crate) fn item(number: u64, event: v1::NewEvent, ties: Vec<EntryEdge>) -> Self {
+        Self {
+            line: 0,
+            number: Some(number),
+            session: EntrySession::Absent,
+            origin: None,
+            event,
+            ties,
+            is_pinned: false,
+            is_forgotten: false,
+            is_erased: false,
+            lost: Vec::new(),
+        }
+    }
+
     /// A fact of a session, without edges.
     pub(crate) fn fact(line: u64, session: String, event: v1::NewEvent) -> Self {
         Self {

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-use amem_sources::{SourceError, is_csv_export, is_sqlite_export, read_csv, read_sqlite};
+use amem_sources::SourceError;
+use amem_sources::export::{is_csv_export, is_sqlite_export, read_csv, read_sqlite};
 use serde_json::{Map, Value};
 
 use super::input::ImportInput;

@@ -1,54 +1,70 @@
 //! Items as events: new ones are added, those of items that changed are replaced, those of items that are gone are
 //! hidden.
+//!
+//! Edges are written with the later of their ends, so that an import that was interrupted completes them.
 
 use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use amem_client::v1;
-use amem_sources::SourceItem;
+use amem_client::{Change, v1};
+use amem_format::EdgeType;
+use amem_sources::{ItemChange, SourceId, SourceItem};
+use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
 
 use super::import_sink::ItemImport;
-use super::item_event::{edge_of, event_of};
-use super::known_items::{KnownItem, KnownItems, known_items};
-use super::outcome::ImportCounts;
+use super::known_sources::{KnownItem, KnownSources};
+use super::outcome::{ImportCounts, ReadNotes};
+use super::source_event::{GONE, RESERVED, SourceEvent, edges_of, event_of, said, session_key};
+use crate::appending::{AppendBatch, BatchRequest, RunId};
 use crate::brain::writable::Writable;
+use crate::entries::{EntryEdge, TextEntry};
 use crate::failure::Failure;
 use crate::output::context::CommandContext;
+use crate::output::progress::{Progress, Unit};
+use crate::types::edge_type_number;
 
-/// Events of a commit.
-const BATCH_EVENTS: usize = 4_000;
-/// Bytes of the texts of a commit.
-const BATCH_BYTES: usize = 4 << 20;
-/// Edges of a commit.
-const BATCH_EDGES: usize = 4_000;
+/// Events that are asked for together.
+const GONE_AT_ONCE: usize = 100;
+/// Why a correction was made, in its attribute `amem.reason`.
+const EDITED: &str = "edited in its source";
+const MOVED: &str = "moved in its source";
 
-/// An item that waits for its commit.
-struct WaitingItem {
-    id: String,
-    hash: u128,
-    event: v1::NewEvent,
+/// An edge of an item that the brain had.
+struct KeptEdge {
+    from: u128,
+    event: u64,
+    edge_type: EdgeType,
+    to: u128,
 }
 
-/// A connection that waits until both ends are events.
-struct WaitingEdge {
-    from: String,
-    to: String,
-    name: String,
-}
+/// A batch whose answer comes while the next items are read.
+type SentBatch = JoinHandle<amem_client::Result<v1::IngestResponse>>;
 
 /// An import under way.
 pub(crate) struct EventImport<'a> {
     cx: &'a mut CommandContext,
-    /// The brain.
-    name: String,
-    known: KnownItems,
-    waiting: Vec<WaitingItem>,
-    waiting_bytes: usize,
-    edges: Vec<WaitingEdge>,
-    sessions: HashMap<String, u32>,
-    /// Documents that were read.
-    documents: HashSet<String>,
-    /// True if nothing is written.
+    /// None in a dry run into a brain that is not there.
+    brain: Option<Writable>,
     is_dry: bool,
+    run: RunId,
+    /// Requests so far.
+    steps: u64,
+    known: KnownSources,
+    /// Positions of items among the ends of edges, by the fingerprint of their ids.
+    numbers: HashMap<u128, u64>,
+    /// Items whose event is another one since this import began.
+    replaced: HashSet<u128>,
+    /// Edges of items that the brain had: written if the other end is another event.
+    kept: Vec<KeptEdge>,
+    /// Documents with an item in this reading.
+    read: HashSet<String>,
+    batch: AppendBatch,
+    sending: Option<SentBatch>,
+    sessions: HashMap<String, u32>,
+    /// The last turn of each conversation so far.
+    last_turns: HashMap<String, u128>,
+    progress: Progress,
     pub(crate) counts: ImportCounts,
 }
 
@@ -56,200 +72,359 @@ impl<'a> EventImport<'a> {
     /// Into a brain, which a dry run may lack; `kinds` are the names in ids of what will be read.
     pub(crate) fn new(
         cx: &'a mut CommandContext,
-        (name, brain): (String, Option<&Writable>),
-        kinds: &HashSet<&'static str>,
+        brain: Option<Writable>,
+        kinds: &[&str],
         is_dry: bool,
     ) -> Result<Self, Failure> {
-        let mut known = KnownItems::new();
-        if let Some(brain) = brain {
-            for kind in kinds {
-                known.extend(known_items(cx, &brain.opened, kind)?);
-            }
-        }
+        let known = match &brain {
+            Some(brain) => KnownSources::read(cx, &brain.opened, kinds)?,
+            None => KnownSources::default(),
+        };
         Ok(Self {
+            progress: Progress::new(cx, Unit::Things("items")),
             cx,
-            name,
-            known,
-            waiting: Vec::new(),
-            waiting_bytes: 0,
-            edges: Vec::new(),
-            sessions: HashMap::new(),
-            documents: HashSet::new(),
+            brain,
             is_dry,
+            run: RunId::new(),
+            steps: 0,
+            known,
+            numbers: HashMap::new(),
+            replaced: HashSet::new(),
+            kept: Vec::new(),
+            read: HashSet::new(),
+            batch: AppendBatch::default(),
+            sending: None,
+            sessions: HashMap::new(),
+            last_turns: HashMap::new(),
             counts: ImportCounts::default(),
         })
     }
 
-    fn options(&self) -> Option<v1::WriteOptions> {
-        Some(v1::WriteOptions {
-            agent: self.cx.reach().agent.clone(),
-            ..v1::WriteOptions::default()
-        })
+    /// The brain that is written to.
+    fn target(&mut self) -> Option<&mut Writable> {
+        self.brain.as_mut().filter(|_| !self.is_dry)
     }
 
-    /// The event of an item that changed is superseded.
-    fn replace(&mut self, id: &str, target: u64, item: &SourceItem) -> Result<(), Failure> {
-        self.counts.changed += 1;
-        if self.is_dry {
+    fn options(&mut self) -> Option<v1::WriteOptions> {
+        self.steps += 1;
+        let step = format!("step {}", self.steps);
+        Some(self.run.options(&self.cx.reach().agent, &step))
+    }
+
+    fn change<C: Change>(&mut self, change: C) -> Result<Option<C::Answer>, Failure> {
+        let Some(brain) = self.brain.as_mut().filter(|_| !self.is_dry) else {
+            return Ok(None);
+        };
+        let (answer, _) = brain.write(self.cx, change)?;
+        Ok(Some(answer))
+    }
+
+    /// Writes what is left, and hides what went: lines of documents that were read, and notes below the paths that are
+    /// not there. A file of which not everything was read says nothing of what it no longer has.
+    pub(crate) fn finish(
+        &mut self,
+        paths: &[PathBuf],
+        home: Option<&Path>,
+        notes: &ReadNotes,
+    ) -> Result<(), Failure> {
+        let replaced = std::mem::take(&mut self.replaced);
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.retain(|edge| replaced.contains(&edge.to));
+        for edge in kept {
+            let number = self.number(edge.from);
+            let to = self.number(edge.to);
+            let tie = EntryEdge {
+                to,
+                edge_type: edge.edge_type,
+                weight: 1.0,
+            };
+            self.batch
+                .push_known((number, edge.event), vec![tie], |_| true);
+        }
+        while self.send()? {}
+        self.settle()?;
+        self.counts.unresolved += match self.is_dry {
+            // In a dry run nothing is there to connect.
+            true => 0,
+            false => self.batch.unresolved(),
+        };
+        let gone = self.gone(paths, home, notes);
+        self.counts.gone += gone.len() as u64;
+        if self.target().is_some() {
+            for events in gone.chunks(GONE_AT_ONCE) {
+                self.hide(events)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn number(&mut self, fingerprint: u128) -> u64 {
+        let next = self.numbers.len() as u64;
+        *self.numbers.entry(fingerprint).or_insert(next)
+    }
+
+    fn edges(&mut self, edges: Vec<(EdgeType, SourceId)>) -> Vec<EntryEdge> {
+        let ties = edges.into_iter().map(|(edge_type, to)| EntryEdge {
+            to: self.number(to.fingerprint()),
+            edge_type,
+            weight: 1.0,
+        });
+        ties.collect()
+    }
+
+    fn add(&mut self, item: &SourceItem) -> Result<(), Failure> {
+        self.counts.added += 1;
+        let SourceEvent {
+            mut event,
+            session,
+            edges,
+            is_cut,
+        } = event_of(item);
+        self.counts.cut += u64::from(is_cut);
+        if self.target().is_none() {
             return Ok(());
+        }
+        let fingerprint = item.id.fingerprint();
+        let number = self.number(fingerprint);
+        self.replaced.insert(fingerprint);
+        while !self.batch.has_room() {
+            self.send()?;
+        }
+        let mut edges = self.edges(edges);
+        if let Some(key) = session {
+            if let Some(before) = self.last_turns.insert(key.clone(), fingerprint) {
+                edges.push(EntryEdge {
+                    to: self.number(before),
+                    edge_type: EdgeType::TEMPORAL_NEXT,
+                    weight: 1.0,
+                });
+            }
+            event.session_id = self.session(key)?;
+        }
+        let entry = TextEntry::item(number, event, edges);
+        // Any item may still come; what never does is left out at the end.
+        self.batch.push(entry, |_| true);
+        Ok(())
+    }
+
+    /// An item that the brain has.
+    fn keep(&mut self, item: &SourceItem, known: KnownItem) {
+        self.counts.known += 1;
+        let (Some(event), false) = (known.event, known.is_forgotten) else {
+            return;
+        };
+        let from = item.id.fingerprint();
+        if let Some(key) = session_key(item) {
+            self.last_turns.insert(key, from);
+        }
+        // New items may be connected to it.
+        let number = self.number(from);
+        self.batch.push_known((number, event), Vec::new(), |_| true);
+        let edges = edges_of(item).into_iter();
+        self.kept.extend(edges.map(|(edge_type, to)| KeptEdge {
+            from,
+            event,
+            edge_type,
+            to: to.fingerprint(),
+        }));
+    }
+
+    fn tie(&mut self, item: &SourceItem, event: u64, edges: Vec<(EdgeType, SourceId)>) {
+        let number = self.number(item.id.fingerprint());
+        let edges = self.edges(edges);
+        self.batch.push_known((number, event), edges, |_| true);
+    }
+
+    fn edit(&mut self, item: &SourceItem, known: KnownItem) -> Result<(), Failure> {
+        let SourceEvent {
+            event: mut edited,
+            session,
+            edges,
+            is_cut,
+        } = event_of(item);
+        self.counts.cut += u64::from(is_cut);
+        let is_said = said(&edited.text, edited.event_time) == known.said;
+        // A line of a note is known by its text: with another one it is another line.
+        let is_moved = item.id.kind.is_notes() && !item.id.part.is_empty();
+        match is_said || is_moved {
+            true => self.counts.moved += 1,
+            false => self.counts.changed += 1,
+        }
+        let (true, Some(event)) = (self.target().is_some(), known.event) else {
+            return Ok(());
+        };
+        if is_said {
+            self.relabel(event, &edited.attributes_json)?;
+            self.tie(item, event, edges);
+            return Ok(());
+        }
+        if let Some(key) = session {
+            edited.session_id = self.session(key)?;
         }
         let request = v1::CorrectRequest {
-            brain: self.name.clone(),
             options: self.options(),
-            target_id: target,
+            target_id: event,
             to_head: true,
-            event: Some(event_of(item)),
-            reason: "the source changed".into(),
-            ..v1::CorrectRequest::default()
+            event: Some(edited),
+            reason: if is_moved { MOVED } else { EDITED }.into(),
+            ..Default::default()
         };
-        let remote = self.cx.daemon()?;
-        let done = remote.call(remote.client.memory().correct(request))?;
-        if let Some(known) = self.known.get_mut(id) {
-            known.event = done.event_id;
+        let Some(answer) = self.change(request)? else {
+            return Ok(());
+        };
+        self.replaced.insert(item.id.fingerprint());
+        self.tie(item, answer.event_id, edges);
+        Ok(())
+    }
+
+    /// Gives an event the attributes that its item has now; it is no longer part of what was around it.
+    fn relabel(&mut self, id: u64, attributes_json: &str) -> Result<(), Failure> {
+        let part_of = edge_type_number(EdgeType::PART_OF);
+        let Some(brain) = &self.brain else {
+            return Ok(());
+        };
+        let request = v1::GetEventsRequest {
+            event_ids: vec![id],
+            include_edges: true,
+            touch: Some(false),
+            ..Default::default()
+        };
+        let found = brain.opened.ask(self.cx, request)?;
+        let mut attributes = parsed(attributes_json);
+        for event in &found.events {
+            let own = parsed(&event.attributes_json).into_iter();
+            attributes.extend(own.filter(|(name, _)| name.starts_with(RESERVED)));
+        }
+        let request = v1::SetAttributesRequest {
+            options: self.options(),
+            event_id: id,
+            attributes_json: Value::Object(attributes).to_string(),
+            ..Default::default()
+        };
+        self.change(request)?;
+        let edges = found.events.iter().flat_map(|event| &event.edges);
+        for edge in edges.filter(|edge| edge.source == id && edge.r#type == part_of) {
+            let request = v1::UnlinkRequest {
+                options: self.options(),
+                source_id: edge.source,
+                target_id: edge.target,
+                r#type: part_of,
+                ..Default::default()
+            };
+            self.change(request)?;
         }
         Ok(())
     }
 
-    /// The number of a conversation's session.
-    fn session(&mut self, document: &str) -> Result<u32, Failure> {
-        if let Some(number) = self.sessions.get(document) {
-            return Ok(*number);
-        }
-        // A key has 256 bytes at most; the end of a path says more than its beginning.
-        let mut start = document.len().saturating_sub(256);
-        while !document.is_char_boundary(start) {
-            start += 1;
+    fn session(&mut self, key: String) -> Result<Option<u32>, Failure> {
+        if let Some(session) = self.sessions.get(&key) {
+            return Ok(Some(*session));
         }
         let request = v1::OpenSessionRequest {
-            brain: self.name.clone(),
             options: self.options(),
-            key: document[start..].to_owned(),
+            key: key.clone(),
+            ..Default::default()
         };
-        let remote = self.cx.daemon()?;
-        let opened = remote.call(remote.client.memory().open_session(request))?;
-        self.sessions.insert(document.to_owned(), opened.session_id);
-        Ok(opened.session_id)
+        let opened = self.change(request)?.map(|opened| opened.session_id);
+        if let Some(session) = opened {
+            self.sessions.insert(key, session);
+        }
+        Ok(opened)
     }
 
-    /// Commits what waits.
-    fn write(&mut self) -> Result<(), Failure> {
-        let items = std::mem::take(&mut self.waiting);
-        self.waiting_bytes = 0;
-        self.counts.added += items.len() as u64;
-        if self.is_dry || items.is_empty() {
-            return Ok(());
+    /// Sends the next batch, once the one before is committed; false if there is none.
+    fn send(&mut self) -> Result<bool, Failure> {
+        self.settle()?;
+        if self.target().is_none() {
+            return Ok(false);
         }
-        let mut events = Vec::with_capacity(items.len());
-        let mut names = Vec::with_capacity(items.len());
-        for item in items {
-            let document = item.id.split('#').next().unwrap_or_default().to_owned();
-            let session = self.session(&document)?;
-            events.push(v1::NewEvent {
-                session_id: Some(session),
-                ..item.event
-            });
-            names.push((item.id, item.hash));
-        }
+        let Some(BatchRequest { request, .. }) = self.batch.next() else {
+            return Ok(false);
+        };
         let request = v1::IngestRequest {
-            brain: self.name.clone(),
             options: self.options(),
-            events,
-            ..v1::IngestRequest::default()
+            ..request
         };
-        let remote = self.cx.daemon()?;
-        let done = remote.call(remote.client.memory().ingest(request))?;
-        for ((id, hash), event) in names.into_iter().zip(done.event_ids) {
-            let item = KnownItem {
-                event,
-                hash,
-                is_seen: true,
-                is_new: true,
-            };
-            self.known.insert(id, item);
-        }
-        Ok(())
-    }
-
-    /// Commits the rest, connects the items, and hides what is gone. `is_whole` says of a document's id whether it
-    /// would have been read if it were there: one that was not read is gone.
-    pub(crate) fn finish(&mut self, is_whole: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
-        self.write()?;
-        self.connect()?;
-        self.hide(is_whole)
-    }
-
-    fn connect(&mut self) -> Result<(), Failure> {
-        let edges = std::mem::take(&mut self.edges);
-        let mut links = Vec::new();
-        for edge in edges {
-            let (from, to) = (self.known.get(&edge.from), self.known.get(&edge.to));
-            let (Some(from), Some(to)) = (from, to) else {
-                // In a dry run nothing is there to connect.
-                self.counts.unresolved += u64::from(!self.is_dry);
-                continue;
-            };
-            // Connections of what did not change are there.
-            if !from.is_new && !to.is_new {
-                continue;
-            }
-            let (edge_type, is_turned) = edge_of(&edge.name);
-            let (source, target) = match is_turned {
-                true => (to.event, from.event),
-                false => (from.event, to.event),
-            };
-            if source == target {
-                continue;
-            }
-            let end = |event: u64| {
-                Some(v1::LinkEnd {
-                    end: Some(v1::link_end::End::EventId(event)),
-                })
-            };
-            links.push(v1::NewLink {
-                source: end(source),
-                target: end(target),
-                r#type: edge_type.into(),
-                weight: None,
-            });
-        }
-        for part in links.chunks(BATCH_EDGES) {
-            let request = v1::IngestRequest {
-                brain: self.name.clone(),
-                options: self.options(),
-                links: part.to_vec(),
-                ..v1::IngestRequest::default()
-            };
+        if let Some(brain) = &self.brain {
+            let brain = brain.opened.served()?.brain.clone();
             let remote = self.cx.daemon()?;
-            let done = remote.call(remote.client.memory().ingest(request))?;
-            self.counts.edges += done.edges;
+            self.sending = Some(remote.start(async move { brain.write(request).await }));
         }
-        Ok(())
+        Ok(true)
     }
 
-    fn hide(&mut self, is_whole: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
-        let documents = &self.documents;
-        let is_gone = |id: &str| {
-            let document = id.split('#').next().unwrap_or_default();
-            documents.contains(document) || is_whole(document)
-        };
-        let gone: Vec<u64> = self
-            .known
-            .iter()
-            .filter(|(id, item)| !item.is_seen && is_gone(id))
-            .map(|(_, item)| item.event)
-            .collect();
-        self.counts.gone += gone.len() as u64;
-        if self.is_dry {
+    /// Waits for the batch that was sent.
+    fn settle(&mut self) -> Result<(), Failure> {
+        let Some(sending) = self.sending.take() else {
             return Ok(());
-        }
-        for event in gone {
-            let request = v1::ForgetRequest {
-                brain: self.name.clone(),
-                options: self.options(),
-                event_id: event,
+        };
+        let answer = self.cx.daemon()?.finish(sending)?;
+        self.batch.done(&answer.event_ids);
+        self.counts.edges += answer.edges;
+        Ok(())
+    }
+
+    /// Events whose items went.
+    fn gone(&self, paths: &[PathBuf], home: Option<&Path>, notes: &ReadNotes) -> Vec<u64> {
+        let is_gone = |source: &String| {
+            let Some((kind, document)) = source.split_once(':') else {
+                return false;
             };
-            let remote = self.cx.daemon()?;
-            remote.call(remote.client.memory().forget(request))?;
+            let file = match (document.strip_prefix("~/"), home) {
+                (Some(below), Some(home)) => home.join(below),
+                _ => PathBuf::from(document),
+            };
+            if notes.unread.contains(&file) {
+                return false;
+            }
+            let is_note = matches!(kind, "markdown" | "claude-memories");
+            // A ZIP that is not there says nothing of the notes that it had.
+            let is_packed = document.contains(".zip!");
+            let is_below = || {
+                paths
+                    .iter()
+                    .any(|path| path.is_dir() && file.starts_with(path))
+            };
+            self.read.contains(source) || is_note && !is_packed && is_below() && !file.exists()
+        };
+        let documents: Vec<bool> = self.known.documents.iter().map(is_gone).collect();
+        let unseen = self.known.ledger.unseen();
+        // What was gone before, and is shown, is there by the user's wish.
+        let is_shown = |item: &&KnownItem| !item.is_forgotten && !item.is_gone;
+        let gone = unseen.filter(is_shown);
+        let gone = gone.filter(|item| documents[item.document]);
+        let mut gone: Vec<u64> = gone.filter_map(|item| item.event).collect();
+        gone.sort_unstable();
+        gone
+    }
+
+    /// Marks events as gone, so that they are written again if they come back, and hides them.
+    fn hide(&mut self, events: &[u64]) -> Result<(), Failure> {
+        let Some(brain) = &self.brain else {
+            return Ok(());
+        };
+        let request = v1::GetEventsRequest {
+            event_ids: events.to_vec(),
+            touch: Some(false),
+            ..Default::default()
+        };
+        let found = brain.opened.ask(self.cx, request)?;
+        for event in found.events {
+            let mut attributes = parsed(&event.attributes_json);
+            attributes.insert(GONE.into(), true.into());
+            let request = v1::SetAttributesRequest {
+                options: self.options(),
+                event_id: event.id,
+                attributes_json: Value::Object(attributes).to_string(),
+                ..Default::default()
+            };
+            self.change(request)?;
+            let request = v1::ForgetRequest {
+                options: self.options(),
+                event_id: event.id,
+                ..Default::default()
+            };
+            self.change(request)?;
         }
         Ok(())
     }
@@ -257,35 +432,31 @@ impl<'a> EventImport<'a> {
 
 impl ItemImport for EventImport<'_> {
     fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
-        let id = item.id.to_string();
-        self.documents.insert(item.id.of_document().to_string());
-        for relation in &item.relations {
-            self.edges.push(WaitingEdge {
-                from: id.clone(),
-                to: relation.to.to_string(),
-                name: relation.name.clone(),
-            });
+        if item.id.kind.is_whole_state() {
+            self.read.insert(item.id.of_document().to_string());
         }
-        if let Some(known) = self.known.get_mut(&id) {
-            known.is_seen = true;
-            let event = known.event;
-            if known.hash == item.hash {
-                self.counts.known += 1;
-                return Ok(());
+        let counts = &self.counts;
+        let all = counts.added + counts.known + counts.changed + counts.moved;
+        self.progress.show(all, 0);
+        match self.known.ledger.see(item, KnownItem::default()) {
+            ItemChange::Repeated => Ok(()),
+            ItemChange::New => self.add(item),
+            // What came back to its source is written again.
+            ItemChange::Known(known) | ItemChange::Edited(known)
+                if known.is_gone && known.is_forgotten =>
+            {
+                self.add(item)
             }
-            (known.hash, known.is_new) = (item.hash, true);
-            return self.replace(&id, event, item);
-        }
-        let event = event_of(item);
-        self.waiting_bytes += event.text.len() + event.attributes_json.len();
-        self.waiting.push(WaitingItem {
-            id,
-            hash: item.hash,
-            event,
-        });
-        match self.waiting.len() >= BATCH_EVENTS || self.waiting_bytes >= BATCH_BYTES {
-            true => self.write(),
-            false => Ok(()),
+            // The user forgot it: an edit does not bring it back.
+            ItemChange::Edited(known) if !known.is_forgotten => self.edit(item, known),
+            ItemChange::Known(known) | ItemChange::Edited(known) => {
+                self.keep(item, known);
+                Ok(())
+            }
         }
     }
+}
+
+fn parsed(attributes_json: &str) -> Map<String, Value> {
+    serde_json::from_str(attributes_json).unwrap_or_default()
 }

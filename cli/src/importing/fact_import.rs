@@ -1,56 +1,80 @@
 //! Items as memories: facts are found in what was said, and what another store remembers is remembered as it is.
 
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::Micros;
 use amem_sources::{ItemType, SourceItem, TurnRole};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use super::import_sink::ItemImport;
-use super::item_event::text_of;
-use super::outcome::ImportCounts;
+use super::outcome::{ImportCounts, ReadNotes};
+use super::source_event::{HASH, ID, KIND, SOURCE, text_of};
+use crate::connection::remote::all_pages;
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::mcp::{SourceOptions, memory_place};
 use crate::output::context::CommandContext;
-use crate::when::timestamp;
+use crate::output::progress::{Progress, Unit};
+use crate::when::{now, timestamp};
 
 /// Messages of a request.
 const BATCH_MESSAGES: usize = 100;
 /// Bytes of their texts.
 const BATCH_BYTES: usize = 512 << 10;
+/// Memories of an answer.
+const PAGE_FACTS: u32 = 1_000;
 /// Characters of an agent's turn that are kept: it explains what the person says.
 const ANSWER_CHARS_MAX: usize = 4_000;
 
 /// Whose memories they become.
 #[derive(Debug, Clone)]
 pub(crate) struct ImportScope {
-    /// The user.
+    /// The user, of what names nobody.
     pub(crate) user: String,
+    /// True if the user was named: everything is that user's.
+    pub(crate) is_named: bool,
     /// The project of everything; that of each conversation's folder if `None`.
     pub(crate) project: Option<String>,
 }
 
-/// What waits for its request: messages of one document.
+/// Turns of one document that wait for their request.
 #[derive(Default)]
-struct WaitingMessages {
+struct WaitingTurns {
     document: String,
     kind: &'static str,
-    is_said: bool,
     scope: v1::Scope,
     messages: Vec<v1::FactMessage>,
     bytes: usize,
 }
+
+/// A memory that an earlier import wrote.
+struct KnownMemory {
+    fact: String,
+    hash: String,
+    document: String,
+    is_seen: bool,
+}
+
+/// The memories of a scope, by the ids of their items.
+type KnownMemories = HashMap<String, KnownMemory>;
 
 /// An import under way.
 pub(crate) struct FactImport<'a> {
     cx: &'a mut CommandContext,
     brain: String,
     scope: ImportScope,
-    waiting: WaitingMessages,
+    waiting: WaitingTurns,
+    known: HashMap<String, (v1::Scope, KnownMemories)>,
+    /// Documents of which everything was read.
+    read: HashSet<String>,
     is_dry: bool,
     /// False in a dry run into a brain that is not there.
     is_there: bool,
+    progress: Progress,
+    taken: u64,
     pub(crate) counts: ImportCounts,
 }
 
@@ -63,22 +87,39 @@ impl<'a> FactImport<'a> {
         is_there: bool,
     ) -> Self {
         Self {
+            progress: Progress::new(cx, Unit::Things("items")),
             cx,
             brain,
             scope,
-            waiting: WaitingMessages::default(),
+            waiting: WaitingTurns::default(),
+            known: HashMap::new(),
+            read: HashSet::new(),
             is_dry,
             is_there,
+            taken: 0,
             counts: ImportCounts::default(),
         }
     }
 
-    /// Whose memory an item is: the project's that it was said in, else the user's.
+    /// Whose memory an item is: of whom it says so, else the project's that it was said in, else the user's.
     fn scope_of(&self, item: &SourceItem) -> v1::Scope {
+        let named = |name: &str| {
+            let value = item.attributes.get(name).and_then(Value::as_str);
+            value.map(str::to_owned)
+        };
+        let own = v1::Scope {
+            user: named("user_id"),
+            agent: named("agent_id"),
+            run: named("run_id"),
+            app: named("app_id"),
+        };
+        let is_free = !self.scope.is_named && self.scope.project.is_none();
+        if is_free && own != v1::Scope::default() {
+            return own;
+        }
         let mut scope = v1::Scope::default();
-        let folder = item.attributes.get("project").and_then(Value::as_str);
         let project = self.scope.project.clone().or_else(|| {
-            let folder = PathBuf::from(folder?);
+            let folder = PathBuf::from(named("project")?);
             if !folder.is_absolute() {
                 return None;
             }
@@ -86,40 +127,56 @@ impl<'a> FactImport<'a> {
             place.project.map(|project| project.id)
         });
         match project {
-            Some(project) => scope.app = Some(project),
-            None => scope.user = Some(self.scope.user.clone()),
+            Some(project) if !self.scope.is_named => scope.app = Some(project),
+            Some(project) if self.scope.project.is_some() => {
+                (scope.app, scope.user) = (Some(project), Some(self.scope.user.clone()));
+            }
+            _ => scope.user = Some(self.scope.user.clone()),
         }
         scope
     }
 
-    /// Sends what waits.
-    pub(crate) fn write(&mut self) -> Result<(), Failure> {
+    fn options(&self) -> Option<v1::WriteOptions> {
+        Some(v1::WriteOptions {
+            agent: self.cx.reach().agent.clone(),
+            ..v1::WriteOptions::default()
+        })
+    }
+
+    /// Sends the turns that wait.
+    fn write(&mut self) -> Result<(), Failure> {
         let messages = std::mem::take(&mut self.waiting.messages);
         self.waiting.bytes = 0;
         if messages.is_empty() {
             return Ok(());
         }
         let count = messages.len() as u64;
-        if !self.is_there {
-            // Only a brain says what would be found; a dry run makes none.
-            return Ok(());
-        }
-        let metadata = json!({
-            "import_kind": self.waiting.kind,
-            "import_document": self.waiting.document,
-        });
-        let request = v1::AddFactsRequest {
-            brain: self.brain.clone(),
+        let metadata = json!({KIND: self.waiting.kind, SOURCE: self.waiting.document});
+        let added = self.add(v1::AddFactsRequest {
             messages,
             scope: Some(self.waiting.scope.clone()),
-            infer: Some(self.waiting.is_said),
-            dry_run: self.is_dry,
             metadata_json: metadata.to_string(),
-            options: Some(v1::WriteOptions {
-                agent: self.cx.reach().agent.clone(),
-                ..v1::WriteOptions::default()
-            }),
             ..v1::AddFactsRequest::default()
+        })?;
+        if added.is_some_and(|added| !added.pending.is_empty()) {
+            self.counts.pending += count;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        request: v1::AddFactsRequest,
+    ) -> Result<Option<v1::AddFactsResponse>, Failure> {
+        if !self.is_there {
+            // Only a brain says what would be found; a dry run makes none.
+            return Ok(None);
+        }
+        let request = v1::AddFactsRequest {
+            brain: self.brain.clone(),
+            dry_run: self.is_dry,
+            options: self.options(),
+            ..request
         };
         let remote = self.cx.daemon()?;
         let added = remote.call(remote.client.facts().add_facts(request))?;
@@ -133,22 +190,13 @@ impl<'a> FactImport<'a> {
                 }
             }
         }
-        if !added.pending.is_empty() {
-            self.counts.pending += count;
-        }
-        Ok(())
+        Ok(Some(added))
     }
-}
 
-impl ItemImport for FactImport<'_> {
-    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
-        // The title of a note and the name of an entity are lent to what they are about.
-        if matches!(item.item_type, ItemType::Document | ItemType::Entity) {
-            return Ok(());
-        }
-        let is_said = item.item_type == ItemType::Turn;
+    /// A turn: facts are found in it and in those beside it.
+    fn turn(&mut self, item: &SourceItem) -> Result<(), Failure> {
         let document = item.id.of_document().to_string();
-        let is_other = document != self.waiting.document || is_said != self.waiting.is_said;
+        let is_other = document != self.waiting.document;
         let is_full =
             self.waiting.messages.len() >= BATCH_MESSAGES || self.waiting.bytes >= BATCH_BYTES;
         if is_other || is_full {
@@ -157,24 +205,229 @@ impl ItemImport for FactImport<'_> {
         if is_other {
             self.waiting.scope = self.scope_of(item);
         }
-        (self.waiting.document, self.waiting.is_said) = (document, is_said);
+        self.waiting.document = document;
         self.waiting.kind = item.id.kind.id_name();
-        let (role, name) = match &item.role {
-            Some(TurnRole::Assistant) => (v1::FactRole::Assistant, String::new()),
-            Some(TurnRole::Speaker(name)) => (v1::FactRole::User, name.clone()),
-            Some(TurnRole::User) | None => (v1::FactRole::User, String::new()),
-        };
-        let mut text = text_of(item);
-        if role == v1::FactRole::Assistant {
-            text = text.chars().take(ANSWER_CHARS_MAX).collect();
-        }
-        self.waiting.bytes += text.len();
-        self.waiting.messages.push(v1::FactMessage {
-            role: role.into(),
-            text,
-            name,
-            time: item.time.map(|time| timestamp(Micros(time.0))),
-        });
+        let message = message(item);
+        self.waiting.bytes += message.text.len();
+        self.waiting.messages.push(message);
         Ok(())
+    }
+
+    /// What another store remembers: as it is, brought up to date if it changed there.
+    fn memory(&mut self, item: &SourceItem) -> Result<(), Failure> {
+        let scope = self.scope_of(item);
+        let (id, hash) = (item.id.to_string(), format!("{:032x}", item.hash));
+        let document = item.id.of_document().to_string();
+        if item.id.kind.is_whole_state() {
+            self.read.insert(document.clone());
+        }
+        let known = self.known_of(&scope)?;
+        let had = known.get_mut(&id).map(|known| {
+            known.is_seen = true;
+            (known.fact.clone(), known.hash == hash)
+        });
+        let is_replaced = item.attributes.contains_key("replaced");
+        if is_replaced || item.ends.is_some_and(|ends| ends.0 <= now().0) {
+            // It holds no longer there; one that was remembered ends here too.
+            self.counts.ended += 1;
+            return match had {
+                Some((fact, false)) => self.delete(fact),
+                _ => Ok(()),
+            };
+        }
+        let metadata = json!({KIND: item.id.kind.id_name(), SOURCE: document, ID: id, HASH: hash});
+        match had {
+            Some((_, true)) => {
+                self.counts.known += 1;
+                Ok(())
+            }
+            Some((fact, false)) => {
+                self.counts.changed += 1;
+                if self.is_dry {
+                    return Ok(());
+                }
+                let request = v1::UpdateFactRequest {
+                    brain: self.brain.clone(),
+                    id: fact,
+                    text: Some(message(item).text),
+                    metadata_json: Some(metadata.to_string()),
+                    options: self.options(),
+                    reason: "it changed where it was imported from".into(),
+                    ..v1::UpdateFactRequest::default()
+                };
+                let remote = self.cx.daemon()?;
+                remote.call(remote.client.facts().update_fact(request))?;
+                Ok(())
+            }
+            None if self.is_own(item)? => {
+                self.counts.known += 1;
+                Ok(())
+            }
+            None => {
+                let added = self.add(v1::AddFactsRequest {
+                    messages: vec![message(item)],
+                    scope: Some(scope),
+                    infer: Some(false),
+                    metadata_json: metadata.to_string(),
+                    expires_at: item.ends.map(|ends| timestamp(Micros(ends.0))),
+                    ..v1::AddFactsRequest::default()
+                })?;
+                // One that came a second time in other words of the source is not another memory.
+                if let Some(result) = added.as_ref().and_then(|added| added.results.first()) {
+                    self.learn(item, result.id.clone(), metadata)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// True for a memory of this very brain, which an export wrote: what the brain says of it now is newer.
+    fn is_own(&mut self, item: &SourceItem) -> Result<bool, Failure> {
+        let id = item.attributes.get("memory_id").and_then(Value::as_str);
+        let Some(id) = id.filter(|id| self.is_there && Uuid::try_parse(id).is_ok()) else {
+            return Ok(false);
+        };
+        let request = v1::GetFactRequest {
+            brain: self.brain.clone(),
+            id: id.to_owned(),
+            ..v1::GetFactRequest::default()
+        };
+        let remote = self.cx.daemon()?;
+        match remote.call(remote.client.facts().get_fact(request)) {
+            Ok(_) => Ok(true),
+            Err(error) => match Failure::from(error) {
+                failure if failure.exit == Exit::NotFound => Ok(false),
+                failure => Err(failure),
+            },
+        }
+    }
+
+    /// Keeps which memory an item is, so that the item is known when it comes again.
+    fn learn(&mut self, item: &SourceItem, fact: String, metadata: Value) -> Result<(), Failure> {
+        let scope = self.scope_of(item);
+        let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
+        let memory = KnownMemory {
+            fact,
+            hash: text(HASH),
+            document: text(SOURCE),
+            is_seen: true,
+        };
+        self.known_of(&scope)?.insert(text(ID), memory);
+        Ok(())
+    }
+
+    /// The memories of a scope that are of sources; those of a brain that is not there are none.
+    fn known_of(&mut self, scope: &v1::Scope) -> Result<&mut KnownMemories, Failure> {
+        let key = format!("{scope:?}");
+        if !self.known.contains_key(&key) {
+            let known = match self.is_there {
+                true => self.listed(scope)?,
+                false => KnownMemories::new(),
+            };
+            self.known.insert(key.clone(), (scope.clone(), known));
+        }
+        let entry = self.known.entry(key).or_default();
+        Ok(&mut entry.1)
+    }
+
+    fn listed(&mut self, scope: &v1::Scope) -> Result<KnownMemories, Failure> {
+        let brain = self.brain.clone();
+        let remote = self.cx.daemon()?;
+        let facts = all_pages(|page_token| {
+            let request = v1::ListFactsRequest {
+                brain: brain.clone(),
+                scope: Some(scope.clone()),
+                page_size: PAGE_FACTS,
+                page_token,
+                ..v1::ListFactsRequest::default()
+            };
+            let page = remote.call(remote.client.facts().list_facts(request))?;
+            let known = page.facts.into_iter().filter_map(known_memory);
+            Ok((known.collect(), page.next_page_token))
+        })?;
+        Ok(facts.into_iter().collect())
+    }
+
+    fn delete(&mut self, fact: String) -> Result<(), Failure> {
+        self.counts.gone += 1;
+        if self.is_dry {
+            return Ok(());
+        }
+        let request = v1::DeleteFactRequest {
+            brain: self.brain.clone(),
+            id: fact,
+            options: self.options(),
+            ..v1::DeleteFactRequest::default()
+        };
+        let remote = self.cx.daemon()?;
+        remote.call(remote.client.facts().delete_fact(request))?;
+        Ok(())
+    }
+
+    /// Sends what waits, and ends what a store that is read as a whole no longer has, unless a file could not be read
+    /// to its end.
+    pub(crate) fn finish(&mut self, notes: &ReadNotes) -> Result<(), Failure> {
+        self.write()?;
+        if !notes.unread.is_empty() {
+            return Ok(());
+        }
+        let known = self.known.values().flat_map(|(_, known)| known.values());
+        let gone = known.filter(|known| !known.is_seen && self.read.contains(&known.document));
+        let gone: Vec<String> = gone.map(|known| known.fact.clone()).collect();
+        for fact in gone {
+            self.delete(fact)?;
+        }
+        Ok(())
+    }
+}
+
+/// A memory of a source, by the id of its item.
+fn known_memory(fact: v1::Fact) -> Option<(String, KnownMemory)> {
+    let metadata: Value = serde_json::from_str(&fact.metadata_json).ok()?;
+    let text = |name: &str| metadata[name].as_str().map(str::to_owned);
+    let memory = KnownMemory {
+        fact: fact.id,
+        hash: text(HASH)?,
+        document: text(SOURCE)?,
+        is_seen: false,
+    };
+    Some((text(ID)?, memory))
+}
+
+fn message(item: &SourceItem) -> v1::FactMessage {
+    let (role, name) = match &item.role {
+        Some(TurnRole::Assistant) => (v1::FactRole::Assistant, String::new()),
+        Some(TurnRole::Speaker(name)) => (v1::FactRole::User, name.clone()),
+        Some(TurnRole::User) | None => (v1::FactRole::User, String::new()),
+    };
+    let entity = item.attributes.get("entity").and_then(Value::as_str);
+    let text = match (&item.role, entity) {
+        // The name of a speaker is a field of its own.
+        (Some(TurnRole::Assistant), _) => item.text.chars().take(ANSWER_CHARS_MAX).collect(),
+        (Some(_), _) => item.text.clone(),
+        // An observation does not name what it is about.
+        (None, Some(entity)) => format!("{entity}: {}", item.text),
+        (None, None) => text_of(item),
+    };
+    v1::FactMessage {
+        role: role.into(),
+        text,
+        name,
+        time: item.time.map(|time| timestamp(Micros(time.0))),
+    }
+}
+
+impl ItemImport for FactImport<'_> {
+    fn take(&mut self, item: &SourceItem) -> Result<(), Failure> {
+        self.taken += 1;
+        self.progress.show(self.taken, 0);
+        let is_heading = item.attributes.get("shape") == Some(&json!("heading"));
+        match item.item_type {
+            ItemType::Turn => self.turn(item),
+            // Titles, headings and names alone are no memories: they are lent to what they are about.
+            ItemType::Document | ItemType::Entity => Ok(()),
+            _ if is_heading => Ok(()),
+            _ => self.memory(item),
+        }
     }
 }

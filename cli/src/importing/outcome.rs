@@ -1,8 +1,9 @@
 //! What an import did, and what it skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::PathBuf;
 
-use amem_sources::SkippedEntry;
+use amem_sources::{SkipReason, SkippedEntry};
 use serde::Serialize;
 
 /// Skipped entries that are listed.
@@ -15,6 +16,8 @@ pub(crate) struct ImportCounts {
     pub(crate) added: u64,
     /// Events that replaced those of items that changed, or memories that were updated.
     pub(crate) changed: u64,
+    /// Events whose items say the same elsewhere: under other headings, with other properties or links.
+    pub(crate) moved: u64,
     /// Events that were hidden because their items are gone, or memories that ended.
     pub(crate) gone: u64,
     /// Items that were there already.
@@ -23,8 +26,19 @@ pub(crate) struct ImportCounts {
     pub(crate) edges: u64,
     /// Connections to items that are not there.
     pub(crate) unresolved: u64,
+    /// Items of which some properties did not fit into an event.
+    pub(crate) cut: u64,
+    /// Memories that another store had ended: they are not remembered.
+    pub(crate) ended: u64,
     /// Turns of which a model or patterns still have to make memories.
     pub(crate) pending: u64,
+}
+
+impl ImportCounts {
+    /// True if anything was written.
+    pub(crate) fn has_news(&self) -> bool {
+        self.added + self.changed + self.moved + self.gone + self.edges > 0
+    }
 }
 
 /// A skipped entry.
@@ -42,12 +56,22 @@ pub(crate) struct ReadNotes {
     pub(crate) skipped: Vec<SkippedJson>,
     /// All that was skipped, by reason.
     pub(crate) counts: BTreeMap<&'static str, u64>,
+    /// Files of which not everything was read.
+    #[serde(skip)]
+    pub(crate) unread: HashSet<PathBuf>,
 }
 
 impl ReadNotes {
     pub(crate) fn take(&mut self, entry: &SkippedEntry) {
         *self.counts.entry(entry.reason.name()).or_default() += 1;
-        if entry.reason.is_fault() && self.skipped.len() < SKIPPED_SHOWN_MAX {
+        if !entry.reason.is_fault() {
+            return;
+        }
+        // What these skip is a part of an item, which is there.
+        if !matches!(entry.reason, SkipReason::BadTime | SkipReason::Dangling) {
+            self.unread.insert(PathBuf::from(&entry.place.file));
+        }
+        if self.skipped.len() < SKIPPED_SHOWN_MAX {
             self.skipped.push(SkippedJson {
                 place: entry.place.to_string(),
                 reason: entry.reason.name(),

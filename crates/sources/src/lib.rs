@@ -17,7 +17,7 @@
 mod detect;
 mod error;
 mod event_time;
-mod export;
+pub mod export;
 mod homes;
 mod injected;
 mod input;
@@ -36,10 +36,6 @@ mod secrets;
 
 pub use detect::{DetectedSource, Detection, detect};
 pub use error::SourceError;
-pub use export::{
-    CsvWriter, EventChain, ExportLoss, ExportedEdge, ExportedEvent, NoteFile, SqliteWriter, chains,
-    is_csv_export, is_sqlite_export, note_file, read_csv, read_sqlite, write_server_memory,
-};
 pub use homes::{ClientHome, homes};
 pub use injected::strip_injected;
 pub use item::{

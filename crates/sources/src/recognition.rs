@@ -102,7 +102,7 @@ fn database(tree: &FileTree, file: &TreeFile) -> FileGuess {
         let why = "a SQLite database with session, message and part".to_owned();
         return FileGuess::Kind(SourceKind::Opencode, why);
     }
-    if has("history") {
+    if has("history") || has("memory_history") {
         let why = "a SQLite database with history".to_owned();
         return FileGuess::Kind(SourceKind::Mem0, why);
     }

@@ -120,6 +120,20 @@ impl ServedFolder {
         envelope["data"].clone()
     }
 
+    /// The envelope's data of arguments that may have spaces; null if it fails.
+    pub(crate) fn told(&self, arguments: &[&str], exit: i32) -> Value {
+        let mut command = amemctl();
+        command.current_dir(self.folder.path()).args(arguments);
+        command
+            .arg("--socket")
+            .arg(self.path("run/s"))
+            .arg("--json");
+        let ran = command.output().unwrap();
+        assert_eq!(ran.status.code(), Some(exit), "{arguments:?}: {ran:?}");
+        let envelope: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        envelope["data"].clone()
+    }
+
     /// What it prints.
     pub(crate) fn out(&self, line: &str) -> Vec<u8> {
         let ran = self.run_with(line, &[]);

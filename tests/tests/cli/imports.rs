@@ -169,6 +169,13 @@ fn memories_of_other_stores_keep_their_words_and_bad_lines_are_named() {
             "{all}"
         );
     }
+    served.refused(
+        "import notes --from codex",
+        5,
+        "other_kind",
+        "looks like markdown",
+        "omit --from",
+    );
     // What is nothing that can be imported says what it looks like.
     served.put("picture/a.png", b"\x89PNG\r\n\x1a\n");
     served.refused("import picture", 5, "unknown_kind", "looks like", "--from");

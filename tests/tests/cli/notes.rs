@@ -37,7 +37,7 @@ RAL 6005
 fn notes_become_facts_with_their_source() {
     let served = ServedFolder::start();
     served.put("kitchen.md", NOTES);
-    let told = served.data("import kitchen.md home", 0);
+    let told = served.data("import --format markdown kitchen.md home", 0);
     assert_eq!(
         (
             &told["format"],
@@ -122,8 +122,8 @@ fn notes_become_facts_with_their_source() {
 fn repeated_notes_are_written_once_and_new_ones_are_added() {
     let served = ServedFolder::start();
     served.put("2026-02-01.md", NOTES);
-    served.data("import 2026-02-01.md home", 0);
-    let again = served.data("import 2026-02-01.md home", 0);
+    served.data("import --format markdown 2026-02-01.md home", 0);
+    let again = served.data("import --format markdown 2026-02-01.md home", 0);
     assert_eq!(again["already_there"], 7);
     assert_eq!(served.view("home").nodes(), 7);
     let first = served
@@ -139,7 +139,7 @@ fn repeated_notes_are_written_once_and_new_ones_are_added() {
     );
     served.put("2026-02-01.md", format!("{NOTES}\nand more\n"));
     served.refused(
-        "import 2026-02-01.md home",
+        "import --format markdown 2026-02-01.md home",
         5,
         "already_there",
         "event 0",

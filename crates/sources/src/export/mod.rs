@@ -5,6 +5,7 @@
 
 mod columns;
 mod csv;
+mod history;
 mod sqlite;
 
 mod chains;
@@ -15,6 +16,7 @@ mod server_memory;
 pub use chains::{EventChain, chains};
 pub use csv::{CsvWriter, is_csv_export, read_csv};
 pub use event::{ExportLoss, ExportedEdge, ExportedEvent};
+pub use history::{FactHistoryRow, FactHistoryWriter};
 pub use markdown::{NoteFile, note_file};
 pub use server_memory::write_server_memory;
 pub use sqlite::{SqliteWriter, is_sqlite_export, read_sqlite};

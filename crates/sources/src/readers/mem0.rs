@@ -6,11 +6,16 @@ use super::fields::{any, any_text, loose_text};
 use super::json_files::{each_element, finish_file};
 use crate::error::SourceError;
 use crate::input::{FileTree, TreeFile, open_database};
-use crate::item::{ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
+use crate::item::{EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SourceItem};
 use crate::output::ItemOutput;
 
-const HISTORY: &str = "SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, rowid \
-    FROM history ORDER BY memory_id, rowid";
+/// The history of mem0, and the one that `amemctl fact export --sqlite` writes.
+const HISTORIES: [&str; 2] = [
+    "SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted, rowid, NULL, NULL, NULL \
+     FROM history ORDER BY memory_id, rowid",
+    "SELECT memory_id, old_value, new_value, event, timestamp, timestamp, is_deleted, rowid, user_id, agent_id, run_id \
+     FROM memory_history ORDER BY memory_id, timestamp, rowid",
+];
 
 pub(super) fn read_memories(
     tree: &FileTree,
@@ -108,6 +113,8 @@ struct HistoryRow {
     updated: Option<String>,
     is_deleted: bool,
     row: i64,
+    /// Its user, agent and run.
+    scope: [Option<String>; 3],
 }
 
 fn history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<HistoryRow> {
@@ -120,6 +127,7 @@ fn history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<HistoryRow> {
         updated: row.get(5)?,
         is_deleted: row.get::<_, Option<i64>>(6)?.unwrap_or(0) != 0,
         row: row.get(7)?,
+        scope: [row.get(8)?, row.get(9)?, row.get(10)?],
     })
 }
 
@@ -150,12 +158,11 @@ fn read_history(
     if let Some(note) = note {
         out.skip(place.clone(), SkipReason::Missing, note)?;
     }
-    let mut statement = match connection.prepare(HISTORY) {
-        Ok(statement) => statement,
-        Err(error) => {
-            let why = format!("tables of another version: {error}");
-            return out.skip(place, SkipReason::Malformed, why);
-        }
+    let mut statements = HISTORIES.iter().map(|sql| connection.prepare(sql));
+    let first = statements.next().and_then(Result::ok);
+    let Some(mut statement) = first.or_else(|| statements.find_map(Result::ok)) else {
+        let why = "tables of another version";
+        return out.skip(place, SkipReason::Malformed, why);
     };
     let mut rows = match statement.query([]) {
         Ok(rows) => rows,
@@ -206,7 +213,7 @@ impl HistoryChain {
             if self.last.is_none()
                 && let Some(old) = row.old
             {
-                self.push(old, &place, out)?;
+                self.push(old, (time, row.scope), &place, out)?;
             }
             if let Some(last) = &mut self.last {
                 last.ends = time;
@@ -217,16 +224,13 @@ impl HistoryChain {
         let Some(new) = row.new.filter(|new| !new.trim().is_empty()) else {
             return Ok(());
         };
-        self.push(new, &place, out)?;
-        if let Some(last) = &mut self.last {
-            last.time = time;
-        }
-        Ok(())
+        self.push(new, (time, row.scope), &place, out)
     }
 
     fn push(
         &mut self,
         said: String,
+        (time, scope): (Option<EventTime>, [Option<String>; 3]),
         place: &ItemPlace,
         out: &mut ItemOutput<'_>,
     ) -> Result<(), SourceError> {
@@ -238,8 +242,14 @@ impl HistoryChain {
             said,
             place.clone(),
         );
+        item.time = time;
         item.set("memory_id", self.memory.clone());
-        if let Some(before) = self.last.take() {
+        for (name, value) in ["user_id", "agent_id", "run_id"].into_iter().zip(scope) {
+            item.set(name, value);
+        }
+        if let Some(mut before) = self.last.take() {
+            before.ends = time;
+            before.set("replaced", true);
             item.relations.push(ItemRelation {
                 name: "supersedes".to_owned(),
                 to: before.id.clone(),

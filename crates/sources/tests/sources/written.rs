@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 
-use amem_sources::{
-    CsvWriter, ExportLoss, ExportedEvent, ItemType, SkipReason, SourceError, SqliteWriter, chains,
-    is_csv_export, is_sqlite_export, note_file, read_csv, read_sqlite, write_server_memory,
+use amem_sources::export::{
+    CsvWriter, ExportLoss, ExportedEvent, SqliteWriter, chains, is_csv_export, is_sqlite_export,
+    note_file, read_csv, read_sqlite, write_server_memory,
 };
+use amem_sources::{ItemType, SkipReason, SourceError};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

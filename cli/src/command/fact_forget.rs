@@ -1,0 +1,297 @@
+//! `amemctl fact forget`: erases a person from every brain.
+//!
+//! Promises: nothing is erased before it was shown and confirmed; a brain that cannot be changed is named, and the
+//! command fails after the others; what only names the person is listed, and erased if that is asked for.
+
+use amem_client::v1;
+use clap::Args;
+use serde::Serialize;
+
+use crate::brain::every_event::each_event;
+use crate::brain::target::BrainTarget;
+use crate::brain::writable::Writable;
+use crate::command::fact_args::options;
+use crate::connection::remote::all_pages;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::confirm::confirm;
+use crate::output::context::CommandContext;
+use crate::render::{TextPage, count, plural, printable};
+
+/// Events of one erase.
+const ERASE_AT_ONCE: usize = 1_000;
+/// Events that only name the person, as a page lists them.
+const MENTIONS_SHOWN: usize = 20;
+/// Characters of their texts.
+const TEXT_SHOWN: usize = 70;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl fact forget ada --dry-run           what there is of her, in which brains
+  amemctl fact forget ada --name \"Ada Low\"    and what names her
+  amemctl fact forget ada --name \"Ada Low\" --mentions --yes
+
+Erased are the memories of the user in every brain: their history, and the turns that they are from. Events that only
+name the person (--name, and the user) are listed; --mentions erases them too. Copies of files that you made are not
+erased, nor what a program imports again from its own files.")]
+pub(super) struct ForgetPersonArgs {
+    /// The user.
+    user: String,
+    /// A name of the person in texts; may be repeated.
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
+    /// Erase also the events that only name the person.
+    #[arg(long)]
+    mentions: bool,
+    /// Only this brain [default: every brain].
+    #[arg(long, value_name = "NAME")]
+    brain: Option<String>,
+    /// Show what would be erased, and change nothing.
+    #[arg(long, conflicts_with = "yes")]
+    dry_run: bool,
+    /// Do not ask.
+    #[arg(long)]
+    yes: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct MentionJson {
+    brain: String,
+    id: u64,
+    text: String,
+}
+
+/// What a brain has of the person.
+#[derive(Debug, Serialize)]
+struct PersonBrainJson {
+    brain: String,
+    /// Events of the user: memories, their versions and ends, turns.
+    events: u64,
+    /// Why nothing was erased here; empty if it was.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    refused: String,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct ForgetPersonOutput {
+    user: String,
+    dry_run: bool,
+    brains: Vec<PersonBrainJson>,
+    /// Events that only name the person.
+    mentions: Vec<MentionJson>,
+    /// True if they were erased as well.
+    mentions_erased: bool,
+}
+
+impl ForgetPersonArgs {
+    pub(super) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        if self.user.trim().is_empty() || self.names.iter().any(|name| name.trim().is_empty()) {
+            return Err(Failure::argument(
+                "a name is empty",
+                "name the user, and with --name how texts name the person",
+            ));
+        }
+        let mut output = self.look(cx)?;
+        output.dry_run = self.dry_run;
+        if output.brains.is_empty() && (output.mentions.is_empty() || !self.mentions) {
+            cx.answer(None, &output, |page| write(&output, page))?;
+            return Ok(Exit::Ok);
+        }
+        if self.dry_run {
+            cx.answer(None, &output, |page| write(&output, page))?;
+            return Ok(Exit::Ok);
+        }
+        if !self.yes {
+            let mut page = cx.page();
+            write(&output, &mut page);
+            let question = format!("erase all of this of {} for good?", printable(&self.user));
+            confirm(cx, page.as_str(), &question, "--yes")?;
+        }
+        for brain in &mut output.brains {
+            if let Err(failure) = self.erase(cx, &brain.brain) {
+                brain.refused = failure.message;
+            }
+        }
+        if self.mentions {
+            erase_mentions(cx, &output.mentions)?;
+            output.mentions_erased = true;
+        }
+        let refused = output.brains.iter().find(|brain| !brain.refused.is_empty());
+        let failure = refused.map(|brain| {
+            Failure::refused(
+                "not_everywhere",
+                format!("nothing was erased in {}: {}", brain.brain, brain.refused),
+                "erase as a user who may administer that brain",
+            )
+        });
+        cx.answer(None, &output, |page| write(&output, page))?;
+        failure.map_or(Ok(Exit::Ok), Err)
+    }
+
+    /// What every brain has of the person.
+    fn look(&self, cx: &mut CommandContext) -> Result<ForgetPersonOutput, Failure> {
+        let mut output = ForgetPersonOutput {
+            user: self.user.clone(),
+            ..ForgetPersonOutput::default()
+        };
+        let all = match &self.brain {
+            Some(brain) => vec![brain.clone()],
+            None => brains(cx)?,
+        };
+        let names: Vec<String> = self.names.iter().chain([&self.user]).cloned().collect();
+        for brain in all {
+            let opened = Writable::open(cx, &BrainTarget::Name(brain.clone()))?;
+            let of_user = v1::Selection {
+                scope: Some(v1::Scope {
+                    user: Some(self.user.clone()),
+                    ..v1::Scope::default()
+                }),
+                ..v1::Selection::default()
+            };
+            let mut own = Vec::new();
+            each_event(cx, &opened.opened, of_user, |event| own.push(event.id))?;
+            let everything = v1::Selection::default();
+            each_event(cx, &opened.opened, everything, |event| {
+                let is_own = own.binary_search(&event.id).is_ok();
+                let is_named = || {
+                    let said = [&event.text, &event.attributes_json];
+                    said.iter()
+                        .any(|text| names.iter().any(|name| has_name(text, name)))
+                };
+                if !is_own && !event.erased && is_named() {
+                    output.mentions.push(MentionJson {
+                        brain: brain.clone(),
+                        id: event.id,
+                        text: event.text.clone(),
+                    });
+                }
+            })?;
+            if !own.is_empty() {
+                output.brains.push(PersonBrainJson {
+                    brain,
+                    events: own.len() as u64,
+                    refused: String::new(),
+                });
+            }
+        }
+        Ok(output)
+    }
+
+    fn erase(&self, cx: &mut CommandContext, brain: &str) -> Result<(), Failure> {
+        let request = v1::ResetFactsRequest {
+            brain: brain.to_owned(),
+            scope: Some(v1::Scope {
+                user: Some(self.user.clone()),
+                ..v1::Scope::default()
+            }),
+            options: options(cx),
+            ..v1::ResetFactsRequest::default()
+        };
+        let remote = cx.daemon()?;
+        remote.call(remote.client.facts().reset_facts(request))?;
+        Ok(())
+    }
+}
+
+/// The names of all brains.
+fn brains(cx: &mut CommandContext) -> Result<Vec<String>, Failure> {
+    let remote = cx.daemon()?;
+    let all = all_pages(|page_token| {
+        let request = v1::ListBrainsRequest {
+            page_token,
+            ..v1::ListBrainsRequest::default()
+        };
+        let page = remote.call(remote.client.brains().list_brains(request))?;
+        Ok((page.brains, page.next_page_token))
+    })?;
+    Ok(all.into_iter().map(|brain| brain.brain).collect())
+}
+
+fn erase_mentions(cx: &mut CommandContext, mentions: &[MentionJson]) -> Result<(), Failure> {
+    for of_brain in mentions.chunk_by(|one, other| one.brain == other.brain) {
+        let name = of_brain.first().map(|mention| mention.brain.clone());
+        let mut brain = Writable::open(cx, &BrainTarget::Name(name.unwrap_or_default()))?;
+        for some in of_brain.chunks(ERASE_AT_ONCE) {
+            let request = v1::EraseRequest {
+                options: options(cx),
+                event_ids: some.iter().map(|mention| mention.id).collect(),
+                ..v1::EraseRequest::default()
+            };
+            brain.write(cx, request)?;
+        }
+    }
+    Ok(())
+}
+
+/// True if a text has the name as words of its own, in capitals or not.
+fn has_name(text: &str, name: &str) -> bool {
+    let (text, name) = (text.to_lowercase(), name.to_lowercase());
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(&name).any(|(at, found)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + found.len()..].chars().next();
+        !is_word(before) && !is_word(after)
+    })
+}
+
+fn write(output: &ForgetPersonOutput, page: &mut TextPage) {
+    page.title(printable(&output.user));
+    for brain in &output.brains {
+        let what = match brain.refused.as_str() {
+            "" => plural(brain.events, "event"),
+            why => format!("nothing was erased: {}", printable(why)),
+        };
+        page.field("brain", format!("{}: {what}", printable(&brain.brain)));
+    }
+    if output.brains.is_empty() {
+        page.field("brains", "none has memories of this user");
+    }
+    let mentions = output.mentions.len() as u64;
+    if mentions > 0 {
+        let also = if output.mentions_erased {
+            ", erased too"
+        } else {
+            ""
+        };
+        page.field(
+            "named in",
+            format!("{}{also}", plural(mentions, "other event")),
+        );
+        for mention in output.mentions.iter().take(MENTIONS_SHOWN) {
+            let text: String = mention.text.chars().take(TEXT_SHOWN).collect();
+            page.line(format!(
+                "  {} {}: {}",
+                printable(&mention.brain),
+                mention.id,
+                printable(&text)
+            ));
+        }
+        let more = mentions.saturating_sub(MENTIONS_SHOWN as u64);
+        if more > 0 {
+            page.line(format!("  and {} more", count(more)));
+        }
+    }
+    if output.dry_run {
+        page.aside("nothing was erased");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_as_words_of_its_own() {
+        for (text, name, is_there) in [
+            ("Ada Low was there", "ada low", true),
+            ("(ada)", "Ada", true),
+            ("{\"speaker\":\"Ada\"}", "ada", true),
+            ("Adaline was there", "Ada", false),
+            ("Canada", "ada", false),
+            ("größe", "GRÖSSE", false),
+            ("김아다 said", "김아다", true),
+        ] {
+            assert_eq!(has_name(text, name), is_there, "{text}");
+        }
+    }
+}
