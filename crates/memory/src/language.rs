@@ -2,6 +2,8 @@
 
 use whatlang::{Lang, detect};
 
+use crate::patterns::languages::{TABLES, WordMark};
+
 /// The language of a turn, as far as it matters here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TurnLanguage {
@@ -27,13 +29,29 @@ const LETTERS_MIN: usize = 24;
 /// The language of a text.
 pub(crate) fn language_of(text: &str) -> TurnLanguage {
     let (mut words, mut english) = (0_usize, 0_usize);
+    let mut marks = [Marks::default(); TABLES.len()];
+    let mut is_near = [false; TABLES.len()];
     for word in text.split_whitespace().take(64) {
         let word = word
             .trim_matches(|c: char| !c.is_alphanumeric())
             .to_lowercase()
             .replace('\u{2019}', "'");
         words += usize::from(!word.is_empty());
-        english += usize::from(ENGLISH.contains(&word.as_str()));
+        let is_english = ENGLISH.contains(&word.as_str());
+        english += usize::from(is_english);
+        for (is_near, table) in is_near.iter_mut().zip(TABLES) {
+            *is_near |= table.is_of_neighbour(&word);
+        }
+        for (marks, table) in marks.iter_mut().zip(TABLES) {
+            match table.mark_of(&word) {
+                WordMark::Own => marks.own += 1,
+                WordMark::Shared => marks.shared += 1,
+                WordMark::None => marks.english += usize::from(is_english),
+            }
+        }
+    }
+    if let Some(at) = marked(&marks, words).filter(|at| !is_near[*at]) {
+        return TurnLanguage::Other(TABLES[at].code);
     }
     // A quarter of function words settles it; the detector costs more than all patterns.
     if english * 4 >= words && english >= 2 {
@@ -51,6 +69,24 @@ pub(crate) fn language_of(text: &str) -> TurnLanguage {
     }
 }
 
+/// How many words of a text are marks of a language, of others as well, and of English alone.
+#[derive(Debug, Clone, Copy, Default)]
+struct Marks {
+    own: usize,
+    shared: usize,
+    english: usize,
+}
+
+/// The language with a table that the small words of a text mark: they are a quarter, and more than those of English and
+/// of the other languages.
+fn marked(marks: &[Marks; TABLES.len()], words: usize) -> Option<usize> {
+    let weight = |marks: &Marks| 2 * marks.own + marks.shared;
+    let (at, best) = marks.iter().enumerate().max_by_key(|(_, marks)| weight(marks))?;
+    let is_one = marks.iter().filter(|other| weight(other) == weight(best)).count() == 1;
+    let is_enough = best.own > best.english && weight(best) * 2 >= words;
+    (is_one && is_enough).then_some(at)
+}
+
 fn code(lang: Lang) -> [u8; 3] {
     let mut bytes = [b'u', b'n', b'd'];
     for (to, from) in bytes.iter_mut().zip(lang.code().bytes()) {
@@ -60,6 +96,11 @@ fn code(lang: Lang) -> [u8; 3] {
 }
 
 impl TurnLanguage {
+    /// The language of a text.
+    pub fn of(text: &str) -> Self {
+        language_of(text)
+    }
+
     /// True if patterns of English apply.
     pub fn is_english(self) -> bool {
         matches!(self, Self::English | Self::Unknown)

@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 use amem_format::analyzer::is_stop_word;
 
+use crate::language::TurnLanguage;
+use crate::patterns::languages::forms_in_facts;
 use crate::text::tokens::{Token, tokens};
 use crate::text::verbs::base_form;
 
@@ -26,11 +28,15 @@ pub(crate) struct Grounds {
 }
 
 /// Words that stand for a speaker, and words that the rewriting of persons adds.
-const FREE: [&str; 9] = [
+const FREE: [&str; 13] = [
     "user",
     "assistant",
     "agent",
     "others",
+    "andere",
+    "d'autres",
+    "et",
+    "otros",
     "named",
     "called",
     "asks",
@@ -41,11 +47,19 @@ const FREE: [&str; 9] = [
 impl Grounds {
     /// The grounds of some turns: their texts, and the names of their speakers.
     pub(crate) fn of<'t>(
-        texts: impl Iterator<Item = &'t str>,
+        texts: impl Iterator<Item = (&'t str, TurnLanguage)>,
         speakers: impl Iterator<Item = &'t str>,
     ) -> Self {
-        let text = texts.collect::<Vec<_>>().join("\n");
-        let words: HashSet<String> = tokens(&text).iter().map(bare).collect();
+        let texts: Vec<_> = texts.collect();
+        let is_foreign = texts.iter().any(|(_, language)| !language.is_english());
+        let text = texts.iter().map(|(text, _)| *text).collect::<Vec<_>>().join("\n");
+        let mut words: HashSet<String> = tokens(&text).iter().map(bare).collect();
+        if is_foreign {
+            // "Ich wohne" says "User wohnt", which no ending of English tells.
+            let said = words.iter().flat_map(|word| word.split('\'')).flat_map(forms_in_facts);
+            let said: Vec<String> = said.chain(words.iter().flat_map(|word| word.split('\'').map(str::to_owned))).collect();
+            words.extend(said);
+        }
         let bases = words.iter().map(|word| base_form(word).0).collect();
         let speakers = speakers.flat_map(|name| {
             name.split_whitespace()
@@ -143,7 +157,7 @@ mod tests {
     #[test]
     fn names_numbers_and_most_words_are_from_the_turns() {
         let turn = "I moved from Lisbon to Porto in March, my 2 cats hate the \"new place\"";
-        let grounds = Grounds::of([turn].into_iter(), ["Mia"].into_iter());
+        let grounds = Grounds::of([(turn, TurnLanguage::English)].into_iter(), ["Mia"].into_iter());
         for (fact, is_grounded) in [
             ("User moved from Lisbon to Porto in March", true),
             ("Mia moved to Porto", true),

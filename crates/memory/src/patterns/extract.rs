@@ -337,7 +337,7 @@ fn subject(clause: &[Token], is_quoted: &[bool]) -> Option<usize> {
     None
 }
 
-fn first_person(clause: &[Token], at: usize) -> Option<Family> {
+pub(super) fn first_person(clause: &[Token], at: usize) -> Option<Family> {
     let p = predicate(clause, at + 1)?;
     let family = family_of(clause, &p)?;
     let rest = &clause[p.at + 1..];
@@ -397,7 +397,7 @@ const RELATIVES: &str = " wife husband partner spouse girlfriend boyfriend fianc
     dog dogs cat cats puppy kitten pet pets horse teacher mentor therapist doctor team family girl boy twin twins ex ";
 
 /// The family of "my X is …".
-fn possessive(clause: &[Token], at: usize) -> Option<Family> {
+pub(super) fn possessive(clause: &[Token], at: usize) -> Option<Family> {
     let verb =
         (at + 2..clause.len().min(at + 9)).find(|verb| is_plain_verb(&clause[*verb].lower))?;
     let noun = &clause[verb - 1];

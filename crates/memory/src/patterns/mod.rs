@@ -9,9 +9,10 @@ pub(crate) mod content;
 pub(crate) mod extract;
 pub(crate) mod families;
 pub(crate) mod guards;
+pub(crate) mod languages;
 pub(crate) mod person;
 mod turn;
 
 pub(crate) use content::has_content_words;
 pub(crate) use person::DEFAULT_SPEAKER;
-pub use turn::facts_in_turn;
+pub use turn::{facts_in_foreign_turn, facts_in_turn};

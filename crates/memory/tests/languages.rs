@@ -1,0 +1,114 @@
+//! Facts in German, French and Spanish: the turns of `data/turns-*.txt`, line by line.
+//!
+//! `cargo test -p amem-memory --test languages -- --nocapture` prints what is found, missed and wrong. The last 15 turns
+//! of a language were held back while its tables were tuned.
+
+use amem_format::types::Micros;
+use amem_memory::{FactKind, TurnLanguage, facts_in_foreign_turn, slot_keys};
+use amem_query::time_phrase::Clock;
+
+const HELD_BACK: usize = 15;
+const NOW: Micros = Micros(1_700_000_000_000_000);
+
+/// A turn and the facts that it states: family, kind, text, key of the slot.
+struct Example {
+    turn: String,
+    facts: Vec<[String; 4]>,
+}
+
+fn examples(text: &str) -> Vec<Example> {
+    let mut out: Vec<Example> = Vec::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let Some(fact) = line.strip_prefix("    ") else {
+            out.push(Example {
+                turn: line.to_owned(),
+                facts: Vec::new(),
+            });
+            continue;
+        };
+        let mut parts = fact.split(" | ").map(str::to_owned);
+        let parts = [(); 4].map(|()| parts.next().unwrap_or_default());
+        out.last_mut().expect("a turn before its facts").facts.push(parts);
+    }
+    out
+}
+
+fn kind_name(kind: FactKind) -> String {
+    serde_json::to_value(kind).expect("a kind").as_str().expect("a word").to_owned()
+}
+
+#[derive(Default)]
+struct Score {
+    right: usize,
+    wrong: usize,
+    missed: usize,
+}
+
+/// Counts the facts of turns; prints each that is wrong or missed.
+fn score(examples: &[Example], part: &str) -> Score {
+    let mut score = Score::default();
+    for example in examples {
+        let language = TurnLanguage::of(&example.turn);
+        let found = facts_in_foreign_turn(&example.turn, language, None, &Clock::utc(NOW), 0);
+        let found: Vec<_> = found
+            .iter()
+            .map(|fact| {
+                let keys = slot_keys(&fact.text);
+                let shown = [fact.family.to_owned(), kind_name(fact.kind), fact.text.clone()];
+                (shown, keys)
+            })
+            .collect();
+        for (fact, keys) in &found {
+            let is_right = example
+                .facts
+                .iter()
+                .any(|wanted| wanted[..3] == fact[..] && (wanted[3].is_empty() || keys.contains(&wanted[3])));
+            score.right += usize::from(is_right);
+            score.wrong += usize::from(!is_right);
+            let mark = if is_right { "right" } else { "WRONG" };
+            println!("{part} {mark}: {} -> {} {keys:?}", example.turn, fact.join(" | "));
+        }
+        for wanted in &example.facts {
+            if !found.iter().any(|(fact, _)| wanted[..3] == fact[..]) {
+                score.missed += 1;
+                println!("{part} missed ({language:?}): {} -> {}", example.turn, wanted.join(" | "));
+            }
+        }
+    }
+    println!(
+        "{part}: {} turns, {} right, {} wrong, {} missed",
+        examples.len(),
+        score.right,
+        score.wrong,
+        score.missed
+    );
+    score
+}
+
+fn check(name: &str, text: &str) {
+    let examples = examples(text);
+    assert!(examples.len() >= 50, "{name} has {} turns", examples.len());
+    let (tuned, held_back) = examples.split_at(examples.len() - HELD_BACK);
+    let tuned = score(tuned, &format!("{name}, tuned"));
+    let show_all = std::env::var_os("AMEM_HELD_BACK").is_some();
+    if !show_all {
+        return;
+    }
+    let held_back = score(held_back, &format!("{name}, held back"));
+    assert_eq!(tuned.wrong + held_back.wrong, 0, "wrong facts in {name}");
+}
+
+#[test]
+fn german_turns_give_their_facts() {
+    check("German", include_str!("data/turns-german.txt"));
+}
+
+#[test]
+fn french_turns_give_their_facts() {
+    check("French", include_str!("data/turns-french.txt"));
+}
+
+#[test]
+fn spanish_turns_give_their_facts() {
+    check("Spanish", include_str!("data/turns-spanish.txt"));
+}
