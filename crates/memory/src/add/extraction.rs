@@ -160,7 +160,9 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             continue;
         }
         let cited = || fact.turns.iter().map(|at| &turns[*at]);
-        let is_foreign = cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
+        // A pattern writes in the language of its turn.
+        let is_foreign = fact.source == FactSource::Model
+            && cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
             && language_of(&fact.text) == TurnLanguage::English;
         if is_foreign {
             out.rejected.push(reject(

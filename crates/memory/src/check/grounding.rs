@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use amem_format::analyzer::is_stop_word;
 
 use crate::language::TurnLanguage;
-use crate::patterns::languages::forms_in_facts;
+use crate::patterns::languages::{forms_in_facts, words_of_facts};
 use crate::text::tokens::{Token, tokens};
 use crate::text::verbs::base_form;
 
@@ -28,15 +28,11 @@ pub(crate) struct Grounds {
 }
 
 /// Words that stand for a speaker, and words that the rewriting of persons adds.
-const FREE: [&str; 13] = [
+const FREE: [&str; 9] = [
     "user",
     "assistant",
     "agent",
     "others",
-    "andere",
-    "d'autres",
-    "et",
-    "otros",
     "named",
     "called",
     "asks",
@@ -56,9 +52,14 @@ impl Grounds {
         let mut words: HashSet<String> = tokens(&text).iter().map(bare).collect();
         if is_foreign {
             // "Ich wohne" says "User wohnt", which no ending of English tells.
-            let said = words.iter().flat_map(|word| word.split('\'')).flat_map(forms_in_facts);
-            let said: Vec<String> = said.chain(words.iter().flat_map(|word| word.split('\'').map(str::to_owned))).collect();
-            words.extend(said);
+            let parts: Vec<String> = words
+                .iter()
+                .flat_map(|word| word.split('\''))
+                .map(str::to_owned)
+                .collect();
+            words.extend(parts.iter().flat_map(|word| forms_in_facts(word)));
+            words.extend(parts);
+            words.extend(words_of_facts());
         }
         let bases = words.iter().map(|word| base_form(word).0).collect();
         let speakers = speakers.flat_map(|name| {

@@ -464,7 +464,7 @@ fn introduction(clause: &[Token], at: usize, speaker: &str) -> Option<Vec<Patter
 }
 
 /// The capitalised words at the start of tokens.
-fn name_of(tokens: &[Token]) -> String {
+pub(super) fn name_of(tokens: &[Token]) -> String {
     let mut name: Vec<&str> = Vec::new();
     for token in tokens {
         let mut chars = token.text.chars();
@@ -487,7 +487,7 @@ fn name_of(tokens: &[Token]) -> String {
 }
 
 /// True for words with a capital that are no names: nationalities, beliefs.
-fn is_origin(word: &str) -> bool {
+pub(super) fn is_origin(word: &str) -> bool {
     let ends = [
         "ian", "ean", "ese", "ish", "can", "anish", "ench", "erman", "tholic", "uslim", "hrist",
         "ewish", "indu", "utch", "reek", "hai", "wiss",

@@ -1,6 +1,6 @@
 //! From a turn in one of the languages to facts.
 
-use crate::patterns::extract::{PatternFact, first_person, possessive};
+use crate::patterns::extract::{PatternFact, first_person, is_origin, name_of, possessive};
 use crate::patterns::families::{self, Family};
 use crate::patterns::content::has_content;
 use crate::text::sentences::plain_sentences;
@@ -31,8 +31,10 @@ pub(crate) fn facts_in(table: &'static LanguageTable, text: &str, speaker: &str)
         if refuses_sentence(table, &body) {
             continue;
         }
+        let is_greeting = sentence.iter().take(3).any(|token| has(table.greetings, &token.lower));
         for clause in clauses(table, &body) {
-            let Some(fact) = fact_of(table, &clause, speaker) else {
+            let fact = introduction(table, &clause, speaker).filter(|_| is_greeting);
+            let Some(fact) = fact.or_else(|| fact_of(table, &clause, speaker)) else {
                 continue;
             };
             let is_new = out.iter().all(|known| known.text != fact.text);
@@ -209,11 +211,36 @@ fn begins_clause(table: &'static LanguageTable, tokens: &[Token]) -> bool {
     is_own && tokens.len() > small + 1 || is_dative
 }
 
+/// Where a clause below the main one begins, or one of somebody else; `None` if that is the object of the verb.
+fn end_of_main(table: &'static LanguageTable, reading: &Reading<'_>, tokens: &[Token]) -> Option<usize> {
+    let behind = reading.verb + 1;
+    let mut at = behind;
+    while at < tokens.len() {
+        // "The year that comes" is no clause.
+        if let Some((count, _)) = table.compiled().dictionary.phrase(&tokens[at..]) {
+            at += count;
+            continue;
+        }
+        if has(table.subordinators, &tokens[at].lower) {
+            return (at > behind).then_some(at);
+        }
+        let is_other = |next: usize| {
+            let verb = tokens.get(next);
+            verb.is_some_and(|verb| !verb.is_capital() && table.finite(&verb.lower, Person::He).is_some())
+        };
+        let joins = has(table.joiners, &tokens[at].lower) && reading.kind == SubjectKind::Owned;
+        if joins && (is_other(at + 1) || is_other(at + 2)) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    Some(tokens.len())
+}
+
 /// A clause up to where another one of the speaker begins that the fact would have to rewrite.
 fn main_part<'t>(table: &'static LanguageTable, reading: &Reading<'_>, tokens: &'t [Token]) -> Option<&'t [Token]> {
     let behind = reading.verb + 1;
-    let below = (behind..tokens.len()).find(|at| has(table.subordinators, &tokens[*at].lower) && *at > behind);
-    let end = below.unwrap_or(tokens.len());
+    let end = end_of_main(table, reading, tokens)?;
     let again = (behind..end).find(|at| {
         !reading.subject.contains(at)
             && (has(table.first_singular, &tokens[*at].lower) || has(table.impersonal, &tokens[*at].lower))
@@ -239,6 +266,36 @@ fn fact_of(table: &'static LanguageTable, clause: &[Token], speaker: &str) -> Op
         text: rewritten(&reading, speaker)?,
         family,
         source: join(&glossed),
+        is_correcting: false,
+    })
+}
+
+/// Endings of German nouns that say what somebody is: "Anfänger", "Studentin".
+const NOUN_ENDS: [&str; 12] = [
+    "er", "in", "ling", "ent", "ist", "ant", "or", "eur", "nde", "aie", "ege", "rte",
+];
+
+/// "Hallo, ich bin Jule": a name behind a greeting. Other nouns have a capital in German, so that an ending decides.
+fn introduction(table: &'static LanguageTable, clause: &[Token], speaker: &str) -> Option<PatternFact> {
+    let (clause, _) = opened(table, clause);
+    let reading = read(table, clause)?;
+    let rest = &clause[reading.verb + 1..];
+    let is_plain = reading.base == "be" && reading.kind == SubjectKind::One && reading.front == 0;
+    let name = name_of(rest);
+    let words = name.split(' ').filter(|word| !word.is_empty()).count();
+    if !is_plain || words == 0 || words > 2 {
+        return None;
+    }
+    let first = rest[0].lower.as_str();
+    let dictionary = &table.compiled().dictionary;
+    let is_noun = table.has_compounds && words == 1 && NOUN_ENDS.iter().any(|end| first.ends_with(end));
+    let is_known = dictionary.word(first).is_some() || dictionary.profession(first).is_some();
+    let ends = rest.get(words).is_none_or(|next| next.text.is_empty() || has(table.joiners, &next.lower));
+    let is_name = !is_noun && !is_known && !is_origin(first) && (ends || rest[words - 1].breaks());
+    is_name.then(|| PatternFact {
+        text: format!("{speaker} {} {name}", table.is_called),
+        family: families::NAME,
+        source: String::new(),
         is_correcting: false,
     })
 }

@@ -8,7 +8,7 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
     function_words: "je nous mon ma mes notre nos le la les un une des du au aux et ou mais avec pour dans chez depuis est \
         suis sommes ai avons pas ne jamais moi très aussi déjà oui où est-ce comment pourquoi quand parce qui dont ce cette \
         ces sur bonjour salut merci peux tu vous il elle ça oublie",
-    shared_words: "a on me en non que son si plus y use code est la de es mes te tu pour un des cuisine ai prime une plan note place compare",
+    shared_words: "user a on me en non que son si plus y use code est la de es mes te tu pour un des cuisine ai prime une plan note place compare",
     neighbours: "che gli è sono della nel di per amb els és uma não com",
     classes: &[
         (
@@ -125,6 +125,8 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
         ("me m' se s' nous", ""),
         ("beaucoup vraiment très", "really"),
         ("aussi", "also"),
+        ("avant autrefois", "originally"),
+        ("son sa ses leur leurs", "their"),
         ("toujours", "always"),
         ("encore", "still"),
         ("actuellement", "currently"),
@@ -324,7 +326,7 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
     first_singular: "j' je",
     first_plural: "nous",
     impersonal: "on",
-    others: "et d'autres",
+    others: "et d' autres",
     possessives: &[("mon", "le"), ("ma", "la"), ("mes nos", "les"), ("notre", "?")],
     articles: &[
         ("projet serveur dépôt code site produit client budget chien chat fils", "le"),
@@ -347,6 +349,8 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
     before_verb: "ne n' me m' nous se s'",
     pointers: "le la les l' lui leur y en",
     no_longer: "plus",
+    greetings: "bonjour salut coucou bonsoir",
+    is_called: "s'appelle",
     openers: "bonjour salut coucou bonsoir oui ok et mais alors donc bon ben merci enfin sinon bref d'accord bien",
     corrections: "non nan faux erreur attends",
     refused_in_sentence: "si s'il peut-être probablement sûrement éventuellement crois croyons pense pensons suppose imagine \

@@ -9,7 +9,7 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
         einer und oder aber mit für von zu bei nach seit ist sind bin habe haben hat nicht kein keine keinen mich mir uns \
         im zum zur beim vom auch noch schon gern gerne sehr wie wo wenn weil dass nein ja heißt auf über mehr als sich \
         vergiss bitte du dir mal jetzt gerade wird werde kann",
-    shared_words: "die in an am was war so will hat mag um es man nun also bei wo plane trainer code fest hose kind arm rat bin habe sie backe teste",
+    shared_words: "user die in an am was war so will hat mag um es man nun also bei wo plane trainer code fest hose kind arm rat bin habe sie backe teste",
     neighbours: "het een met van niet voor ik zijn och jag att som det är ikke jeg",
     classes: &[
         ("weak", "*e/*t/*en/*en p:*te/*te/*ten/*ten .ge*t ~*en"),
@@ -145,6 +145,8 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
         ("uns mich mir sich", ""),
         ("sehr wirklich total", "really"),
         ("auch", "also"),
+        ("früher damals", "originally"),
+        ("sein seine seinen seinem seiner ihr ihre ihren ihrem ihrer", "their"),
         ("immer", "always"),
         ("noch", "still"),
         ("gerade momentan derzeit aktuell", "currently"),
@@ -282,12 +284,13 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
         ("seit # %", "for # %"),
         ("# % alt", "# years old"),
         ("nicht mehr", "no longer"),
-        ("am &", "on &"),
+        ("am # &", "on # &"),
+        ("am # & #", "on # & #"),
+        ("# &", "# &"),
         ("im &", "in &"),
         ("im % #", "in the %"),
         ("seit &", "since &"),
         ("seit letztem %", "since last %"),
-        ("# . &", "# &"),
         ("eine idee", "a idea"),
     ],
     professions: &[
@@ -350,6 +353,8 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
     before_verb: "auch",
     pointers: "",
     no_longer: "mehr",
+    greetings: "hallo hi hey moin servus tag",
+    is_called: "heißt",
     openers: "hallo hi hey moin servus ja ok okay also und aber naja ach übrigens danke bitte genau klar gut stimmt doch tja guten \
         tag morgen",
     corrections: "nein nö ne quatsch falsch moment halt korrektur",

@@ -12,6 +12,7 @@ use crate::text::verbs::third_person;
 use super::reading::{Reading, SubjectKind, read_fact, with_elisions_apart};
 use super::table::{TABLES, WordOrder, has};
 use super::verbs::{Form, VerbTense};
+use super::words::{is_ordinal, is_unit};
 
 /// States: a past without "since" or "always" says that they are over.
 const STATES: &str = "live work like love hate prefer speak smoke";
@@ -27,20 +28,22 @@ const BEFORE_PROFESSION: &str = "as";
 /// The gloss of a fact's text, if it is in one of the languages.
 pub(crate) fn gloss_of_fact(text: &str) -> Option<Vec<Token>> {
     let plain = plain_tokens(text);
-    TABLES.into_iter().find_map(|table| {
+    let glosses = TABLES.into_iter().filter_map(|table| {
         let tokens = with_elisions_apart(plain.clone(), table);
         let reading = read_fact(table, &tokens)?;
-        let glossed = gloss(&reading)?;
-        // "User will visit Rome": the verb is an English word, too, and nothing else is of the language.
-        glossed.is_certain.then_some(glossed.tokens)
-    })
+        gloss(&reading)
+    });
+    // "User will visit Rome": the verb is an English word, too, and nothing else is of the language. "User va a Roma" may
+    // be French or Spanish: the language that knows most of the words has it.
+    let known = glosses.filter(|gloss| gloss.known > 0).max_by_key(|gloss| gloss.known);
+    known.map(|gloss| gloss.tokens)
 }
 
 /// A glossed clause.
 pub(super) struct Gloss {
     pub(super) tokens: Vec<Token>,
-    /// True if other words than the verb are of the language.
-    is_certain: bool,
+    /// How many words are of the language and of no other.
+    known: usize,
 }
 
 /// Glosses a clause; `None` if its verb is not understood.
@@ -52,11 +55,21 @@ pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
     let small = glosser.words(reading.group..reading.verb);
     let mut front = glosser.words(0..reading.front);
     behind.splice(0..0, small);
+    let mut time = times(&mut behind);
+    time.extend(times(&mut front));
     if !front.is_empty() {
         for token in behind.last_mut().into_iter().chain(&mut front) {
             token.tail.clear();
         }
         behind.append(&mut front);
+    }
+    if !time.is_empty() {
+        for token in &mut behind {
+            token.tail = token.tail.replace(['.', '!'], "");
+        }
+        // A preposition keeps the time out of the value of a slot.
+        behind.push(Token::new("during"));
+        behind.extend(time);
     }
     let negation = glosser.negation(&mut behind);
     directed(&verb, &mut behind);
@@ -73,8 +86,36 @@ pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
     out.extend(behind);
     Some(Gloss {
         tokens: out,
-        is_certain: glosser.is_certain,
+        known: glosser.known,
     })
+}
+
+/// Takes relative dates out of the words: in English they stand behind the object.
+fn times(words: &mut Vec<Token>) -> Vec<Token> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let next = words.get(at + 1);
+        let count = match () {
+            () if has("yesterday today tomorrow", &words[at].lower) => 1,
+            () if words[at].is("last") || words[at].is("next") => 2,
+            () if next.is_some_and(|next| is_unit(&next.lower))
+                && words.get(at + 2).is_some_and(|ago| ago.is("ago")) =>
+            {
+                3
+            }
+            () => 0,
+        };
+        if count == 0 || at + count > words.len() {
+            at += 1;
+            continue;
+        }
+        out.extend(words.drain(at..at + count).map(|mut token| {
+            token.tail.clear();
+            token
+        }));
+    }
+    out
 }
 
 /// Makes the first prepositions those that the English verb has: "habite à" is "live in", "déménagé en" is "moved to".
@@ -83,6 +124,7 @@ fn directed(verb: &str, words: &mut Vec<Token>) {
     let (from, to) = match () {
         () if is("live born work study grew grow") => ("to", "in"),
         () if is("move moved travel traveled fly flew go went") => ("in", "to"),
+        () if is("suffer suffered") => ("of", "from"),
         () if is("play played") => {
             if words.first().is_some_and(|word| has("to of in", &word.lower)) {
                 words.remove(0);
@@ -115,6 +157,7 @@ fn coming_from(verb: String, reading: &Reading<'_>, words: &mut [Token]) -> Opti
             Some(verb)
         }
         "drive" if !has("a an the my", &first.lower) => None,
+        "speak" | "speaks" if has("of about with to in at", &first.lower) => None,
         _ => Some(verb),
     }
 }
@@ -123,7 +166,7 @@ struct Glosser<'r, 't> {
     reading: &'r Reading<'t>,
     /// Tokens that the verb has taken.
     consumed: HashSet<usize>,
-    is_certain: bool,
+    known: usize,
     is_ahead: bool,
     has_every: bool,
     lasts: bool,
@@ -134,7 +177,7 @@ impl<'r, 't> Glosser<'r, 't> {
         let mut glosser = Self {
             reading,
             consumed: HashSet::from_iter(reading.prefix),
-            is_certain: !has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower),
+            known: usize::from(!has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower)),
             is_ahead: false,
             has_every: false,
             lasts: false,
@@ -145,6 +188,7 @@ impl<'r, 't> Glosser<'r, 't> {
         let any = |words: &str| rest.iter().chain(&front).any(|token| has(words, &token.lower));
         (glosser.is_ahead, glosser.has_every) = (any(AHEAD), any("every"));
         glosser.lasts = any("since always for");
+        glosser.known = usize::from(!has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower));
         glosser
     }
 
@@ -158,12 +202,13 @@ impl<'r, 't> Glosser<'r, 't> {
         let tokens = reading.tokens;
         let from = reading.verb + 1;
         if reading.table.order == WordOrder::VerbSecond {
-            let is_end = |at: &usize| {
-                tokens[*at].breaks() || has(reading.table.subordinators, &tokens[*at].lower)
-            };
+            // "am 5. Juni" ends nothing.
+            let breaks = |at: usize| tokens[at].breaks() && !is_ordinal(&tokens[at]);
+            let is_end =
+                |at: &usize| breaks(*at) || has(reading.table.subordinators, &tokens[*at].lower);
             let end = (from..tokens.len()).find(is_end);
             let last = match end {
-                Some(at) if tokens[at].breaks() => at,
+                Some(at) if breaks(at) => at,
                 Some(at) => at.checked_sub(1)?,
                 None => tokens.len().checked_sub(1)?,
             };
@@ -188,7 +233,7 @@ impl<'r, 't> Glosser<'r, 't> {
         if self.token(at - 1).is_some_and(|token| token.is("zu")) {
             self.consumed.insert(at - 1);
         }
-        self.is_certain = true;
+        self.known += 1;
         Some(found)
     }
 
@@ -219,11 +264,16 @@ impl<'r, 't> Glosser<'r, 't> {
             }
             None => return None,
         };
+        let is_alone = self.reading.tokens[at + 1..].iter().all(|token| token.text.is_empty())
+            && (self.reading.table.order != WordOrder::VerbSecond || at == self.reading.verb + 1);
+        if known.is_none() && is_alone {
+            return None;
+        }
         self.consumed.insert(at);
         if at > 0 && self.token(at - 1).is_some_and(|token| token.is("zu")) {
             self.consumed.insert(at - 1);
         }
-        self.is_certain = true;
+        self.known += usize::from(known.is_some());
         Some(english)
     }
 
@@ -234,6 +284,32 @@ impl<'r, 't> Glosser<'r, 't> {
             true => format!("used to {base}"),
             false => past.to_owned(),
         }
+    }
+
+    /// "Decided to use": a choice that names what is to be done.
+    fn decided(&mut self, (base, past): (&'static str, &'static str)) -> String {
+        if base != "choose" && base != "decide" {
+            return self.past((base, past));
+        }
+        let tokens = self.reading.tokens;
+        let is_last = self.reading.table.order == WordOrder::VerbSecond;
+        let from = self.reading.verb + 1;
+        let mut range = match is_last {
+            true => tokens.len().saturating_sub(1).max(from)..tokens.len(),
+            false => from..tokens.len().min(from + 4),
+        };
+        let found = range.find_map(|at| {
+            let verb = self.reading.table.nonfinite(&tokens[at].lower, &Form::Infinitive)?;
+            Some((at, verb.0))
+        });
+        let Some((at, verb)) = found else {
+            return past.split(' ').next().unwrap_or(past).to_owned();
+        };
+        self.consumed.insert(at);
+        if tokens[at - 1].is_any(&["zu", "de", "d'"]) {
+            self.consumed.insert(at - 1);
+        }
+        format!("decided to {verb}")
     }
 
     /// The words of the verb in English, as "I" has them.
@@ -248,10 +324,17 @@ impl<'r, 't> Glosser<'r, 't> {
                 None if self.has_every && reading.table.order != WordOrder::VerbSecond => Some("go".into()),
                 None => None,
             },
-            "want" => Some(match self.infinitive() {
-                Some(base) => format!("want to {base}"),
-                None => "want".into(),
-            }),
+            "want" => match self.infinitive() {
+                Some(base) => Some(format!("want to {base}")),
+                // "Quiero dormir" is a mood, not a plan.
+                None => {
+                    let is_thing = self.partner_at().and_then(|at| self.token(at));
+                    let word = is_thing.map_or("", |token| token.lower.as_str());
+                    let is_verb = ["en", "er", "ar", "ir", "re"].iter().any(|end| word.ends_with(end));
+                    let is_noun = is_thing.is_some_and(Token::is_capital);
+                    (is_noun || !is_verb).then(|| "want".into())
+                }
+            },
             "wish" => {
                 let base = self.infinitive()?;
                 Some(format!("would like to {base}"))
@@ -274,7 +357,7 @@ impl<'r, 't> Glosser<'r, 't> {
                     return (reading.table.order == WordOrder::SubjectFirst).then(|| "come".into());
                 };
                 self.consumed.extend([at, at + 1]);
-                self.is_certain = true;
+                self.known += 1;
                 Some(format!("just {}", found.1))
             }
             base => self.lexical(base, is_present),
@@ -309,7 +392,7 @@ impl<'r, 't> Glosser<'r, 't> {
 
     fn having(&mut self, is_present: bool) -> Option<String> {
         if let Some(done) = self.partner(&Form::Participle) {
-            return Some(self.past(done));
+            return Some(self.decided(done));
         }
         if self.reading.base == "aux" {
             return None;
@@ -341,7 +424,7 @@ impl<'r, 't> Glosser<'r, 't> {
             let is_habit = reading.tense == VerbTense::Habit && base.split(' ').count() == 1;
             return Some(match is_habit {
                 true => format!("used to {base}"),
-                false => self.past((base, reading.past)),
+                false => self.decided((base, reading.past)),
             });
         }
         if reading.table.order == WordOrder::VerbSecond {
@@ -451,7 +534,7 @@ impl<'r, 't> Glosser<'r, 't> {
             let free = (at..range.end).take_while(|at| !self.consumed.contains(at)).count();
             let (count, text) = match dictionary.phrase(&reading.tokens[at..at + free]) {
                 Some((count, text)) => {
-                    self.is_certain = true;
+                    self.known += 1;
                     (count, text)
                 }
                 None => (1, self.word(token, out.last())),
@@ -489,7 +572,7 @@ impl<'r, 't> Glosser<'r, 't> {
         if (is_complement || is_role)
             && let Some((more, english)) = dictionary.profession(word)
         {
-            self.is_certain = true;
+            self.known += 1;
             let article = match before {
                 Some(before) if before.is("a") || is_role => "",
                 _ => "a",
@@ -499,11 +582,11 @@ impl<'r, 't> Glosser<'r, 't> {
             return format!("{article} {more} {english} {of}");
         }
         if let Some(gloss) = dictionary.word(word) {
-            self.is_certain |= gloss != word && !has(self.reading.table.shared_words, word);
+            self.known += usize::from(gloss != word && !has(self.reading.table.shared_words, word));
             return gloss.to_owned();
         }
         if let Some(noun) = word.strip_prefix("lieblings").filter(|_| self.reading.table.has_compounds) {
-            self.is_certain = true;
+            self.known += 1;
             return format!("favorite {}", dictionary.word(noun).unwrap_or(noun));
         }
         token.text.clone()

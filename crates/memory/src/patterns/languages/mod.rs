@@ -23,5 +23,5 @@ mod words;
 
 pub(crate) use extract::facts_in;
 pub(crate) use gloss::gloss_of_fact;
-pub(crate) use rewrite::forms_in_facts;
+pub(crate) use rewrite::{forms_in_facts, words_of_facts};
 pub(crate) use table::{TABLES, WordMark, table_of};

@@ -198,14 +198,15 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
         let Some(token) = tokens.get(verb) else { break };
         let is_pointing = tokens[start..verb].iter().any(|t| has(table.pointers, &t.lower));
         // "Juego de mesa": the word is a noun.
-        let is_noun = tokens.get(verb + 1).is_some_and(|next| next.is("de") || next.is("del"))
+        let is_bare = verb == start && tokens.get(verb + 1).is_some_and(|next| next.is("de") || next.is("del"));
+        let is_noun = is_bare
             || verb > 0 && has("el la los las un una de del mi su este ese con en a", &tokens[verb - 1].lower);
         for person in [Person::I, Person::We] {
             let Some((base, ..)) = table.finite(&token.lower, person) else {
                 continue;
             };
             let has_pronoun = (start..verb).find(|at| table.is_first_person(&tokens[*at].lower));
-            if is_pointing || is_noun && !matches!(base, "just" | "graduate" | "dream") {
+            if is_pointing || is_noun && !matches!(base, "just" | "be" | "suffer" | "graduate") {
                 return None;
             }
             let subject = has_pronoun.map_or(start..start, |at| at..at + 1);
@@ -291,7 +292,9 @@ fn read_owned<'t>(
         if has(table.subordinators, &token.lower) {
             return None;
         }
-        if token.breaks() && !token.tail.contains(',') {
+        // "Mon plat préféré, c'est …"; in a fact commas stand around a name.
+        let is_name = owner.start > 0 && token.tail.contains(',');
+        if token.breaks() && !is_name || token.is("c'") {
             return None;
         }
     }

@@ -4,12 +4,11 @@ use crate::patterns::person::finished;
 use crate::text::tokens::Token;
 
 use super::reading::{Reading, SubjectKind, with_elisions_joined};
-use super::table::{TABLES, WordOrder, has, pair};
+use super::table::{LanguageTable, TABLES, WordOrder, has, pair};
 use super::verbs::Form;
 
 /// The text of the fact; `None` where the language has no sure way to write it.
 pub(super) fn rewritten(reading: &Reading<'_>, speaker: &str) -> Option<String> {
-    let table = reading.table;
     let mut out: Vec<Token> = Vec::with_capacity(reading.tokens.len() + 3);
     for (at, token) in reading.tokens.iter().enumerate() {
         if at == reading.group && reading.subject.is_empty() {
@@ -39,18 +38,15 @@ pub(super) fn rewritten(reading: &Reading<'_>, speaker: &str) -> Option<String> 
                 token.set(&lower);
             }
         }
-        let before = at.checked_sub(1).and_then(|at| reading.tokens.get(at));
         if let Some(ending) = strong_ending(reading, at) {
             let text = format!("{}{ending}", token.text.strip_suffix("en").unwrap_or(&token.text));
             token.set(&text);
         }
-        let _ = before;
         out.push(token);
     }
     let mut joined = with_elisions_joined(out);
     let text = finished(&mut joined);
-    let kept = text.split_whitespace().count() > 1;
-    (kept && table.order as u8 <= WordOrder::Dropped as u8).then_some(text)
+    (text.split_whitespace().count() > 1).then_some(text)
 }
 
 fn subject_tokens(reading: &Reading<'_>, speaker: &str) -> Vec<Token> {
@@ -78,7 +74,13 @@ fn pronoun(reading: &Reading<'_>, token: &Token, speaker: &str) -> Option<String
     }
     let found = reading.table.pronouns.iter().find(|(words, _)| has(words, &token.lower));
     let Some((words, forms)) = found else {
-        return Some(token.text.clone());
+        // "Mudarme" is "mudarse".
+        let is_attached = reading.table.order == WordOrder::Dropped && column < 2;
+        let front = ["rme", "rnos"].iter().find_map(|end| token.text.strip_suffix(end));
+        return Some(match front.filter(|_| is_attached) {
+            Some(front) => format!("{front}rse"),
+            None => token.text.clone(),
+        });
     };
     // "unser" is "ihr" with the same ending: the stem changes.
     let form = forms[column];
@@ -203,6 +205,17 @@ fn article_of(reading: &Reading<'_>, noun: &str) -> Option<String> {
         (_, true, false) => Some("el".into()),
         _ => None,
     }
+}
+
+/// The words that the writing of facts adds, in any of the languages: articles, "and others", "is called".
+pub(crate) fn words_of_facts() -> Vec<String> {
+    let of = |table: &'static LanguageTable| {
+        let articles = table.possessives.iter().chain(table.articles).map(|(_, article)| *article);
+        articles.chain([table.others, table.of, table.is_called]).chain(["los", "las", "d'autres"])
+    };
+    let words = TABLES.into_iter().flat_map(of);
+    let words = words.flat_map(str::split_ascii_whitespace);
+    words.filter(|word| *word != "?").map(str::to_owned).collect()
 }
 
 /// The words that a fact may have for a word of its turn, in any of the languages.

@@ -7,8 +7,8 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     order: WordOrder::Dropped,
     function_words: "yo nosotros mi mis nuestro nuestra el los las un una unos del al y o pero con para por en desde está \
         estoy soy somos hemos tengo muy también ya nunca sí dónde cómo porque cuando qué quién este esta estos lo le gusta \
-        gustan encanta encantan hola gracias puedo tú usted él ella eso olvida recuerda",
-    shared_words: "a no me he has come use la de que se es en son mes si sin te tu un con des una y o plan uso el base lo mi ya pro cocino dice via",
+        gustan gustaría encanta encantan hola gracias puedo tú usted él ella eso olvida recuerda",
+    shared_words: "user a no me he has come use la de que se es en son mes si sin te tu un con des una y o plan uso base pro cocino dice via",
     neighbours: "não você eu uma um com em é são meu minha che gli è sono il di della piace per amb els és het een i",
     classes: &[
         (
@@ -68,7 +68,8 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("publish|published", "=", "p:publiqué/publicó/-/publicaron .publicado"),
         ("choose|chose", "=", "p:elegí/eligió/-/eligieron .elegido .escogido .optado"),
         ("decide|decided to", "=", "p:decidí/decidió/decidimos/decidieron .decidido"),
-        ("suffer|suffered", "=", "sufro/sufre/sufrimos/sufren padezco/padece/-/-"),
+        ("suffer|suffered", "=", "sufro/sufre/sufrimos/sufren"),
+        ("have|had", "=", "padezco/padece/padecemos/padecen"),
         ("break|broke", "=", "p:rompí/rompió/rompimos/rompieron .roto"),
         ("play|played", "=", "juego/juega/jugamos/juegan p:jugué/jugó/-/jugaron h:jugaba/jugaba/jugábamos/jugaban .jugado ~jugar ^jugando"),
         ("play|played", "ar", "toc"),
@@ -131,6 +132,10 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("me nos se", ""),
         ("mucho realmente muy", "really"),
         ("también", "also"),
+        ("antes", "originally"),
+        ("su sus", "their"),
+        ("le les", ""),
+        ("sobre", "about"),
         ("siempre", "always"),
         ("todavía aún", "still"),
         ("actualmente", "currently"),
@@ -344,6 +349,8 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     before_verb: "no ya nunca también siempre me nos se yo nosotros nosotras actualmente ahora todavía aún tampoco",
     pointers: "lo la los las le les te os",
     no_longer: "",
+    greetings: "hola buenas buenos",
+    is_called: "se llama",
     openers: "hola buenas buenos días tardes sí vale ok bueno pues y pero gracias entonces claro además oye",
     corrections: "no falso incorrecto espera",
     refused_in_sentence: "si quizás quizá tal posiblemente probablemente seguramente creo creemos supongo suponemos imagina \

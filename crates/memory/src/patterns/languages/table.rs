@@ -73,6 +73,10 @@ pub(crate) struct LanguageTable {
     pub(super) pointers: &'static str,
     /// Words that a negation ends: "nicht … mehr", "ne … plus".
     pub(super) no_longer: &'static str,
+    /// Openers behind which one says one's name.
+    pub(super) greetings: &'static str,
+    /// "Is called".
+    pub(super) is_called: &'static str,
     pub(super) openers: &'static str,
     /// Openers that correct what was said, if a comma follows.
     pub(super) corrections: &'static str,

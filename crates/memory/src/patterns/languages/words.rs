@@ -18,6 +18,16 @@ fn has(list: &str, word: &str) -> bool {
     super::table::has(list, word)
 }
 
+/// True for "3." in "am 3. März": its full stop ends nothing.
+pub(super) fn is_ordinal(token: &Token) -> bool {
+    token.tail == "." && token.text.len() < 3 && token.text.chars().all(|c| c.is_ascii_digit())
+}
+
+/// True if a word is a unit of time in English.
+pub(super) fn is_unit(word: &str) -> bool {
+    has(UNITS, word)
+}
+
 /// The glosses of a table.
 pub(super) struct Dictionary {
     words: HashMap<&'static str, &'static str>,
@@ -89,8 +99,7 @@ impl Dictionary {
     fn filled(&self, words: &[&str], gloss: &str, tokens: &[Token]) -> Option<String> {
         let mut values: Vec<(&str, String)> = Vec::new();
         for (at, (word, token)) in words.iter().zip(tokens).enumerate() {
-            let is_ordinal = token.tail == "." && token.text.chars().all(|c| c.is_ascii_digit());
-            if at + 1 < words.len() && token.breaks() && !is_ordinal {
+            if at + 1 < words.len() && token.breaks() && !is_ordinal(token) {
                 return None;
             }
             let plain = self.word(&token.lower).unwrap_or(&token.lower);
