@@ -2,11 +2,12 @@
 
 use crate::patterns::extract::{PatternFact, first_person, is_origin, name_of, possessive};
 use crate::patterns::families::{self, Family};
+use crate::patterns::guards::refuses_clause as refuses_glossed;
 use crate::patterns::content::has_content;
 use crate::text::sentences::plain_sentences;
 use crate::text::tokens::{Token, join};
 
-use super::gloss::gloss;
+use super::gloss::{Gloss, gloss};
 use super::reading::{Reading, SubjectKind, read, with_elisions_apart};
 use super::rewrite::rewritten;
 use super::table::{LanguageTable, WordOrder, has, pair};
@@ -211,6 +212,27 @@ fn begins_clause(table: &'static LanguageTable, tokens: &[Token]) -> bool {
     is_own && tokens.len() > small + 1 || is_dative
 }
 
+/// True if the words behind a joiner look like another clause of the speaker, with a verb that no table knows: the fact
+/// could not have it in the third person.
+fn is_unknown_clause(table: &'static LanguageTable, tokens: &[Token]) -> bool {
+    let Some(first) = tokens.first() else {
+        return false;
+    };
+    let is_small = match table.order {
+        WordOrder::SubjectFirst => has("ne n' m'", &first.lower),
+        WordOrder::Dropped => has(table.before_verb, &first.lower) || has("lo le les", &first.lower),
+        // "und verstehe es nicht", but "und kalte Milch".
+        WordOrder::VerbSecond => {
+            let mut behind = tokens.iter().skip_while(|token| !token.is_capital() && token.lower.ends_with('e'));
+            !first.is_capital()
+                && first.lower.ends_with('e')
+                && first.lower.len() > 4
+                && !behind.next().is_some_and(Token::is_capital)
+        }
+    };
+    is_small || has(table.other_verbs, &first.lower)
+}
+
 /// Where a clause below the main one begins, or one of somebody else; `None` if that is the object of the verb.
 fn end_of_main(table: &'static LanguageTable, reading: &Reading<'_>, tokens: &[Token]) -> Option<usize> {
     let behind = reading.verb + 1;
@@ -221,15 +243,22 @@ fn end_of_main(table: &'static LanguageTable, reading: &Reading<'_>, tokens: &[T
             at += count;
             continue;
         }
-        if has(table.subordinators, &tokens[at].lower) {
+        // "In Bonn, nicht in Köln": the negation is not that of the verb.
+        let is_contrast = tokens[at - 1].breaks()
+            && table.compiled().dictionary.word(&tokens[at].lower) == Some("not");
+        if is_contrast || has(table.subordinators, &tokens[at].lower) {
             return (at > behind).then_some(at);
         }
         let is_other = |next: usize| {
             let verb = tokens.get(next);
             verb.is_some_and(|verb| !verb.is_capital() && table.finite(&verb.lower, Person::He).is_some())
         };
-        let joins = has(table.joiners, &tokens[at].lower) && reading.kind == SubjectKind::Owned;
-        if joins && (is_other(at + 1) || is_other(at + 2)) {
+        let joins = has(table.joiners, &tokens[at].lower);
+        let goes_on = match reading.kind {
+            SubjectKind::Owned => is_other(at + 1) || is_other(at + 2),
+            _ => is_unknown_clause(table, tokens.get(at + 1..).unwrap_or_default()),
+        };
+        if joins && goes_on {
             return Some(at);
         }
         at += 1;
@@ -260,12 +289,12 @@ fn fact_of(table: &'static LanguageTable, clause: &[Token], speaker: &str) -> Op
     }
     let clause = main_part(table, &read(table, clause)?, clause)?;
     let reading = read(table, clause)?;
-    let glossed = gloss(&reading)?.tokens;
+    let glossed = gloss(&reading)?;
     let family = family_of(&reading, &glossed)?;
     Some(PatternFact {
         text: rewritten(&reading, speaker)?,
         family,
-        source: join(&glossed),
+        source: join(&glossed.tokens),
         is_correcting: false,
     })
 }
@@ -300,12 +329,27 @@ fn introduction(table: &'static LanguageTable, clause: &[Token], speaker: &str) 
     })
 }
 
+/// What one does at the moment is gone with the moment.
+const MOMENTARY: &str = "eat drink cook bake smoke play";
+
 /// The family of a glossed clause, by the rules of English.
-fn family_of(reading: &Reading<'_>, glossed: &[Token]) -> Option<Family> {
+fn family_of(reading: &Reading<'_>, gloss: &Gloss) -> Option<Family> {
+    let glossed = &gloss.tokens;
+    if refuses_glossed(glossed) {
+        return None;
+    }
     let is_named = glossed.first().is_some_and(|first| first.is("my"));
     if reading.kind == SubjectKind::Owned || is_named {
         return possessive(glossed, 0);
     }
     let family = first_person(glossed, 0)?;
-    has_content(&glossed[1..]).then_some(family)
+    let any = |words: &str| glossed.iter().any(|token| has(words, &token.lower));
+    // "Ich bin ein Idiot": only known professions are some.
+    let is_noun = any("a an the") && reading.base == "be" && family == families::PROFESSION;
+    if is_noun && !gloss.has_profession {
+        return None;
+    }
+    let is_moment = has(MOMENTARY, reading.base) && any("today currently now")
+        || family == families::EVENT && any("ate drank cooked baked smoked");
+    (!is_moment && has_content(&glossed[1..])).then_some(family)
 }

@@ -42,6 +42,8 @@ pub(crate) fn gloss_of_fact(text: &str) -> Option<Vec<Token>> {
 /// A glossed clause.
 pub(super) struct Gloss {
     pub(super) tokens: Vec<Token>,
+    /// True if a word of the list of professions is among them.
+    pub(super) has_profession: bool,
     /// How many words are of the language and of no other.
     known: usize,
 }
@@ -68,11 +70,15 @@ pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
             token.tail = token.tail.replace(['.', '!'], "");
         }
         // A preposition keeps the time out of the value of a slot.
+        if behind.is_empty() {
+            behind.push(Token::new("then"));
+        }
         behind.push(Token::new("during"));
         behind.extend(time);
     }
     let negation = glosser.negation(&mut behind);
     directed(&verb, &mut behind);
+    working_on(reading, &mut behind);
     let verb = coming_from(verb, reading, &mut behind)?;
     let mut out = glosser.subject(is_called)?;
     if is_called {
@@ -86,6 +92,7 @@ pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
     out.extend(behind);
     Some(Gloss {
         tokens: out,
+        has_profession: glosser.has_profession,
         known: glosser.known,
     })
 }
@@ -123,7 +130,7 @@ fn directed(verb: &str, words: &mut Vec<Token>) {
     let is = |verbs: &str| verb.split(' ').any(|word| has(verbs, word));
     let (from, to) = match () {
         () if is("live born work study grew grow") => ("to", "in"),
-        () if is("move moved travel traveled fly flew go went") => ("in", "to"),
+        () if is("switch switched move moved travel traveled fly flew go went") => ("in", "to"),
         () if is("suffer suffered") => ("of", "from"),
         () if is("play played") => {
             if words.first().is_some_and(|word| has("to of in", &word.lower)) {
@@ -133,8 +140,27 @@ fn directed(verb: &str, words: &mut Vec<Token>) {
         }
         () => return,
     };
-    if let Some(word) = words.iter_mut().take(4).find(|word| word.is(from)) {
+    if let Some(word) = words.iter_mut().find(|word| word.is(from)) {
         word.set(to);
+    }
+    let origin = words.iter_mut().find(|word| to == "to" && word.is("of"));
+    if let Some(word) = origin {
+        word.set("from");
+    }
+}
+
+/// "Trabajo en un script": the language has one word for "at" and "on", and the noun decides.
+fn working_on(reading: &Reading<'_>, words: &mut [Token]) {
+    let places = reading.table.workplaces;
+    if places.is_empty() || reading.base != "work" {
+        return;
+    }
+    let Some(at) = words.iter().position(|word| word.is("in")) else {
+        return;
+    };
+    let noun = words[at + 1..].iter().find(|word| !has("a the this their my", &word.lower));
+    if noun.is_some_and(|noun| !noun.is_capital() && !has(places, &noun.lower)) {
+        words[at].set("on");
     }
 }
 
@@ -170,6 +196,8 @@ struct Glosser<'r, 't> {
     is_ahead: bool,
     has_every: bool,
     lasts: bool,
+    is_negated: bool,
+    has_profession: bool,
 }
 
 impl<'r, 't> Glosser<'r, 't> {
@@ -181,13 +209,17 @@ impl<'r, 't> Glosser<'r, 't> {
             is_ahead: false,
             has_every: false,
             lasts: false,
+            is_negated: false,
+            has_profession: false,
         };
         glosser.consumed.extend(reading.subject.clone());
         let rest = glosser.words(reading.verb + 1..reading.tokens.len());
         let front = glosser.words(0..reading.front);
-        let any = |words: &str| rest.iter().chain(&front).any(|token| has(words, &token.lower));
+        let small = glosser.words(reading.group..reading.verb);
+        let all = || rest.iter().chain(&front).chain(&small);
+        let any = |words: &str| all().any(|token| has(words, &token.lower));
         (glosser.is_ahead, glosser.has_every) = (any(AHEAD), any("every"));
-        glosser.lasts = any("since always for");
+        (glosser.lasts, glosser.is_negated) = (any("since always for"), any("not never"));
         glosser.known = usize::from(!has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower));
         glosser
     }
@@ -280,23 +312,24 @@ impl<'r, 't> Glosser<'r, 't> {
     /// The past of a verb: a state that is not said to last is over.
     fn past(&self, (base, past): (&'static str, &'static str)) -> String {
         match has(STATES, base) {
-            true if self.lasts => format!("have {past}"),
+            true if self.lasts || self.is_negated => format!("have {past}"),
             true => format!("used to {base}"),
             false => past.to_owned(),
         }
     }
 
-    /// "Decided to use": a choice that names what is to be done.
+    /// "Decided to use", "stopped smoking": what a choice or an end names.
     fn decided(&mut self, (base, past): (&'static str, &'static str)) -> String {
-        if base != "choose" && base != "decide" {
+        if !has("choose decide stop start", base) {
             return self.past((base, past));
         }
+        let ends = has("stop start", base);
         let tokens = self.reading.tokens;
-        let is_last = self.reading.table.order == WordOrder::VerbSecond;
+        let is_last = self.reading.table.order == WordOrder::VerbSecond && !ends;
         let from = self.reading.verb + 1;
         let mut range = match is_last {
             true => tokens.len().saturating_sub(1).max(from)..tokens.len(),
-            false => from..tokens.len().min(from + 4),
+            false => from..tokens.len().min(from + 8),
         };
         let found = range.find_map(|at| {
             let verb = self.reading.table.nonfinite(&tokens[at].lower, &Form::Infinitive)?;
@@ -309,7 +342,10 @@ impl<'r, 't> Glosser<'r, 't> {
         if tokens[at - 1].is_any(&["zu", "de", "d'"]) {
             self.consumed.insert(at - 1);
         }
-        format!("decided to {verb}")
+        match ends {
+            true => format!("{past} {}ing", verb.strip_suffix('e').unwrap_or(verb)),
+            false => format!("decided to {verb}"),
+        }
     }
 
     /// The words of the verb in English, as "I" has them.
@@ -573,6 +609,7 @@ impl<'r, 't> Glosser<'r, 't> {
             && let Some((more, english)) = dictionary.profession(word)
         {
             self.known += 1;
+            self.has_profession = true;
             let article = match before {
                 Some(before) if before.is("a") || is_role => "",
                 _ => "a",

@@ -199,14 +199,16 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
         let is_pointing = tokens[start..verb].iter().any(|t| has(table.pointers, &t.lower));
         // "Juego de mesa": the word is a noun.
         let is_bare = verb == start && tokens.get(verb + 1).is_some_and(|next| next.is("de") || next.is("del"));
-        let is_noun = is_bare
-            || verb > 0 && has("el la los las un una de del mi su este ese con en a", &tokens[verb - 1].lower);
+        let is_behind = verb > 0 && has("el la los las un una de del mi su este ese con en a", &tokens[verb - 1].lower);
         for person in [Person::I, Person::We] {
-            let Some((base, ..)) = table.finite(&token.lower, person) else {
+            let Some((base, _, tense, _)) = table.finite(&token.lower, person) else {
                 continue;
             };
+            let is_bare = verb == start
+                && tense == VerbTense::Present
+                && (is_bare || token.is("como"));
             let has_pronoun = (start..verb).find(|at| table.is_first_person(&tokens[*at].lower));
-            if is_pointing || is_noun && !matches!(base, "just" | "be" | "suffer" | "graduate") {
+            if is_pointing || (is_bare || is_behind) && !matches!(base, "just" | "be" | "suffer" | "graduate") {
                 return None;
             }
             let subject = has_pronoun.map_or(start..start, |at| at..at + 1);

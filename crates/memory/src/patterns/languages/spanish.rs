@@ -241,7 +241,11 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("migrañas", "migraines"),
         ("diabetes", "diabetes"),
         ("tiempo", "time"),
-        ("problema problemas", "problem"),
+        ("problema problemas", "question"),
+        ("error errores fallo", "question"),
+        ("oportunidad", "thing"),
+        ("fan", "fan"),
+        ("gran", "big"),
         ("pregunta preguntas duda dudas", "question"),
         ("idea ideas", "idea"),
         ("suerte", "luck"),
@@ -278,6 +282,8 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("en &", "in &"),
         ("desde &", "since &"),
         ("ya no", "no longer"),
+        ("no solo", "maybe"),
+        ("no sólo", "maybe"),
         ("todos los", "every"),
         ("todas las", "every"),
         ("en lugar de", "over"),
@@ -357,9 +363,14 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         dice dijo dicen decía afirma cuenta parece podría podríamos debería deberíamos sería tendría ojalá alguien sino \
         supongamos",
     refused_first: "dónde qué quién cuándo cómo cuál cuánto imagina ignora traduce escribe muestra dame",
-    refused_in_clause: "tú te ti tu tus contigo usted ustedes vosotros vuestro vuestra os",
+    refused_in_clause: "tú te ti tu tus contigo usted ustedes vosotros vuestro vuestra os función método variable variables",
     joiners: "y pero e",
     subordinators: "que porque cuando quien donde cual aunque mientras pues",
+    other_verbs: "entiendo necesito busco creo puedo veo digo hago pongo salgo vengo siento recibo obtengo espero intento \
+        pruebo sigo paso llevo doy oigo traigo encuentro",
+    workplaces: "hospital empresa banco escuela tienda restaurante oficina universidad fábrica bar hotel colegio instituto \
+        librería clínica farmacia startup consultora agencia cafetería biblioteca museo ayuntamiento laboratorio taller \
+        supermercado aeropuerto sector casa remoto",
     fronted: "desde ayer hoy mañana el la los las en hace ahora actualmente para cada todos todas antes después durante por \
         normalmente últimamente este esta",
     forget: "olvida olvide elimina borra",

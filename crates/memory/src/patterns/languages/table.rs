@@ -89,6 +89,10 @@ pub(crate) struct LanguageTable {
     pub(super) joiners: &'static str,
     /// Words that begin a clause below another.
     pub(super) subordinators: &'static str,
+    /// Verbs of the first person that no fact has: behind a joiner they begin another clause.
+    pub(super) other_verbs: &'static str,
+    /// Nouns of places where one works; "trabajo en un script" is work on something.
+    pub(super) workplaces: &'static str,
     /// First words of an adverbial before the subject.
     pub(super) fronted: &'static str,
     /// "Forget", and "remember": what follows is about the speaker.
