@@ -82,6 +82,10 @@ fn opened<'t>(table: &'static LanguageTable, mut tokens: &'t [Token]) -> (&'t [T
     while let Some((first, rest)) = tokens.split_first() {
         if first.text.is_empty() {
             tokens = rest;
+        } else if rest.len() > 1
+            && has(table.opening_phrases, &format!("{}_{}", first.lower, rest[0].lower))
+        {
+            tokens = &rest[1..];
         } else if has(table.corrections, &first.lower) && first.breaks() {
             is_correcting = true;
             tokens = rest;
@@ -170,7 +174,30 @@ fn clauses(table: &'static LanguageTable, tokens: &[Token]) -> Vec<Vec<Token>> {
         at += 1;
     }
     out.push(current);
-    out
+    out.into_iter()
+        .flat_map(|clause| {
+            let shared = with_owner(table, &clause);
+            [Some(clause), shared].into_iter().flatten()
+        })
+        .collect()
+}
+
+/// "Mein Mann heißt Henrik und arbeitet als Schreiner": the second clause, with the subject that it shares.
+fn with_owner(table: &'static LanguageTable, clause: &[Token]) -> Option<Vec<Token>> {
+    let (clause, _) = opened(table, clause);
+    let reading = read(table, clause)?;
+    let end = end_of_main(table, &reading, clause)?;
+    let is_shared = reading.kind == SubjectKind::Owned && clause.get(end).is_some_and(|t| has(table.joiners, &t.lower));
+    let small = clause.get(end + 1)?;
+    let is_finite = |token: &Token| table.finite(&token.lower, Person::He).is_some();
+    let from = match is_finite(small) {
+        true => end + 1,
+        false => end + 2,
+    };
+    let verb = clause.get(from).filter(|verb| is_finite(verb))?;
+    let mut out = clause[reading.subject.clone()].to_vec();
+    out.extend(clause[from..].iter().cloned());
+    (is_shared && !verb.is_capital()).then_some(out)
 }
 
 /// True if the words before a clause are one of their own: of the speaker, if the next one shares its subject, and no

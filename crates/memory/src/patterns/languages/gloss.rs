@@ -22,12 +22,17 @@ const SKILLS: &str = "speak play swim drive cook code program sing dance";
 const AHEAD: &str = "next tomorrow";
 /// Forms of verbs that are English words as well.
 const ENGLISH_WORDS: &str = "will come use a code";
+/// Small words that none of the languages has: a fact with one of them is English. Titles have capitals.
+const ENGLISH_ALONE: &str = "the with to for of and is are were their from that this be have been not";
 /// Words behind which a noun is a profession.
 const BEFORE_PROFESSION: &str = "as";
 
 /// The gloss of a fact's text, if it is in one of the languages.
 pub(crate) fn gloss_of_fact(text: &str) -> Option<Vec<Token>> {
     let plain = plain_tokens(text);
+    if plain.iter().any(|token| has(ENGLISH_ALONE, &token.text)) {
+        return None;
+    }
     let glosses = TABLES.into_iter().filter_map(|table| {
         let tokens = with_elisions_apart(plain.clone(), table);
         let reading = read_fact(table, &tokens)?;
@@ -73,7 +78,9 @@ pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
         if behind.is_empty() {
             behind.push(Token::new("then"));
         }
-        behind.push(Token::new("during"));
+        if !has("since for", &time[0].lower) {
+            behind.push(Token::new("during"));
+        }
         behind.extend(time);
     }
     let negation = glosser.negation(&mut behind);
@@ -105,6 +112,16 @@ fn times(words: &mut Vec<Token>) -> Vec<Token> {
         let next = words.get(at + 1);
         let count = match () {
             () if has("yesterday today tomorrow", &words[at].lower) => 1,
+            () if words[at].is("since")
+                && next.is_some_and(|next| next.has_digit() || next.is("yesterday")) =>
+            {
+                2
+            }
+            () if words[at].is("for")
+                && words.get(at + 2).is_some_and(|unit| is_unit(&unit.lower)) =>
+            {
+                3
+            }
             () if words[at].is("last") || words[at].is("next") => 2,
             () if next.is_some_and(|next| is_unit(&next.lower))
                 && words.get(at + 2).is_some_and(|ago| ago.is("ago")) =>
@@ -615,7 +632,8 @@ impl<'r, 't> Glosser<'r, 't> {
                 _ => "a",
             };
             // What follows a noun says which: "développeur web".
-            let of = if self.reading.table.has_compounds || token.breaks() { "" } else { "of" };
+            let is_alone = self.reading.table.has_compounds || token.breaks();
+            let of = if is_alone && !token.tail.contains(',') { "" } else { "of" };
             return format!("{article} {more} {english} {of}");
         }
         if let Some(gloss) = dictionary.word(word) {

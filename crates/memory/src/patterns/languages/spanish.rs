@@ -6,9 +6,9 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     code: *b"spa",
     order: WordOrder::Dropped,
     function_words: "yo nosotros mi mis nuestro nuestra el los las un una unos del al y o pero con para por en desde está \
-        estoy soy somos hemos tengo muy también ya nunca sí dónde cómo porque cuando qué quién este esta estos lo le gusta \
+        estoy soy somos hemos tengo muy también ya nunca siempre sí dónde cómo porque cuando qué quién este esta estos lo le gusta \
         gustan gustaría encanta encantan hola gracias puedo tú usted él ella eso olvida recuerda",
-    shared_words: "user a no me he has come use la de que se es en son mes si sin te tu un con des una y o plan uso base pro cocino dice via",
+    shared_words: "user a no me he has come use la de que se es en son mes si sin te tu un con des una y o plan uso base pro ya cocino dice via",
     neighbours: "não você eu uma um com em é são meu minha che gli è sono il di della piace per amb els és het een i",
     classes: &[
         (
@@ -282,6 +282,12 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("en &", "in &"),
         ("desde &", "since &"),
         ("ya no", "no longer"),
+        ("a media jornada", "part-time"),
+        ("a tiempo parcial", "part-time"),
+        ("a tiempo completo", "full-time"),
+        ("en remoto", "remotely"),
+        ("desde casa", "from home"),
+        ("a partir de", "from"),
         ("no solo", "maybe"),
         ("no sólo", "maybe"),
         ("todos los", "every"),
@@ -357,6 +363,7 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     no_longer: "",
     greetings: "hola buenas buenos",
     is_called: "se llama",
+    opening_phrases: "por_cierto de_hecho buenos_días buenas_tardes la_verdad una_cosa claro_que",
     openers: "hola buenas buenos días tardes sí vale ok bueno pues y pero gracias entonces claro además oye",
     corrections: "no falso incorrecto espera",
     refused_in_sentence: "si quizás quizá tal posiblemente probablemente seguramente creo creemos supongo suponemos imagina \

@@ -77,6 +77,8 @@ pub(crate) struct LanguageTable {
     pub(super) greetings: &'static str,
     /// "Is called".
     pub(super) is_called: &'static str,
+    /// Openers of two words, joined by `_`.
+    pub(super) opening_phrases: &'static str,
     pub(super) openers: &'static str,
     /// Openers that correct what was said, if a comma follows.
     pub(super) corrections: &'static str,
