@@ -1,4 +1,7 @@
 //! The language of a turn: patterns are of one language, a fact has that of its turn.
+//!
+//! A short turn has too few letters for a detector, so that the small words and verbs of the languages with a table
+//! decide first.
 
 use whatlang::{Lang, detect};
 
@@ -9,7 +12,7 @@ use crate::patterns::languages::{TABLES, WordMark};
 pub enum TurnLanguage {
     /// English: patterns apply.
     English,
-    /// Another, by its ISO 639-3 code.
+    /// Another, by its ISO 639-3 code: patterns apply if it has a table.
     Other([u8; 3]),
     /// Too short to say: patterns apply.
     Unknown,
@@ -81,8 +84,15 @@ struct Marks {
 /// of the other languages.
 fn marked(marks: &[Marks; TABLES.len()], words: usize) -> Option<usize> {
     let weight = |marks: &Marks| 2 * marks.own + marks.shared;
-    let (at, best) = marks.iter().enumerate().max_by_key(|(_, marks)| weight(marks))?;
-    let is_one = marks.iter().filter(|other| weight(other) == weight(best)).count() == 1;
+    let (at, best) = marks
+        .iter()
+        .enumerate()
+        .max_by_key(|(_, marks)| weight(marks))?;
+    let is_one = marks
+        .iter()
+        .filter(|other| weight(other) == weight(best))
+        .count()
+        == 1;
     let is_enough = best.own > best.english && weight(best) * 2 >= words;
     (is_one && is_enough).then_some(at)
 }
@@ -101,7 +111,7 @@ impl TurnLanguage {
         language_of(text)
     }
 
-    /// True if patterns of English apply.
+    /// True if the patterns of English apply.
     pub fn is_english(self) -> bool {
         matches!(self, Self::English | Self::Unknown)
     }
@@ -110,6 +120,32 @@ impl TurnLanguage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn small_words_tell_the_language_of_a_short_turn() {
+        for (text, code) in [
+            ("Ich mag Tee.", Some(b"deu")),
+            ("Wir nutzen yarn", Some(b"deu")),
+            ("On a choisi Postgres.", Some(b"fra")),
+            ("J'utilise vim", Some(b"fra")),
+            ("Usamos pnpm.", Some(b"spa")),
+            ("Me gusta el café", Some(b"spa")),
+            ("See ya! Take care!", None),
+            ("He has come to use a code plane", None),
+            ("On a plane", None),
+            ("Die hard fan", None),
+            ("Vim, not emacs", None),
+        ] {
+            let found = language_of(text);
+            let wanted = code.map(|code| TurnLanguage::Other(*code));
+            match wanted {
+                Some(wanted) => assert_eq!(found, wanted, "{text}"),
+                None => assert!(found.is_english(), "{text}: {found:?}"),
+            }
+        }
+        let italian = language_of("Mi piace la pizza e vivo a Bologna con mia sorella");
+        assert_ne!(italian, TurnLanguage::Other(*b"spa"));
+    }
 
     #[test]
     fn english_and_short_texts_pass_the_gate() {

@@ -28,13 +28,20 @@ fn examples(text: &str) -> Vec<Example> {
         };
         let mut parts = fact.split(" | ").map(str::to_owned);
         let parts = [(); 4].map(|()| parts.next().unwrap_or_default());
-        out.last_mut().expect("a turn before its facts").facts.push(parts);
+        out.last_mut()
+            .expect("a turn before its facts")
+            .facts
+            .push(parts);
     }
     out
 }
 
 fn kind_name(kind: FactKind) -> String {
-    serde_json::to_value(kind).expect("a kind").as_str().expect("a word").to_owned()
+    serde_json::to_value(kind)
+        .expect("a kind")
+        .as_str()
+        .expect("a word")
+        .to_owned()
 }
 
 #[derive(Default)]
@@ -54,24 +61,35 @@ fn score(examples: &[Example], part: &str) -> Score {
             .iter()
             .map(|fact| {
                 let keys = slot_keys(&fact.text);
-                let shown = [fact.family.to_owned(), kind_name(fact.kind), fact.text.clone()];
+                let shown = [
+                    fact.family.to_owned(),
+                    kind_name(fact.kind),
+                    fact.text.clone(),
+                ];
                 (shown, keys)
             })
             .collect();
         for (fact, keys) in &found {
-            let is_right = example
-                .facts
-                .iter()
-                .any(|wanted| wanted[..3] == fact[..] && (wanted[3].is_empty() || keys.contains(&wanted[3])));
+            let is_right = example.facts.iter().any(|wanted| {
+                wanted[..3] == fact[..] && (wanted[3].is_empty() || keys.contains(&wanted[3]))
+            });
             score.right += usize::from(is_right);
             score.wrong += usize::from(!is_right);
             let mark = if is_right { "right" } else { "WRONG" };
-            println!("{part} {mark}: {} -> {} {keys:?}", example.turn, fact.join(" | "));
+            println!(
+                "{part} {mark}: {} -> {} {keys:?}",
+                example.turn,
+                fact.join(" | ")
+            );
         }
         for wanted in &example.facts {
             if !found.iter().any(|(fact, _)| wanted[..3] == fact[..]) {
                 score.missed += 1;
-                println!("{part} missed ({language:?}): {} -> {}", example.turn, wanted.join(" | "));
+                println!(
+                    "{part} missed ({language:?}): {} -> {}",
+                    example.turn,
+                    wanted.join(" | ")
+                );
             }
         }
     }
@@ -85,30 +103,38 @@ fn score(examples: &[Example], part: &str) -> Score {
     score
 }
 
-fn check(name: &str, text: &str) {
+/// Checks a language: no fact is wrong, and of those that turns state `percent` are found while tuning, and nine tenths
+/// of those of the turns that were held back.
+fn check(name: &str, text: &str, percent: usize) {
     let examples = examples(text);
     assert!(examples.len() >= 50, "{name} has {} turns", examples.len());
     let (tuned, held_back) = examples.split_at(examples.len() - HELD_BACK);
-    let tuned = score(tuned, &format!("{name}, tuned"));
-    let show_all = std::env::var_os("AMEM_HELD_BACK").is_some();
-    if !show_all {
-        return;
+    let scores = [
+        (score(tuned, &format!("{name}, tuned")), percent),
+        (score(held_back, &format!("{name}, held back")), 90),
+    ];
+    for (score, percent) in scores {
+        let wanted = score.right + score.missed;
+        assert_eq!(score.wrong, 0, "wrong facts in {name}");
+        assert!(
+            score.right * 100 >= wanted * percent,
+            "{} of {wanted} facts in {name}",
+            score.right
+        );
     }
-    let held_back = score(held_back, &format!("{name}, held back"));
-    assert_eq!(tuned.wrong + held_back.wrong, 0, "wrong facts in {name}");
 }
 
 #[test]
 fn german_turns_give_their_facts() {
-    check("German", include_str!("data/turns-german.txt"));
+    check("German", include_str!("data/turns-german.txt"), 80);
 }
 
 #[test]
 fn french_turns_give_their_facts() {
-    check("French", include_str!("data/turns-french.txt"));
+    check("French", include_str!("data/turns-french.txt"), 80);
 }
 
 #[test]
 fn spanish_turns_give_their_facts() {
-    check("Spanish", include_str!("data/turns-spanish.txt"));
+    check("Spanish", include_str!("data/turns-spanish.txt"), 80);
 }

@@ -172,12 +172,10 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             continue;
         }
         // Many facts are from one long turn, which is read once.
-        let grounds = all_grounds
-            .entry(fact.turns.clone())
-            .or_insert_with(|| {
-                let texts = cited().map(|turn| (turn.text.as_str(), turn.language));
-                Grounds::of(texts, speakers())
-            });
+        let grounds = all_grounds.entry(fact.turns.clone()).or_insert_with(|| {
+            let texts = cited().map(|turn| (turn.text.as_str(), turn.language));
+            Grounds::of(texts, speakers())
+        });
         match check(&fact, grounds) {
             Ok(()) => out.facts.push(CheckedFact {
                 fact,

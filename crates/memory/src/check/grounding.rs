@@ -48,7 +48,11 @@ impl Grounds {
     ) -> Self {
         let texts: Vec<_> = texts.collect();
         let is_foreign = texts.iter().any(|(_, language)| !language.is_english());
-        let text = texts.iter().map(|(text, _)| *text).collect::<Vec<_>>().join("\n");
+        let text = texts
+            .iter()
+            .map(|(text, _)| *text)
+            .collect::<Vec<_>>()
+            .join("\n");
         let mut words: HashSet<String> = tokens(&text).iter().map(bare).collect();
         if is_foreign {
             // "Ich wohne" says "User wohnt", which no ending of English tells.
@@ -158,7 +162,10 @@ mod tests {
     #[test]
     fn names_numbers_and_most_words_are_from_the_turns() {
         let turn = "I moved from Lisbon to Porto in March, my 2 cats hate the \"new place\"";
-        let grounds = Grounds::of([(turn, TurnLanguage::English)].into_iter(), ["Mia"].into_iter());
+        let grounds = Grounds::of(
+            [(turn, TurnLanguage::English)].into_iter(),
+            ["Mia"].into_iter(),
+        );
         for (fact, is_grounded) in [
             ("User moved from Lisbon to Porto in March", true),
             ("Mia moved to Porto", true),

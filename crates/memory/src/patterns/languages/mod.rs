@@ -10,16 +10,28 @@
 //!
 //! Promises: a clause whose verb or word order the tables do not know is no fact.
 
-mod extract;
+mod table;
+
 mod french;
 mod german;
-mod gloss;
-mod reading;
-mod rewrite;
 mod spanish;
-mod table;
+
 mod verbs;
 mod words;
+
+mod elision;
+mod lookup;
+mod reading;
+
+mod gloss;
+mod glosser;
+mod predicate;
+mod word_order;
+
+mod rewrite;
+
+mod clauses;
+mod extract;
 
 pub(crate) use extract::facts_in;
 pub(crate) use gloss::gloss_of_fact;

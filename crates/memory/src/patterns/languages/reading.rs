@@ -4,11 +4,10 @@ use std::ops::Range;
 
 use crate::text::tokens::Token;
 
+use super::lookup::FRONT_WORDS_MAX;
 use super::table::{LanguageTable, WordOrder, has, pair};
-use super::verbs::{Form, Person, VerbTense};
+use super::verbs::{Person, VerbTense};
 
-/// Words of the longest adverbial before a subject.
-const FRONT_WORDS_MAX: usize = 9;
 /// Words of the longest subject: "the new colleague of User".
 const SUBJECT_WORDS_MAX: usize = 8;
 
@@ -50,104 +49,6 @@ pub(super) struct Reading<'t> {
     pub(super) is_fact: bool,
 }
 
-/// Tokens with elided words apart: "j'ai" is "j'" and "ai".
-pub(super) fn with_elisions_apart(tokens: Vec<Token>, table: &LanguageTable) -> Vec<Token> {
-    if table.order != WordOrder::SubjectFirst {
-        return tokens;
-    }
-    let mut out = Vec::with_capacity(tokens.len() + 4);
-    for token in tokens {
-        let front = token.lower.split_once('\'').map(|(front, _)| front);
-        let is_elided = front.is_some_and(|front| has("j l d n qu c m s t jusqu lorsqu puisqu", front));
-        match token.text.split_once('\'').filter(|(_, back)| is_elided && !back.is_empty()) {
-            Some((front, back)) => {
-                let mut first = Token::new(&format!("{front}'"));
-                first.lead = token.lead;
-                let mut second = Token::new(back);
-                second.tail = token.tail;
-                out.extend([first, second]);
-            }
-            None => out.push(token),
-        }
-    }
-    out
-}
-
-/// Tokens with elided words joined to the next.
-pub(super) fn with_elisions_joined(tokens: Vec<Token>) -> Vec<Token> {
-    let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
-    for token in tokens {
-        match out.last_mut().filter(|last| last.text.ends_with('\'') && last.tail.is_empty()) {
-            Some(last) => {
-                let text = format!("{}{}", last.text, token.text);
-                last.set(&text);
-                last.tail = token.tail;
-            }
-            None => out.push(token),
-        }
-    }
-    out
-}
-
-/// A finite verb: English verb, its past, tense, and the third person of the number.
-type Finite = (&'static str, &'static str, VerbTense, String);
-
-impl LanguageTable {
-    pub(super) fn finite(&self, word: &str, person: Person) -> Option<Finite> {
-        let hits = self.compiled().verbs.get(word)?;
-        hits.iter().find_map(|hit| match &hit.form {
-            Form::Finite(tense, of, forms) if *of == person => {
-                let third = forms[person.in_facts() as usize].clone();
-                (third != "-").then_some((hit.base, hit.past, *tense, third))
-            }
-            _ => None,
-        })
-    }
-
-    /// The English verb and its past of a word that is a participle, an infinitive or a gerund.
-    pub(super) fn nonfinite(&self, word: &str, form: &Form) -> Option<(&'static str, &'static str)> {
-        let hits = self.compiled().verbs.get(word)?;
-        let hit = hits.iter().find(|hit| hit.form == *form)?;
-        Some((hit.base, hit.past))
-    }
-
-    fn is_first_person(&self, word: &str) -> bool {
-        has(self.first_singular, word) || has(self.first_plural, word) || has(self.impersonal, word)
-    }
-
-    /// The length of the verb group's small words from `at` on.
-    fn small_words(&self, tokens: &[Token], at: usize) -> usize {
-        tokens[at.min(tokens.len())..]
-            .iter()
-            .take_while(|token| has(self.before_verb, &token.lower) && !token.breaks())
-            .count()
-    }
-
-    /// A front that ends before `end`: an adverbial, no clause.
-    pub(super) fn is_front(&self, tokens: &[Token], end: usize) -> bool {
-        let is_inverted = self.order == WordOrder::VerbSecond;
-        if end == 0 {
-            return !is_inverted;
-        }
-        if end > FRONT_WORDS_MAX || !is_inverted && !has(self.fronted, &tokens[0].lower) {
-            return false;
-        }
-        let mut at = 0;
-        while at < end {
-            if let Some((count, _)) = self.compiled().dictionary.phrase(&tokens[at..end]) {
-                at += count;
-                continue;
-            }
-            let breaks = tokens[at].breaks() && (is_inverted || at + 1 < end);
-            if breaks || has(self.subordinators, &tokens[at].lower) {
-                return false;
-            }
-            at += 1;
-        }
-        true
-    }
-}
-
 /// Reads a clause of the speaker.
 pub(super) fn read<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option<Reading<'t>> {
     let first = tokens.first()?;
@@ -157,7 +58,10 @@ pub(super) fn read<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Op
     if pair(table.possessives, &first.lower).is_some() {
         return read_owned(table, tokens, 0..1);
     }
-    let subject = tokens.iter().take(FRONT_WORDS_MAX + 2).position(|t| table.is_first_person(&t.lower));
+    let subject = tokens
+        .iter()
+        .take(FRONT_WORDS_MAX + 2)
+        .position(|t| table.is_first_person(&t.lower));
     match (table.order, subject) {
         (WordOrder::VerbSecond, Some(at)) => {
             let person = person_of(table, &tokens[at]);
@@ -169,7 +73,9 @@ pub(super) fn read<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Op
         (WordOrder::SubjectFirst, Some(at)) => {
             let person = person_of(table, &tokens[at]);
             let verb = at + 1 + table.small_words(tokens, at + 1);
-            let is_pointing = tokens.get(verb).is_none_or(|t| has(table.pointers, &t.lower));
+            let is_pointing = tokens
+                .get(verb)
+                .is_none_or(|t| has(table.pointers, &t.lower));
             let is_well = table.is_front(tokens, at) && !is_pointing;
             is_well.then(|| found(table, tokens, person, at..at + 1, at + 1, verb, at))?
         }
@@ -196,19 +102,29 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
         }
         let verb = start + table.small_words(tokens, start);
         let Some(token) = tokens.get(verb) else { break };
-        let is_pointing = tokens[start..verb].iter().any(|t| has(table.pointers, &t.lower));
+        let is_pointing = tokens[start..verb]
+            .iter()
+            .any(|t| has(table.pointers, &t.lower));
         // "Juego de mesa": the word is a noun.
-        let is_bare = verb == start && tokens.get(verb + 1).is_some_and(|next| next.is("de") || next.is("del"));
-        let is_behind = verb > 0 && has("el la los las un una de del mi su este ese con en a", &tokens[verb - 1].lower);
+        let is_bare = verb == start
+            && tokens
+                .get(verb + 1)
+                .is_some_and(|next| next.is("de") || next.is("del"));
+        let is_behind = verb > 0
+            && has(
+                "el la los las un una de del mi su este ese con en a",
+                &tokens[verb - 1].lower,
+            );
         for person in [Person::I, Person::We] {
             let Some((base, _, tense, _)) = table.finite(&token.lower, person) else {
                 continue;
             };
-            let is_bare = verb == start
-                && tense == VerbTense::Present
-                && (is_bare || token.is("como"));
+            let is_bare =
+                verb == start && tense == VerbTense::Present && (is_bare || token.is("como"));
             let has_pronoun = (start..verb).find(|at| table.is_first_person(&tokens[*at].lower));
-            if is_pointing || (is_bare || is_behind) && !matches!(base, "just" | "be" | "suffer" | "graduate") {
+            if is_pointing
+                || (is_bare || is_behind) && !matches!(base, "just" | "be" | "suffer" | "graduate")
+            {
                 return None;
             }
             let subject = has_pronoun.map_or(start..start, |at| at..at + 1);
@@ -304,15 +220,16 @@ fn read_owned<'t>(
 }
 
 /// Reads a fact: its subject is `User`, or another name at its start.
-pub(super) fn read_fact<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option<Reading<'t>> {
+pub(super) fn read_fact<'t>(
+    table: &'static LanguageTable,
+    tokens: &'t [Token],
+) -> Option<Reading<'t>> {
     let first = tokens.first()?;
     let user = tokens
         .iter()
         .take(FRONT_WORDS_MAX + 2)
         .position(|t| t.is("user") || t.is("user's"));
-    let Some(at) = user.or(first.is_capital().then_some(0)) else {
-        return None;
-    };
+    let at = user.or(first.is_capital().then_some(0))?;
     let owns = tokens[at].lower.ends_with("'s");
     let is_behind = at > 0 && !table.of.is_empty() && tokens[at - 1].is(table.of);
     if owns && at == 0 && table.of.is_empty() || is_behind {
@@ -321,10 +238,17 @@ pub(super) fn read_fact<'t>(table: &'static LanguageTable, tokens: &'t [Token]) 
     let others: Vec<&str> = table.others.split_ascii_whitespace().collect();
     let count = others.len();
     let is_several = tokens[at + 1..].len() >= count
-        && others.iter().zip(&tokens[at + 1..]).all(|(word, token)| token.is(word));
+        && others
+            .iter()
+            .zip(&tokens[at + 1..])
+            .all(|(word, token)| token.is(word));
     let end = at + 1 + if is_several { count } else { 0 };
     let person = if is_several { Person::They } else { Person::He };
-    let kind = if is_several { SubjectKind::Several } else { SubjectKind::One };
+    let kind = if is_several {
+        SubjectKind::Several
+    } else {
+        SubjectKind::One
+    };
     if tokens.get(at.wrapping_sub(1)).is_some_and(|t| t.is("a")) && !table.dative_verbs.is_empty() {
         let verb = (end..tokens.len().min(end + 5))
             .find(|verb| pair(table.dative_verbs, &tokens[*verb].lower).is_some())?;
@@ -336,7 +260,9 @@ pub(super) fn read_fact<'t>(table: &'static LanguageTable, tokens: &'t [Token]) 
     }
     let behind = end + table.small_words(tokens, end);
     let has_verb = |verb: usize| {
-        tokens.get(verb).is_some_and(|t| !t.is_capital() && table.finite(&t.lower, person).is_some())
+        tokens
+            .get(verb)
+            .is_some_and(|t| !t.is_capital() && table.finite(&t.lower, person).is_some())
     };
     let inverted = table.order == WordOrder::VerbSecond && at > 1 && has_verb(at - 1);
     let verb = if inverted { at - 1 } else { behind };
@@ -407,7 +333,9 @@ fn found<'t>(
     };
     let third = third.split('_').next().unwrap_or_default().to_owned();
     // "On utilise": the verb of one, for several.
-    let is_impersonal = tokens.get(subject.start).is_some_and(|t| has(table.impersonal, &t.lower));
+    let is_impersonal = tokens
+        .get(subject.start)
+        .is_some_and(|t| has(table.impersonal, &t.lower));
     let is_several = is_impersonal || matches!(person, Person::We | Person::They);
     let third = if is_impersonal {
         table.plural_of(word, base)?
@@ -417,7 +345,11 @@ fn found<'t>(
     Some(Reading {
         table,
         tokens,
-        kind: if is_several { SubjectKind::Several } else { SubjectKind::One },
+        kind: if is_several {
+            SubjectKind::Several
+        } else {
+            SubjectKind::One
+        },
         subject,
         group,
         verb,
@@ -430,18 +362,4 @@ fn found<'t>(
         is_dative: false,
         is_fact: false,
     })
-}
-
-impl LanguageTable {
-    /// The plural of a verb in the third person.
-    fn plural_of(&self, word: &str, base: &str) -> Option<String> {
-        let hits = self.compiled().verbs.get(word)?;
-        hits.iter().find_map(|hit| match &hit.form {
-            Form::Finite(_, Person::He, forms) if hit.base == base => {
-                let plural = forms[Person::They as usize].clone();
-                (plural != "-").then_some(plural)
-            }
-            _ => None,
-        })
-    }
 }

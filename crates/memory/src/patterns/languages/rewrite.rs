@@ -3,7 +3,8 @@
 use crate::patterns::person::finished;
 use crate::text::tokens::Token;
 
-use super::reading::{Reading, SubjectKind, with_elisions_joined};
+use super::elision::with_elisions_joined;
+use super::reading::{Reading, SubjectKind};
 use super::table::{LanguageTable, TABLES, WordOrder, has, pair};
 use super::verbs::Form;
 
@@ -39,7 +40,10 @@ pub(super) fn rewritten(reading: &Reading<'_>, speaker: &str) -> Option<String> 
             }
         }
         if let Some(ending) = strong_ending(reading, at) {
-            let text = format!("{}{ending}", token.text.strip_suffix("en").unwrap_or(&token.text));
+            let text = format!(
+                "{}{ending}",
+                token.text.strip_suffix("en").unwrap_or(&token.text)
+            );
             token.set(&text);
         }
         out.push(token);
@@ -72,11 +76,17 @@ fn pronoun(reading: &Reading<'_>, token: &Token, speaker: &str) -> Option<String
     {
         return Some(clitic.to_owned());
     }
-    let found = reading.table.pronouns.iter().find(|(words, _)| has(words, &token.lower));
+    let found = reading
+        .table
+        .pronouns
+        .iter()
+        .find(|(words, _)| has(words, &token.lower));
     let Some((words, forms)) = found else {
         // "Mudarme" is "mudarse".
         let is_attached = reading.table.order == WordOrder::Dropped && column < 2;
-        let front = ["rme", "rnos"].iter().find_map(|end| token.text.strip_suffix(end));
+        let front = ["rme", "rnos"]
+            .iter()
+            .find_map(|end| token.text.strip_suffix(end));
         return Some(match front.filter(|_| is_attached) {
             Some(front) => format!("{front}rse"),
             None => token.text.clone(),
@@ -111,7 +121,10 @@ fn strong_ending(reading: &Reading<'_>, at: usize) -> Option<&'static str> {
         before -= 1;
         let word = &reading.tokens[before];
         if let Some(ending) = pair(table.adjective_endings, &word.lower) {
-            let has_noun = reading.tokens[at + 1..].iter().take(3).any(Token::is_capital);
+            let has_noun = reading.tokens[at + 1..]
+                .iter()
+                .take(3)
+                .any(Token::is_capital);
             return has_noun.then_some(ending);
         }
         if word.is_capital() || word.breaks() || !word.lower.ends_with("en") {
@@ -126,10 +139,17 @@ fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
     let table = reading.table;
     let words = &reading.tokens[reading.subject.clone()];
     let (first, noun) = words.split_first()?;
-    if noun.is_empty() || noun.iter().any(|word| has(table.first_singular, &word.lower)) {
+    if noun.is_empty()
+        || noun
+            .iter()
+            .any(|word| has(table.first_singular, &word.lower))
+    {
         return None;
     }
-    if noun.iter().any(|word| pair(table.possessives, &word.lower).is_some()) {
+    if noun
+        .iter()
+        .any(|word| pair(table.possessives, &word.lower).is_some())
+    {
         return None;
     }
     if table.of.is_empty() {
@@ -139,7 +159,10 @@ fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
             let mut word = word.clone();
             let is_adjective = !word.is_capital() && word.lower.ends_with("en");
             if let Some(ending) = ending.filter(|_| is_adjective) {
-                let text = format!("{}{ending}", word.text.strip_suffix("en").unwrap_or(&word.text));
+                let text = format!(
+                    "{}{ending}",
+                    word.text.strip_suffix("en").unwrap_or(&word.text)
+                );
                 word.set(&text);
             }
             word.tail.clear();
@@ -152,7 +175,8 @@ fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
         "?" => article_of(reading, &head.lower)?,
         article => article.to_owned(),
     };
-    let starts_open = |word: &str| word.starts_with(['a', 'e', 'é', 'ê', 'i', 'o', 'u', 'h', 'â', 'î']);
+    let starts_open =
+        |word: &str| word.starts_with(['a', 'e', 'é', 'ê', 'i', 'o', 'u', 'h', 'â', 'î']);
     let elides = table.order == WordOrder::SubjectFirst;
     let article = match elides && starts_open(&head.lower) && (article == "le" || article == "la") {
         true => "l'".to_owned(),
@@ -162,7 +186,11 @@ fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
         true => "d'",
         false => table.of,
     };
-    let names = noun.iter().skip(1).position(Token::is_capital).map_or(noun.len(), |at| at + 1);
+    let names = noun
+        .iter()
+        .skip(1)
+        .position(Token::is_capital)
+        .map_or(noun.len(), |at| at + 1);
     let mut out = vec![Token::new(&article)];
     out.extend(noun[..names].iter().cloned().map(|mut word| {
         word.tail.clear();
@@ -196,7 +224,9 @@ fn article_of(reading: &Reading<'_>, noun: &str) -> Option<String> {
     }
     let is_plural = noun.ends_with('s');
     let stem = noun.strip_suffix('s').unwrap_or(noun);
-    let is_her = ["a", "ción", "sión", "dad", "cione", "dade"].iter().any(|end| stem.ends_with(end));
+    let is_her = ["a", "ción", "sión", "dad", "cione", "dade"]
+        .iter()
+        .any(|end| stem.ends_with(end));
     let is_his = stem.ends_with('o');
     match (is_her && !stem.ends_with("ma"), is_his, is_plural) {
         (true, _, true) => Some("las".into()),
@@ -210,12 +240,21 @@ fn article_of(reading: &Reading<'_>, noun: &str) -> Option<String> {
 /// The words that the writing of facts adds, in any of the languages: articles, "and others", "is called".
 pub(crate) fn words_of_facts() -> Vec<String> {
     let of = |table: &'static LanguageTable| {
-        let articles = table.possessives.iter().chain(table.articles).map(|(_, article)| *article);
-        articles.chain([table.others, table.of, table.is_called]).chain(["los", "las", "d'autres"])
+        let articles = table
+            .possessives
+            .iter()
+            .chain(table.articles)
+            .map(|(_, article)| *article);
+        articles
+            .chain([table.others, table.of, table.is_called])
+            .chain(["los", "las", "d'autres"])
     };
     let words = TABLES.into_iter().flat_map(of);
     let words = words.flat_map(str::split_ascii_whitespace);
-    words.filter(|word| *word != "?").map(str::to_owned).collect()
+    words
+        .filter(|word| *word != "?")
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The words that a fact may have for a word of its turn, in any of the languages.
@@ -225,15 +264,23 @@ pub(crate) fn forms_in_facts(word: &str) -> Vec<String> {
         let hits = table.compiled().verbs.get(word).into_iter().flatten();
         for hit in hits {
             if let Form::Finite(_, person, forms) = &hit.form {
-                let all = [forms[person.in_facts() as usize].as_str(), forms[3].as_str()];
+                let all = [
+                    forms[person.in_facts() as usize].as_str(),
+                    forms[3].as_str(),
+                ];
                 out.extend(all.map(|form| form.split('_').next().unwrap_or_default().to_owned()));
             }
         }
         let known = table.pronouns.iter().find(|(words, _)| has(words, word));
-        let stem = known.and_then(|(words, _)| words.split(' ').next()).unwrap_or_default();
+        let stem = known
+            .and_then(|(words, _)| words.split(' ').next())
+            .unwrap_or_default();
         let ending = word.strip_prefix(stem).unwrap_or_default();
         for form in known.into_iter().flat_map(|(_, forms)| forms) {
-            out.push(form.trim_end_matches('*').to_owned() + if form.ends_with('*') { ending } else { "" });
+            out.push(
+                form.trim_end_matches('*').to_owned()
+                    + if form.ends_with('*') { ending } else { "" },
+            );
         }
         out.extend(pair(table.dative_pronouns, word).map(str::to_owned));
     }

@@ -140,9 +140,14 @@ impl LanguageTable {
             .unwrap_or(0);
         COMPILED[at].get_or_init(|| {
             let verbs = expanded(self.classes, self.verbs);
-            let finite = verbs.iter().filter(|(_, hits)| hits.iter().any(VerbHit::is_marker));
+            let finite = verbs
+                .iter()
+                .filter(|(_, hits)| hits.iter().any(VerbHit::is_marker));
             let words = finite.map(|(word, _)| word.clone());
-            let own = self.function_words.split_ascii_whitespace().map(str::to_owned);
+            let own = self
+                .function_words
+                .split_ascii_whitespace()
+                .map(str::to_owned);
             let markers = own
                 .chain(words.filter(|word| word.len() > 2 && !has(self.shared_words, word)))
                 .collect();

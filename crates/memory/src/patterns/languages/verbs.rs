@@ -78,7 +78,13 @@ pub(super) fn expanded(
         }
         let template = classes.iter().find(|(name, _)| name == class);
         for stem in stems.split_ascii_whitespace() {
-            add_forms(base, past, template.map_or("", |(_, forms)| forms), stem, &mut out);
+            add_forms(
+                base,
+                past,
+                template.map_or("", |(_, forms)| forms),
+                stem,
+                &mut out,
+            );
         }
     }
     out

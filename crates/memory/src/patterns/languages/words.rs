@@ -9,9 +9,11 @@ use super::table::LanguageTable;
 /// Words of the longest phrase.
 const PHRASE_WORDS_MAX: usize = 5;
 
-const UNITS: &str = "day days week weeks month months year years summer winter spring autumn weekend night";
+const UNITS: &str =
+    "day days week weeks month months year years summer winter spring autumn weekend night";
 const WEEKDAYS: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday";
-const MONTHS: &str = "January February March April May June July August September October November December";
+const MONTHS: &str =
+    "January February March April May June July August September October November December";
 const NUMBERS: &str = "a one two three four five six seven eight nine ten eleven twelve";
 
 fn has(list: &str, word: &str) -> bool {
@@ -40,12 +42,13 @@ pub(super) struct Dictionary {
 impl Dictionary {
     pub(super) fn of(table: &LanguageTable) -> Self {
         let split = |pairs: super::table::Pairs| -> HashMap<&'static str, &'static str> {
-            let words = pairs
-                .iter()
-                .flat_map(|(words, gloss)| words.split_ascii_whitespace().map(|word| (word, *gloss)));
+            let words = pairs.iter().flat_map(|(words, gloss)| {
+                words.split_ascii_whitespace().map(|word| (word, *gloss))
+            });
             words.collect()
         };
-        let mut phrases: HashMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> = HashMap::new();
+        let mut phrases: HashMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> =
+            HashMap::new();
         for (phrase, gloss) in table.phrases {
             let words: Vec<&str> = phrase.split_ascii_whitespace().collect();
             if let Some(first) = words.first() {
@@ -76,7 +79,10 @@ impl Dictionary {
         if !self.has_compounds {
             return None;
         }
-        let mut ends = word.char_indices().skip(3).filter(|(at, _)| word.len() - at > 3);
+        let mut ends = word
+            .char_indices()
+            .skip(3)
+            .filter(|(at, _)| word.len() - at > 3);
         ends.find_map(|(at, _)| Some((&word[..at], *self.professions.get(&word[at..])?)))
     }
 
