@@ -56,7 +56,7 @@ pub use filter::FactFilter;
 pub use hash::{bytes_hash, text_hash};
 pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
-pub use patterns::{facts_in_foreign_turn, facts_in_turn};
+pub use patterns::facts_in_turn;
 pub use pending::{PendingReason, PendingWork, retry_pause};
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};

@@ -6,6 +6,7 @@
 
 pub(crate) mod clauses;
 pub(crate) mod content;
+mod detection;
 pub(crate) mod extract;
 pub(crate) mod families;
 pub(crate) mod guards;
@@ -14,5 +15,7 @@ pub(crate) mod person;
 mod turn;
 
 pub(crate) use content::has_content_words;
+pub(crate) use detection::language_of;
 pub(crate) use person::DEFAULT_SPEAKER;
-pub use turn::{facts_in_foreign_turn, facts_in_turn};
+pub(crate) use turn::facts_in_foreign_turn;
+pub use turn::facts_in_turn;

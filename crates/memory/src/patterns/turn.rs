@@ -30,7 +30,7 @@ pub fn facts_in_turn(
 }
 
 /// The facts that patterns find in a turn of another language than English; none if the language has no table.
-pub fn facts_in_foreign_turn(
+pub(crate) fn facts_in_foreign_turn(
     text: &str,
     language: TurnLanguage,
     speaker: Option<&str>,

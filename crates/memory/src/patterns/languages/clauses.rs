@@ -2,9 +2,10 @@
 
 use crate::text::tokens::Token;
 
-use super::reading::{Reading, SubjectKind, read};
-use super::table::{LanguageTable, WordOrder, has, pair};
-use super::verbs::Person;
+use super::pairs::{has, pair};
+use super::reading::{ClauseReading, SubjectKind, read};
+use super::table::{LanguageTable, WordOrder};
+use super::verbs::VerbPerson;
 
 /// The sentence without what opens it, and true if that corrects something.
 pub(super) fn opened<'t>(
@@ -117,7 +118,7 @@ fn with_owner(table: &'static LanguageTable, clause: &[Token]) -> Option<Vec<Tok
             .get(end)
             .is_some_and(|t| has(table.joiners, &t.lower));
     let small = clause.get(end + 1)?;
-    let is_finite = |token: &Token| table.finite(&token.lower, Person::He).is_some();
+    let is_finite = |token: &Token| table.finite(&token.lower, VerbPerson::He).is_some();
     let from = match is_finite(small) {
         true => end + 1,
         false => end + 2,
@@ -164,7 +165,7 @@ fn begins_clause(table: &'static LanguageTable, tokens: &[Token]) -> bool {
     let Some(verb) = tokens.get(small).filter(|verb| !verb.is_capital()) else {
         return false;
     };
-    let is_own = table.finite(&verb.lower, Person::I).is_some();
+    let is_own = table.finite(&verb.lower, VerbPerson::I).is_some();
     let is_dative = small > 0 && pair(table.dative_verbs, &verb.lower).is_some();
     is_own && tokens.len() > small + 1 || is_dative
 }
@@ -194,10 +195,10 @@ fn is_unknown_clause(table: &'static LanguageTable, tokens: &[Token]) -> bool {
     is_small || has(table.other_verbs, &first.lower)
 }
 
-/// Where a clause below the main one begins, or one of somebody else; `None` if that is the object of the verb.
+/// Where a clause below the main one begins, or one of a person else; `None` if that is the object of the verb.
 fn end_of_main(
     table: &'static LanguageTable,
-    reading: &Reading<'_>,
+    reading: &ClauseReading<'_>,
     tokens: &[Token],
 ) -> Option<usize> {
     let behind = reading.verb + 1;
@@ -217,7 +218,7 @@ fn end_of_main(
         let is_other = |next: usize| {
             let verb = tokens.get(next);
             verb.is_some_and(|verb| {
-                !verb.is_capital() && table.finite(&verb.lower, Person::He).is_some()
+                !verb.is_capital() && table.finite(&verb.lower, VerbPerson::He).is_some()
             })
         };
         let joins = has(table.joiners, &tokens[at].lower);
@@ -236,7 +237,7 @@ fn end_of_main(
 /// A clause up to where another one of the speaker begins that the fact would have to rewrite.
 pub(super) fn main_part<'t>(
     table: &'static LanguageTable,
-    reading: &Reading<'_>,
+    reading: &ClauseReading<'_>,
     tokens: &'t [Token],
 ) -> Option<&'t [Token]> {
     let behind = reading.verb + 1;

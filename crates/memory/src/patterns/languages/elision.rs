@@ -2,7 +2,8 @@
 
 use crate::text::tokens::Token;
 
-use super::table::{LanguageTable, WordOrder, has};
+use super::pairs::has;
+use super::table::{LanguageTable, WordOrder};
 
 /// Tokens with elided words apart: "j'ai" is "j'" and "ai".
 pub(super) fn with_elisions_apart(tokens: Vec<Token>, table: &LanguageTable) -> Vec<Token> {

@@ -10,11 +10,12 @@ use crate::text::tokens::{Token, join};
 use super::clauses::{clauses, main_part, named, opened};
 use super::elision::with_elisions_apart;
 use super::gloss::{Gloss, gloss};
-use super::reading::{Reading, SubjectKind, read};
+use super::pairs::has;
+use super::reading::{ClauseReading, SubjectKind, read};
 use super::rewrite::rewritten;
-use super::table::{LanguageTable, WordOrder, has};
+use super::table::{LanguageTable, WordOrder};
 
-/// Words of a quotation that is a name or a title, not what somebody says.
+/// Words of a quotation that is a name or a title, not what a person says.
 const QUOTED_WORDS_MAX: usize = 2;
 
 /// The facts of a turn. `speaker` is the name for "I".
@@ -125,7 +126,7 @@ fn fact_of(table: &'static LanguageTable, clause: &[Token], speaker: &str) -> Op
     })
 }
 
-/// Endings of German nouns that say what somebody is: "Anfänger", "Studentin".
+/// Endings of German nouns that say what a person is: "Anfänger", "Studentin".
 const NOUN_ENDS: [&str; 12] = [
     "er", "in", "ling", "ent", "ist", "ant", "or", "eur", "nde", "aie", "ege", "rte",
 ];
@@ -166,7 +167,7 @@ fn introduction(
 const MOMENTARY: &str = "eat drink cook bake smoke play";
 
 /// The family of a glossed clause, by the rules of English.
-fn family_of(reading: &Reading<'_>, gloss: &Gloss) -> Option<Family> {
+fn family_of(reading: &ClauseReading<'_>, gloss: &Gloss) -> Option<Family> {
     let glossed = &gloss.tokens;
     if refuses_glossed(glossed) {
         return None;
@@ -190,7 +191,7 @@ fn family_of(reading: &Reading<'_>, gloss: &Gloss) -> Option<Family> {
 #[cfg(test)]
 mod tests {
     use super::super::gloss::gloss_of_fact;
-    use super::super::table::TABLES;
+    use super::super::tables::TABLES;
     use super::*;
 
     #[test]

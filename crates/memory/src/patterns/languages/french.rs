@@ -2,6 +2,8 @@
 
 mod verbs;
 
+use std::sync::OnceLock;
+
 use super::table::{LanguageTable, WordOrder};
 
 pub(super) static FRENCH: LanguageTable = LanguageTable {
@@ -315,4 +317,5 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
     forget: "oublie oubliez supprime efface",
     remember: "rappelle-toi souviens-toi note retiens sache",
     that: "que qu'",
+    compiled: OnceLock::new(),
 };

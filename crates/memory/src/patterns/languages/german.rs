@@ -2,6 +2,8 @@
 
 mod verbs;
 
+use std::sync::OnceLock;
+
 use super::table::{LanguageTable, WordOrder};
 
 pub(super) static GERMAN: LanguageTable = LanguageTable {
@@ -324,4 +326,5 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
     forget: "vergiss vergesse lösche lösch streiche",
     remember: "merk merke denk denke beachte bedenke notiere",
     that: "dass daß",
+    compiled: OnceLock::new(),
 };

@@ -6,8 +6,9 @@ use crate::text::tokens::{Token, plain_tokens};
 
 use super::elision::with_elisions_apart;
 use super::glosser::Glosser;
-use super::reading::{Reading, SubjectKind, read_fact};
-use super::table::{TABLES, has};
+use super::pairs::has;
+use super::reading::{ClauseReading, SubjectKind, read_fact};
+use super::tables::TABLES;
 use super::word_order::{coming_from, directed, times, working_on};
 
 /// Small words that none of the languages has: a fact with one of them is English. Titles have capitals.
@@ -43,7 +44,7 @@ pub(super) struct Gloss {
 }
 
 /// Glosses a clause; `None` if its verb is not understood.
-pub(super) fn gloss(reading: &Reading<'_>) -> Option<Gloss> {
+pub(super) fn gloss(reading: &ClauseReading<'_>) -> Option<Gloss> {
     let mut glosser = Glosser::of(reading);
     let verb = glosser.verb_phrase()?;
     let is_called = reading.base == "be called" && reading.kind == SubjectKind::One;

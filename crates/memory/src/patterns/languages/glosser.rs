@@ -7,8 +7,8 @@ use crate::text::predicate::is_adverb;
 use crate::text::tokens::Token;
 use crate::text::verbs::third_person;
 
-use super::reading::{Reading, SubjectKind};
-use super::table::has;
+use super::pairs::has;
+use super::reading::{ClauseReading, SubjectKind};
 
 /// Words that say that a verb in the present is ahead.
 const AHEAD: &str = "next tomorrow";
@@ -19,7 +19,7 @@ const BEFORE_PROFESSION: &str = "as";
 
 /// Glosses a clause word by word.
 pub(super) struct Glosser<'r, 't> {
-    pub(super) reading: &'r Reading<'t>,
+    pub(super) reading: &'r ClauseReading<'t>,
     /// Tokens that the verb has taken.
     pub(super) consumed: HashSet<usize>,
     pub(super) known: usize,
@@ -31,7 +31,7 @@ pub(super) struct Glosser<'r, 't> {
 }
 
 impl<'r, 't> Glosser<'r, 't> {
-    pub(super) fn of(reading: &'r Reading<'t>) -> Self {
+    pub(super) fn of(reading: &'r ClauseReading<'t>) -> Self {
         let mut glosser = Self {
             reading,
             consumed: HashSet::from_iter(reading.prefix),

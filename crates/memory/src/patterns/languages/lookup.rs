@@ -2,20 +2,21 @@
 
 use crate::text::tokens::Token;
 
-use super::table::{LanguageTable, WordOrder, has};
-use super::verbs::{Form, Person, VerbTense};
+use super::pairs::has;
+use super::table::{LanguageTable, WordOrder};
+use super::verbs::{VerbPerson, VerbTense, WordForm};
 
 /// Words of the longest adverbial before a subject.
 pub(super) const FRONT_WORDS_MAX: usize = 9;
 
 /// A finite verb: English verb, its past, tense, and the third person of the number.
-type Finite = (&'static str, &'static str, VerbTense, String);
+type FiniteForm = (&'static str, &'static str, VerbTense, String);
 
 impl LanguageTable {
-    pub(super) fn finite(&self, word: &str, person: Person) -> Option<Finite> {
+    pub(super) fn finite(&self, word: &str, person: VerbPerson) -> Option<FiniteForm> {
         let hits = self.compiled().verbs.get(word)?;
         hits.iter().find_map(|hit| match &hit.form {
-            Form::Finite(tense, of, forms) if *of == person => {
+            WordForm::Finite(tense, of, forms) if *of == person => {
                 let third = forms[person.in_facts() as usize].clone();
                 (third != "-").then_some((hit.base, hit.past, *tense, third))
             }
@@ -27,7 +28,7 @@ impl LanguageTable {
     pub(super) fn nonfinite(
         &self,
         word: &str,
-        form: &Form,
+        form: &WordForm,
     ) -> Option<(&'static str, &'static str)> {
         let hits = self.compiled().verbs.get(word)?;
         let hit = hits.iter().find(|hit| hit.form == *form)?;
@@ -74,8 +75,8 @@ impl LanguageTable {
     pub(super) fn plural_of(&self, word: &str, base: &str) -> Option<String> {
         let hits = self.compiled().verbs.get(word)?;
         hits.iter().find_map(|hit| match &hit.form {
-            Form::Finite(_, Person::He, forms) if hit.base == base => {
-                let plural = forms[Person::They as usize].clone();
+            WordForm::Finite(_, VerbPerson::He, forms) if hit.base == base => {
+                let plural = forms[VerbPerson::They as usize].clone();
                 (plural != "-").then_some(plural)
             }
             _ => None,

@@ -10,7 +10,9 @@
 //!
 //! Promises: a clause whose verb or word order the tables do not know is no fact.
 
+mod pairs;
 mod table;
+mod tables;
 
 mod french;
 mod german;
@@ -33,7 +35,11 @@ mod rewrite;
 mod clauses;
 mod extract;
 
+#[cfg(test)]
+mod turns_test;
+
 pub(crate) use extract::facts_in;
 pub(crate) use gloss::gloss_of_fact;
 pub(crate) use rewrite::{forms_in_facts, words_of_facts};
-pub(crate) use table::{TABLES, WordMark, table_of};
+pub(crate) use table::WordMark;
+pub(crate) use tables::{TABLES, table_of};

@@ -4,8 +4,9 @@ use crate::text::predicate::is_adverb;
 use crate::text::tokens::Token;
 
 use super::glosser::Glosser;
-use super::table::{WordOrder, has};
-use super::verbs::{Form, VerbTense};
+use super::pairs::has;
+use super::table::WordOrder;
+use super::verbs::{VerbTense, WordForm};
 use super::words::is_ordinal;
 
 /// States: a past without "since" or "always" says that they are over.
@@ -45,7 +46,7 @@ impl Glosser<'_, '_> {
     }
 
     /// The English verb and past of the partner in a form, which the verb then takes.
-    fn partner(&mut self, form: &Form) -> Option<(&'static str, &'static str)> {
+    fn partner(&mut self, form: &WordForm) -> Option<(&'static str, &'static str)> {
         let at = self.partner_at()?;
         let found = self.reading.table.nonfinite(&self.token(at)?.lower, form)?;
         self.consumed.insert(at);
@@ -78,7 +79,7 @@ impl Glosser<'_, '_> {
         let known = self
             .reading
             .table
-            .nonfinite(&token.lower, &Form::Infinitive);
+            .nonfinite(&token.lower, &WordForm::Infinitive);
         let ends: &[&str] = match self.reading.table.order {
             WordOrder::VerbSecond => &["en", "ern", "eln"],
             WordOrder::SubjectFirst => &["er", "ir", "re"],
@@ -141,7 +142,7 @@ impl Glosser<'_, '_> {
             let verb = self
                 .reading
                 .table
-                .nonfinite(&tokens[at].lower, &Form::Infinitive)?;
+                .nonfinite(&tokens[at].lower, &WordForm::Infinitive)?;
             Some((at, verb.0))
         });
         let Some((at, verb)) = found else {
@@ -195,14 +196,14 @@ impl Glosser<'_, '_> {
                 Some(format!("would like to {base}"))
             }
             "can" => {
-                let (base, _) = self.partner(&Form::Infinitive)?;
+                let (base, _) = self.partner(&WordForm::Infinitive)?;
                 has(SKILLS, base).then(|| format!("know how to {base}"))
             }
             "just" => {
                 let at = self.partner_at()?;
                 let verb = self.token(at + 1)?.lower.clone();
                 let verb = verb.strip_suffix("me").unwrap_or(&verb).to_owned();
-                let Some(found) = reading.table.nonfinite(&verb, &Form::Infinitive) else {
+                let Some(found) = reading.table.nonfinite(&verb, &WordForm::Infinitive) else {
                     return (reading.table.order == WordOrder::SubjectFirst).then(|| "come".into());
                 };
                 self.consumed.extend([at, at + 1]);
@@ -219,10 +220,10 @@ impl Glosser<'_, '_> {
     }
 
     fn being(&mut self, is_present: bool) -> Option<String> {
-        if let Some(done) = self.partner(&Form::Participle) {
+        if let Some(done) = self.partner(&WordForm::Participle) {
             return Some(self.past(done));
         }
-        if let Some((base, _)) = self.partner(&Form::Gerund) {
+        if let Some((base, _)) = self.partner(&WordForm::Gerund) {
             return Some(base.to_owned());
         }
         let tokens = self.reading.tokens;
@@ -235,7 +236,7 @@ impl Glosser<'_, '_> {
             let (base, _) = self
                 .reading
                 .table
-                .nonfinite(&tokens[from + 3].lower, &Form::Infinitive)?;
+                .nonfinite(&tokens[from + 3].lower, &WordForm::Infinitive)?;
             self.consumed.extend(from..from + 4);
             return Some(base.to_owned());
         }
@@ -243,7 +244,7 @@ impl Glosser<'_, '_> {
     }
 
     fn having(&mut self, is_present: bool) -> Option<String> {
-        if let Some(done) = self.partner(&Form::Participle) {
+        if let Some(done) = self.partner(&WordForm::Participle) {
             return Some(self.decided(done));
         }
         if self.reading.base == "aux" {

@@ -5,8 +5,9 @@ use std::ops::Range;
 use crate::text::tokens::Token;
 
 use super::lookup::FRONT_WORDS_MAX;
-use super::table::{LanguageTable, WordOrder, has, pair};
-use super::verbs::{Person, VerbTense};
+use super::pairs::{has, pair};
+use super::table::{LanguageTable, WordOrder};
+use super::verbs::{VerbPerson, VerbTense};
 
 /// Words of the longest subject: "the new colleague of User".
 const SUBJECT_WORDS_MAX: usize = 8;
@@ -24,7 +25,7 @@ pub(super) enum SubjectKind {
 
 /// A clause whose subject and verb are known.
 #[derive(Clone)]
-pub(super) struct Reading<'t> {
+pub(super) struct ClauseReading<'t> {
     pub(super) table: &'static LanguageTable,
     pub(super) tokens: &'t [Token],
     pub(super) kind: SubjectKind,
@@ -50,7 +51,10 @@ pub(super) struct Reading<'t> {
 }
 
 /// Reads a clause of the speaker.
-pub(super) fn read<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option<Reading<'t>> {
+pub(super) fn read<'t>(
+    table: &'static LanguageTable,
+    tokens: &'t [Token],
+) -> Option<ClauseReading<'t>> {
     let first = tokens.first()?;
     if let Some(reading) = read_dative(table, tokens) {
         return Some(reading);
@@ -84,16 +88,19 @@ pub(super) fn read<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Op
     }
 }
 
-fn person_of(table: &LanguageTable, token: &Token) -> Person {
+fn person_of(table: &LanguageTable, token: &Token) -> VerbPerson {
     match () {
-        () if has(table.first_singular, &token.lower) => Person::I,
-        () if has(table.impersonal, &token.lower) => Person::He,
-        () => Person::We,
+        () if has(table.first_singular, &token.lower) => VerbPerson::I,
+        () if has(table.impersonal, &token.lower) => VerbPerson::He,
+        () => VerbPerson::We,
     }
 }
 
 /// A clause whose verb says who speaks.
-fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option<Reading<'t>> {
+fn read_dropped<'t>(
+    table: &'static LanguageTable,
+    tokens: &'t [Token],
+) -> Option<ClauseReading<'t>> {
     let is_fronted = has(table.fronted, &tokens[0].lower);
     let limit = if is_fronted { FRONT_WORDS_MAX + 3 } else { 1 };
     for start in 0..limit.min(tokens.len()) {
@@ -115,7 +122,7 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
                 "el la los las un una de del mi su este ese con en a",
                 &tokens[verb - 1].lower,
             );
-        for person in [Person::I, Person::We] {
+        for person in [VerbPerson::I, VerbPerson::We] {
             let Some((base, _, tense, _)) = table.finite(&token.lower, person) else {
                 continue;
             };
@@ -131,7 +138,7 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
             return found(table, tokens, person, subject, start, verb, start);
         }
         // Another verb than the speaker's is the clause's.
-        if start > 0 && table.finite(&token.lower, Person::He).is_some() {
+        if start > 0 && table.finite(&token.lower, VerbPerson::He).is_some() {
             return None;
         }
     }
@@ -139,7 +146,10 @@ fn read_dropped<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Optio
 }
 
 /// "Me gusta el café", and as a fact "A User le gusta el café".
-fn read_dative<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option<Reading<'t>> {
+fn read_dative<'t>(
+    table: &'static LanguageTable,
+    tokens: &'t [Token],
+) -> Option<ClauseReading<'t>> {
     let verb = tokens
         .iter()
         .take(FRONT_WORDS_MAX)
@@ -165,7 +175,7 @@ fn read_dative<'t>(table: &'static LanguageTable, tokens: &'t [Token]) -> Option
         return None;
     }
     let english = pair(table.dative_verbs, &tokens[verb].lower)?;
-    Some(Reading {
+    Some(ClauseReading {
         table,
         tokens,
         kind,
@@ -188,7 +198,7 @@ fn read_owned<'t>(
     table: &'static LanguageTable,
     tokens: &'t [Token],
     owner: Range<usize>,
-) -> Option<Reading<'t>> {
+) -> Option<ClauseReading<'t>> {
     let from = owner.end.max(1);
     for at in from..tokens.len().min(from + SUBJECT_WORDS_MAX) {
         let token = &tokens[at];
@@ -197,7 +207,7 @@ fn read_owned<'t>(
             let group = at;
             let verb = at + table.small_words(tokens, at);
             let person = tokens.get(verb).and_then(|verb| {
-                [Person::He, Person::They]
+                [VerbPerson::He, VerbPerson::They]
                     .into_iter()
                     .find(|person| table.finite(&verb.lower, *person).is_some())
             });
@@ -223,7 +233,7 @@ fn read_owned<'t>(
 pub(super) fn read_fact<'t>(
     table: &'static LanguageTable,
     tokens: &'t [Token],
-) -> Option<Reading<'t>> {
+) -> Option<ClauseReading<'t>> {
     let first = tokens.first()?;
     let user = tokens
         .iter()
@@ -243,7 +253,11 @@ pub(super) fn read_fact<'t>(
             .zip(&tokens[at + 1..])
             .all(|(word, token)| token.is(word));
     let end = at + 1 + if is_several { count } else { 0 };
-    let person = if is_several { Person::They } else { Person::He };
+    let person = if is_several {
+        VerbPerson::They
+    } else {
+        VerbPerson::He
+    };
     let kind = if is_several {
         SubjectKind::Several
     } else {
@@ -279,8 +293,8 @@ pub(super) fn read_fact<'t>(
 /// Forms of verbs that are English words as well: behind another name than `User` they say too little.
 const SHORT_FORMS: &str = "a come use code plane will war hat mag va es est";
 
-fn as_fact(reading: Reading<'_>) -> Option<Reading<'_>> {
-    Some(Reading {
+fn as_fact(reading: ClauseReading<'_>) -> Option<ClauseReading<'_>> {
+    Some(ClauseReading {
         is_fact: true,
         ..reading
     })
@@ -293,8 +307,8 @@ fn found_fact<'t>(
     group: usize,
     verb: usize,
     (base, past): (&'static str, &'static str),
-) -> Reading<'t> {
-    Reading {
+) -> ClauseReading<'t> {
+    ClauseReading {
         table,
         tokens,
         kind: SubjectKind::One,
@@ -315,12 +329,12 @@ fn found_fact<'t>(
 fn found<'t>(
     table: &'static LanguageTable,
     tokens: &'t [Token],
-    person: Person,
+    person: VerbPerson,
     subject: Range<usize>,
     group: usize,
     verb: usize,
     front: usize,
-) -> Option<Reading<'t>> {
+) -> Option<ClauseReading<'t>> {
     let word = &tokens.get(verb)?.lower;
     let last = tokens.iter().rposition(|token| !token.text.is_empty())?;
     let prefix = (last > verb && has(table.verb_prefixes, &tokens[last].lower)).then_some(last);
@@ -336,13 +350,13 @@ fn found<'t>(
     let is_impersonal = tokens
         .get(subject.start)
         .is_some_and(|t| has(table.impersonal, &t.lower));
-    let is_several = is_impersonal || matches!(person, Person::We | Person::They);
+    let is_several = is_impersonal || matches!(person, VerbPerson::We | VerbPerson::They);
     let third = if is_impersonal {
         table.plural_of(word, base)?
     } else {
         third
     };
-    Some(Reading {
+    Some(ClauseReading {
         table,
         tokens,
         kind: if is_several {

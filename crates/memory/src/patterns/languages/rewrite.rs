@@ -4,12 +4,14 @@ use crate::patterns::person::finished;
 use crate::text::tokens::Token;
 
 use super::elision::with_elisions_joined;
-use super::reading::{Reading, SubjectKind};
-use super::table::{LanguageTable, TABLES, WordOrder, has, pair};
-use super::verbs::Form;
+use super::pairs::{has, pair};
+use super::reading::{ClauseReading, SubjectKind};
+use super::table::{LanguageTable, WordOrder};
+use super::tables::TABLES;
+use super::verbs::WordForm;
 
 /// The text of the fact; `None` where the language has no sure way to write it.
-pub(super) fn rewritten(reading: &Reading<'_>, speaker: &str) -> Option<String> {
+pub(super) fn rewritten(reading: &ClauseReading<'_>, speaker: &str) -> Option<String> {
     let mut out: Vec<Token> = Vec::with_capacity(reading.tokens.len() + 3);
     for (at, token) in reading.tokens.iter().enumerate() {
         if at == reading.group && reading.subject.is_empty() {
@@ -53,7 +55,7 @@ pub(super) fn rewritten(reading: &Reading<'_>, speaker: &str) -> Option<String> 
     (text.split_whitespace().count() > 1).then_some(text)
 }
 
-fn subject_tokens(reading: &Reading<'_>, speaker: &str) -> Vec<Token> {
+fn subject_tokens(reading: &ClauseReading<'_>, speaker: &str) -> Vec<Token> {
     let mut text = match reading.kind {
         SubjectKind::Several => format!("{speaker} {}", reading.table.others),
         _ => speaker.to_owned(),
@@ -65,7 +67,7 @@ fn subject_tokens(reading: &Reading<'_>, speaker: &str) -> Vec<Token> {
 }
 
 /// A word of the clause as the fact has it.
-fn pronoun(reading: &Reading<'_>, token: &Token, speaker: &str) -> Option<String> {
+fn pronoun(reading: &ClauseReading<'_>, token: &Token, speaker: &str) -> Option<String> {
     let column = match reading.kind {
         SubjectKind::One => 0,
         SubjectKind::Several => 1,
@@ -107,7 +109,7 @@ fn pronoun(reading: &Reading<'_>, token: &Token, speaker: &str) -> Option<String
 }
 
 /// The ending of an adjective whose possessive no longer shows the case.
-fn strong_ending(reading: &Reading<'_>, at: usize) -> Option<&'static str> {
+fn strong_ending(reading: &ClauseReading<'_>, at: usize) -> Option<&'static str> {
     let table = reading.table;
     if table.adjective_endings.is_empty() {
         return None;
@@ -135,7 +137,7 @@ fn strong_ending(reading: &Reading<'_>, at: usize) -> Option<&'static str> {
 }
 
 /// "My sister Wiebke" as the fact has it.
-fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
+fn owned(reading: &ClauseReading<'_>, speaker: &str) -> Option<Vec<Token>> {
     let table = reading.table;
     let words = &reading.tokens[reading.subject.clone()];
     let (first, noun) = words.split_first()?;
@@ -214,7 +216,7 @@ fn owned(reading: &Reading<'_>, speaker: &str) -> Option<Vec<Token>> {
 }
 
 /// The article of a noun whose possessive does not tell; `None` if nothing does.
-fn article_of(reading: &Reading<'_>, noun: &str) -> Option<String> {
+fn article_of(reading: &ClauseReading<'_>, noun: &str) -> Option<String> {
     let table = reading.table;
     if let Some(article) = pair(table.articles, noun) {
         return Some(article.to_owned());
@@ -263,7 +265,7 @@ pub(crate) fn forms_in_facts(word: &str) -> Vec<String> {
     for table in TABLES {
         let hits = table.compiled().verbs.get(word).into_iter().flatten();
         for hit in hits {
-            if let Form::Finite(_, person, forms) = &hit.form {
+            if let WordForm::Finite(_, person, forms) = &hit.form {
                 let all = [
                     forms[person.in_facts() as usize].as_str(),
                     forms[3].as_str(),

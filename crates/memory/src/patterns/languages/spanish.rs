@@ -2,6 +2,8 @@
 
 mod verbs;
 
+use std::sync::OnceLock;
+
 use super::table::{LanguageTable, WordOrder};
 
 pub(super) static SPANISH: LanguageTable = LanguageTable {
@@ -302,4 +304,5 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     forget: "olvida olvide elimina borra",
     remember: "recuerda anota apunta",
     that: "que",
+    compiled: OnceLock::new(),
 };

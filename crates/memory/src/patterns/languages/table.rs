@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
+use super::pairs::{Pairs, has};
 use super::verbs::{VerbHit, expanded};
-use super::words::Dictionary;
-use super::{french, german, spanish};
+use super::words::GlossDictionary;
 
 /// Where the verb of a main clause stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +17,6 @@ pub(crate) enum WordOrder {
     /// Its form says who the subject is: Spanish.
     Dropped,
 }
-
-/// Pairs of words of the language, separated by spaces, and what stands for each of them.
-pub(super) type Pairs = &'static [(&'static str, &'static str)];
 
 /// A language as data. Lists of words are separated by spaces.
 pub(crate) struct LanguageTable {
@@ -102,43 +99,20 @@ pub(crate) struct LanguageTable {
     pub(super) remember: &'static str,
     /// Words between such a verb and what it names.
     pub(super) that: &'static str,
+    /// What is computed once.
+    pub(super) compiled: OnceLock<TableIndex>,
 }
-
-/// True if a list of words has a word.
-pub(super) fn has(list: &str, word: &str) -> bool {
-    !word.is_empty() && list.split_ascii_whitespace().any(|known| known == word)
-}
-
-/// What stands for a word in pairs.
-pub(super) fn pair(pairs: Pairs, word: &str) -> Option<&'static str> {
-    let found = pairs.iter().find(|(words, _)| has(words, word))?;
-    Some(found.1)
-}
-
-/// The languages that have a table.
-pub(crate) static TABLES: [&LanguageTable; 3] =
-    [&german::GERMAN, &french::FRENCH, &spanish::SPANISH];
 
 /// What is computed from a table once.
-pub(super) struct Compiled {
+pub(super) struct TableIndex {
     pub(super) verbs: HashMap<String, Vec<VerbHit>>,
-    pub(super) dictionary: Dictionary,
+    pub(super) dictionary: GlossDictionary,
     markers: HashSet<String>,
 }
 
-/// The table of a language by its ISO 639-3 code.
-pub(crate) fn table_of(code: [u8; 3]) -> Option<&'static LanguageTable> {
-    TABLES.into_iter().find(|table| table.code == code)
-}
-
 impl LanguageTable {
-    pub(super) fn compiled(&self) -> &'static Compiled {
-        static COMPILED: [OnceLock<Compiled>; 3] = [const { OnceLock::new() }; 3];
-        let at = TABLES
-            .iter()
-            .position(|table| table.code == self.code)
-            .unwrap_or(0);
-        COMPILED[at].get_or_init(|| {
+    pub(super) fn compiled(&self) -> &TableIndex {
+        self.compiled.get_or_init(|| {
             let verbs = expanded(self.classes, self.verbs);
             let finite = verbs
                 .iter()
@@ -151,8 +125,13 @@ impl LanguageTable {
             let markers = own
                 .chain(words.filter(|word| word.len() > 2 && !has(self.shared_words, word)))
                 .collect();
-            Compiled {
-                dictionary: Dictionary::of(self),
+            TableIndex {
+                dictionary: GlossDictionary::of(
+                    self.words,
+                    self.phrases,
+                    self.professions,
+                    self.has_compounds,
+                ),
                 markers,
                 verbs,
             }

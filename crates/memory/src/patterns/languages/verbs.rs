@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::table::Pairs;
+use super::pairs::Pairs;
 
 /// The time of a finite form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +20,14 @@ pub(super) enum VerbTense {
 
 /// The person of a finite form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Person {
+pub(super) enum VerbPerson {
     I = 0,
     He = 1,
     We = 2,
     They = 3,
 }
 
-impl Person {
+impl VerbPerson {
     /// The person of the same number that a fact has.
     pub(super) fn in_facts(self) -> Self {
         match self {
@@ -39,9 +39,9 @@ impl Person {
 
 /// A form of a verb.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum WordForm {
     /// With the forms of all persons.
-    Finite(VerbTense, Person, [String; 4]),
+    Finite(VerbTense, VerbPerson, [String; 4]),
     Participle,
     Infinitive,
     Gerund,
@@ -54,13 +54,13 @@ pub(super) struct VerbHit {
     pub(super) base: &'static str,
     /// The English past.
     pub(super) past: &'static str,
-    pub(super) form: Form,
+    pub(super) form: WordForm,
 }
 
 impl VerbHit {
     /// True if the form tells the language of a short text.
     pub(super) fn is_marker(&self) -> bool {
-        matches!(self.form, Form::Finite(..) | Form::Participle)
+        matches!(self.form, WordForm::Finite(..) | WordForm::Participle)
     }
 }
 
@@ -97,7 +97,7 @@ fn add_forms(
     stem: &str,
     out: &mut HashMap<String, Vec<VerbHit>>,
 ) {
-    let mut put = |word: &str, form: Form| {
+    let mut put = |word: &str, form: WordForm| {
         let hit = VerbHit { base, past, form };
         let hits = out.entry(word.to_owned()).or_default();
         if word != "-" && !hits.contains(&hit) {
@@ -113,15 +113,20 @@ fn add_forms(
             _ => (VerbTense::Present, part.as_str()),
         };
         match part.chars().next() {
-            Some('.') => put(&part[1..], Form::Participle),
-            Some('~') => put(&part[1..], Form::Infinitive),
-            Some('^') => put(&part[1..], Form::Gerund),
+            Some('.') => put(&part[1..], WordForm::Participle),
+            Some('~') => put(&part[1..], WordForm::Infinitive),
+            Some('^') => put(&part[1..], WordForm::Gerund),
             _ => {
                 let mut all = forms.split('/').map(str::to_owned);
                 let forms: [String; 4] = std::array::from_fn(|_| all.next().unwrap_or("-".into()));
-                for person in [Person::I, Person::He, Person::We, Person::They] {
+                for person in [
+                    VerbPerson::I,
+                    VerbPerson::He,
+                    VerbPerson::We,
+                    VerbPerson::They,
+                ] {
                     let word = forms[person as usize].clone();
-                    put(&word, Form::Finite(tense, person, forms.clone()));
+                    put(&word, WordForm::Finite(tense, person, forms.clone()));
                 }
             }
         }

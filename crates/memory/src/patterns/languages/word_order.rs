@@ -2,8 +2,8 @@
 
 use crate::text::tokens::Token;
 
-use super::reading::Reading;
-use super::table::has;
+use super::pairs::has;
+use super::reading::ClauseReading;
 use super::verbs::VerbTense;
 use super::words::is_unit;
 
@@ -73,7 +73,7 @@ pub(super) fn directed(verb: &str, words: &mut Vec<Token>) {
 }
 
 /// "Trabajo en un script": the language has one word for "at" and "on", and the noun decides.
-pub(super) fn working_on(reading: &Reading<'_>, words: &mut [Token]) {
+pub(super) fn working_on(reading: &ClauseReading<'_>, words: &mut [Token]) {
     let places = reading.table.workplaces;
     if places.is_empty() || reading.base != "work" {
         return;
@@ -92,7 +92,7 @@ pub(super) fn working_on(reading: &Reading<'_>, words: &mut [Token]) {
 /// "Ich komme aus Bayern", "soy de Sevilla": where one is from. What one drives is an object: "fahre nach Rom" has none.
 pub(super) fn coming_from(
     verb: String,
-    reading: &Reading<'_>,
+    reading: &ClauseReading<'_>,
     words: &mut [Token],
 ) -> Option<String> {
     let is_place = words

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::text::tokens::Token;
 
-use super::table::LanguageTable;
+use super::pairs::{Pairs, has};
 
 /// Words of the longest phrase.
 const PHRASE_WORDS_MAX: usize = 5;
@@ -15,10 +15,6 @@ const WEEKDAYS: &str = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday
 const MONTHS: &str =
     "January February March April May June July August September October November December";
 const NUMBERS: &str = "a one two three four five six seven eight nine ten eleven twelve";
-
-fn has(list: &str, word: &str) -> bool {
-    super::table::has(list, word)
-}
 
 /// True for "3." in "am 3. März": its full stop ends nothing.
 pub(super) fn is_ordinal(token: &Token) -> bool {
@@ -31,7 +27,7 @@ pub(super) fn is_unit(word: &str) -> bool {
 }
 
 /// The glosses of a table.
-pub(super) struct Dictionary {
+pub(super) struct GlossDictionary {
     words: HashMap<&'static str, &'static str>,
     /// By their first word, or by the sign that it is.
     phrases: HashMap<&'static str, Vec<(Vec<&'static str>, &'static str)>>,
@@ -39,9 +35,9 @@ pub(super) struct Dictionary {
     has_compounds: bool,
 }
 
-impl Dictionary {
-    pub(super) fn of(table: &LanguageTable) -> Self {
-        let split = |pairs: super::table::Pairs| -> HashMap<&'static str, &'static str> {
+impl GlossDictionary {
+    pub(super) fn of(words: Pairs, known: Pairs, professions: Pairs, has_compounds: bool) -> Self {
+        let split = |pairs: Pairs| -> HashMap<&'static str, &'static str> {
             let words = pairs.iter().flat_map(|(words, gloss)| {
                 words.split_ascii_whitespace().map(|word| (word, *gloss))
             });
@@ -49,20 +45,20 @@ impl Dictionary {
         };
         let mut phrases: HashMap<&'static str, Vec<(Vec<&'static str>, &'static str)>> =
             HashMap::new();
-        for (phrase, gloss) in table.phrases {
-            let words: Vec<&str> = phrase.split_ascii_whitespace().collect();
-            if let Some(first) = words.first() {
-                phrases.entry(first).or_default().push((words, gloss));
+        for (phrase, gloss) in known {
+            let parts: Vec<&str> = phrase.split_ascii_whitespace().collect();
+            if let Some(first) = parts.first() {
+                phrases.entry(first).or_default().push((parts, gloss));
             }
         }
-        for known in phrases.values_mut() {
-            known.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        for same in phrases.values_mut() {
+            same.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
         }
         Self {
-            words: split(table.words),
+            words: split(words),
             phrases,
-            professions: split(table.professions),
-            has_compounds: table.has_compounds,
+            professions: split(professions),
+            has_compounds,
         }
     }
 

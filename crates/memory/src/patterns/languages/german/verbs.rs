@@ -1,6 +1,6 @@
 //! Verbs of German: endings of the regular ones, and all forms of the others.
 
-use crate::patterns::languages::table::Pairs;
+use crate::patterns::languages::pairs::Pairs;
 
 pub(super) const CLASSES: Pairs = &[
     ("weak", "*e/*t/*en/*en p:*te/*te/*ten/*ten .ge*t ~*en"),

@@ -1,6 +1,6 @@
 //! Verbs of Spanish: endings of the regular ones, and all forms of the others.
 
-use crate::patterns::languages::table::Pairs;
+use crate::patterns::languages::pairs::Pairs;
 
 pub(super) const CLASSES: Pairs = &[
     (

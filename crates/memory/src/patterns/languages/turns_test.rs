@@ -1,26 +1,29 @@
-//! Facts in German, French and Spanish: the turns of `data/turns-*.txt`, line by line.
+//! Facts in German, French and Spanish: the turns of `tests/data/turns-*.txt`, line by line.
 //!
-//! `cargo test -p amem-memory --test languages -- --nocapture` prints what is found, missed and wrong. The last 15 turns
+//! `cargo test -p amem-memory turns_test -- --nocapture` prints what is found, missed and wrong. The last 15 turns
 //! of a language were held back while its tables were tuned.
 
 use amem_format::types::Micros;
-use amem_memory::{FactKind, TurnLanguage, facts_in_foreign_turn, slot_keys};
 use amem_query::time_phrase::Clock;
+
+use crate::kind::FactKind;
+use crate::patterns::{facts_in_foreign_turn, language_of};
+use crate::slots::slot_keys;
 
 const HELD_BACK: usize = 15;
 const NOW: Micros = Micros(1_700_000_000_000_000);
 
 /// A turn and the facts that it states: family, kind, text, key of the slot.
-struct Example {
+struct StatedTurn {
     turn: String,
     facts: Vec<[String; 4]>,
 }
 
-fn examples(text: &str) -> Vec<Example> {
-    let mut out: Vec<Example> = Vec::new();
+fn examples(text: &str) -> Vec<StatedTurn> {
+    let mut out: Vec<StatedTurn> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let Some(fact) = line.strip_prefix("    ") else {
-            out.push(Example {
+            out.push(StatedTurn {
                 turn: line.to_owned(),
                 facts: Vec::new(),
             });
@@ -45,17 +48,17 @@ fn kind_name(kind: FactKind) -> String {
 }
 
 #[derive(Default)]
-struct Score {
+struct TurnScore {
     right: usize,
     wrong: usize,
     missed: usize,
 }
 
 /// Counts the facts of turns; prints each that is wrong or missed.
-fn score(examples: &[Example], part: &str) -> Score {
-    let mut score = Score::default();
+fn score(examples: &[StatedTurn], part: &str) -> TurnScore {
+    let mut score = TurnScore::default();
     for example in examples {
-        let language = TurnLanguage::of(&example.turn);
+        let language = language_of(&example.turn);
         let found = facts_in_foreign_turn(&example.turn, language, None, &Clock::utc(NOW), 0);
         let found: Vec<_> = found
             .iter()
@@ -126,15 +129,27 @@ fn check(name: &str, text: &str, percent: usize) {
 
 #[test]
 fn german_turns_give_their_facts() {
-    check("German", include_str!("data/turns-german.txt"), 80);
+    check(
+        "German",
+        include_str!("../../../tests/data/turns-german.txt"),
+        80,
+    );
 }
 
 #[test]
 fn french_turns_give_their_facts() {
-    check("French", include_str!("data/turns-french.txt"), 80);
+    check(
+        "French",
+        include_str!("../../../tests/data/turns-french.txt"),
+        80,
+    );
 }
 
 #[test]
 fn spanish_turns_give_their_facts() {
-    check("Spanish", include_str!("data/turns-spanish.txt"), 80);
+    check(
+        "Spanish",
+        include_str!("../../../tests/data/turns-spanish.txt"),
+        80,
+    );
 }
