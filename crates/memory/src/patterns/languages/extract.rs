@@ -210,6 +210,55 @@ mod tests {
     }
 
     #[test]
+    fn negations_and_hedges_are_kept_or_refused() {
+        for (at, text, expected) in [
+            (
+                0,
+                "Nein, ich wohne in Bonn, nicht in Köln.",
+                "User lives in Bonn",
+            ),
+            (
+                0,
+                "Meine Schwester ist nicht verheiratet.",
+                "User's sister is not married",
+            ),
+            (
+                0,
+                "Ich mag weder Bier noch Wein.",
+                "User not likes Bier still Wein",
+            ),
+            (
+                0,
+                "Ich arbeite bald bei Bosch.",
+                "User will work soon at Bosch",
+            ),
+            (0, "Nehmen wir an, ich wohne in Rom.", ""),
+            (0, "Als ob ich in Rom wohnte.", ""),
+            (
+                1,
+                "Je ne suis pas encore marié.",
+                "User is not still married",
+            ),
+            (1, "Je me suis installé à Lyon.", "User moved to Lyon"),
+            (1, "Je n'utilise que vim.", ""),
+            (1, "Disons que je suis médecin.", ""),
+            (
+                2,
+                "Ya no usamos Docker.",
+                "User and others no longer use Docker",
+            ),
+            (2, "Nunca he fumado.", ""),
+            (2, "Viviría en Roma.", ""),
+            (2, "No vivo en Madrid, sino en Getafe.", ""),
+        ] {
+            let found = facts_in(TABLES[at], text, "User");
+            let glosses = found.iter().filter_map(|fact| gloss_of_fact(&fact.text));
+            let glosses: Vec<String> = glosses.map(|gloss| join(&gloss)).collect();
+            assert_eq!(glosses.join("|"), expected, "{text}: {found:?}");
+        }
+    }
+
+    #[test]
     fn facts_in_english_have_no_gloss() {
         for text in [
             "User will visit Rome in May",

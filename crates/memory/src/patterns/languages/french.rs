@@ -56,6 +56,7 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
         ("maintenant", "now"),
         ("déjà", "already"),
         ("souvent", "often"),
+        ("bientôt", "soon"),
         ("récemment", "recently"),
         ("couramment", "fluently"),
         ("hier", "yesterday"),
@@ -210,7 +211,7 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
         ("à temps plein", "full-time"),
         ("à distance", "remotely"),
         ("en télétravail", "from home"),
-        ("à partir de", "from"),
+        ("à partir de", "soon from"),
         ("pas de", "not a"),
         ("pas d'", "not a"),
         ("tous les", "every"),
@@ -302,7 +303,7 @@ pub(super) static FRENCH: LanguageTable = LanguageTable {
     opening_phrases: "au_fait en_fait à_propos petite_info bien_sûr",
     openers: "bonjour salut coucou bonsoir oui ok et mais alors donc bon ben merci enfin sinon bref d'accord bien",
     corrections: "non nan faux erreur attends",
-    refused_in_sentence: "si s'il peut-être probablement sûrement éventuellement crois croyons pense pensons suppose imagine \
+    refused_in_sentence: "selon presque si s'il peut-être probablement sûrement éventuellement crois croyons pense pensons suppose imagine \
         dit disait disent prétend affirme raconte semble paraît serait serais aurait aurais pourrait pourrais devrais devrait \
         faudrait espère quelqu'un supposons",
     refused_first: "où que qu' quoi qui quand comment pourquoi combien quel quelle quels quelles est-ce es-tu as-tu peux-tu \

@@ -68,6 +68,8 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
         ("jetzt nun", "now"),
         ("schon bereits", "already"),
         ("oft", "often"),
+        ("bald demnächst", "soon"),
+        ("ab", "soon from"),
         ("eigentlich", "actually"),
         ("gestern", "yesterday"),
         ("heute", "today"),
@@ -311,11 +313,11 @@ pub(super) static GERMAN: LanguageTable = LanguageTable {
     openers: "hallo hi hey moin servus ja ok okay also und aber naja ach übrigens danke bitte genau klar gut stimmt doch tja guten \
         tag morgen",
     corrections: "nein nö ne quatsch falsch moment halt korrektur",
-    refused_in_sentence: "wenn falls ob sofern vielleicht eventuell womöglich möglicherweise wahrscheinlich vermutlich \
+    refused_in_sentence: "laut zufolge wenn falls ob sofern vielleicht eventuell womöglich möglicherweise wahrscheinlich vermutlich \
         angeblich glaube glauben denke denken vermute hoffentlich hätte hätten wäre wären könnte könnten sollte sollten müsste \
         dürfte sagte sagten sagt meinte meinten meint behauptet behauptete erzählte erzählt gesagt gemeint sondern angenommen \
         anscheinend scheinbar scheint fast beinahe jemand stell",
-    refused_first: "wie was wo wer wann warum wieso weshalb welche welcher welches ist sind hat kann können soll sollen darf \
+    refused_first: "stellen nehmen sagen wie was wo wer wann warum wieso weshalb welche welcher welches ist sind hat kann können soll sollen darf \
         mag will stell ignoriere übersetze schreib schreibe",
     refused_in_clause: "du dir dich dein deine deinen deinem deiner euch euer eure euren gedanken funktion methode variable variablen",
     joiners: "und aber sowie",

@@ -90,10 +90,26 @@ pub(super) fn gloss(reading: &ClauseReading<'_>) -> Option<Gloss> {
     if is_called {
         out.extend(["name", "is"].map(Token::new));
     }
-    out.extend(negation.iter().map(|word| Token::new(word)));
-    if !is_called {
-        out.extend(glosser.inflected(verb).iter().map(|word| Token::new(word)));
-    }
+    let verb = match is_called {
+        true => Vec::new(),
+        false => glosser.inflected(verb),
+    };
+    // "Is not", "does not live": the rules look for a negation behind the first verb.
+    let is_being = verb
+        .first()
+        .is_some_and(|first| has("am is are was", first));
+    let is_owned = reading.kind == SubjectKind::Owned && !negation.is_empty();
+    let (first, others) = match (is_being, is_owned) {
+        (true, _) => (verb.first().cloned(), &verb[1..]),
+        (false, true) => (Some("does".to_owned()), &verb[..]),
+        (false, false) => (None, &verb[..]),
+    };
+    let negation = negation.into_iter().map(str::to_owned);
+    let all = first
+        .into_iter()
+        .chain(negation)
+        .chain(others.iter().cloned());
+    out.extend(all.map(|word| Token::new(&word)));
     // Nothing may end the clause before its object.
     out.extend(behind);
     Some(Gloss {

@@ -11,7 +11,7 @@ use super::pairs::has;
 use super::reading::{ClauseReading, SubjectKind};
 
 /// Words that say that a verb in the present is ahead.
-const AHEAD: &str = "next tomorrow";
+const AHEAD: &str = "next tomorrow soon";
 /// Forms of verbs that are English words as well.
 const ENGLISH_WORDS: &str = "will come use a code";
 /// Words behind which a noun is a profession.
@@ -24,6 +24,7 @@ pub(super) struct Glosser<'r, 't> {
     pub(super) consumed: HashSet<usize>,
     pub(super) known: usize,
     pub(super) is_ahead: bool,
+    pub(super) is_soon: bool,
     pub(super) has_every: bool,
     pub(super) lasts: bool,
     pub(super) is_negated: bool,
@@ -37,6 +38,7 @@ impl<'r, 't> Glosser<'r, 't> {
             consumed: HashSet::from_iter(reading.prefix),
             known: usize::from(!has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower)),
             is_ahead: false,
+            is_soon: false,
             has_every: false,
             lasts: false,
             is_negated: false,
@@ -49,6 +51,7 @@ impl<'r, 't> Glosser<'r, 't> {
         let all = || rest.iter().chain(&front).chain(&small);
         let any = |words: &str| all().any(|token| has(words, &token.lower));
         (glosser.is_ahead, glosser.has_every) = (any(AHEAD), any("every"));
+        glosser.is_soon = any("soon");
         (glosser.lasts, glosser.is_negated) = (any("since always for"), any("not never"));
         glosser.known = usize::from(!has(ENGLISH_WORDS, &reading.tokens[reading.verb].lower));
         glosser

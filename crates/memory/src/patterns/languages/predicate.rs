@@ -303,7 +303,7 @@ impl Glosser<'_, '_> {
                 return Some("prefer".into());
             }
         }
-        Some(if self.is_ahead && !has(STATES, base) {
+        Some(if self.is_ahead && (self.is_soon || !has(STATES, base)) {
             format!("will {base}")
         } else {
             base.to_owned()

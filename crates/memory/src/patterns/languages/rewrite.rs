@@ -34,6 +34,7 @@ pub(super) fn rewritten(reading: &ClauseReading<'_>, speaker: &str) -> Option<St
         let mut token = token.clone();
         if at == reading.verb {
             token.set(&reading.third);
+            elide(reading, &mut out);
         } else {
             token.set(&pronoun(reading, &token, speaker)?);
             if at >= reading.group && at < reading.verb && !token.is("User") {
@@ -53,6 +54,21 @@ pub(super) fn rewritten(reading: &ClauseReading<'_>, speaker: &str) -> Option<St
     let mut joined = with_elisions_joined(out);
     let text = finished(&mut joined);
     (text.split_whitespace().count() > 1).then_some(text)
+}
+
+/// "Je me suis" is "s'est": what stands before the verb is elided where the third person begins with a vowel.
+fn elide(reading: &ClauseReading<'_>, out: &mut [Token]) {
+    let is_open = reading.third.starts_with(['a', 'e', 'é', 'i', 'o', 'u']);
+    if reading.table.order != WordOrder::SubjectFirst || !is_open {
+        return;
+    }
+    if let Some(before) = out.last_mut() {
+        match before.lower.as_str() {
+            "ne" => before.set("n'"),
+            "se" => before.set("s'"),
+            _ => {}
+        }
+    }
 }
 
 fn subject_tokens(reading: &ClauseReading<'_>, speaker: &str) -> Vec<Token> {

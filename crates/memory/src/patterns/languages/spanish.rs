@@ -55,6 +55,7 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("le les", ""),
         ("sobre", "about"),
         ("siempre", "always"),
+        ("pronto", "soon"),
         ("todavía aún", "still"),
         ("actualmente", "currently"),
         ("ahora", "now"),
@@ -205,7 +206,7 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
         ("a tiempo completo", "full-time"),
         ("en remoto", "remotely"),
         ("desde casa", "from home"),
-        ("a partir de", "from"),
+        ("a partir de", "soon from"),
         ("no solo", "maybe"),
         ("no sólo", "maybe"),
         ("todos los", "every"),
@@ -287,7 +288,7 @@ pub(super) static SPANISH: LanguageTable = LanguageTable {
     opening_phrases: "por_cierto de_hecho buenos_días buenas_tardes la_verdad una_cosa claro_que",
     openers: "hola buenas buenos días tardes sí vale ok bueno pues y pero gracias entonces claro además oye",
     corrections: "no falso incorrecto espera",
-    refused_in_sentence: "si quizás quizá tal posiblemente probablemente seguramente creo creemos supongo suponemos imagina \
+    refused_in_sentence: "según casi si quizás quizá tal posiblemente probablemente seguramente creo creemos supongo suponemos imagina \
         dice dijo dicen decía afirma cuenta parece podría podríamos debería deberíamos sería tendría ojalá alguien sino \
         supongamos",
     refused_first: "dónde qué quién cuándo cómo cuál cuánto imagina ignora traduce escribe muestra dame",

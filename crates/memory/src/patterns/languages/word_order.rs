@@ -48,6 +48,11 @@ pub(super) fn times(words: &mut Vec<Token>) -> Vec<Token> {
 /// Makes the first prepositions those that the English verb has: "habite à" is "live in", "déménagé en" is "moved to".
 pub(super) fn directed(verb: &str, words: &mut Vec<Token>) {
     let is = |verbs: &str| verb.split(' ').any(|word| has(verbs, word));
+    let instead = words.iter().position(|word| word.is("over"));
+    if let Some(at) = instead.filter(|_| is("use used")) {
+        words[at].set("instead");
+        words.insert(at + 1, Token::new("of"));
+    }
     let (from, to) = match () {
         () if is("live born work study grew grow") => ("to", "in"),
         () if is("switch switched move moved travel traveled fly flew go went") => ("in", "to"),
