@@ -10,10 +10,10 @@ use crate::check::{CheckFailure, Grounds, check};
 use crate::conversation::{Role, Turn, TurnUse};
 use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
-use crate::language::{TurnLanguage, language_of};
+use crate::language::TurnLanguage;
 use crate::limits::FACTS_MAX;
 use crate::model::{CallCount, CallFailure, FormTable, Model, extract_by_model};
-use crate::patterns::{DEFAULT_SPEAKER, facts_in_turn};
+use crate::patterns::{DEFAULT_SPEAKER, facts_in_foreign_turn, facts_in_turn, language_of};
 use crate::pending::PendingReason;
 use crate::replies::ModelFact;
 use crate::text::forms::{normal_form, overlap, stems};
@@ -108,20 +108,15 @@ fn speaker_of(turn: &Turn) -> Option<&str> {
 
 fn by_patterns(turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
     let turn = &turns[at];
+    let clock = Clock::utc(turn.time);
     if !turn.language.is_english() {
-        return Vec::new();
+        return facts_in_foreign_turn(&turn.text, turn.language, speaker_of(turn), &clock, at);
     }
     let names: Vec<&str> = turns
         .iter()
         .filter_map(|turn| turn.name.as_deref())
         .collect();
-    facts_in_turn(
-        &turn.text,
-        speaker_of(turn),
-        &names,
-        &Clock::utc(turn.time),
-        at,
-    )
+    facts_in_turn(&turn.text, speaker_of(turn), &names, &clock, at)
 }
 
 /// A model's fact: cited turns are those that exist and are extracted, all of them if it cites none.
@@ -175,7 +170,9 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             continue;
         }
         let cited = || fact.turns.iter().map(|at| &turns[*at]);
-        let is_foreign = cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
+        // A pattern writes in the language of its turn.
+        let is_foreign = fact.source == FactSource::Model
+            && cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
             && language_of(&fact.text) == TurnLanguage::English;
         if is_foreign {
             out.rejected.push(reject(
@@ -185,9 +182,10 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             continue;
         }
         // Many facts are from one long turn, which is read once.
-        let grounds = all_grounds
-            .entry(fact.turns.clone())
-            .or_insert_with(|| Grounds::of(cited().map(|turn| turn.text.as_str()), speakers()));
+        let grounds = all_grounds.entry(fact.turns.clone()).or_insert_with(|| {
+            let texts = cited().map(|turn| (turn.text.as_str(), turn.language));
+            Grounds::of(texts, speakers())
+        });
         let place = out.facts.len();
         match check(&fact, grounds) {
             Ok(()) => out.facts.push(CheckedFact {

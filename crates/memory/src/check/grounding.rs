@@ -7,6 +7,8 @@ use std::collections::HashSet;
 
 use amem_format::analyzer::is_stop_word;
 
+use crate::language::TurnLanguage;
+use crate::patterns::languages::{forms_in_facts, words_of_facts};
 use crate::text::tokens::{Token, tokens};
 use crate::text::verbs::base_form;
 
@@ -41,11 +43,28 @@ const FREE: [&str; 9] = [
 impl Grounds {
     /// The grounds of some turns: their texts, and the names of their speakers.
     pub(crate) fn of<'t>(
-        texts: impl Iterator<Item = &'t str>,
+        texts: impl Iterator<Item = (&'t str, TurnLanguage)>,
         speakers: impl Iterator<Item = &'t str>,
     ) -> Self {
-        let text = texts.collect::<Vec<_>>().join("\n");
-        let words: HashSet<String> = tokens(&text).iter().map(bare).collect();
+        let texts: Vec<_> = texts.collect();
+        let is_foreign = texts.iter().any(|(_, language)| !language.is_english());
+        let text = texts
+            .iter()
+            .map(|(text, _)| *text)
+            .collect::<Vec<_>>()
+            .join("\n");
+        let mut words: HashSet<String> = tokens(&text).iter().map(bare).collect();
+        if is_foreign {
+            // "Ich wohne" says "User wohnt", which no ending of English tells.
+            let parts: Vec<String> = words
+                .iter()
+                .flat_map(|word| word.split('\''))
+                .map(str::to_owned)
+                .collect();
+            words.extend(parts.iter().flat_map(|word| forms_in_facts(word)));
+            words.extend(parts);
+            words.extend(words_of_facts());
+        }
         let bases = words.iter().map(|word| base_form(word).0).collect();
         let speakers = speakers.flat_map(|name| {
             name.split_whitespace()
@@ -143,7 +162,10 @@ mod tests {
     #[test]
     fn names_numbers_and_most_words_are_from_the_turns() {
         let turn = "I moved from Lisbon to Porto in March, my 2 cats hate the \"new place\"";
-        let grounds = Grounds::of([turn].into_iter(), ["Mia"].into_iter());
+        let grounds = Grounds::of(
+            [(turn, TurnLanguage::English)].into_iter(),
+            ["Mia"].into_iter(),
+        );
         for (fact, is_grounded) in [
             ("User moved from Lisbon to Porto in March", true),
             ("Mia moved to Porto", true),

@@ -9,8 +9,9 @@ use amem_format::types::Micros;
 use super::message::{ContentPart, Message, Role};
 use crate::error::{Error, Result};
 use crate::hash::text_hash;
-use crate::language::{TurnLanguage, language_of};
+use crate::language::TurnLanguage;
 use crate::limits::{MESSAGE_BYTES_MAX, MESSAGES_BYTES_MAX, MESSAGES_MAX};
+use crate::patterns::language_of;
 
 /// What begins and ends memories in a prompt, so that they are recognised when they come back.
 pub const CONTEXT_MARKERS: [&str; 2] = ["<amem-context>", "</amem-context>"];

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use crate::patterns::languages::gloss_of_fact;
 use crate::slots::parse::slots_of_tokens;
 use crate::slots::slot::{Cardinality, Slot};
 use crate::slots::values::{EXCLUSIVE, anchors, contrast};
@@ -28,12 +29,14 @@ pub(crate) struct FactReading {
 impl FactReading {
     pub(crate) fn of(text: &str) -> Self {
         let all = tokens(text);
-        let is_negated = all
+        let glossed = gloss_of_fact(text);
+        let said = glossed.as_ref().unwrap_or(&all);
+        let is_negated = said
             .iter()
             .any(|token| token.is_any(&["not", "never", "no", "cannot", "without"]));
         Self {
             normal: normal_form_of(&all),
-            slots: slots_of_tokens(&all),
+            slots: slots_of_tokens(said),
             text: text.to_owned(),
             stems: OnceCell::new(),
             anchors: anchors(&all),

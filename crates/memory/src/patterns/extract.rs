@@ -33,7 +33,7 @@ pub(crate) struct PatternFact {
 }
 
 impl PatternFact {
-    fn of(text: String, family: Family, source: String) -> Self {
+    pub(crate) fn of(text: String, family: Family, source: String) -> Self {
         Self {
             text,
             family,
@@ -436,7 +436,7 @@ fn subject(clause: &[Token], is_quoted: &[bool]) -> Option<usize> {
     None
 }
 
-fn first_person(clause: &[Token], at: usize) -> Option<Family> {
+pub(super) fn first_person(clause: &[Token], at: usize) -> Option<Family> {
     let p = predicate(clause, at + 1)?;
     let family = family_of(clause, &p)?;
     let rest = &clause[p.at + 1..];
@@ -496,7 +496,7 @@ const RELATIVES: &str = " wife husband partner spouse girlfriend boyfriend fianc
     dog dogs cat cats puppy kitten pet pets horse teacher mentor therapist doctor team family girl boy twin twins ex ";
 
 /// The family of "my X is …".
-fn possessive(clause: &[Token], at: usize) -> Option<Family> {
+pub(super) fn possessive(clause: &[Token], at: usize) -> Option<Family> {
     let verb =
         (at + 2..clause.len().min(at + 9)).find(|verb| is_plain_verb(&clause[*verb].lower))?;
     let noun = &clause[verb - 1];
@@ -558,7 +558,7 @@ fn introduction(clause: &[Token], at: usize, speaker: &str) -> Option<Vec<Patter
 }
 
 /// The capitalised words at the start of tokens.
-fn name_of(tokens: &[Token]) -> String {
+pub(super) fn name_of(tokens: &[Token]) -> String {
     let mut name: Vec<&str> = Vec::new();
     for token in tokens {
         let mut chars = token.text.chars();
@@ -581,7 +581,7 @@ fn name_of(tokens: &[Token]) -> String {
 }
 
 /// True for words with a capital that are no names: nationalities, beliefs.
-fn is_origin(word: &str) -> bool {
+pub(super) fn is_origin(word: &str) -> bool {
     let ends = [
         "ian", "ean", "ese", "ish", "can", "anish", "ench", "erman", "tholic", "uslim", "hrist",
         "ewish", "indu", "utch", "reek", "hai", "wiss",

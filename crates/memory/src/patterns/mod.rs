@@ -6,9 +6,11 @@
 
 pub(crate) mod clauses;
 pub(crate) mod content;
+mod detection;
 pub(crate) mod extract;
 pub(crate) mod families;
 pub(crate) mod guards;
+pub(crate) mod languages;
 pub(crate) mod person;
 pub(crate) mod reasons;
 #[cfg(test)]
@@ -16,5 +18,7 @@ mod reasons_test;
 mod turn;
 
 pub(crate) use content::has_content_words;
+pub(crate) use detection::language_of;
 pub(crate) use person::DEFAULT_SPEAKER;
+pub(crate) use turn::facts_in_foreign_turn;
 pub use turn::facts_in_turn;

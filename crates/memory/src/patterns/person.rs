@@ -114,7 +114,7 @@ fn conjugate(tokens: &mut [Token], from: usize) {
 }
 
 /// Joins tokens and cuts what ends no fact.
-fn finished(tokens: &mut Vec<Token>) -> String {
+pub(super) fn finished(tokens: &mut Vec<Token>) -> String {
     while let Some(last) = tokens.last() {
         if !last.text.is_empty()
             && !last.is_any(&[

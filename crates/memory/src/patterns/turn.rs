@@ -2,10 +2,12 @@
 
 use amem_query::time_phrase::Clock;
 
-use super::extract::{PATTERN_CONFIDENCE, facts_in};
+use super::extract::{PATTERN_CONFIDENCE, PatternFact, facts_in};
+use super::languages;
 use super::person::DEFAULT_SPEAKER;
 use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
+use crate::language::TurnLanguage;
 use crate::validity::validity_in;
 
 /// The facts that patterns find in a turn; `turn` is its number in the add.
@@ -21,22 +23,46 @@ pub fn facts_in_turn(
 ) -> Vec<ExtractedFact> {
     let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
     let found = facts_in(text, speaker.unwrap_or(DEFAULT_SPEAKER), &names);
-    let fact = |fact: super::extract::PatternFact| {
-        let validity = match fact.family.kind {
-            FactKind::Retraction => crate::validity::Validity::default(),
-            kind => validity_in(&fact.source, kind, clock),
-        };
-        ExtractedFact {
-            text: fact.text,
-            kind: fact.family.kind,
-            source: FactSource::Pattern,
-            family: fact.family.name,
-            confidence: PATTERN_CONFIDENCE,
-            turns: vec![turn],
-            because: fact.because,
-            is_correcting: fact.is_correcting,
-            validity,
-        }
+    found
+        .into_iter()
+        .map(|fact| extracted(fact, clock, turn))
+        .collect()
+}
+
+/// The facts that patterns find in a turn of another language than English; none if the language has no table.
+pub(crate) fn facts_in_foreign_turn(
+    text: &str,
+    language: TurnLanguage,
+    speaker: Option<&str>,
+    clock: &Clock,
+    turn: usize,
+) -> Vec<ExtractedFact> {
+    let TurnLanguage::Other(code) = language else {
+        return Vec::new();
     };
-    found.into_iter().map(fact).collect()
+    let found = languages::table_of(code)
+        .map(|table| languages::facts_in(table, text, speaker.unwrap_or(DEFAULT_SPEAKER)));
+    found
+        .into_iter()
+        .flatten()
+        .map(|fact| extracted(fact, clock, turn))
+        .collect()
+}
+
+fn extracted(fact: PatternFact, clock: &Clock, turn: usize) -> ExtractedFact {
+    let validity = match fact.family.kind {
+        FactKind::Retraction => crate::validity::Validity::default(),
+        kind => validity_in(&fact.source, kind, clock),
+    };
+    ExtractedFact {
+        text: fact.text,
+        kind: fact.family.kind,
+        source: FactSource::Pattern,
+        family: fact.family.name,
+        confidence: PATTERN_CONFIDENCE,
+        turns: vec![turn],
+        because: fact.because,
+        is_correcting: fact.is_correcting,
+        validity,
+    }
 }

@@ -31,7 +31,10 @@ fn real_answers_of_a_small_model_give_grounded_facts_only() {
             continue;
         };
         counts[1] += 1;
-        let grounds = Grounds::of([user].into_iter(), std::iter::empty());
+        let grounds = Grounds::of(
+            [(user, crate::language::TurnLanguage::English)].into_iter(),
+            std::iter::empty(),
+        );
         for fact in facts {
             // Escapes aside, a string is in the answer as it is: with a quote behind it, so that it is not cut.
             let written = serde_json::to_string(&fact.text).unwrap();

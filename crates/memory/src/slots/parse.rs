@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::patterns::languages::gloss_of_fact;
 use crate::text::predicate::{Mood, Predicate, predicate};
 use crate::text::tokens::{Token, tokens};
 use crate::text::verbs::is_plain_verb;
@@ -14,7 +15,9 @@ use super::values::{EXCLUSIVE, contrast, others, value_of, value_word};
 
 /// The slots of a fact; none if no row of the table reads it.
 pub(crate) fn slots_of(text: &str) -> Vec<Slot> {
-    slots_of_tokens(&tokens(text))
+    // A fact in another language fills the slots of its gloss, so that a slot is the same in all languages.
+    let glossed = gloss_of_fact(text);
+    slots_of_tokens(&glossed.unwrap_or_else(|| tokens(text)))
 }
 
 /// The slots of a fact's tokens.

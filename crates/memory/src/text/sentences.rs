@@ -1,6 +1,6 @@
 //! Sentences of a text.
 
-use super::tokens::{Token, tokens};
+use super::tokens::{Token, plain_tokens, tokens};
 
 /// Words whose full stop ends no sentence.
 const ABBREVIATIONS: [&str; 24] = [
@@ -10,6 +10,24 @@ const ABBREVIATIONS: [&str; 24] = [
 
 /// The sentences of a text, in order; none is empty. Lines end sentences, marks of lists are left out.
 pub(crate) fn sentences(text: &str) -> Vec<Vec<Token>> {
+    sentences_by(text, tokens, ends_sentence)
+}
+
+/// The sentences of a text in another language than English, where a full stop marks an ordinal: "am 3. März".
+pub(crate) fn plain_sentences(text: &str) -> Vec<Vec<Token>> {
+    let is_ordinal = |token: &Token| {
+        token.tail == "." && token.text.len() < 3 && token.text.chars().all(|c| c.is_ascii_digit())
+    };
+    sentences_by(text, plain_tokens, |token| {
+        ends_sentence(token) && !is_ordinal(token)
+    })
+}
+
+fn sentences_by(
+    text: &str,
+    tokens: fn(&str) -> Vec<Token>,
+    ends_sentence: impl Fn(&Token) -> bool,
+) -> Vec<Vec<Token>> {
     let mut out = Vec::new();
     for line in text.lines() {
         let line = line.trim_start_matches(['-', '*', '>', '\u{2022}', '#', ' ', '\t']);

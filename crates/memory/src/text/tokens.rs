@@ -78,6 +78,18 @@ fn next_dash(text: &str) -> Option<(usize, usize)> {
 
 /// The tokens of a text, contractions written out.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut out = split(text, write_out);
+    perfect(&mut out);
+    out
+}
+
+/// The tokens of a text in another language than English: "im" is no contraction there.
+pub(crate) fn plain_tokens(text: &str) -> Vec<Token> {
+    split(text, |word, lower, out| out.push(one_token(word, lower)))
+}
+
+/// The words of a text; `write_out` adds the tokens of one word.
+fn split(text: &str, write_out: fn(&str, String, &mut Vec<Token>)) -> Vec<Token> {
     let mut out = Vec::with_capacity(text.len() / 5 + 1);
     for run in text.split_whitespace() {
         // A long dash joins two clauses without spaces.
@@ -89,13 +101,12 @@ pub(crate) fn tokens(text: &str) -> Vec<Token> {
             if is_range {
                 break;
             }
-            push(&rest[..at], &mut out);
-            push("\u{2013}", &mut out);
+            push(&rest[..at], write_out, &mut out);
+            push("\u{2013}", write_out, &mut out);
             rest = &rest[at + dash..];
         }
-        push(rest, &mut out);
+        push(rest, write_out, &mut out);
     }
-    perfect(&mut out);
     out
 }
 
@@ -124,7 +135,7 @@ fn is_part(c: char, at_end: bool) -> bool {
         }
 }
 
-fn push(run: &str, out: &mut Vec<Token>) {
+fn push(run: &str, write_out: fn(&str, String, &mut Vec<Token>), out: &mut Vec<Token>) {
     if run.is_empty() {
         return;
     }
@@ -223,12 +234,16 @@ fn write_out(word: &str, lower: String, out: &mut Vec<Token>) {
             return;
         }
     }
-    out.push(Token {
+    out.push(one_token(word, lower));
+}
+
+fn one_token(word: &str, lower: String) -> Token {
+    Token {
         lead: String::new(),
         text: word.replace('\u{2019}', "'"),
         lower,
         tail: String::new(),
-    });
+    }
 }
 
 /// The part of a word before its apostrophe, as it is written.

@@ -1,5 +1,6 @@
 //! Fact memory as its callers see it: adds and changes over a naive store and scripted models.
 
 mod adds;
+mod languages;
 mod random_adds;
 mod support;

@@ -1,0 +1,217 @@
+//! Verbs of Spanish: endings of the regular ones, and all forms of the others.
+
+use crate::patterns::languages::pairs::Pairs;
+
+pub(super) const CLASSES: Pairs = &[
+    (
+        "ar",
+        "*o/*a/*amos/*an p:*é/*ó/-/*aron h:*aba/*aba/*ábamos/*aban f:*aré/*ará/*aremos/*arán .*ado ~*ar ^*ando",
+    ),
+    (
+        "er",
+        "*o/*e/*emos/*en p:*í/*ió/*imos/*ieron h:*ía/*ía/*íamos/*ían f:*eré/*erá/*eremos/*erán .*ido ~*er ^*iendo",
+    ),
+    (
+        "ir",
+        "*o/*e/*imos/*en p:*í/*ió/-/*ieron h:*ía/*ía/*íamos/*ían f:*iré/*irá/*iremos/*irán .*ido ~*ir ^*iendo",
+    ),
+];
+
+pub(super) const VERBS: &[(&str, &str, &str)] = &[
+    (
+        "be|was",
+        "=",
+        "soy/es/somos/son h:era/era/éramos/eran estoy/está/estamos/están",
+    ),
+    (
+        "have|had",
+        "=",
+        "tengo/tiene/tenemos/tienen h:tenía/tenía/teníamos/tenían",
+    ),
+    ("aux", "=", "he/ha/hemos/han"),
+    ("will", "=", "voy/va/vamos/van"),
+    ("want|wanted", "=", "quiero/quiere/queremos/quieren"),
+    ("wish", "=", "quisiera/quisiera/quisiéramos/quisieran"),
+    ("can|could", "=", "sé/sabe/sabemos/saben"),
+    ("just", "=", "acabo/acaba/acabamos/acaban"),
+    ("be called|was called", "=", "llamo/llama/-/-"),
+    ("live|lived", "ir", "viv"),
+    ("move|moved", "ar", "mud"),
+    ("move|moved", "=", "~mudarme ~mudarse ~mudarnos"),
+    ("grow|grew up", "=", "p:crecí/creció/crecimos/crecieron"),
+    ("bear|was born", "=", "p:nací/nació/nacimos/nacieron"),
+    ("marry|married", "=", "p:casé/casó/casamos/casaron"),
+    ("work|worked", "ar", "trabaj"),
+    ("join|joined", "=", "p:entré/entró/entramos/entraron"),
+    (
+        "quit|quit",
+        "=",
+        "p:renuncié/renunció/renunciamos/renunciaron",
+    ),
+    (
+        "lead|led",
+        "=",
+        "dirijo/dirige/dirigimos/dirigen lidero/lidera/lideramos/lideran",
+    ),
+    (
+        "prefer|preferred",
+        "=",
+        "prefiero/prefiere/preferimos/prefieren p:preferí/prefirió/-/prefirieron",
+    ),
+    ("love|loved", "ar", "am ador"),
+    (
+        "hate|hated",
+        "=",
+        "odio/odia/odiamos/odian detesto/detesta/detestamos/detestan",
+    ),
+    ("use|used", "ar", "us utiliz"),
+    ("use|used", "=", "p:utilicé/utilizó/-/utilizaron"),
+    (
+        "switch|switched",
+        "=",
+        "p:cambié/cambió/-/cambiaron .cambiado .migrado",
+    ),
+    (
+        "deploy|deployed",
+        "=",
+        "despliego/despliega/desplegamos/despliegan .desplegado",
+    ),
+    ("program|programmed", "ar", "program"),
+    ("buy|bought", "ar", "compr"),
+    ("sell|sold", "er", "vend"),
+    ("own|owned", "=", "poseo/posee/poseemos/poseen"),
+    (
+        "lose|lost",
+        "=",
+        "p:perdí/perdió/perdimos/perdieron .perdido",
+    ),
+    (
+        "drive|drove",
+        "=",
+        "conduzco/conduce/conducimos/conducen ~conducir manejo/maneja/-/-",
+    ),
+    (
+        "study|studied",
+        "=",
+        "estudio/estudia/estudiamos/estudian p:estudié/estudió/-/estudiaron .estudiado ~estudiar ^estudiando",
+    ),
+    (
+        "learn|learned",
+        "=",
+        "aprendo/aprende/aprendemos/aprenden p:aprendí/aprendió/-/aprendieron .aprendido ~aprender ^aprendiendo",
+    ),
+    (
+        "graduate|graduated",
+        "=",
+        "p:gradué/graduó/-/graduaron .graduado",
+    ),
+    (
+        "build|built",
+        "=",
+        "construyo/construye/construimos/construyen p:construí/construyó/-/construyeron .construido ~construir ^construyendo",
+    ),
+    ("develop|developed", "ar", "desarroll"),
+    (
+        "create|created",
+        "=",
+        "p:creé/creó/-/crearon .creado ~crear ^creando",
+    ),
+    (
+        "launch|launched",
+        "=",
+        "p:lancé/lanzó/-/lanzaron .lanzado ~lanzar",
+    ),
+    (
+        "write|wrote",
+        "=",
+        "escribo/escribe/escribimos/escriben p:escribí/escribió/-/escribieron .escrito ~escribir ^escribiendo",
+    ),
+    (
+        "publish|published",
+        "=",
+        "p:publiqué/publicó/-/publicaron .publicado",
+    ),
+    (
+        "choose|chose",
+        "=",
+        "p:elegí/eligió/-/eligieron .elegido .escogido .optado",
+    ),
+    (
+        "decide|decided to",
+        "=",
+        "p:decidí/decidió/decidimos/decidieron .decidido",
+    ),
+    ("suffer|suffered", "=", "sufro/sufre/sufrimos/sufren"),
+    ("have|had", "=", "padezco/padece/padecemos/padecen"),
+    (
+        "break|broke",
+        "=",
+        "p:rompí/rompió/rompimos/rompieron .roto",
+    ),
+    (
+        "play|played",
+        "=",
+        "juego/juega/jugamos/juegan p:jugué/jugó/-/jugaron h:jugaba/jugaba/jugábamos/jugaban .jugado ~jugar ^jugando",
+    ),
+    ("play|played", "ar", "toc"),
+    ("swim|swam", "ar", "nad"),
+    ("run|ran", "er", "corr"),
+    ("sing|sang", "ar", "cant"),
+    ("dance|danced", "ar", "bail"),
+    ("cook|cooked", "ar", "cocin"),
+    ("eat|ate", "er", "com"),
+    ("drink|drank", "er", "beb"),
+    ("smoke|smoked", "ar", "fum"),
+    (
+        "read|read",
+        "=",
+        "leo/lee/leemos/leen p:leí/leyó/-/leyeron .leído ~leer ^leyendo",
+    ),
+    ("collect|collected", "ar", "coleccion"),
+    ("speak|spoke", "ar", "habl"),
+    (
+        "meet|met",
+        "=",
+        "p:conocí/conoció/conocimos/conocieron .conocido",
+    ),
+    ("visit|visited", "ar", "visit"),
+    ("travel|traveled", "ar", "viaj"),
+    (
+        "start|started",
+        "=",
+        "p:empecé/empezó/-/empezaron p:comencé/comenzó/-/comenzaron .empezado ~empezar",
+    ),
+    (
+        "finish|finished",
+        "=",
+        "p:terminé/terminó/-/terminaron .terminado ~terminar",
+    ),
+    ("win|won", "=", "p:gané/ganó/-/ganaron .ganado"),
+    ("pass|passed", "=", "p:aprobé/aprobó/-/aprobaron .aprobado"),
+    (
+        "get|got",
+        "=",
+        "p:recibí/recibió/recibimos/recibieron p:conseguí/consiguió/-/consiguieron .recibido .conseguido",
+    ),
+    (
+        "adopt|adopted",
+        "=",
+        "p:adopté/adoptó/-/adoptaron .adoptado",
+    ),
+    (
+        "book|booked",
+        "=",
+        "p:reservé/reservó/-/reservaron .reservado",
+    ),
+    ("stop|stopped", "=", "p:dejé/dejó/-/dejaron .dejado"),
+    ("go|went", "=", "p:fui/fue/fuimos/fueron .ido ~ir"),
+    (
+        "plan|planned",
+        "=",
+        "planeo/planea/planeamos/planean pienso/piensa/-/-",
+    ),
+    ("know|knew", "=", "~saber"),
+    ("tell|told", "=", "~decir ~preguntar"),
+    ("show|showed", "=", "~mostrar"),
+    ("see|saw", "=", "~ver"),
+];
