@@ -187,7 +187,7 @@ impl ImportSourcesArgs {
         path: Option<&Path>,
         brain: &str,
     ) -> Result<Exit, Failure> {
-        let (mut before, mut is_first) = (None, true);
+        let (mut before, mut last, mut is_first) = (None, None, true);
         loop {
             let paths: Vec<PathBuf> = match path {
                 Some(path) => vec![path.to_owned()],
@@ -198,7 +198,10 @@ impl ImportSourcesArgs {
                     .collect(),
             };
             let now = signature(&paths);
-            if before != Some(now) {
+            // A file that is being written is left alone until it stays as it is for a while.
+            let is_settled = is_first || last == Some(now);
+            last = Some(now);
+            if is_settled && before != Some(now) {
                 before = Some(now);
                 match self.import_once(cx, path, brain) {
                     Ok(output) => {
@@ -208,7 +211,7 @@ impl ImportSourcesArgs {
                         }
                         is_first = false;
                     }
-                    // A file that is being written is whole a moment later.
+                    // It is whole a moment later.
                     Err(failure) if !is_first && matches!(failure.code, "source" | "not_found") => {
                         cx.note(&format!("note: {}", printable(&failure.message)));
                     }

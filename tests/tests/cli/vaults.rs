@@ -323,9 +323,14 @@ fn a_folder_is_followed() {
         counts(&serde_json::from_str::<Value>(&line).unwrap()["data"])
     };
     assert_eq!(next(), [2, 0, 0, 0, 0]);
-    served.put("v/a.md", "two words\n");
+    // As editors write: under another name first.
+    let save = |name: &str, text: &str| {
+        served.put("new.tmp", text);
+        fs::rename(served.path("new.tmp"), served.path(name)).unwrap();
+    };
+    save("v/a.md", "two words\n");
     assert_eq!(next(), [1, 1, 0, 0, 1]);
-    served.put("v/b.md", "three\n");
+    save("v/b.md", "three\n");
     assert_eq!(next(), [2, 2, 0, 0, 0]);
     fs::remove_file(served.path("v/a.md")).unwrap();
     assert_eq!(next(), [0, 2, 0, 0, 2]);

@@ -70,8 +70,8 @@ struct MarkCount {
     english: usize,
 }
 
-/// The language with a table that the small words of a text mark: they are a quarter, and more than those of English and
-/// of the other languages.
+/// The language with a table that the small words of a text mark: they are a quarter, and more than those of English
+/// and of the other languages.
 fn marked(marks: &[MarkCount; TABLES.len()], words: usize) -> Option<usize> {
     let weight = |marks: &MarkCount| 2 * marks.own + marks.shared;
     let (at, best) = marks

@@ -1,4 +1,4 @@
-//! French.
+//! The words and the order of words of French, as tables.
 
 mod verbs;
 

@@ -1,4 +1,4 @@
-//! German.
+//! The words and the order of words of German, as tables.
 
 mod verbs;
 

@@ -26,8 +26,8 @@ pub(crate) fn gloss_of_fact(text: &str) -> Option<Vec<Token>> {
         let reading = read_fact(table, &tokens)?;
         gloss(&reading)
     });
-    // "User will visit Rome": the verb is an English word, too, and nothing else is of the language. "User va a Roma" may
-    // be French or Spanish: the language that knows most of the words has it.
+    // "User will visit Rome": the verb is an English word, too, and nothing else is of the language. "User va a Roma"
+    // may be French or Spanish: the language that knows most of the words has it.
     let known = glosses
         .filter(|gloss| gloss.known > 0)
         .max_by_key(|gloss| gloss.known);

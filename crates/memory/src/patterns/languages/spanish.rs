@@ -1,4 +1,4 @@
-//! Spanish.
+//! The words and the order of words of Spanish, as tables.
 
 mod verbs;
 

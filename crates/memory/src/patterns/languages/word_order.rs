@@ -94,7 +94,8 @@ pub(super) fn working_on(reading: &ClauseReading<'_>, words: &mut [Token]) {
     }
 }
 
-/// "Ich komme aus Bayern", "soy de Sevilla": where one is from. What one drives is an object: "fahre nach Rom" has none.
+/// "Ich komme aus Bayern", "soy de Sevilla": where one is from. What one drives is an object: "fahre nach Rom" has
+/// none.
 pub(super) fn coming_from(
     verb: String,
     reading: &ClauseReading<'_>,
