@@ -1,9 +1,9 @@
 //! Facts in other languages than English: tables of a language, and one engine for all.
 //!
 //! A clause is glossed (`gloss`): its verb and its small words become the English ones, in the order of English, and
-//! the rest stays as it is. The rules of English then say whether it is a fact, of which family, at which time, and which
-//! slot it fills, so that a slot is the same in all languages. The fact itself is written in the language of its turn
-//! (`rewrite`), with the third person of the verb from the table.
+//! the rest stays as it is. The rules of English then say whether it is a fact, of which family, at which time, and
+//! which slot it fills, so that a slot is the same in all languages. The fact itself is written in the language of its
+//! turn (`rewrite`), with the third person of the verb from the table.
 //!
 //! The subject of a fact is the word that English facts have, `User` or the name of the speaker: slots, search and the
 //! check of grounds know one subject, whatever the language around it.

@@ -1,8 +1,8 @@
 //! Verbs of a table, written out as forms.
 //!
 //! A class is a template of forms with `*` for the stem: `*e/*t/*en/*en` are "I", "he", "we" and "they" of the
-//! present, `p:` the simple past, `h:` the past of habits, `f:` the future; `.` is a participle, `~` an infinitive, `^` a gerund.
-//! A `-` leaves a form out.
+//! present, `p:` the simple past, `h:` the past of habits, `f:` the future; `.` is a participle, `~` an infinitive,
+//! `^` a gerund. A `-` leaves a form out.
 
 use std::collections::HashMap;
 
