@@ -219,7 +219,9 @@ fn is_perfect(tokens: &[Token], at: usize) -> bool {
 
 /// True if a form of "be" is an auxiliary: "-ing" follows.
 fn is_progressive(tokens: &[Token], at: usize) -> bool {
-    next_word(tokens, at + 1).is_some_and(|next| base_form(&next.lower).1 == VerbForm::Progressive)
+    // "My favourite tea is Darjeeling": a name is no verb.
+    next_word(tokens, at + 1)
+        .is_some_and(|next| !next.is_capital() && base_form(&next.lower).1 == VerbForm::Progressive)
 }
 
 #[cfg(test)]

@@ -73,6 +73,11 @@ fn each_family_makes_facts_of_its_sentences() {
             "favourite",
         ),
         (
+            "My favourite tea is Darjeeling",
+            "User's favourite tea is Darjeeling",
+            "favourite",
+        ),
+        (
             "I use Neovim for everything",
             "User uses Neovim for everything",
             "tool",
