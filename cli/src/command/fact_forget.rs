@@ -107,7 +107,8 @@ impl ForgetPersonArgs {
             let question = format!("erase all of this of {} for good?", printable(&self.user));
             confirm(cx, page.as_str(), &question, "--yes")?;
         }
-        for brain in &mut output.brains {
+        let readable = output.brains.iter_mut();
+        for brain in readable.filter(|brain| brain.refused.is_empty()) {
             if let Err(failure) = self.erase(cx, &brain.brain) {
                 brain.refused = failure.message;
             }
@@ -140,7 +141,19 @@ impl ForgetPersonArgs {
         };
         let names: Vec<String> = self.names.iter().chain([&self.user]).cloned().collect();
         for brain in all {
-            let opened = Writable::open(cx, &BrainTarget::Name(brain.clone()))?;
+            let opened = match Writable::open(cx, &BrainTarget::Name(brain.clone())) {
+                Ok(opened) => opened,
+                // The others are looked at; this one is named.
+                Err(failure) if self.brain.is_none() => {
+                    output.brains.push(PersonBrainJson {
+                        brain,
+                        events: 0,
+                        refused: failure.message,
+                    });
+                    continue;
+                }
+                Err(failure) => return Err(failure),
+            };
             let of_user = v1::Selection {
                 scope: Some(v1::Scope {
                     user: Some(self.user.clone()),

@@ -89,22 +89,27 @@ impl ReviewArgs {
 
     fn named(&self) -> Option<NamedVerdict<'_>> {
         use v1::FactVerdict::{Accept, Correct, Keep, Reject, Undo};
-        let of = |id: &'_ Option<String>| id.is_some();
-        let (id, verdict, name, text) = match self {
-            _ if of(&self.accept) => (self.accept.as_deref()?, Accept, "accept", ""),
-            _ if of(&self.keep) => (self.keep.as_deref()?, Keep, "keep", ""),
-            _ if of(&self.reject) => (self.reject.as_deref()?, Reject, "reject", ""),
-            _ if of(&self.undo) => (self.undo.as_deref()?, Undo, "undo", ""),
-            _ => match self.correct.as_slice() {
-                [id, text] => (id.as_str(), Correct, "correct", text.as_str()),
-                _ => return None,
-            },
-        };
-        Some(NamedVerdict {
-            id,
-            verdict,
-            name,
-            text,
+        if let [id, text] = self.correct.as_slice() {
+            return Some(NamedVerdict {
+                id,
+                verdict: Correct,
+                name: "correct",
+                text,
+            });
+        }
+        let of_id = [
+            (&self.accept, Accept, "accept"),
+            (&self.keep, Keep, "keep"),
+            (&self.reject, Reject, "reject"),
+            (&self.undo, Undo, "undo"),
+        ];
+        of_id.into_iter().find_map(|(id, verdict, name)| {
+            Some(NamedVerdict {
+                id: id.as_deref()?,
+                verdict,
+                name,
+                text: "",
+            })
         })
     }
 

@@ -100,9 +100,9 @@ impl<'a> EventImport<'a> {
         })
     }
 
-    /// The brain that is written to.
-    fn target(&mut self) -> Option<&mut Writable> {
-        self.brain.as_mut().filter(|_| !self.is_dry)
+    /// False in a dry run.
+    fn writes(&self) -> bool {
+        !self.is_dry && self.brain.is_some()
     }
 
     fn options(&mut self) -> Option<v1::WriteOptions> {
@@ -150,7 +150,7 @@ impl<'a> EventImport<'a> {
         };
         let gone = self.gone(paths, home, notes);
         self.counts.gone += gone.len() as u64;
-        if self.target().is_some() {
+        if self.writes() {
             for events in gone.chunks(GONE_AT_ONCE) {
                 self.hide(events)?;
             }
@@ -181,7 +181,7 @@ impl<'a> EventImport<'a> {
             is_cut,
         } = event_of(item);
         self.counts.cut += u64::from(is_cut);
-        if self.target().is_none() {
+        if !self.writes() {
             return Ok(());
         }
         let fingerprint = item.id.fingerprint();
@@ -250,7 +250,7 @@ impl<'a> EventImport<'a> {
             true => self.counts.moved += 1,
             false => self.counts.changed += 1,
         }
-        let (true, Some(event)) = (self.target().is_some(), known.event) else {
+        let (true, Some(event)) = (self.writes(), known.event) else {
             return Ok(());
         };
         if is_said {
@@ -335,7 +335,7 @@ impl<'a> EventImport<'a> {
     /// Sends the next batch, once the one before is committed; false if there is none.
     fn send(&mut self) -> Result<bool, Failure> {
         self.settle()?;
-        if self.target().is_none() {
+        if !self.writes() {
             return Ok(false);
         }
         let Some(BatchRequest { request, .. }) = self.batch.next() else {

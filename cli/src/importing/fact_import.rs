@@ -266,7 +266,7 @@ impl<'a> FactImport<'a> {
             None => {
                 let added = self.add(v1::AddFactsRequest {
                     messages: vec![message(item)],
-                    scope: Some(scope),
+                    scope: Some(scope.clone()),
                     infer: Some(false),
                     metadata_json: metadata.to_string(),
                     expires_at: item.ends.map(|ends| timestamp(Micros(ends.0))),
@@ -274,7 +274,7 @@ impl<'a> FactImport<'a> {
                 })?;
                 // One that came a second time in other words of the source is not another memory.
                 if let Some(result) = added.as_ref().and_then(|added| added.results.first()) {
-                    self.learn(item, result.id.clone(), metadata)?;
+                    self.learn(&scope, result.id.clone(), &metadata)?;
                 }
                 Ok(())
             }
@@ -303,8 +303,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// Keeps which memory an item is, so that the item is known when it comes again.
-    fn learn(&mut self, item: &SourceItem, fact: String, metadata: Value) -> Result<(), Failure> {
-        let scope = self.scope_of(item);
+    fn learn(&mut self, scope: &v1::Scope, fact: String, metadata: &Value) -> Result<(), Failure> {
         let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let memory = KnownMemory {
             fact,
@@ -312,7 +311,7 @@ impl<'a> FactImport<'a> {
             document: text(SOURCE),
             is_seen: true,
         };
-        self.known_of(&scope)?.insert(text(ID), memory);
+        self.known_of(scope)?.insert(text(ID), memory);
         Ok(())
     }
 
