@@ -69,8 +69,8 @@ pub fn is_csv_export(head: &[u8]) -> bool {
     is_all && columns.any(|name| name == "text") && line.contains(',')
 }
 
-/// Calls with each row as a JSON line, and the line of the file at which it begins, from 1. A row that is none has the
-/// reason in words.
+/// Calls with each row as a JSON line, and the line of the file at which it begins, from 1. An invalid row is passed as
+/// the reason in words.
 ///
 /// # Errors
 ///

@@ -130,7 +130,7 @@ pub fn is_sqlite_export(path: &Path) -> bool {
     id == Ok(APPLICATION_ID)
 }
 
-/// Calls with each event as a JSON line, and its row from 1. A row that is none has the reason in words.
+/// Calls with each event as a JSON line, and its row from 1. An invalid row is passed as the reason in words.
 ///
 /// # Errors
 ///
