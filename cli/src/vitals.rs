@@ -71,6 +71,7 @@ pub(crate) struct BrainStatusJson {
     pub(crate) subscriber_behind: u64,
     pub(crate) pending_facts: u64,
     pub(crate) oldest_pending_facts: Option<Time>,
+    pub(crate) review_facts: u64,
 }
 
 /// A brain that cannot be opened, or a rejected file.
@@ -267,6 +268,7 @@ fn brain(of: v1::BrainStatus) -> Result<BrainStatusJson, Failure> {
         subscriber_behind: of.subscriber_behind,
         pending_facts: of.pending_facts,
         oldest_pending_facts: Time::maybe(of.oldest_pending_facts)?,
+        review_facts: of.review_facts,
     })
 }
 

@@ -103,6 +103,9 @@ pub(super) const FACT_ADD: &str = "fact memory: add one text as it is";
 pub(super) const FACT_BATCH: &str = "fact memory: add 1,000 texts as they are";
 pub(super) const FACT_TURN: &str = "fact memory: add a sentence by patterns and rules";
 pub(super) const FACT_SEARCH: &str = "fact memory: search a scope of 1,000";
+pub(super) const FACT_ENTITY: &str = "fact memory: an entity of 100,000";
+pub(super) const FACT_WIDENED: &str = "fact memory: search widened by the graph";
+pub(super) const FACT_TALK: &str = "fact memory: form a conversation of 200 turns";
 pub(super) const FACT_GET: &str = "fact memory: get";
 pub(super) const FACT_HISTORY: &str = "fact memory: history of five versions";
 pub(super) const FACT_MEMORY: &str = "fact memory: daemon's memory beyond the mapping, MiB";
@@ -162,6 +165,9 @@ pub(super) const ROWS: [Row; 53] = [
     time(FACT_BATCH, &[AtMost(100e-3)]),
     time(FACT_TURN, &[AtMost(5e-3)]),
     time(FACT_SEARCH, &[AtMost(1e-3)]),
+    time(FACT_ENTITY, &[AtMost(200e-6)]),
+    time(FACT_WIDENED, &[Limit(1.3)]),
+    time(FACT_TALK, &[AtMost(1.0)]),
     time(FACT_GET, &[Limit(1.5)]),
     time(FACT_HISTORY, &[Limit(1.5)]),
     number(FACT_MEMORY, &[]),

@@ -108,7 +108,7 @@ impl AddArgs {
         let mut brain = Writable::open(cx, &self.brain)?;
         let session_id = match &self.session {
             None => None,
-            Some(name) => Some(session(cx, &mut brain, &self.writing, name)?),
+            Some(name) => Some(session(cx, &mut brain, Some(&self.writing), name)?),
         };
         let request = v1::IngestRequest {
             options: Some(self.writing.options(cx)),
@@ -206,7 +206,7 @@ impl AddArgs {
 pub(crate) fn session(
     cx: &mut CommandContext,
     brain: &mut Writable,
-    writing: &WriteArgs,
+    writing: Option<&WriteArgs>,
     name: &str,
 ) -> Result<u32, Failure> {
     let key = match SessionName::of(name) {
@@ -225,7 +225,9 @@ pub(crate) fn session(
         Err(failure) if failure.code != "unknown_session" => return Err(failure),
         _ => {}
     }
-    writing.check_alone("opening the session")?;
+    if let Some(writing) = writing {
+        writing.check_alone("opening the session")?;
+    }
     let request = v1::OpenSessionRequest {
         key,
         options: Some(v1::WriteOptions {

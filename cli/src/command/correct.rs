@@ -105,7 +105,7 @@ impl CorrectArgs {
         };
         let session_id = match &self.session {
             None => None,
-            Some(name) => Some(session(cx, &mut brain, &self.writing, name)?),
+            Some(name) => Some(session(cx, &mut brain, Some(&self.writing), name)?),
         };
         let request = v1::CorrectRequest {
             options: Some(options),

@@ -5,10 +5,15 @@ use amem_format::Micros;
 use amem_format::view::AsOf;
 use clap::{Args, Subcommand};
 
+use crate::brain::target::BrainTarget;
+use crate::brain::writable::Writable;
+use crate::command::add::session;
 use crate::command::fact_args::{FactBrainArgs, FactScopeArgs, options};
+use crate::command::fact_entities::EntitiesArgs;
 use crate::command::fact_export::ExportFactArgs;
 use crate::command::fact_feedback::FeedbackArgs;
 use crate::command::fact_forget::ForgetPersonArgs;
+use crate::command::fact_graph::{GraphArgs, RelationsArgs};
 use crate::command::fact_input;
 use crate::command::fact_output::{
     AddOutput, DeletedOutput, ErasedOutput, FactList, FactOutput, HistoryOutput, PendingOutput,
@@ -53,7 +58,13 @@ enum FactCommand {
     Pending(PendingFactArgs),
     /// Lists memories that wait for a review, and decides about them.
     Review(ReviewArgs),
-    /// Erases a person from every brain.
+    /// Lists who and what memories name, or shows all that is known about one of them.
+    Entities(EntitiesArgs),
+    /// Lists how they are related.
+    Relations(RelationsArgs),
+    /// Draws them and their relations as a graph.
+    Graph(GraphArgs),
+    /// Erases a person from every brain, or what a user said about one.
     Forget(ForgetPersonArgs),
     /// Erases a turn, and the memories that only it supported.
     EraseSource(EraseSourceArgs),
@@ -93,6 +104,12 @@ struct AddFactArgs {
     /// When the memories end by themselves.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     expires_at: Option<Micros>,
+    /// The session of turns and memories: a number, or a key; amemd opens a session for a new key.
+    #[arg(long)]
+    session: Option<String>,
+    /// Show what each stage did - observe, extract, store, relate - and what each fact relates.
+    #[arg(long)]
+    explain: bool,
     /// A repetition under this key gets the same answer and stores nothing.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
@@ -126,6 +143,9 @@ struct SearchFactArgs {
     /// Show the parts of scores.
     #[arg(long)]
     explain: bool,
+    /// Add memories of who and what the question names, and of what is related to them.
+    #[arg(long)]
+    graph: bool,
 }
 
 #[derive(Debug, Args)]
@@ -270,6 +290,9 @@ impl FactArgs {
             FactCommand::Delete(delete) => delete.run(cx),
             FactCommand::History(history) => history.history(cx),
             FactCommand::Reset(reset) => reset.run(cx),
+            FactCommand::Entities(entities) => entities.run(cx),
+            FactCommand::Relations(relations) => relations.run(cx),
+            FactCommand::Graph(graph) => graph.run(cx),
             FactCommand::Forget(person) => person.run(cx),
             FactCommand::Users(users) => users.run(cx),
             FactCommand::Pending(pending) => pending.run(cx),
@@ -283,8 +306,13 @@ impl FactArgs {
 
 impl AddFactArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let session_id = match &self.session {
+            Some(name) => self.session(cx, name)?,
+            None => 0,
+        };
         let request = v1::AddFactsRequest {
             brain: self.scope.brain(),
+            session_id,
             messages: fact_input::messages(&self.text)?,
             scope: self.scope.scope(),
             infer: Some(!self.as_is),
@@ -300,8 +328,25 @@ impl AddFactArgs {
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().add_facts(request))?;
         let output = AddOutput::of(&answer, self.dry_run)?;
-        cx.answer(None, &output, |page| output.write(page))?;
+        let explain = self.explain;
+        cx.answer(None, &output, |page| output.write(page, explain))?;
         Ok(Exit::Ok)
+    }
+}
+
+impl AddFactArgs {
+    /// The session of a name. The brain of facts is made by its first call.
+    fn session(&self, cx: &mut CommandContext, name: &str) -> Result<u32, Failure> {
+        let request = v1::ListFactsRequest {
+            brain: self.scope.brain(),
+            scope: self.scope.scope(),
+            page_size: 1,
+            ..Default::default()
+        };
+        let remote = cx.daemon()?;
+        remote.call(remote.client.facts().list_facts(request))?;
+        let mut brain = Writable::open(cx, &BrainTarget::Name(self.scope.brain()))?;
+        session(cx, &mut brain, None, name)
     }
 }
 
@@ -317,6 +362,7 @@ impl SearchFactArgs {
             as_of: when::as_of(self.as_of),
             at: self.at.map(timestamp),
             explain: self.explain,
+            graph: self.graph,
         };
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().search_facts(request))?;

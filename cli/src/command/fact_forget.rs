@@ -11,7 +11,8 @@ use crate::brain::every_event::each_event;
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::command::fact_args::options;
-use crate::connection::remote::all_pages;
+use crate::command::fact_output::memories;
+use crate::connection::remote::{RemoteError, all_pages};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
@@ -24,16 +25,20 @@ const ERASE_AT_ONCE: usize = 1_000;
 const MENTIONS_SHOWN: usize = 20;
 /// Characters of their texts.
 const TEXT_SHOWN: usize = 70;
+/// The name of the user who speaks, as an entity.
+const SPEAKER: &str = "User";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fact forget ada --dry-run           what there is of her, in which brains
   amemctl fact forget ada --name \"Ada Low\"    and what names her
   amemctl fact forget ada --name \"Ada Low\" --mentions --yes
+  amemctl fact forget ada --entity Bob          what ada said about Bob, and no more
 
 Erased are the memories of the user in every brain: their history, and the turns that they are from. Events that only
 name the person (--name, and the user) are listed; --mentions erases them too. Copies of files that you made are not
-erased, nor what a program imports again from its own files.")]
+erased, nor what a program imports again from its own files. The name that the user gave counts as a --name. With --entity
+the memories of the user that name it, by any of its names, are erased, and everything else stays.")]
 pub(super) struct ForgetPersonArgs {
     /// The user.
     user: String,
@@ -43,6 +48,9 @@ pub(super) struct ForgetPersonArgs {
     /// Erase also the events that only name the person.
     #[arg(long)]
     mentions: bool,
+    /// Only what the user said about this person or thing, by any of its names.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["names", "mentions"])]
+    entity: Option<String>,
     /// Only this brain [default: every brain].
     #[arg(long, value_name = "NAME")]
     brain: Option<String>,
@@ -52,6 +60,79 @@ pub(super) struct ForgetPersonArgs {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+}
+
+/// What a brain had about an entity.
+#[derive(Debug, Serialize)]
+struct ErasedEntityJson {
+    brain: String,
+    names: Vec<String>,
+    memories: Vec<String>,
+    memory_count: u64,
+    events: u64,
+    mentions: Vec<MentionJson>,
+    mention_count: u64,
+}
+
+#[derive(Debug, Serialize)]
+struct ForgetEntityOutput {
+    user: String,
+    entity: String,
+    dry_run: bool,
+    brains: Vec<ErasedEntityJson>,
+}
+
+impl ErasedEntityJson {
+    fn of(brain: String, found: v1::EraseEntityResponse) -> Self {
+        let mentions = found.mentions.into_iter().map(|mention| MentionJson {
+            brain: brain.clone(),
+            id: mention.event_id,
+            text: mention.text,
+        });
+        Self {
+            mentions: mentions.collect(),
+            names: found.names,
+            memories: found.facts.into_iter().map(|fact| fact.memory).collect(),
+            memory_count: found.fact_count,
+            events: found.events,
+            mention_count: found.mention_count,
+            brain,
+        }
+    }
+}
+
+impl ForgetEntityOutput {
+    fn write(&self, page: &mut TextPage) {
+        page.title(printable(&self.entity));
+        for one in &self.brains {
+            let what = memories(one.memory_count);
+            let events = plural(one.events, "event");
+            page.field(
+                "brain",
+                format!("{}: {what}, {events}", printable(&one.brain)),
+            );
+            page.field("names", printable(&one.names.join(", ")));
+            for memory in one.memories.iter().take(MENTIONS_SHOWN) {
+                page.line(format!("  {}", printable(memory)));
+            }
+            if one.mention_count > 0 {
+                page.field(
+                    "also named in",
+                    plural(one.mention_count, "event that stays"),
+                );
+            }
+            for mention in one.mentions.iter().take(MENTIONS_SHOWN) {
+                let text: String = mention.text.chars().take(TEXT_SHOWN).collect();
+                page.line(format!("  {}: {}", mention.id, printable(&text)));
+            }
+        }
+        if self.brains.is_empty() {
+            page.field("brains", "in none a memory of this user names it");
+        }
+        if self.dry_run {
+            page.aside("nothing was erased");
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -91,6 +172,9 @@ impl ForgetPersonArgs {
                 "name the user, and with --name how texts name the person",
             ));
         }
+        if let Some(name) = &self.entity {
+            return self.forget_entity(cx, name);
+        }
         let mut output = self.look(cx)?;
         output.dry_run = self.dry_run;
         if output.brains.is_empty() && (output.mentions.is_empty() || !self.mentions) {
@@ -129,6 +213,89 @@ impl ForgetPersonArgs {
         failure.map_or(Ok(Exit::Ok), Err)
     }
 
+    /// Erases what the user said about an entity: shown first, brain by brain.
+    fn forget_entity(&self, cx: &mut CommandContext, name: &str) -> Result<Exit, Failure> {
+        let all = match &self.brain {
+            Some(brain) => vec![brain.clone()],
+            None => brains(cx)?,
+        };
+        let mut output = ForgetEntityOutput {
+            user: self.user.clone(),
+            entity: name.to_owned(),
+            dry_run: self.dry_run,
+            brains: Vec::new(),
+        };
+        for brain in all {
+            if let Some(found) = self.erase_entity(cx, (&brain, name), true)? {
+                output.brains.push(ErasedEntityJson::of(brain, found));
+            }
+        }
+        if self.dry_run || output.brains.is_empty() {
+            cx.answer(None, &output, |page| output.write(page))?;
+            return Ok(Exit::Ok);
+        }
+        if !self.yes {
+            let mut page = cx.page();
+            output.write(&mut page);
+            confirm(cx, page.as_str(), "erase these memories for good?", "--yes")?;
+        }
+        for erased in &mut output.brains {
+            let done = self.erase_entity(cx, (&erased.brain, name), false)?;
+            *erased = ErasedEntityJson::of(erased.brain.clone(), done.unwrap_or_default());
+        }
+        cx.answer(None, &output, |page| output.write(page))?;
+        Ok(Exit::Ok)
+    }
+
+    /// Erases an entity from a brain, or looks what there is; `None` if nothing names it.
+    fn erase_entity(
+        &self,
+        cx: &mut CommandContext,
+        (brain, name): (&str, &str),
+        dry_run: bool,
+    ) -> Result<Option<v1::EraseEntityResponse>, Failure> {
+        let request = v1::EraseEntityRequest {
+            brain: brain.to_owned(),
+            scope: self.of_user(),
+            name: name.to_owned(),
+            dry_run,
+            options: options(cx),
+        };
+        let remote = cx.daemon()?;
+        match remote.call(remote.client.facts().erase_entity(request)) {
+            Ok(answer) => Ok(Some(answer)),
+            Err(RemoteError::Refused(refusal)) if refusal.reason == "UNKNOWN_MEMORY" => Ok(None),
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    fn of_user(&self) -> Option<v1::Scope> {
+        Some(v1::Scope {
+            user: Some(self.user.clone()),
+            ..v1::Scope::default()
+        })
+    }
+
+    /// The names that the user gave, as far as the brain is one of facts.
+    fn own_names(&self, cx: &mut CommandContext, brain: &str) -> Vec<String> {
+        let request = v1::GetEntityRequest {
+            brain: brain.to_owned(),
+            scope: self.of_user(),
+            name: SPEAKER.to_owned(),
+            page_size: 1,
+            ..v1::GetEntityRequest::default()
+        };
+        let Ok(remote) = cx.daemon() else {
+            return Vec::new();
+        };
+        // Most brains know no name; that they are read at all is seen by what follows.
+        let found = remote.call(remote.client.facts().get_entity(request));
+        let entity = found.ok().and_then(|answer| answer.entity);
+        let names = entity.map(|entity| [vec![entity.name], entity.aliases].concat());
+        let names = names.unwrap_or_default().into_iter();
+        names.filter(|name| name != SPEAKER).collect()
+    }
+
     /// What every brain has of the person.
     fn look(&self, cx: &mut CommandContext) -> Result<ForgetPersonOutput, Failure> {
         let mut output = ForgetPersonOutput {
@@ -139,8 +306,9 @@ impl ForgetPersonArgs {
             Some(brain) => vec![brain.clone()],
             None => brains(cx)?,
         };
-        let names: Vec<String> = self.names.iter().chain([&self.user]).cloned().collect();
+        let given: Vec<String> = self.names.iter().chain([&self.user]).cloned().collect();
         for brain in all {
+            let names = [given.clone(), self.own_names(cx, &brain)].concat();
             let opened = match Writable::open(cx, &BrainTarget::Name(brain.clone())) {
                 Ok(opened) => opened,
                 // The others are looked at; this one is named.

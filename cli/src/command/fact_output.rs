@@ -2,7 +2,7 @@
 
 use amem_client::v1;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::json::event::{Time, number};
@@ -142,6 +142,14 @@ impl FactOutput {
     }
 
     /// With what a caller thinks of it.
+    pub(super) fn memory(&self) -> &str {
+        &self.memory
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
     pub(super) fn with_feedback(
         self,
         feedback: Option<&v1::FactFeedback>,
@@ -213,7 +221,7 @@ impl FactList {
     }
 }
 
-fn memories(n: u64) -> String {
+pub(super) fn memories(n: u64) -> String {
     match n {
         1 => "1 memory".to_owned(),
         n => format!("{n} memories"),
@@ -227,6 +235,8 @@ struct HitJson {
     fact: FactOutput,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    via: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     parts: Option<PartsJson>,
 }
@@ -266,6 +276,7 @@ impl SearchOutput {
                 score: number(hit.score),
                 fact: FactOutput::of(hit.fact.as_ref())?,
                 conflicts: hit.conflict_ids.clone(),
+                via: hit.via.clone(),
                 parts: hit.parts.map(|parts| PartsJson {
                     text: number(parts.text),
                     vector: number(parts.vector),
@@ -301,6 +312,9 @@ impl SearchOutput {
         }
         table.write(page);
         for hit in &self.hits {
+            if !hit.via.is_empty() {
+                page.line(format!("{} by {}", hit.fact.id, printable(&hit.via)));
+            }
             if let Some(parts) = &hit.parts {
                 page.line(format!(
                     "{}: words {}, vector {}, neighbours {}, rank {}; covered {} of the question, known {}",
@@ -353,10 +367,16 @@ struct ResultJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conflicts: Vec<String>,
     quarantined: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    entities: Vec<EntityMentionJson>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    relations: Vec<RelationJson>,
 }
 
 #[derive(Serialize)]
 struct RejectedJson {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    id: String,
     text: String,
     why: String,
 }
@@ -421,7 +441,75 @@ pub(super) struct AddOutput {
     rejected: Vec<RejectedJson>,
     skipped: Vec<SkippedJson>,
     turns: Vec<String>,
+    stages: Vec<StageJson>,
     dry_run: bool,
+}
+
+/// What one stage of an add did.
+#[derive(Serialize)]
+struct StageJson {
+    stage: String,
+    counts: Map<String, Value>,
+}
+
+impl StageJson {
+    fn of(stage: &v1::FactStage) -> Self {
+        let counts = stage.counts.iter();
+        Self {
+            stage: stage.stage.clone(),
+            counts: counts
+                .map(|one| (one.what.clone(), one.count.into()))
+                .collect(),
+        }
+    }
+
+    fn line(&self) -> String {
+        let counts = self.counts.iter();
+        let counts = counts.map(|(what, count)| format!("{} {count}", what.replace('_', " ")));
+        format!(
+            "{:<8} {}",
+            self.stage,
+            counts.collect::<Vec<_>>().join(", ")
+        )
+    }
+}
+
+/// An entity that a memory names.
+#[derive(Serialize)]
+struct EntityMentionJson {
+    name: String,
+    kind: String,
+}
+
+impl EntityMentionJson {
+    fn of(mention: &v1::EntityMention) -> Self {
+        Self {
+            name: mention.name.clone(),
+            kind: mention.kind.clone(),
+        }
+    }
+}
+
+/// How two entities are related.
+#[derive(Serialize)]
+pub(super) struct RelationJson {
+    pub(super) source: String,
+    pub(super) relation: String,
+    pub(super) target: String,
+}
+
+impl RelationJson {
+    pub(super) fn of(relation: &v1::EntityRelation) -> Self {
+        Self {
+            source: relation.source.clone(),
+            relation: relation.relation.clone(),
+            target: relation.target.clone(),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        format!("{} {} {}", self.source, self.relation, self.target)
+    }
 }
 
 impl AddOutput {
@@ -439,9 +527,12 @@ impl AddOutput {
                 sources: why.source_ids,
                 conflicts: result.conflict_ids.clone(),
                 quarantined: result.quarantined,
+                entities: result.entities.iter().map(EntityMentionJson::of).collect(),
+                relations: result.relations.iter().map(RelationJson::of).collect(),
             }
         };
         let rejected = answer.rejected.iter().map(|fact| RejectedJson {
+            id: fact.id.clone(),
             text: fact.text.clone(),
             why: fact.why.clone(),
         });
@@ -457,11 +548,16 @@ impl AddOutput {
             rejected: rejected.collect(),
             skipped: skipped.collect(),
             turns: answer.turn_ids.clone(),
+            stages: answer.stages.iter().map(StageJson::of).collect(),
             dry_run: is_dry_run,
         })
     }
 
-    pub(super) fn write(&self, page: &mut TextPage) {
+    /// Shows what was done; with `explain` also how: the stages, and what each fact relates.
+    pub(super) fn write(&self, page: &mut TextPage, explain: bool) {
+        for stage in self.stages.iter().filter(|_| explain) {
+            page.line(stage.line());
+        }
         for result in &self.results {
             let memory = printable(&result.memory);
             let before = result
@@ -474,6 +570,9 @@ impl AddOutput {
                 "{:<6} {memory}{before}  [{}] {}",
                 result.event, result.why, result.id
             ));
+            for relation in result.relations.iter().filter(|_| explain) {
+                page.line(format!("         {}", printable(&relation.text())));
+            }
         }
         for work in &self.pending {
             page.line(printable(&work.line()));
@@ -500,14 +599,35 @@ impl AddOutput {
     }
 }
 
+/// A turn that a memory is from.
 #[derive(Serialize)]
-struct SourceJson {
+pub(super) struct SourceJson {
     id: String,
     role: String,
     text: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_cut: bool,
     time: Option<Time>,
+}
+
+impl SourceJson {
+    pub(super) fn of(source: &v1::FactSource) -> Result<Self, Failure> {
+        Ok(Self {
+            id: source.id.clone(),
+            role: source.role.clone(),
+            text: source.text.clone(),
+            is_cut: source.cut,
+            time: Time::maybe(source.time)?,
+        })
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn role(&self) -> &str {
+        &self.role
+    }
 }
 
 /// A version of a memory, its end, or feedback about it.
@@ -532,16 +652,7 @@ pub(super) struct RecordJson {
 
 impl RecordJson {
     pub(super) fn of(record: &v1::FactRecord) -> Result<Self, Failure> {
-        let source = |source: &v1::FactSource| {
-            Ok(SourceJson {
-                id: source.id.clone(),
-                role: source.role.clone(),
-                text: source.text.clone(),
-                is_cut: source.cut,
-                time: Time::maybe(source.time)?,
-            })
-        };
-        let sources = record.sources.iter().map(source);
+        let sources = record.sources.iter().map(SourceJson::of);
         let feedback = record.feedback.as_ref().map(FeedbackJson::of);
         Ok(Self {
             id: record.id.clone(),
@@ -726,6 +837,8 @@ impl PendingOutput {
 struct ConflictJson {
     fact: FactOutput,
     others: Vec<FactOutput>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    rejected: String,
 }
 
 /// Memories that may contradict others.
@@ -739,6 +852,7 @@ impl ReviewOutput {
         let conflict = |conflict: &v1::FactConflict| {
             let others = conflict.others.iter();
             Ok(ConflictJson {
+                rejected: conflict.rejected.clone(),
                 fact: FactOutput::of(conflict.fact.as_ref())?,
                 others: others
                     .map(|other| FactOutput::of(Some(other)))
@@ -754,9 +868,10 @@ impl ReviewOutput {
     pub(super) fn write(&self, page: &mut TextPage) {
         for conflict in &self.conflicts {
             let (memory, id) = (printable(&conflict.fact.memory), &conflict.fact.id);
-            let held = match conflict.fact.quarantined {
-                true => "  in quarantine: it gives orders to a model",
-                false => "",
+            let held = match (conflict.fact.quarantined, conflict.rejected.as_str()) {
+                (true, _) => "  in quarantine: it gives orders to a model".to_owned(),
+                (false, "") => String::new(),
+                (false, why) => format!("  no memory yet: {}", printable(why)),
             };
             page.line(format!("{memory}  {id}{held}"));
             for other in &conflict.others {

@@ -182,6 +182,11 @@ fn write_brains(brains: &[BrainStatusJson], page: &mut TextPage) {
             let (count, since) = (count(brain.pending_facts), when::short(oldest.0));
             state.push_str(&format!("{gap}{count} pending facts, since {since}"));
         }
+        if brain.review_facts > 0 {
+            let gap = if state.is_empty() { "" } else { "; " };
+            let waiting = count(brain.review_facts);
+            state.push_str(&format!("{gap}{waiting} to review"));
+        }
         table.row(vec![
             brain.brain.clone(),
             count(brain.events),

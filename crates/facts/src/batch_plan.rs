@@ -6,9 +6,9 @@ use amem_format::NodeId;
 use amem_format::types::{EdgeType, EventType, Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
-use amem_memory::store::{FactBatch, FactOp, NewAnswer, NewFact, NewTurn};
+use amem_memory::store::{FactBatch, FactOp, NewAnswer, NewFact, NewRejection, NewTurn};
 use amem_memory::{
-    Error as MemoryError, FactKind, FactScope, FactSource, PendingWork, Role, text_hash,
+    Error as MemoryError, FactGraph, FactKind, FactScope, FactSource, PendingWork, Role, text_hash,
 };
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use serde_json::{Map, Value};
@@ -20,7 +20,8 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{PendingEntry, WorkContext};
 use crate::record::{
     AnswerRecord, EventAttributes, FactEventState, FactRecord, PendingRecord, PendingState,
-    SupportRecord, TurnRecord, answer_key, name_key, scoped_keys, turn_key,
+    RejectedRecord, SupportRecord, TurnRecord, answer_key, name_key, name_parts, scoped_keys,
+    turn_key,
 };
 use crate::stored_turns::{stored_turn, turn_event};
 use crate::support::{sources_of, supports_of};
@@ -113,6 +114,9 @@ impl<'v> BatchPlan<'v> {
         }
         for op in &batch.ops {
             plan.op(op)?;
+        }
+        for rejection in &batch.rejected {
+            plan.rejection(rejection)?;
         }
         for left in &batch.pending {
             let entry = work.entry(batch, left, plan.scope_of(left));
@@ -275,7 +279,7 @@ impl<'v> BatchPlan<'v> {
             kind: fact.kind,
             source: fact.source,
             confidence: fact.confidence,
-            keys: scoped_keys(scope, &fact.hash, &fact.slots),
+            keys: scoped_keys(scope, &fact.hash, &fact.slots, &name_parts(&fact.graph)),
             slots: fact.slots.clone(),
             sources: self.sources(&fact.sources),
             because: fact.because.clone(),
@@ -286,6 +290,8 @@ impl<'v> BatchPlan<'v> {
             quarantined: fact.is_quarantined,
             joined: false,
             replaced_by: None,
+            graph: fact.graph.clone(),
+            review: fact.is_quarantined.then(waits),
         }
     }
 
@@ -334,6 +340,9 @@ impl<'v> BatchPlan<'v> {
         let scope = self.batch.scope.clone();
         let mut record = self.record(id, fact, &scope);
         record.conflicts = conflicts.to_vec();
+        if !conflicts.is_empty() {
+            record.review = Some(waits());
+        }
         let sources = record.sources.clone();
         let at = self.version(fact, record, &scope, event_type(fact.kind))?;
         for other in conflicts {
@@ -369,6 +378,9 @@ impl<'v> BatchPlan<'v> {
         let mut record = self.record(id, fact, &scope);
         record.created = Some(last.created());
         record.conflicts = conflicts.to_vec();
+        if !conflicts.is_empty() {
+            record.review = Some(waits());
+        }
         let at = self.version(fact, record, &scope, EventType::CORRECTION)?;
         // What ended is hidden, and no edge leads to it.
         if chain.head().is_some() {
@@ -514,11 +526,31 @@ impl<'v> BatchPlan<'v> {
             quarantined: false,
             joined: false,
             replaced_by,
+            graph: FactGraph::default(),
+            review: None,
         });
         let said = sources.iter().filter_map(|id| self.said.get(id)).min();
         let mut event = NewEvent::new(EventType::FACT, END_TEXT);
         event.event_time = Some(said.copied().unwrap_or(self.batch.at));
         event.attributes = Some(attributes.to_attributes()?);
+        self.hidden(event);
+        Ok(())
+    }
+
+    /// A fact that is no memory, or what became of it.
+    fn rejection(&mut self, rejection: &NewRejection) -> Result<()> {
+        let mut attributes = EventAttributes::of(&self.batch.scope);
+        attributes.rejected = Some(RejectedRecord {
+            id: rejection.id,
+            state: rejection.state,
+            why: rejection.why.clone(),
+            kind: rejection.kind,
+            sources: self.sources(&rejection.sources),
+            at: self.batch.at,
+        });
+        let mut event = NewEvent::new(EventType::FACT, rejection.text.clone());
+        event.attributes = Some(attributes.to_attributes()?);
+        event.vector = no_vector(self.view);
         self.hidden(event);
         Ok(())
     }
@@ -552,6 +584,11 @@ impl<'v> BatchPlan<'v> {
     }
 }
 
+/// The mark of a version that waits for a review.
+fn waits() -> String {
+    "open".to_owned()
+}
+
 /// The version that says again what one of a memory said.
 pub(crate) fn said_again(version: &ChainEvent, why: &str) -> NewFact {
     let item = version.item();
@@ -564,6 +601,7 @@ pub(crate) fn said_again(version: &ChainEvent, why: &str) -> NewFact {
         confidence: item.confidence,
         vector: None,
         slots: version.record.slots.clone(),
+        graph: version.record.graph.clone(),
         metadata: item.metadata,
         expires: item.expires_at,
         validity: item.validity,

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::feedback::feedback_events;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::{AnswerRecord, EventAttributes, name_key, path};
+use crate::rejection::{rejected_from, rejections_of};
 use crate::scope_plan::events_of;
 use crate::stored_turns::turn_event;
 use crate::support::{goes_with, supports_by, supports_of};
@@ -24,6 +25,8 @@ fn is_ours(attributes: &EventAttributes) -> bool {
         || attributes.pending.is_some()
         || attributes.feedback.is_some()
         || attributes.support.is_some()
+        || attributes.rejected.is_some()
+        || attributes.entity.is_some()
 }
 
 /// All events of fact memory of a scope, ascending: versions, ends, turns, feedback, kept answers and pending work.
@@ -131,6 +134,8 @@ pub(crate) fn events_of_memory(
     let mut events: BTreeSet<NodeId> = chain.events.iter().map(|event| event.node).collect();
     events.extend(feedback_events(view, id)?.into_iter().map(|(node, _)| node));
     events.extend(supports.iter().map(|(node, _)| *node));
+    // A fact that a review accepted was kept as a rejected one before.
+    events.extend(rejections_of(view, id)?.into_iter().map(|(node, ..)| node));
     let said = chain.events.iter().flat_map(|event| &event.record.sources);
     let again = supports.iter().flat_map(|(_, record)| &record.sources);
     let turns: BTreeSet<Uuid> = said.chain(again).copied().collect();
@@ -206,6 +211,7 @@ pub(crate) fn events_of_source(
             events.extend(gone);
         }
     }
+    events.extend(rejected_from(view, turn)?);
     for (node, record) in supports_by(view, turn)? {
         if record.sources == [turn] {
             events.insert(node);

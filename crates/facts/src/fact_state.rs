@@ -1,7 +1,8 @@
 //! What the calls on one brain share in memory.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::entities::{Entity, EntityCache, TallyKey};
 use crate::scope_locks::ScopeLocks;
 use crate::served_ring::ServedRing;
 use crate::users::ScopeTally;
@@ -12,11 +13,26 @@ pub struct FactState {
     pub(crate) locks: ScopeLocks,
     pub(crate) served: ServedRing,
     pub(crate) tally: Mutex<ScopeTally>,
+    /// The entities that a page was asked of last.
+    entities: Mutex<EntityCache>,
     /// Held while pending work is tried again.
     retries: Mutex<()>,
 }
 
 impl FactState {
+    /// The entities that were counted last, if it was for this.
+    pub(crate) fn entities_at(&self, key: &TallyKey) -> Option<Arc<Vec<Entity>>> {
+        let kept = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, entities) = kept.as_ref()?;
+        (known == key).then(|| entities.clone())
+    }
+
+    /// Keeps entities for the next page.
+    pub(crate) fn keep_entities(&self, key: TallyKey, entities: Arc<Vec<Entity>>) {
+        let mut kept = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some((key, entities));
+    }
+
     /// Waits until no other call tries pending work again.
     pub(crate) fn hold_retries(&self) -> MutexGuard<'_, ()> {
         self.retries.lock().unwrap_or_else(PoisonError::into_inner)

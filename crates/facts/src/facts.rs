@@ -9,13 +9,15 @@ use amem_memory::change::{
 };
 use amem_memory::model::{FormTable, Model};
 use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, Ids, MemoryItem, NewAnswer};
-use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use amem_memory::{EntityKind, Error as MemoryError, FactFilter, FactScope};
 use amem_store::mutation::Answer;
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::batch_plan::said_again;
 use crate::brain_store::BrainStore;
+use crate::entities::{self, Entity, EntityPage, EntityRequest, KnownRelation};
+use crate::entity_change::{EntityErasure, EntityStatementRequest, erasure_of, state_entity};
 use crate::erasure::{events_of_memory, events_of_scope, events_of_source, outlasting_versions};
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
@@ -361,6 +363,64 @@ impl Facts<'_> {
         moment: &FactMoment,
     ) -> Result<(Vec<OpenConflict>, Option<u64>)> {
         open_conflicts(moment, scope, (limit.clamp(1, FACT_PAGE_MAX), before), now)
+    }
+
+    /// A page of the entities of a scope whose names have the words of a text, of one kind if it is set, those that
+    /// most memories name first; and the cursor of the next page.
+    pub fn entities(
+        &self,
+        request: &EntityRequest,
+        select: (&str, Option<EntityKind>),
+        moment: &FactMoment,
+    ) -> Result<(Vec<Entity>, Option<u64>)> {
+        entities::entities(moment, self.state, request, select)
+    }
+
+    /// A page of the relations of a scope, the newest memory first, and the cursor of the next page; `select` is the
+    /// name of an entity and a relation, empty for all.
+    pub fn relations(
+        &self,
+        request: &EntityRequest,
+        select: (&str, &str),
+        moment: &FactMoment,
+    ) -> Result<(Vec<KnownRelation>, Option<u64>)> {
+        entities::relations(moment, request, select)
+    }
+
+    /// Everything that is known about an entity. Errors: `NotFound`.
+    pub fn entity(
+        &self,
+        request: &EntityRequest,
+        name: &str,
+        moment: &FactMoment,
+    ) -> Result<EntityPage> {
+        let page = entities::entity_page(moment, request, name)?;
+        for fact in &page.facts {
+            let hash = std::iter::once(fact.item.hash.clone());
+            self.state.served.add(&fact.item.scope, hash);
+        }
+        Ok(page)
+    }
+
+    /// Stores what a caller says of an entity; `None` if it says nothing new.
+    pub fn state_entity(
+        &self,
+        scope: &FactScope,
+        request: &EntityStatementRequest,
+        now: Micros,
+    ) -> Result<Option<Answer>> {
+        state_entity(self.brain, self.state, (scope, request), now)
+    }
+
+    /// What an erasure of an entity takes, and what only names it. The caller erases the events, and calls `erased`.
+    /// Errors: `NotFound`.
+    pub fn events_of_entity(
+        &self,
+        scope: &FactScope,
+        name: &str,
+        now: Micros,
+    ) -> Result<EntityErasure> {
+        erasure_of(&self.moment(None)?, scope, name, now)
     }
 
     /// Decides about a memory that waits for a review, or takes its last change back.

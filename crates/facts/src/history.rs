@@ -93,6 +93,17 @@ fn source(view: &View, id: Uuid, scope: &FactScope) -> Result<SourceTurn> {
     })
 }
 
+/// The turns that a version is from, as far as the scope may see them.
+pub(crate) fn source_turns(
+    view: &View,
+    event: &ChainEvent,
+    scope: &FactScope,
+) -> Result<Vec<SourceTurn>> {
+    let sources = sources_of(event, &supports_of(view, event.record.id)?);
+    let shown = sources.into_iter().take(HISTORY_TURNS_MAX);
+    shown.map(|turn| source(view, turn, scope)).collect()
+}
+
 /// The id of a record: that of the memory and the event in one, the same in every copy of the brain.
 fn record_id(memory: Uuid, event: u64) -> Uuid {
     Uuid::new_v5(&memory, &event.to_le_bytes())

@@ -40,6 +40,12 @@ mod stored_turns;
 mod support;
 mod users;
 
+mod entities;
+mod entity_change;
+mod entity_names;
+mod rejection;
+mod widening;
+
 mod erasure;
 mod export;
 mod fact_change;
@@ -47,6 +53,8 @@ mod facts;
 mod retry;
 mod verdict;
 
+pub use entities::{Entity, EntityChange, EntityFact, EntityPage, EntityRequest, KnownRelation};
+pub use entity_change::{EntityErasure, EntityStatementRequest};
 pub use error::{Error, Result};
 pub use export::ExportedFact;
 pub use fact_brain::{EngineBrain, FactBrain};
@@ -60,7 +68,7 @@ pub use pending_index::{PendingIndex, PendingSummary};
 pub use pending_work::{AddOptions, PendingEntry};
 pub use record::{FeedbackRating, item_json};
 pub use retry::RetryOutcome;
-pub use review::OpenConflict;
+pub use review::{OpenConflict, review_count};
 pub use scope_plan::FactMoment;
 pub use search::{FactHit, FactRanking, FactSearch};
 pub use space_embedder::SpaceEmbedder;

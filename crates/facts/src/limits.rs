@@ -16,6 +16,24 @@ pub const HISTORY_TURNS_MAX: usize = 50;
 pub const HISTORY_TURN_BYTES: usize = 8 << 10;
 /// Scopes that the branches of one filter name.
 pub const FILTER_SCOPES_MAX: usize = 64;
+/// Names of one entity that are followed.
+pub const ENTITY_NAMES_MAX: usize = 64;
+/// Memories on one page of an entity.
+pub const ENTITY_FACTS_MAX: usize = 200;
+/// Memories that are read for the page of an entity: its name, its kind and the count of its memories are from them.
+pub const ENTITY_FACTS_READ: usize = 1_000;
+/// Entities of a question that a search widens by.
+pub const WIDENED_ENTITIES_MAX: usize = 4;
+/// Memories of each of them, and of each entity that is related to them.
+pub const WIDENED_FACTS_MAX: usize = 16;
+/// Entities that are related to them.
+pub const WIDENED_RELATED_MAX: usize = 8;
+/// Events that only name an entity, as an erasure lists them; it says how many there are.
+pub const MENTIONS_LISTED_MAX: usize = 100;
+/// Bytes of their texts.
+pub const MENTION_BYTES_MAX: usize = 512;
+/// Versions that are looked at to count what waits for a review.
+pub const REVIEW_COUNTED_MAX: usize = 10_000;
 /// Memories that were served lately, for each scope.
 pub const SERVED_MAX: usize = 256;
 /// Scopes whose served memories are remembered; the one that was used longest ago is dropped.

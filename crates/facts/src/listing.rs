@@ -131,6 +131,12 @@ impl FactCursor {
 
     /// The next memory, and the event of its version; `None` at the end.
     pub(crate) fn advance(&mut self) -> Result<Option<(NodeId, MemoryItem)>> {
+        let next = self.advance_version()?;
+        Ok(next.map(|(id, version)| (id, version.item())))
+    }
+
+    /// The version of the next memory, and its event; `None` at the end.
+    pub(crate) fn advance_version(&mut self) -> Result<Option<(NodeId, ChainEvent)>> {
         while let Some(id) = self.ids.pop() {
             let Some(event) = ChainEvent::read(&self.moment.view.node(id)?)? else {
                 continue;
@@ -149,10 +155,9 @@ impl FactCursor {
             let Some(shown) = shown else {
                 continue;
             };
-            let item = shown.item();
             let filter = self.filter.as_ref();
-            if filter.is_none_or(|filter| filter.matches(&item_json(&item))) {
-                return Ok(Some((id, item)));
+            if filter.is_none_or(|filter| filter.matches(&item_json(&shown.item()))) {
+                return Ok(Some((id, shown)));
             }
         }
         Ok(None)

@@ -5,8 +5,8 @@
 use amem_format::event::Attributes;
 use amem_format::types::Micros;
 use amem_format::view::Node;
-use amem_memory::store::MemoryItem;
-use amem_memory::{FactKind, FactScope, FactSource, Validity};
+use amem_memory::store::{MemoryItem, RejectionState};
+use amem_memory::{EntityKind, FactGraph, FactKind, FactScope, FactSource, Validity, entity_key};
 use amem_query::time;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -41,6 +41,18 @@ pub(crate) mod path {
     pub(crate) const PENDING_STATE: &str = "amem.pending.state";
     /// The id of pending work.
     pub(crate) const PENDING_ID: &str = "amem.pending.id";
+    /// Whether a version waits for a review.
+    pub(crate) const FACT_REVIEW: &str = "amem.fact.review";
+    /// The id of a rejected fact.
+    pub(crate) const REJECTED_ID: &str = "amem.rejected.id";
+    /// Whether a rejected fact waits for a review.
+    pub(crate) const REJECTED_STATE: &str = "amem.rejected.state";
+    /// Turns that a rejected fact is from.
+    pub(crate) const REJECTED_SOURCES: &str = "amem.rejected.sources";
+    /// The id of what a caller said of an entity.
+    pub(crate) const ENTITY_ID: &str = "amem.entity.id";
+    /// Hashes of scope and name.
+    pub(crate) const ENTITY_KEYS: &str = "amem.entity.keys";
     /// The memory of feedback.
     pub(crate) const FEEDBACK_ID: &str = "amem.feedback.id";
 }
@@ -111,6 +123,34 @@ pub(crate) struct FactRecord {
     pub(crate) joined: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) replaced_by: Option<Uuid>,
+    /// Who and what it names.
+    #[serde(
+        default,
+        skip_serializing_if = "FactGraph::is_empty",
+        with = "graph_text"
+    )]
+    pub(crate) graph: FactGraph,
+    /// `open` for a version that was stored beside what it may contradict, or in quarantine: lists find it by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) review: Option<String>,
+}
+
+/// A graph as one text: its words are no values of general queries, and take no room in the index of values.
+mod graph_text {
+    use amem_memory::FactGraph;
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(graph: &FactGraph, to: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::to_string(graph).map_err(S::Error::custom)?;
+        to.serialize_str(&text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<FactGraph, D::Error> {
+        let text = String::deserialize(from)?;
+        serde_json::from_str(&text).map_err(D::Error::custom)
+    }
 }
 
 fn is_unstated(validity: &Validity) -> bool {
@@ -170,6 +210,36 @@ pub(crate) struct PendingRecord {
     pub(crate) state: PendingState,
 }
 
+/// `amem.rejected`: a fact that is no memory; the text of the event is the fact. The newest event of an id holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RejectedRecord {
+    pub(crate) id: Uuid,
+    pub(crate) state: RejectionState,
+    pub(crate) why: String,
+    pub(crate) kind: FactKind,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) sources: Vec<Uuid>,
+    /// The present of the request that stored it.
+    pub(crate) at: Micros,
+}
+
+/// `amem.entity`: what a caller says of an entity. The newest event of an id holds; those before are its history.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EntityRecord {
+    pub(crate) id: Uuid,
+    pub(crate) name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<EntityKind>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) description: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) aliases: Vec<String>,
+    /// Hashes of scope and each name.
+    pub(crate) keys: Vec<String>,
+    /// The present of the request that stored it.
+    pub(crate) at: Micros,
+}
+
 /// `amem.feedback`: what a caller thinks of a memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FeedbackRecord {
@@ -219,6 +289,18 @@ pub(crate) struct EventAttributes {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) feedback: Option<FeedbackRecord>,
+    #[serde(
+        rename = "amem.rejected",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) rejected: Option<RejectedRecord>,
+    #[serde(
+        rename = "amem.entity",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) entity: Option<EntityRecord>,
     #[serde(
         rename = "amem.support",
         default,
@@ -294,17 +376,41 @@ pub(crate) fn scoped_key(field: &str, value: &str, what: &str) -> String {
     digest(&["key", field, value, what])
 }
 
-/// All keys of a hash and of slots, for each field of a scope.
-pub(crate) fn scoped_keys(scope: &FactScope, hash: &str, slots: &[String]) -> Vec<String> {
+/// All keys of a hash, of slots and of names, for each field of a scope.
+pub(crate) fn scoped_keys(
+    scope: &FactScope,
+    hash: &str,
+    slots: &[String],
+    names: &[String],
+) -> Vec<String> {
     let mut keys = Vec::new();
     for (field, value) in scope.fields() {
         let Some(value) = value else { continue };
         keys.push(scoped_key(field, value, hash));
-        keys.extend(slots.iter().map(|slot| scoped_key(field, value, slot)));
+        let others = slots.iter().chain(names);
+        keys.extend(others.map(|other| scoped_key(field, value, other)));
     }
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// What the keys of a fact are made of beside its text and its slots: its names, and those that are of one entity.
+pub(crate) fn name_parts(graph: &FactGraph) -> Vec<String> {
+    let names = graph.entities.iter().map(|entity| named(&entity.name));
+    let pairs = graph.aliases.iter();
+    let aliases = pairs.flat_map(|(one, other)| [also_named(one), also_named(other)]);
+    names.chain(aliases).collect()
+}
+
+/// The part of a key for facts that name an entity.
+pub(crate) fn named(name: &str) -> String {
+    format!("name:{}", entity_key(name))
+}
+
+/// The part of a key for what says that an entity has another name.
+pub(crate) fn also_named(name: &str) -> String {
+    format!("alias:{}", entity_key(name))
 }
 
 fn scope_parts(scope: &FactScope) -> String {
@@ -375,8 +481,8 @@ mod tests {
             agent: Some("alice".into()),
             ..FactScope::user("alice")
         };
-        assert_eq!(scoped_keys(&alice, "h", &[]).len(), 1);
-        assert_eq!(scoped_keys(&both, "h", &["s".into()]).len(), 4);
+        assert_eq!(scoped_keys(&alice, "h", &[], &[]).len(), 1);
+        assert_eq!(scoped_keys(&both, "h", &["s".into()], &[]).len(), 4);
         let shifted = (FactScope::user("a"), FactScope::user("ab"));
         assert_ne!(answer_key(&shifted.0, "bc"), answer_key(&shifted.1, "c"));
         assert_ne!(

@@ -1,14 +1,18 @@
-//! Review: memories that may contradict each other, as long as both are there, and those in quarantine.
+//! Review: memories that may contradict each other, as long as both are there, those in quarantine, and rejected facts.
 
 use amem_memory::FactScope;
 use amem_memory::store::MemoryItem;
 
 use crate::error::Result;
-use crate::limits::FACT_PAGE_BYTES;
+use crate::limits::{FACT_PAGE_BYTES, REVIEW_COUNTED_MAX};
 use crate::listing::{page_bytes, version_shown};
-use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
+use crate::record::path;
+use crate::rejection::open_rejection;
 use crate::scope_plan::{FactMoment, events_of};
 use amem_format::types::Micros;
+use amem_format::view::View;
+use amem_query::planner::events_with;
 
 /// A memory that waits for a verdict: it is in quarantine, or was stored beside others that may contradict it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +21,8 @@ pub struct OpenConflict {
     pub item: MemoryItem,
     /// The older ones that are still there.
     pub others: Vec<MemoryItem>,
+    /// Why it is no memory yet, of a fact that was rejected; `None` for a memory.
+    pub rejected: Option<String>,
 }
 
 /// The open conflicts of a scope, the newest first: at most `limit`, before an event; and the cursor of the next page.
@@ -32,6 +38,14 @@ pub(crate) fn open_conflicts(
     ids.retain(|id| before.is_none_or(|before| id.0 < before));
     for id in ids.into_iter().rev() {
         let Some(event) = ChainEvent::read(&moment.view.node(id)?)? else {
+            let Some(rejected) = open_rejection(&moment.view, id, scope)? else {
+                continue;
+            };
+            bytes += page_bytes(&rejected.item);
+            if out.len() == limit || bytes > FACT_PAGE_BYTES && !out.is_empty() {
+                return Ok((out, Some(id.0 + 1)));
+            }
+            out.push(rejected);
             continue;
         };
         let is_open = event.record.quarantined || !event.record.conflicts.is_empty();
@@ -57,7 +71,38 @@ pub(crate) fn open_conflicts(
             // There is one more: the next page begins with it.
             return Ok((out, Some(id.0 + 1)));
         }
-        out.push(OpenConflict { item, others });
+        out.push(OpenConflict {
+            item,
+            others,
+            rejected: None,
+        });
     }
     Ok((out, None))
+}
+
+/// How many memories and rejected facts of a brain wait for a review; of each at most `limits::REVIEW_COUNTED_MAX` are
+/// looked at.
+pub fn review_count(view: &View) -> Result<u64> {
+    let mut ids = events_with(view, path::FACT_REVIEW, "open")?;
+    ids.truncate(REVIEW_COUNTED_MAX);
+    let mut count = 0;
+    for id in ids {
+        let node = view.node(id)?;
+        if !is_head(view, &node)? {
+            continue;
+        }
+        let Some(event) = ChainEvent::read(&node)?.filter(ChainEvent::is_version) else {
+            continue;
+        };
+        let mut is_open = event.record.quarantined;
+        for other in &event.record.conflicts {
+            is_open = is_open || MemoryChain::of(view, *other)?.head().is_some();
+        }
+        count += u64::from(is_open);
+    }
+    let rejected = events_with(view, path::REJECTED_STATE, "open")?;
+    for id in rejected.into_iter().take(REVIEW_COUNTED_MAX) {
+        count += u64::from(open_rejection(view, id, &FactScope::default())?.is_some());
+    }
+    Ok(count)
 }

@@ -15,12 +15,14 @@ use amem_query::{Search, Selection};
 use uuid::Uuid;
 
 use crate::brain_store::versions_filter;
+use crate::entity_names::EntityView;
 use crate::error::Result;
 use crate::limits::{FACT_HITS_MAX, FACT_PAGE_BYTES};
 use crate::listing::{page_bytes, version_shown};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
+use crate::widening::widened;
 
 /// Hits that a search asks for beyond a memory and the turn that said it for each that is wanted.
 const SPARE_HITS: usize = 12;
@@ -42,6 +44,8 @@ pub struct FactSearch {
     pub at: Option<Micros>,
     /// Whether memories that give orders to a model are shown.
     pub with_quarantined: bool,
+    /// Whether memories of the entities that the question names, and of those related to them, are added.
+    pub with_graph: bool,
     /// The present.
     pub now: Micros,
 }
@@ -53,8 +57,10 @@ pub struct FactHit {
     pub item: MemoryItem,
     /// 0 to 1.
     pub score: f32,
-    /// The parts of the brain's score; its event is `found`.
-    pub parts: Hit,
+    /// The parts of the brain's score; its event is `found`. `None` if the entity graph led to it.
+    pub parts: Option<Hit>,
+    /// The entity or the relation that led to it, such as `Alice works_at Google`.
+    pub via: Option<String>,
     /// The calibrated cosine of the version that was found; `None` without vectors.
     pub meaning: Option<f32>,
     /// Memories that it may contradict.
@@ -118,6 +124,13 @@ impl FactSearch {
             hits.retain(|hit| seen.insert(hit.item.id));
             hits.truncate(self.limit);
         }
+        if self.with_graph {
+            for scope in &scopes {
+                self.widen(scope, moment, &mut hits)?;
+            }
+            hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+            hits.truncate(self.limit);
+        }
         let mut bytes = 0;
         let room = hits.iter().take_while(|hit| {
             bytes += page_bytes(&hit.item);
@@ -131,6 +144,42 @@ impl FactSearch {
             left_off,
             words_only,
         })
+    }
+
+    /// Adds what the entity graph leads to.
+    fn widen(&self, scope: &FactScope, moment: &FactMoment, hits: &mut Vec<FactHit>) -> Result<()> {
+        let view = EntityView {
+            moment,
+            scope,
+            at: self.at,
+            now: self.now,
+        };
+        let best = hits.first().map(|hit| hit.score);
+        for found in widened(&view, &self.question, best)? {
+            let known = hits
+                .iter_mut()
+                .find(|hit| hit.item.id == found.event.record.id);
+            if let Some(hit) = known {
+                if hit.score < found.score {
+                    (hit.score, hit.via) = (found.score, Some(found.via));
+                }
+                continue;
+            }
+            let item = found.event.item();
+            let filter = self.filter.as_ref();
+            let is_wanted = filter.is_none_or(|filter| filter.matches(&item_json(&item)));
+            if is_wanted && found.score >= self.threshold {
+                hits.push(FactHit {
+                    conflicts: self.open_conflicts(&found.event, moment)?,
+                    item,
+                    score: found.score,
+                    parts: None,
+                    via: Some(found.via),
+                    meaning: None,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// The question in the space of the brain; empty if it has no terms. Otherwise words remain.
@@ -233,7 +282,8 @@ impl FactSearch {
                     conflicts: self.open_conflicts(&shown, moment)?,
                     item,
                     score: hit.relevance.value,
-                    parts: *hit,
+                    parts: Some(*hit),
+                    via: None,
                     meaning: None,
                 });
             }
@@ -260,8 +310,9 @@ impl FactSearch {
         vector: &[f32],
     ) -> Result<()> {
         for hit in hits.iter_mut().filter(|_| !vector.is_empty()) {
+            let Some(parts) = hit.parts else { continue };
             // The version that was found may be an older one than the one that is shown.
-            let found = moment.view.node(hit.parts.found)?;
+            let found = moment.view.node(parts.found)?;
             if let Some(own) = found.vector()? {
                 let meaning = embedder.calibration().score(cosine(vector, own));
                 hit.meaning = Some(meaning);

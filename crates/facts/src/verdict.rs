@@ -3,14 +3,15 @@
 use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::change::check_reason;
-use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, NewFact};
-use amem_memory::{Error as MemoryError, FactScope, slot_keys, text_hash};
+use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, NewFact, RejectionState};
+use amem_memory::{Error as MemoryError, FactScope, fact_graph, slot_keys, text_hash};
 use uuid::Uuid;
 
 use crate::batch_plan::said_again;
 use crate::brain_store::BrainStore;
 use crate::error::Result;
 use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::rejection::Rejection;
 
 /// What history says of a verdict.
 const BY_REVIEW: &str = "review";
@@ -64,6 +65,9 @@ impl FactReview<'_> {
         let last = chain.last_version().cloned();
         let last = last.filter(|last| self.scope.covers(&last.scope));
         let Some(last) = last else {
+            if let Some(rejection) = Rejection::of(view, self.id, self.scope)? {
+                return self.on_rejection(&rejection, store, embedder);
+            }
             let id = self.id.to_string();
             return Err(MemoryError::NotFound { id }.into());
         };
@@ -80,6 +84,50 @@ impl FactReview<'_> {
             }
             self.decide(view, &last, (&mut batch, embedder), &mut done)?;
         }
+        store.commit(&batch).map_err(|error| store.explain(error))?;
+        Ok(done)
+    }
+
+    /// A verdict on a fact that was rejected: it becomes a memory, or stays out for good.
+    fn on_rejection(
+        &self,
+        rejection: &Rejection,
+        store: &BrainStore<'_>,
+        embedder: &dyn Embedder,
+    ) -> Result<ReviewedFact> {
+        let mut done = ReviewedFact::default();
+        let is_undo = *self.verdict == FactVerdict::Undo;
+        if (rejection.state() == RejectionState::Open) == is_undo {
+            let why = match is_undo {
+                true => "nothing was decided about it yet",
+                false => "it was left out: undo that first",
+            };
+            return Err(MemoryError::invalid("verdict", why).into());
+        }
+        let text = match self.verdict {
+            FactVerdict::Correct(text) => text.trim(),
+            _ => rejection.text(),
+        };
+        if text.is_empty() {
+            let why = "it is empty: reject the fact instead";
+            return Err(MemoryError::invalid("text", why).into());
+        }
+        let batch = match self.verdict {
+            FactVerdict::Reject => {
+                done.ended.push(self.id);
+                rejection.batch(RejectionState::Dropped, None, self.now)
+            }
+            FactVerdict::Undo => {
+                done.restored.push(self.id);
+                rejection.batch(RejectionState::Open, None, self.now)
+            }
+            FactVerdict::Accept | FactVerdict::Keep | FactVerdict::Correct(_) => {
+                let vector = embedder.embed(&[text]).pop();
+                let vector = vector.and_then(std::result::Result::ok).flatten();
+                let fact = rejection.fact(text, vector, (BY_REVIEW, self.reason));
+                rejection.batch(RejectionState::Accepted, Some(fact), self.now)
+            }
+        };
         store.commit(&batch).map_err(|error| store.explain(error))?;
         Ok(done)
     }
@@ -115,6 +163,7 @@ impl FactReview<'_> {
             let vector = embedder.embed(&[text]).pop();
             fact.vector = vector.and_then(std::result::Result::ok).flatten();
             (fact.hash, fact.slots) = (text_hash(text), slot_keys(text));
+            fact.graph = fact_graph(text, &[]);
             fact.text = text.to_owned();
             // What the old text said of times does not hold for the new one.
             fact.validity = Default::default();

@@ -1,5 +1,6 @@
 //! A fact before it is decided: text, kind, and where it is from.
 
+use crate::graph::FactGraph;
 use crate::kind::{FactKind, FactSource};
 use crate::validity::Validity;
 
@@ -22,6 +23,8 @@ pub struct ExtractedFact {
     pub because: Vec<usize>,
     /// True if its sentence says that something else is wrong: "no, we use pnpm".
     pub is_correcting: bool,
+    /// What a model says of the entities that it names; what its text says is read from that.
+    pub graph: FactGraph,
     /// When it is, or was, so.
     pub validity: Validity,
 }

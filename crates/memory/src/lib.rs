@@ -34,6 +34,8 @@ mod conversation;
 mod patterns;
 mod slots;
 
+mod graph;
+
 mod check;
 mod decide;
 pub mod filter;
@@ -53,6 +55,7 @@ pub use conversation::{
 pub use error::{Error, Result};
 pub use fact::ExtractedFact;
 pub use filter::FactFilter;
+pub use graph::{EntityKind, EntityMention, EntityRelation, FactGraph, entity_key, fact_graph};
 pub use hash::{bytes_hash, text_hash};
 pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;

@@ -22,6 +22,14 @@ pub const IDEMPOTENCY_KEY_BYTES_MAX: usize = 256;
 pub const PROMPT_BYTES_MAX: usize = 32 << 10;
 /// Bytes of the metadata of an add, as JSON.
 pub const METADATA_BYTES_MAX: usize = 32 << 10;
+/// Entities that one fact names; more are not read from it.
+pub const FACT_ENTITIES_MAX: usize = 12;
+/// Bytes of a name of an entity, and of a relation.
+pub const ENTITY_NAME_BYTES_MAX: usize = 256;
+/// Bytes of the description of an entity.
+pub const ENTITY_DESCRIPTION_BYTES_MAX: usize = 4 << 10;
+/// Names of one entity that a call adds or takes away.
+pub const ENTITY_ALIASES_MAX: usize = 32;
 /// Candidates for one fact.
 pub const CANDIDATES_MAX: usize = 10;
 /// Nearest memories among the candidates for one fact.

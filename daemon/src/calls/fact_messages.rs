@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use amem_facts::{FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount};
+use amem_facts::{
+    FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
+};
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};
 use amem_memory::add::{AddAnswer, AddEvent, FactResult};
 use amem_memory::store::{HistoryEvent, MemoryItem};
 use amem_memory::{
-    ContentPart, FactFilter, FactKind, FactScope, Message, PendingReason, PendingWork, Role,
-    Validity,
+    ContentPart, EntityKind, EntityMention, EntityRelation, FactFilter, FactKind, FactScope,
+    Message, PendingReason, PendingWork, Role, Validity,
 };
 use amem_proto::Timestamp;
 use amem_proto::answer::{micros, timestamp};
@@ -187,6 +189,40 @@ fn result(result: FactResult) -> v1::FactResult {
         conflict_ids: texts(&result.conflicts),
         quarantined: result.is_quarantined,
         event_id: 0,
+        relations: result.graph.relations.into_iter().map(relation).collect(),
+        entities: result.graph.entities.into_iter().map(mention).collect(),
+    }
+}
+
+/// The name of what an entity is; empty if nothing tells.
+pub(super) fn entity_kind(kind: Option<EntityKind>) -> String {
+    kind.map_or("", EntityKind::name).to_owned()
+}
+
+fn mention(mention: EntityMention) -> v1::EntityMention {
+    v1::EntityMention {
+        kind: entity_kind(mention.kind),
+        name: mention.name,
+    }
+}
+
+/// A relation as a message.
+pub(super) fn relation(relation: EntityRelation) -> v1::EntityRelation {
+    v1::EntityRelation {
+        source: relation.source,
+        relation: relation.relation,
+        target: relation.target,
+    }
+}
+
+/// A turn as a message.
+pub(super) fn source(turn: SourceTurn) -> v1::FactSource {
+    v1::FactSource {
+        id: turn.id.to_string(),
+        role: turn.role,
+        text: turn.text,
+        cut: turn.is_cut,
+        time: turn.time.map(timestamp),
     }
 }
 
@@ -225,10 +261,24 @@ pub(super) fn added(answer: AddAnswer, moment: v1::Moment) -> v1::AddFactsRespon
         why: part.why,
     });
     let rejected = answer.rejected.into_iter().map(|fact| v1::RejectedFact {
+        // Nothing was stored that a review could name.
+        id: fact
+            .id
+            .filter(|_| !answer.is_dry_run)
+            .map_or(String::new(), |id| id.to_string()),
         text: fact.text,
         why: fact.why,
     });
+    let stages = answer.stages.into_iter().map(|stage| v1::FactStage {
+        stage: stage.stage,
+        counts: stage
+            .counts
+            .into_iter()
+            .map(|(what, count)| v1::FactStageCount { what, count })
+            .collect(),
+    });
     v1::AddFactsResponse {
+        stages: stages.collect(),
         moment: Some(moment),
         results: answer.results.into_iter().map(result).collect(),
         pending: answer.pending.iter().map(pending_work).collect(),
@@ -251,7 +301,8 @@ pub(super) fn hit(hit: FactHit, explain: bool) -> v1::FactHit {
     let parts = hit.parts;
     v1::FactHit {
         score: hit.score,
-        parts: explain.then_some(v1::FactScoreParts {
+        via: hit.via.unwrap_or_default(),
+        parts: parts.filter(|_| explain).map(|parts| v1::FactScoreParts {
             text: parts.text,
             vector: parts.vector,
             neighbours: parts.neighbours + parts.session,
@@ -318,13 +369,7 @@ pub(super) fn record(entry: HistoryEntry) -> v1::FactRecord {
         HistoryEvent::Delete => v1::FactEvent::Delete,
         HistoryEvent::Feedback => v1::FactEvent::Feedback,
     };
-    let sources = entry.turns.into_iter().map(|turn| v1::FactSource {
-        id: turn.id.to_string(),
-        role: turn.role,
-        text: turn.text,
-        cut: turn.is_cut,
-        time: turn.time.map(timestamp),
-    });
+    let sources = entry.turns.into_iter().map(source);
     let source_count = u32::try_from(entry.record.sources.len()).unwrap_or(u32::MAX);
     v1::FactRecord {
         source_count,

@@ -45,7 +45,7 @@ fn kept(key: Option<String>, request: &impl Message) -> Option<KeptAnswer> {
 }
 
 /// The rows of a page for which a request asks; 0 asks for the maximum.
-fn page_size(asked: u32) -> usize {
+pub(super) fn page_size(asked: u32) -> usize {
     match asked as usize {
         0 => FACT_PAGE_MAX,
         asked => asked.min(FACT_PAGE_MAX),
@@ -53,7 +53,7 @@ fn page_size(asked: u32) -> usize {
 }
 
 /// Messages as long as an answer has room for them; always the first.
-fn fitting<M: Message>(messages: impl Iterator<Item = M>) -> Vec<M> {
+pub(super) fn fitting<M: Message>(messages: impl Iterator<Item = M>) -> Vec<M> {
     let mut bytes = 0;
     let mut out = Vec::new();
     for message in messages {
@@ -67,7 +67,7 @@ fn fitting<M: Message>(messages: impl Iterator<Item = M>) -> Vec<M> {
 }
 
 /// The event before which a page begins.
-fn cursor(token: &str) -> Result<Option<u64>> {
+pub(super) fn cursor(token: &str) -> Result<Option<u64>> {
     match token {
         "" => Ok(None),
         token => token
@@ -148,6 +148,7 @@ impl Handle for v1::SearchFactsRequest {
             threshold: request.threshold,
             at: time("at", request.at)?,
             with_quarantined: false,
+            with_graph: request.graph,
             now: now(),
         };
         let (as_of, explain) = (as_of(request.as_of)?, request.explain);
@@ -434,6 +435,7 @@ impl Handle for v1::ListFactConflictsRequest {
         let conflicts = conflicts.into_iter().map(|conflict| v1::FactConflict {
             fact: Some(convert::fact(conflict.item)),
             others: conflict.others.into_iter().map(convert::fact).collect(),
+            rejected: conflict.rejected.unwrap_or_default(),
         });
         Ok(v1::ListFactConflictsResponse {
             moment: Some(moment),
@@ -495,7 +497,7 @@ async fn erase_memory(
 
 /// Erases events, of many a part after the other; returns the answer to the last part. An error leaves what a
 /// repetition erases.
-async fn erase(
+pub(super) async fn erase(
     gateway: &Arc<Gateway>,
     caller: &Caller,
     brain: &str,

@@ -29,6 +29,7 @@ pub(crate) mod fact_retries;
 
 mod facts;
 
+mod entities;
 mod fact_batches;
 pub(crate) mod fact_export;
 mod fact_feedback;

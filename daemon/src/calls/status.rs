@@ -50,6 +50,8 @@ pub(super) fn brain(brain: &OpenBrain, pending: PendingSummary) -> v1::BrainStat
         checkpoint_duration: last(metrics.checkpoint_micros.get()),
         checkpoint_stall: last(metrics.stall_micros.get()),
         subscriber_behind: brain.subscriber_lag(view.lsn()),
+        // A brain that is damaged there says so when its facts are read.
+        review_facts: amem_facts::review_count(&view).unwrap_or_default(),
         pending_facts: pending.count,
         oldest_pending_facts: pending.oldest.map(timestamp),
     }

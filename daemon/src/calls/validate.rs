@@ -36,6 +36,7 @@ valid_as_they_are! {
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
     EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
     BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest ReviewFactRequest
+    ListEntitiesRequest GetEntityRequest ListRelationsRequest SetEntityRequest EraseEntityRequest
     PutItemRequest GetItemRequest DeleteItemRequest SearchItemsRequest ListItemNamespacesRequest BatchItemsRequest
     RunHookRequest ListGivenRequest
     GetStatusRequest ListProblemsRequest ListSchedulesRequest ListKeptFilesRequest ReloadRequest ListTokensRequest RevokeTokenRequest ShutdownRequest

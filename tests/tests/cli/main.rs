@@ -26,6 +26,7 @@ mod round_trips;
 mod served;
 mod shell;
 mod strays;
+mod talks;
 mod terminal;
 mod tool;
 mod vaults;

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::daemon::ServedFolder;
 
 /// Files below a folder that have the bytes.
-fn having(folder: &Path, bytes: &[u8]) -> Vec<String> {
+pub(crate) fn having(folder: &Path, bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

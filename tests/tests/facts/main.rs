@@ -1,9 +1,8 @@
 //! Fact memory on real brains: the 42 cases of the specification by number, bad input, random histories, lookups, and
 //! the daemon.
 //!
-//! Case 4 has a scripted semantic embedder, 36, 39 and 40 scripted models, 37 a scripted embedder. Not here: cases 33
-//! to 35, which need a graph of entities, 41, which needs other stores, and the default model of 42, whose default
-//! embedder is here.
+//! Case 4 has a scripted semantic embedder, 36, 39 and 40 scripted models, 37 a scripted embedder. Not here: case 41,
+//! which needs other stores, and the default model of 42, whose default embedder is here.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -26,12 +25,14 @@ mod background;
 mod bad_input;
 mod batches;
 mod cases;
+mod entities;
 mod export;
 mod feedback;
 mod large_answers;
 mod lookups;
 mod pending;
 mod random;
+mod rejections;
 mod repeated;
 mod said_again;
 mod scopes;

@@ -182,6 +182,7 @@ impl Bench {
             threshold: 0.0,
             at: None,
             with_quarantined: false,
+            with_graph: false,
             now: self.now(),
         }
     }

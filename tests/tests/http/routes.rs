@@ -162,17 +162,17 @@ async fn refusals_have_a_name_a_status_and_what_is_stored() {
         Some("nothing"),
     );
     refused(
-        web.post("/v1/entities/", &json!({"user_id": "ada"})),
-        501,
-        "NotSupportedError",
-        "NO_GRAPH",
+        web.post("/v1/entities/", &json!({})),
+        400,
+        "ScopeError",
+        "SCOPE",
         None,
     );
     refused(
-        web.get("/v1/entities/ada/relations/"),
-        501,
-        "NotSupportedError",
-        "NO_GRAPH",
+        web.get("/v1/entities/nobody/relations/?user_id=ada"),
+        404,
+        "NotFoundError",
+        "UNKNOWN_MEMORY",
         None,
     );
     refused(

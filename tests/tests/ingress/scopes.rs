@@ -311,6 +311,24 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
             };
             vec![request.encode_to_vec()]
         }
+        "GetEntity" | "EraseEntity" => ["Zanzibar", "User"]
+            .map(|name| {
+                let request = v1::GetEntityRequest {
+                    name: name.into(),
+                    ..v1::GetEntityRequest::default()
+                };
+                request.encode_to_vec()
+            })
+            .into(),
+        "SetEntity" => {
+            let request = v1::SetEntityRequest {
+                name: "Zanzibar".into(),
+                aliases: vec!["User".into()],
+                ..v1::SetEntityRequest::default()
+            };
+            vec![request.encode_to_vec()]
+        }
+        "ListEntities" | "ListRelations" => vec![Vec::new()],
         "ExportFacts" => filters
             .iter()
             .map(|filter| {

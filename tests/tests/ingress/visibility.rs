@@ -130,6 +130,28 @@ fn other(call: &str) -> Vec<u8> {
             ..Default::default()
         }
         .encode_to_vec(),
+        "GetEntity brain" | "EraseEntity brain" => v1::GetEntityRequest {
+            scope: of_a_user(),
+            name: "Ada".into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "SetEntity brain" => v1::SetEntityRequest {
+            scope: of_a_user(),
+            name: "Ada".into(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "ListEntities brain" => v1::ListEntitiesRequest {
+            scope: of_a_user(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
+        "ListRelations brain" => v1::ListRelationsRequest {
+            scope: of_a_user(),
+            ..Default::default()
+        }
+        .encode_to_vec(),
         "DeleteFacts brain" | "ListFactConflicts brain" | "ResetFacts brain" => {
             v1::ResetFactsRequest {
                 scope: of_a_user(),

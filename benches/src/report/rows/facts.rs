@@ -25,6 +25,10 @@ const VERSIONS: usize = 5;
 const CALLS: u64 = 200;
 /// Adds of a turn: each is one or two commits' time.
 const ADDS: u64 = 60;
+/// Entities of one scope.
+const ENTITIES: u64 = 100_000;
+/// Turns of a conversation.
+const TURNS: u64 = 200;
 /// The brain of events beside that of the memories.
 pub(super) const EVENTS: &str = "events";
 
@@ -63,6 +67,8 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     setup.search(findings)?;
     setup.get(findings)?;
     setup.memory(findings)?;
+    setup.graph(findings)?;
+    setup.talk(findings)?;
     let mut raw = RawLog::new(world.path())?;
     let (times, _) = raw.measure(1_000, 50)?;
     let sync = times.value_at_quantile(0.5) as f64 / 1e9;
@@ -269,6 +275,129 @@ impl FactSetup {
         Ok(())
     }
 
+    /// 100,000 entities in one scope, two in each memory; and a scope of 1,000 memories of which each names two of 200.
+    fn graph(&self, findings: &mut Findings) -> Outcome<()> {
+        let user = |name: &str| {
+            Some(v1::Scope {
+                user: Some(name.into()),
+                ..v1::Scope::default()
+            })
+        };
+        let relates = |person: u64, company: u64| {
+            let (person, company) = (name(person), name(1_000_000 + company));
+            format!("Anna {person} works at {company} Works")
+        };
+        for part in 0..ENTITIES / 2 / SCOPE {
+            let texts = (0..SCOPE).map(|at| relates(part * SCOPE + at, part * SCOPE + at));
+            self.added(as_they_are(user("many"), texts))?;
+        }
+        let texts = (0..SCOPE).map(|at| {
+            let note = text(50_000_000 + at);
+            format!("{}, and {note}", relates(at % 100, at % 97))
+        });
+        self.added(as_they_are(user("few"), texts))?;
+        let at = Cell::new(0);
+        let entity = || -> Outcome<v1::GetEntityResponse> {
+            at.set(at.get() + 1);
+            let request = v1::GetEntityRequest {
+                scope: user("many"),
+                name: format!("anna {}", name(7_919 * at.get() % (ENTITIES / 2))),
+                ..v1::GetEntityRequest::default()
+            };
+            let answer = self
+                .runtime
+                .block_on(self.client.facts().get_entity(request))?;
+            Ok(answer.into_inner())
+        };
+        let found = entity()?;
+        same("GetEntity", &found.facts.len(), &1)?;
+        same("GetEntity", &found.relations.len(), &1)?;
+        let search = |graph: bool| -> Outcome<v1::SearchFactsResponse> {
+            at.set(at.get() + 1);
+            let request = v1::SearchFactsRequest {
+                query: format!("what does Anna {} do", name(at.get() % 100)),
+                scope: user("few"),
+                graph,
+                ..v1::SearchFactsRequest::default()
+            };
+            let answer = self
+                .runtime
+                .block_on(self.client.facts().search_facts(request))?;
+            Ok(answer.into_inner())
+        };
+        let wider = search(true)?.hits;
+        if wider.iter().all(|hit| hit.via.is_empty()) {
+            return Err("a search that the graph did not widen".into());
+        }
+        let medians = Contest::new()
+            .turn("entity", || self.each(CALLS, &entity))
+            .turn("search", || self.each(CALLS, &|| search(false)))
+            .turn("widened", || self.each(CALLS, &|| search(true)))
+            .run()?;
+        findings.add(Measurement {
+            row: list::FACT_ENTITY,
+            ours: medians.of("entity"),
+            note: "its page: names, relations, memories and turns, over the socket".into(),
+            ..Measurement::default()
+        });
+        findings.add(Measurement {
+            row: list::FACT_WIDENED,
+            ours: medians.of("widened"),
+            limit: medians.of("search"),
+            note: "the limit is the same search without the graph".into(),
+            ..Measurement::default()
+        });
+        Ok(())
+    }
+
+    /// A conversation of 200 turns in one add, by patterns.
+    fn talk(&self, findings: &mut Findings) -> Outcome<()> {
+        let talk = || -> Outcome<v1::AddFactsResponse> {
+            let first = self.take(TURNS);
+            let says = |number: u64| {
+                let (word, other) = (
+                    data::word(number * 7 % 9_000),
+                    data::word(number * 13 % 9_000),
+                );
+                let text = match number % 4 {
+                    0 => format!(
+                        "I moved to {} last week, and I really like the {other} there.",
+                        capital(&word)
+                    ),
+                    1 => format!(
+                        "My friend {} works at {} since the {other} closed.",
+                        capital(&word),
+                        capital(&other)
+                    ),
+                    2 => format!("We chose {} because it has a {other}.", capital(&word)),
+                    _ => format!("What do you think of the {word} and the {other}?"),
+                };
+                v1::FactMessage {
+                    text,
+                    ..v1::FactMessage::default()
+                }
+            };
+            let request = v1::AddFactsRequest {
+                messages: (first..first + TURNS).map(says).collect(),
+                scope: scope(self.scopes + first),
+                ..v1::AddFactsRequest::default()
+            };
+            self.added(request)
+        };
+        let added = talk()?;
+        if added.results.len() < TURNS as usize / 2 {
+            return Err(format!("{} facts of {TURNS} turns", added.results.len()).into());
+        }
+        let medians = Contest::new().turn("ours", || self.each(3, &talk)).run()?;
+        findings.add(Measurement {
+            row: list::FACT_TALK,
+            ours: medians.of("ours"),
+            note: format!("{} facts found", added.results.len()),
+            ..Measurement::default()
+        });
+        Ok(())
+    }
+
     fn add(&self, findings: &mut Findings) -> Outcome<()> {
         let add = || self.added(as_they_are(scope(3), [text(self.take(1))].into_iter()));
         let event = || -> Outcome<v1::IngestResponse> {
@@ -364,6 +493,12 @@ fn capital(word: &str) -> String {
     let mut letters = word.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
+}
+
+/// A name of letters that no other number has.
+fn name(number: u64) -> String {
+    let letters = (0..5).map(|at| char::from(b'a' + (number / 26u64.pow(at) % 26) as u8));
+    capital(&letters.collect::<String>())
 }
 
 /// An ingest of one event with this text.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::graph::FactGraph;
 use crate::kind::FactKind;
 use crate::pending::PendingWork;
 use crate::validity::Validity;
@@ -56,15 +57,33 @@ pub struct FactResult {
     /// True if it gives orders to a model, and is never shown in context.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_quarantined: bool,
+    /// Who and what its text names, and how they are related.
+    #[serde(default, skip_serializing_if = "FactGraph::is_empty")]
+    pub graph: FactGraph,
 }
 
 /// A fact that is not stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RejectedFact {
+    /// Names it in a review; `None` if there is nothing to review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
     /// Its text.
     pub text: String,
     /// Why.
     pub why: String,
+}
+
+/// What one stage of an add did, in numbers.
+///
+/// Stages in order: `observe` (turns, new_turns, context, skipped), `extract` (facts, by_model, rejected, quarantined),
+/// `store` (added, updated, ended, known), `relate` (sources, causes, replaced, conflicts, entities, relations).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AddStage {
+    /// Its name.
+    pub stage: String,
+    /// What was counted, and how much of it.
+    pub counts: Vec<(String, u64)>,
 }
 
 /// What models did for an add.
@@ -107,6 +126,9 @@ pub struct AddAnswer {
     pub usage: AddUsage,
     /// How it ended.
     pub status: AddStatus,
+    /// What each of the four stages did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<AddStage>,
     /// The turns of the request, stored now or before.
     pub turns: Vec<Uuid>,
     /// True if nothing was stored because the request asked so.

@@ -10,6 +10,7 @@ use super::answer::{AddEvent, DecisionReason, FactResult, RejectedFact};
 use super::extraction::CheckedFact;
 use super::request::AddRequest;
 use crate::decide::{Decision, FactReading, decide};
+use crate::graph::{FactGraph, fact_graph};
 use crate::hash::text_hash;
 use crate::kind::{FactKind, FactSource};
 use crate::replies::{DecisionOp, ModelDecision};
@@ -26,6 +27,8 @@ pub(super) struct PreparedFact {
     pub(super) checked: CheckedFact,
     pub(super) vector: Option<Vec<f32>>,
     pub(super) sources: Vec<Uuid>,
+    /// Who and what its text names.
+    pub(super) graph: FactGraph,
     /// The slots of its text; none for a text that is stored as it is and is too long for a fact.
     pub(super) keys: Vec<String>,
 }
@@ -119,6 +122,7 @@ impl<'a> Plan<'a> {
                 }
             }
             Decision::Nothing => self.rejected.push(RejectedFact {
+                id: None,
                 text: text.clone(),
                 why: "nothing like it is remembered".into(),
             }),
@@ -235,6 +239,11 @@ impl<'a> Plan<'a> {
             } else {
                 slot_keys(text)
             },
+            graph: if text == extracted.text {
+                fact.graph.clone()
+            } else {
+                fact_graph(text, &[])
+            },
             metadata: self.request.metadata.clone(),
             expires: self.request.expires,
             validity: extracted.validity,
@@ -268,6 +277,11 @@ impl<'a> Plan<'a> {
             why: Self::reason(fact, by),
             conflicts: Vec::new(),
             is_quarantined: fact.checked.is_quarantined,
+            graph: if event == AddEvent::Delete {
+                FactGraph::default()
+            } else {
+                fact.graph.clone()
+            },
         }
     }
 

@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use amem_query::time_phrase::Clock;
 
-use super::answer::RejectedFact;
 use super::request::{AddRequest, ModelFallback};
-use crate::check::{CheckFailure, Grounds, check};
+use crate::check::{CheckFailure, Grounds, check, is_instruction};
 use crate::conversation::{Role, Turn, TurnUse};
 use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
@@ -31,11 +30,18 @@ pub(super) struct CheckedFact {
     pub(super) is_quarantined: bool,
 }
 
+/// A fact that did not pass, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RejectedExtract {
+    pub(super) fact: ExtractedFact,
+    pub(super) why: String,
+}
+
 /// The facts of turns.
 #[derive(Debug, Default)]
 pub(super) struct Extraction {
     pub(super) facts: Vec<CheckedFact>,
-    pub(super) rejected: Vec<RejectedFact>,
+    pub(super) rejected: Vec<RejectedExtract>,
     /// Why the model did not answer, if its work is left.
     pub(super) pending: Option<(PendingReason, String)>,
     pub(super) count: CallCount,
@@ -134,6 +140,7 @@ fn of_model(fact: ModelFact, turns: &[Turn], used: &dyn Fn(usize) -> bool) -> Ex
         .map_or(amem_format::types::Micros(0), |at| turns[*at].time);
     ExtractedFact {
         validity: validity_in(&fact.text, fact.kind, &Clock::utc(time)),
+        graph: fact.graph,
         text: fact.text,
         kind: fact.kind,
         source: FactSource::Model,
@@ -157,13 +164,12 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
     for fact in found {
         let fact = fact.behind(&places);
         places.push(None);
-        let reject = |text: &str, why: &str| RejectedFact {
-            text: text.to_owned(),
+        let reject = |fact: ExtractedFact, why: &str| RejectedExtract {
+            fact,
             why: why.to_owned(),
         };
         if out.facts.len() >= FACTS_MAX {
-            out.rejected
-                .push(reject(&fact.text, "an add has too many facts"));
+            out.rejected.push(reject(fact, "an add has too many facts"));
             continue;
         }
         if !seen.insert((normal_form(&fact.text), fact.kind == FactKind::Retraction)) {
@@ -175,10 +181,8 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             && cited().all(|turn| matches!(turn.language, TurnLanguage::Other(_)))
             && language_of(&fact.text) == TurnLanguage::English;
         if is_foreign {
-            out.rejected.push(reject(
-                &fact.text,
-                "it is in another language than its turn",
-            ));
+            let why = "it is in another language than its turn";
+            out.rejected.push(reject(fact, why));
             continue;
         }
         // Many facts are from one long turn, which is read once.
@@ -187,6 +191,14 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             Grounds::of(texts, speakers())
         });
         let place = out.facts.len();
+        let mut fact = fact;
+        for entity in &mut fact.graph.entities {
+            // A description is a model's own words: it stays if the turns say so, and gives no orders.
+            let is_said = grounds.failure(&entity.description).is_none();
+            if !is_said || is_instruction(&entity.description) {
+                entity.description.clear();
+            }
+        }
         match check(&fact, grounds) {
             Ok(()) => out.facts.push(CheckedFact {
                 fact,
@@ -196,7 +208,7 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
                 fact,
                 is_quarantined: true,
             }),
-            Err(CheckFailure::Reject(why)) => out.rejected.push(reject(&fact.text, &why)),
+            Err(CheckFailure::Reject(why)) => out.rejected.push(reject(fact, &why)),
         }
         if out.facts.len() > place
             && let Some(last) = places.last_mut()

@@ -7,7 +7,7 @@ mod request;
 mod run;
 
 pub use answer::{
-    AddAnswer, AddEvent, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,
+    AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,
 };
 pub use decisions::CONFLICT_WEIGHT;
 pub use request::{AddRequest, AssistantPolicy, ModelFallback};

@@ -1,16 +1,17 @@
 //! The ten steps of an add, in order.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use uuid::Uuid;
 
-use super::answer::{AddAnswer, AddStatus, AddUsage};
+use super::answer::{AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, RejectedFact};
 use super::decisions::{OpenQuestion, Plan, PreparedFact};
-use super::extraction::{CheckedFact, Extraction, extract};
+use super::extraction::{CheckedFact, Extraction, RejectedExtract, extract};
 use super::request::{AddRequest, AssistantPolicy};
 use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
 use crate::fact::ExtractedFact;
+use crate::graph::{FactGraph, entity_key, fact_graph};
 use crate::kind::{FactKind, FactSource};
 use crate::limits::{COMMIT_TRIES_MAX, FACT_CHARS_MAX, MEMORY_BYTES_MAX};
 use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, decide_by_model};
@@ -18,7 +19,8 @@ use crate::pending::{PendingReason, PendingWork};
 use crate::replies::ModelDecision;
 use crate::slots::slot_keys;
 use crate::store::{
-    CandidateKey, CandidateSet, Embedder, FactBatch, FactStore, Ids, NewAnswer, NewTurn, TurnKey,
+    CandidateKey, CandidateSet, Embedder, FactBatch, FactOp, FactStore, Ids, NewAnswer,
+    NewRejection, NewTurn, RejectionState, TurnKey,
 };
 use crate::validity::Validity;
 
@@ -64,7 +66,21 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         as_they_are(&list.turns, request.kind.unwrap_or(FactKind::Fact))?
     };
     // 6. Embed.
-    let embedded = embed(extraction.facts, &turns.ids, ports.embedder);
+    let embedded = embed(extraction.facts, (&list.turns, &turns.ids), ports.embedder);
+    let reviewable = |rejected: RejectedExtract| NewRejection {
+        id: ports.ids.next(),
+        text: rejected.fact.text,
+        why: rejected.why,
+        kind: rejected.fact.kind,
+        sources: rejected
+            .fact
+            .turns
+            .iter()
+            .map(|turn| turns.ids[*turn])
+            .collect(),
+        state: RejectionState::Open,
+    };
+    let rejected = extraction.rejected.into_iter().map(reviewable).collect();
     let run = Run {
         request,
         ports,
@@ -73,7 +89,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         facts: embedded.facts,
         embed_failure: embedded.failure,
         failed_vectors: embedded.failed,
-        rejected: extraction.rejected,
+        rejected,
         pending: extraction.pending,
     };
     run.decide_and_commit(extraction.count)
@@ -177,6 +193,7 @@ fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
             turns: vec![at],
             because: Vec::new(),
             is_correcting: false,
+            graph: FactGraph::default(),
             validity: Validity::default(),
         };
         out.facts.push(CheckedFact {
@@ -195,7 +212,15 @@ struct EmbedResult {
 }
 
 /// Step 6: all texts in one batch; a failure costs the one fact its vector.
-fn embed(facts: Vec<CheckedFact>, turn_ids: &[Uuid], embedder: &dyn Embedder) -> EmbedResult {
+fn embed(
+    facts: Vec<CheckedFact>,
+    (turns, turn_ids): (&[Turn], &[Uuid]),
+    embedder: &dyn Embedder,
+) -> EmbedResult {
+    let speakers: Vec<&str> = turns
+        .iter()
+        .filter_map(|turn| turn.name.as_deref())
+        .collect();
     let texts: Vec<&str> = facts.iter().map(|fact| fact.fact.text.as_str()).collect();
     let vectors = if texts.is_empty() {
         Vec::new()
@@ -236,7 +261,15 @@ fn embed(facts: Vec<CheckedFact>, turn_ids: &[Uuid], embedder: &dyn Embedder) ->
         } else {
             Vec::new()
         };
+        // An order to a model says nothing of anyone.
+        let graph = if checked.is_quarantined {
+            FactGraph::default()
+        } else {
+            let own = fact_graph(&checked.fact.text, &speakers);
+            checked.fact.graph.clone().joined(own)
+        };
         out.facts.push(PreparedFact {
+            graph,
             keys,
             checked,
             vector,
@@ -255,8 +288,89 @@ struct Run<'p> {
     facts: Vec<PreparedFact>,
     embed_failure: Option<String>,
     failed_vectors: Vec<usize>,
-    rejected: Vec<super::answer::RejectedFact>,
+    rejected: Vec<NewRejection>,
     pending: Option<(PendingReason, String)>,
+}
+
+/// What the stages of an add did: observe, extract, store, relate.
+fn stages(run: &Run<'_>, plan: &Plan<'_>, rejected: usize) -> Vec<AddStage> {
+    let turns = &run.list.turns;
+    let context = turns
+        .iter()
+        .filter(|turn| turn.used_for == TurnUse::Context);
+    let of_model = |fact: &&PreparedFact| fact.checked.fact.source == FactSource::Model;
+    let orders = run.facts.iter().filter(|fact| fact.checked.is_quarantined);
+    let with = |event: AddEvent| plan.results.iter().filter(|one| one.event == event).count();
+    let (mut sources, mut causes, mut conflicts) = (0, 0, 0);
+    for op in &plan.ops {
+        match op {
+            FactOp::Add { fact, .. }
+            | FactOp::Update { fact, .. }
+            | FactOp::Restore { fact, .. } => {
+                sources += fact.sources.len();
+                causes += fact.because.len();
+            }
+            FactOp::Support { sources: again, .. } => sources += again.len(),
+            FactOp::Delete { .. } => {}
+        }
+        if let FactOp::Add {
+            conflicts: beside, ..
+        } = op
+        {
+            conflicts += beside.len();
+        }
+    }
+    let graphs = || plan.results.iter().map(|one| &one.graph);
+    let names = graphs().flat_map(|graph| &graph.entities);
+    let entities: HashSet<String> = names.map(|entity| entity_key(&entity.name)).collect();
+    let relations = graphs().map(|graph| graph.relations.len()).sum();
+    let stage = |stage: &str, counts: &[(&str, usize)]| AddStage {
+        stage: stage.to_owned(),
+        counts: counts
+            .iter()
+            .map(|(what, count)| ((*what).to_owned(), *count as u64))
+            .collect(),
+    };
+    vec![
+        stage(
+            "observe",
+            &[
+                ("turns", turns.len()),
+                ("new_turns", run.turns.new.len()),
+                ("context", context.count()),
+                ("skipped", run.list.skipped.len()),
+            ],
+        ),
+        stage(
+            "extract",
+            &[
+                ("facts", run.facts.len()),
+                ("by_model", run.facts.iter().filter(of_model).count()),
+                ("rejected", rejected),
+                ("quarantined", orders.count()),
+            ],
+        ),
+        stage(
+            "store",
+            &[
+                ("added", with(AddEvent::Add)),
+                ("updated", with(AddEvent::Update)),
+                ("ended", with(AddEvent::Delete)),
+                ("known", with(AddEvent::None)),
+            ],
+        ),
+        stage(
+            "relate",
+            &[
+                ("sources", sources),
+                ("causes", causes),
+                ("replaced", with(AddEvent::Update)),
+                ("conflicts", conflicts),
+                ("entities", entities.len()),
+                ("relations", relations),
+            ],
+        ),
+    ]
 }
 
 /// Facts that a model was to decide on, and why it did not.
@@ -452,8 +566,12 @@ impl Run<'_> {
             work.facts = facts.iter().filter_map(|at| plan.id_of(*at)).collect();
             pending.push(work);
         }
-        let mut rejected = self.rejected.clone();
-        rejected.extend(plan.rejected.iter().cloned());
+        let reviewable = self.rejected.iter().map(|rejection| RejectedFact {
+            id: Some(rejection.id),
+            text: rejection.text.clone(),
+            why: rejection.why.clone(),
+        });
+        let rejected: Vec<RejectedFact> = reviewable.chain(plan.rejected.iter().cloned()).collect();
         AddAnswer {
             results: plan.results.clone(),
             status: if pending.is_empty() {
@@ -462,6 +580,7 @@ impl Run<'_> {
                 AddStatus::Pending
             },
             pending,
+            stages: stages(self, plan, rejected.len()),
             rejected,
             skipped: self.list.skipped.clone(),
             usage: AddUsage {
@@ -491,6 +610,7 @@ impl Run<'_> {
         let answered = answered.transpose()?;
         let is_empty = plan.ops.is_empty()
             && self.turns.new.is_empty()
+            && self.rejected.is_empty()
             && answer.pending.is_empty()
             && answered.is_none();
         if self.request.dry_run || is_empty {
@@ -503,6 +623,7 @@ impl Run<'_> {
             expected_version: (!self.facts.is_empty()).then_some(version),
             turns: self.turns.new.clone(),
             ops: plan.ops.clone(),
+            rejected: self.rejected.clone(),
             pending: answer.pending.clone(),
             answered,
         })

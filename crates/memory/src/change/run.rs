@@ -7,6 +7,7 @@ use amem_format::types::Micros;
 use super::request::{UpdateRequest, check_reason};
 use crate::error::{Error, Result};
 use crate::filter::FactFilter;
+use crate::graph::fact_graph;
 use crate::hash::text_hash;
 use crate::kind::FactSource;
 use crate::limits::{COMMIT_TRIES_MAX, DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
@@ -41,6 +42,7 @@ fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
         expected_version: Some(version),
         turns: Vec::new(),
         ops: vec![op],
+        rejected: Vec::new(),
         pending: Vec::new(),
         answered: None,
     }
@@ -126,6 +128,7 @@ pub(super) fn new_version(
         } else {
             Vec::new()
         },
+        graph: fact_graph(&text, &[]),
         metadata,
         expires: item.expires_at,
         // A new text may be of another time: what the old one said does not hold for it.

@@ -5,4 +5,5 @@ mod instructions;
 mod verdict;
 
 pub(crate) use grounding::Grounds;
+pub(crate) use instructions::is_instruction;
 pub(crate) use verdict::{CheckFailure, check};

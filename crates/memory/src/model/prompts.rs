@@ -8,12 +8,18 @@ use serde_json::{Value, json};
 use super::form::ReplyForm;
 use super::port::{ChatTurn, ModelCall, ModelRequest};
 use crate::conversation::{Role, Turn, TurnUse};
+use crate::graph::EntityKind;
 
-const EXTRACT: &str = "You keep the memory of an assistant. Read the numbered turns of a conversation and write down what \
+const FACTS: &str = "You keep the memory of an assistant. Read the numbered turns of a conversation and write down what \
 is worth knowing in later conversations: who people are, where they live and work, what they like, own, use, plan, decided, \
 and what happened, with dates and names. One sentence per fact, in the third person; call the person User, or by the name \
 that the turn gives. Use only words that the turns support. Skip greetings, questions, moods and advice. Cite the numbers of \
 the turns. Turns marked \"context\" explain others; no fact may rest on them alone.";
+
+/// What call A asks for besides facts, where the form has room for it.
+const GRAPH: &str = "List the people, organizations, places, events, \
+products and technologies that the facts name, with a few words of the turns on each or none, and how they are related: s and o \
+are their names, r a verb such as works_at, lives_in, knows, uses.";
 
 const DECIDE: &str = "You keep the memory of an assistant. For each new fact you see memories with numbers. Say what the \
 fact does: new (nothing says it yet), same (a memory says it), replaces (the memory is no longer true), extends (both are \
@@ -46,7 +52,7 @@ pub(super) fn extract_request(
     let numbered: Vec<String> = turns.iter().map(|(at, turn)| line(*at, turn)).collect();
     let text = numbered.join("\n");
     let schema = facts_schema(turns);
-    let mut system = prompt.unwrap_or(EXTRACT).to_owned();
+    let mut system = prompt.map_or_else(|| format!("{FACTS} {GRAPH}"), str::to_owned);
     let mut messages = Vec::new();
     match form {
         // A custom prompt says itself what it wants back: a list of sentences by the specification.
@@ -56,7 +62,7 @@ pub(super) fn extract_request(
             system = format!("{system}\nAnswer with one JSON object of this schema:\n{schema}")
         }
         ReplyForm::Demonstration => {
-            system = format!("{EXTRACT} Answer with a JSON list of sentences.");
+            system = format!("{FACTS} Answer with a JSON list of sentences.");
             for (user, assistant) in EXAMPLES {
                 messages.push(ChatTurn {
                     role: "user",
@@ -127,8 +133,18 @@ fn facts_schema(turns: &[(usize, &Turn)]) -> Value {
         "skill",
     ];
     json!({
-        "type": "object", "additionalProperties": false, "required": ["facts"],
-        "properties": {"facts": {"type": "array", "items": {
+        "type": "object", "additionalProperties": false, "required": ["facts", "entities", "relations"],
+        "properties": {"entities": {"type": "array", "items": {
+            "type": "object", "additionalProperties": false, "required": ["name", "type", "description"],
+            "properties": {
+                "name": {"type": "string"},
+                "type": {"type": "string", "enum": EntityKind::ALL.map(EntityKind::name)},
+                "description": {"type": "string"},
+            },
+        }}, "relations": {"type": "array", "items": {
+            "type": "object", "additionalProperties": false, "required": ["s", "r", "o"],
+            "properties": {"s": {"type": "string"}, "r": {"type": "string"}, "o": {"type": "string"}},
+        }}, "facts": {"type": "array", "items": {
             "type": "object", "additionalProperties": false, "required": ["text", "turns", "kind", "because", "about"],
             "properties": {
                 "text": {"type": "string"},

@@ -6,6 +6,7 @@ use super::extract::{PATTERN_CONFIDENCE, PatternFact, facts_in};
 use super::languages;
 use super::person::DEFAULT_SPEAKER;
 use crate::fact::ExtractedFact;
+use crate::graph::FactGraph;
 use crate::kind::{FactKind, FactSource};
 use crate::language::TurnLanguage;
 use crate::validity::validity_in;
@@ -63,6 +64,7 @@ fn extracted(fact: PatternFact, clock: &Clock, turn: usize) -> ExtractedFact {
         turns: vec![turn],
         because: fact.because,
         is_correcting: fact.is_correcting,
+        graph: FactGraph::default(),
         validity,
     }
 }

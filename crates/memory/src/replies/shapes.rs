@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::reader::read_values;
+use crate::graph::{EntityKind, EntityMention, EntityRelation, FactGraph};
 use crate::kind::FactKind;
 
 /// A fact of a model's answer, unchecked.
@@ -14,6 +15,8 @@ pub(crate) struct ModelFact {
     pub(crate) kind: FactKind,
     /// Indexes of earlier facts of the answer.
     pub(crate) because: Vec<usize>,
+    /// The entities and relations of the answer that its text names.
+    pub(crate) graph: FactGraph,
 }
 
 /// Names under which models put the list of facts.
@@ -59,11 +62,51 @@ fn facts_of(value: &Value) -> Option<Vec<ModelFact>> {
         Value::Object(object) => {
             let list = LISTS.iter().find_map(|name| object.get(*name)?.as_array());
             match list {
-                Some(items) => facts_of(&Value::Array(items.clone())),
+                Some(items) => {
+                    let mut facts = facts_of(&Value::Array(items.clone()))?;
+                    let graph = graph_of(object);
+                    for fact in &mut facts {
+                        fact.graph = graph.of_text(&fact.text);
+                    }
+                    Some(facts)
+                }
                 None => fact(value).map(|fact| vec![fact]),
             }
         }
         _ => None,
+    }
+}
+
+/// The entities and relations of an answer: `{"name", "type", "description"}` and `{"s", "r", "o"}`, or the words of
+/// the specification for the latter.
+fn graph_of(object: &Map<String, Value>) -> FactGraph {
+    let objects = |name: &str| {
+        let list = object.get(name).and_then(Value::as_array);
+        list.into_iter().flatten().filter_map(Value::as_object)
+    };
+    let text = |object: &Map<String, Value>, names: &[&str]| {
+        let found = names.iter().find_map(|name| object.get(*name)?.as_str());
+        found.map(|text| text.trim().to_owned())
+    };
+    let entity = |object: &Map<String, Value>| {
+        let kind = text(object, &["type", "kind"]).unwrap_or_default();
+        Some(EntityMention {
+            name: text(object, &["name"])?,
+            kind: EntityKind::of_name(&kind.to_lowercase()),
+            description: text(object, &["description"]).unwrap_or_default(),
+        })
+    };
+    let relation = |object: &Map<String, Value>| {
+        Some(EntityRelation {
+            source: text(object, &["s", "source"])?,
+            relation: text(object, &["r", "relation", "relationship"])?,
+            target: text(object, &["o", "target", "destination"])?,
+        })
+    };
+    FactGraph {
+        entities: objects("entities").filter_map(entity).collect(),
+        relations: objects("relations").filter_map(relation).collect(),
+        aliases: Vec::new(),
     }
 }
 
@@ -73,6 +116,7 @@ fn fact(value: &Value) -> Option<ModelFact> {
         turns: Vec::new(),
         kind: FactKind::Fact,
         because: Vec::new(),
+        graph: FactGraph::default(),
     };
     match value {
         Value::String(text) => Some(plain(text)),
@@ -228,6 +272,35 @@ mod tests {
             ),
             (&[3, 4][..], FactKind::Plan, &[0][..])
         );
+    }
+
+    #[test]
+    fn entities_and_relations_belong_to_the_facts_that_name_them() {
+        let reply = r#"{"facts": [{"text": "Alice works at Google"}, {"text": "User likes tea"}],
+            "entities": [{"name": "Alice", "type": "person", "description": "a colleague"}, {"name": "Google", "type": "Organization"},
+                {"name": "Murmansk", "type": "location"}, {"type": "person"}],
+            "relations": [{"s": "Alice", "r": "Works at", "o": "Google"}, {"s": "Alice", "r": "lives_in", "o": "Murmansk"}, {"s": "Alice"}]}"#;
+        let facts = facts_in_reply(reply).unwrap();
+        let graph = &facts[0].graph;
+        let names: Vec<_> = graph
+            .entities
+            .iter()
+            .map(|one| (one.name.as_str(), one.kind))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                ("Alice", Some(EntityKind::Person)),
+                ("Google", Some(EntityKind::Organization))
+            ]
+        );
+        let relations: Vec<_> = graph
+            .relations
+            .iter()
+            .map(|one| one.relation.as_str())
+            .collect();
+        assert_eq!(relations, ["works_at"]);
+        assert!(facts[1].graph.is_empty());
     }
 
     #[test]

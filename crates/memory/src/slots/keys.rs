@@ -61,6 +61,7 @@ mod tests {
             ("User drives a Honda Civic", "User sold the Honda Civic"),
             ("User drinks coffee", "User gave up coffee"),
             ("User prefers dark mode", "User prefers light mode"),
+            ("Nora has two cats and a dog", "Nora no longer has a dog"),
             ("User is vegetarian", "User started eating meat again"),
             ("User's manager is Alice", "User's manager is Bob"),
             ("User uses VS Code", "User switched from VS Code to Neovim"),

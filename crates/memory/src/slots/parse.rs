@@ -463,7 +463,9 @@ impl Parser {
             .iter()
             .find(|word| word.chars().all(|c| c.is_ascii_digit()))
             .cloned();
-        if let Some(count) = count.filter(|_| value.len() > 1) {
+        // "two cats and a dog" counts no one thing.
+        let is_list = rest[..end_of(rest)].iter().any(|token| token.is("and"));
+        if let Some(count) = count.filter(|_| value.len() > 1 && !is_list) {
             value.remove(&count);
             let noun = value.iter().cloned().collect::<Vec<_>>().join(" ");
             return self.push(&format!("count {noun}"), One, holds, set(&[&count]), detail);

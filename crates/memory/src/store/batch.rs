@@ -1,11 +1,13 @@
 //! What one add, update or delete commits, whole or not at all.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use amem_format::types::Micros;
 
 use crate::conversation::Role;
+use crate::graph::FactGraph;
 use crate::kind::{FactKind, FactSource};
 use crate::pending::PendingWork;
 use crate::scope::FactScope;
@@ -45,6 +47,8 @@ pub struct NewFact {
     pub vector: Option<Vec<f32>>,
     /// Keys under which the store finds it as a candidate (`slot_keys`).
     pub slots: Vec<String>,
+    /// Who and what it names, and how they are related.
+    pub graph: FactGraph,
     /// The caller's own keys.
     pub metadata: Map<String, Value>,
     /// When it ends by itself.
@@ -123,6 +127,35 @@ pub enum FactOp {
     },
 }
 
+/// What became of a rejected fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RejectionState {
+    /// It waits for a review.
+    Open,
+    /// A review stored it: it is a memory.
+    Accepted,
+    /// A review left it out.
+    Dropped,
+}
+
+/// A fact that is no memory, kept for a review.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRejection {
+    /// Its id; that of the memory, once it is accepted.
+    pub id: Uuid,
+    /// What it says.
+    pub text: String,
+    /// Why it is no memory.
+    pub why: String,
+    /// What it would be.
+    pub kind: FactKind,
+    /// The turns that it is from.
+    pub sources: Vec<Uuid>,
+    /// What became of it.
+    pub state: RejectionState,
+}
+
 /// An answer that is kept, so that a repetition of the request gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewAnswer {
@@ -152,6 +185,8 @@ pub struct FactBatch {
     pub turns: Vec<NewTurn>,
     /// The changes.
     pub ops: Vec<FactOp>,
+    /// Facts that are kept for a review, or what became of them.
+    pub rejected: Vec<NewRejection>,
     /// Work that is left; of a batch of any scopes each piece is about memories of one.
     pub pending: Vec<PendingWork>,
     /// What a repetition of the request gets.
@@ -168,6 +203,7 @@ impl FactBatch {
             expected_version: None,
             turns: Vec::new(),
             ops: Vec::new(),
+            rejected: Vec::new(),
             pending: Vec::new(),
             answered: None,
         }

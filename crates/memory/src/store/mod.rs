@@ -5,7 +5,7 @@ mod embedder;
 mod item;
 mod port;
 
-pub use batch::{FactBatch, FactOp, NewAnswer, NewFact, NewTurn};
+pub use batch::{FactBatch, FactOp, NewAnswer, NewFact, NewRejection, NewTurn, RejectionState};
 pub use embedder::{BuiltinEmbedder, Embedder};
 pub use item::{HistoryEvent, HistoryRecord, MemoryItem};
 pub use port::{

@@ -194,9 +194,30 @@ pub(in super::super) static ERASE_ENTITY: RouteDoc = RouteDoc {
     answer: Some((JSON, "Done")),
     ..NONE
 };
-pub(in super::super) static GRAPH: RouteDoc = RouteDoc {
-    name: "entityGraph",
-    summary: "Refused: amemd has no graph of entities",
+pub(in super::super) static NAMED: RouteDoc = RouteDoc {
+    name: "listNamedEntities",
+    summary: "Returns who and what the memories of a scope name, those that most memories name first",
+    body: Some("ListNamedEntities"),
+    answer: Some((JSON, "NamedEntityPage")),
+    ..NONE
+};
+pub(in super::super) static ENTITY_RELATIONS: RouteDoc = RouteDoc {
+    name: "getEntityRelations",
+    summary: "Returns an entity by its name, how it is related, and the memories that name it",
+    query: &[
+        ("at", "string", "What was so at this time."),
+        ("limit", "integer", "Memories, at most 200."),
+        (
+            "page_token",
+            "string",
+            "The next_page_token of the page before.",
+        ),
+        USER,
+        AGENT,
+        APP,
+        RUN,
+    ],
+    answer: Some((JSON, "NamedEntityRelations")),
     ..NONE
 };
 pub(in super::super) static UPDATE_MANY: RouteDoc = RouteDoc {

@@ -1,15 +1,17 @@
-//! Users, agents, apps and runs.
+//! Users, agents, apps and runs; and the entities that memories name.
 
 use amem_memory::SCOPE_FIELDS;
-use amem_proto::answer::Code;
 use amem_proto::v1;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::call::RestCall;
 use super::super::output::Output;
 use super::delete::counted;
-use super::shapes::{entity, scope_of};
+use super::shapes::{entity, memory, scope_of, time};
 use crate::refusal::{Refusal, Result};
+
+/// Entities of a page, unless the request says how many.
+const PAGE: u32 = 100;
 
 /// Those that have memories.
 pub(in super::super) async fn list(call: &mut RestCall) -> Result<Output> {
@@ -55,8 +57,84 @@ pub(in super::super) async fn delete(call: &mut RestCall) -> Result<Output> {
     Ok(json!({"message": "Entity deleted successfully!", "erased_events": events}).into())
 }
 
-/// The specification's graph of entities, which fact memory does not have.
-pub(in super::super) async fn graph(_: &mut RestCall) -> Result<Output> {
-    let message = "amemd has no graph of entities: search memories instead, or follow edges of events by gRPC";
-    Err(Refusal::new(Code::Unimplemented, "NO_GRAPH", message))
+/// Who and what the memories of a scope name.
+pub(in super::super) async fn named(call: &mut RestCall) -> Result<Output> {
+    let page = call.options.count("page")?.unwrap_or(1);
+    let size = call.options.count("page_size")?.unwrap_or(PAGE);
+    let skipped = u64::from(page - 1) * u64::from(size);
+    let request = v1::ListEntitiesRequest {
+        brain: call.brain.clone(),
+        scope: call.options.scope()?,
+        query: call.options.text_of(&["query", "q"])?.unwrap_or_default(),
+        kind: call.options.text_of(&["type", "kind"])?.unwrap_or_default(),
+        page_size: size,
+        page_token: match skipped {
+            0 => String::new(),
+            skipped => skipped.to_string(),
+        },
+        at: call.options.time("at")?,
+        ..v1::ListEntitiesRequest::default()
+    };
+    let answer = call.fact(request).await?;
+    let results = answer.entities.iter().map(named_entity);
+    let has_next = !answer.next_page_token.is_empty();
+    Ok(json!({
+        "next": has_next.then(|| call.page_url(page + 1)),
+        "previous": (page > 1).then(|| call.page_url(page - 1)),
+        "results": results.collect::<Result<Vec<_>>>()?,
+    })
+    .into())
+}
+
+/// An entity, its relations, and the memories that name it.
+pub(in super::super) async fn relations(call: &mut RestCall) -> Result<Output> {
+    let request = v1::GetEntityRequest {
+        brain: call.brain.clone(),
+        scope: call.options.scope()?,
+        name: call.param(0)?.to_owned(),
+        at: call.options.time("at")?,
+        page_size: call.options.count_of(&["limit", "page_size"])?.unwrap_or(0),
+        page_token: call.options.text("page_token")?.unwrap_or_default(),
+        ..v1::GetEntityRequest::default()
+    };
+    let answer = call.fact(request).await?;
+    let entity = answer.entity.unwrap_or_default();
+    let relations = answer.relations.iter().map(relation);
+    let facts = answer.facts.iter().filter_map(|fact| fact.fact.as_ref());
+    Ok(json!({
+        "entity": named_entity(&entity)?,
+        "relations": relations.collect::<Result<Vec<_>>>()?,
+        "memories": facts.map(memory).collect::<Result<Vec<_>>>()?,
+        "next_page_token": answer.next_page_token,
+    })
+    .into())
+}
+
+fn named_entity(entity: &v1::Entity) -> Result<Value> {
+    Ok(json!({
+        "name": entity.name,
+        "aliases": entity.aliases,
+        "type": match entity.kind.as_str() {
+            "" => "concept",
+            kind => kind,
+        },
+        "description": entity.description,
+        "memories": entity.facts,
+        "first_said": time(entity.first_said)?,
+        "last_said": time(entity.last_said)?,
+    }))
+}
+
+fn relation(known: &v1::KnownRelation) -> Result<Value> {
+    let relation = known.relation.clone().unwrap_or_default();
+    Ok(json!({
+        "source": relation.source,
+        "relation": relation.relation,
+        "relationship": relation.relation,
+        "target": relation.target,
+        "memory_id": known.fact_id,
+        "memory": known.memory,
+        "since": time(known.since)?,
+        "until": time(known.until)?,
+    }))
 }

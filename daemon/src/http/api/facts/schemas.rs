@@ -328,8 +328,20 @@ fn bodies() -> Vec<(&'static str, Value)> {
                 in_scope(json!({
                     "query": text(), "filters": filters(), "limit": {"type": "integer"}, "top_k": {"type": "integer"},
                     "threshold": {"type": "number"}, "at": {"type": ["string", "integer"]},
+                    "enable_graph": {"type": "boolean", "description": "Whether memories of the entities that the question names are added."},
                 })),
                 &["query"],
+            ),
+        ),
+        (
+            "ListNamedEntities",
+            object(
+                "Whose memories, and which entities.",
+                in_scope(json!({
+                    "query": text(), "type": text(), "at": {"type": ["string", "integer"]}, "page": {"type": "integer"},
+                    "page_size": {"type": "integer"},
+                })),
+                &[],
             ),
         ),
         (
@@ -411,6 +423,48 @@ fn answers() -> Vec<(&'static str, Value)> {
                     "usage": any(),
                 }),
                 &["results"],
+            ),
+        ),
+        (
+            "NamedEntity",
+            object(
+                "Who or what memories name.",
+                json!({
+                    "name": text(), "aliases": {"type": "array", "items": text()},
+                    "type": {"type": "string", "enum": ["person", "organization", "concept", "location", "event", "technology", "product"]},
+                    "description": text(), "memories": {"type": "integer"}, "first_said": any(), "last_said": any(),
+                }),
+                &["name", "type"],
+            ),
+        ),
+        (
+            "NamedEntityPage",
+            object(
+                "Entities, those that most memories name first.",
+                json!({"results": list_of("NamedEntity"), "next": text_or_null(), "previous": text_or_null()}),
+                &["results"],
+            ),
+        ),
+        (
+            "NamedRelation",
+            object(
+                "How two entities are related, and the memory that says so.",
+                json!({
+                    "source": text(), "relation": text(), "relationship": text(), "target": text(), "memory_id": id(),
+                    "memory": text(), "since": any(), "until": any(),
+                }),
+                &["source", "relation", "target"],
+            ),
+        ),
+        (
+            "NamedEntityRelations",
+            object(
+                "What is known about an entity.",
+                json!({
+                    "entity": {"$ref": "#/components/schemas/NamedEntity"}, "relations": list_of("NamedRelation"),
+                    "memories": list_of("Memory"), "next_page_token": text(),
+                }),
+                &["entity", "relations"],
             ),
         ),
         (

@@ -22,6 +22,7 @@ pub(in super::super) async fn search(call: &mut RestCall) -> Result<Output> {
         limit: call.options.count_of(&["limit", "top_k"])?.unwrap_or(0),
         threshold: threshold as f32,
         at: call.options.time("at")?,
+        graph: call.options.switch("enable_graph")?.unwrap_or(false),
         ..v1::SearchFactsRequest::default()
     };
     let answer = call.fact(request).await?;

@@ -69,6 +69,9 @@ pub(super) fn short_number(number: f32) -> Value {
 pub(super) fn hit(hit: &v1::FactHit) -> Result<Value> {
     let mut item = memory(&hit.fact.clone().unwrap_or_default())?;
     item["score"] = short_number(hit.score);
+    if !hit.via.is_empty() {
+        item["via"] = hit.via.clone().into();
+    }
     Ok(item)
 }
 
