@@ -11,3 +11,4 @@ pub use port::{ChatTurn, Model, ModelCall, ModelFailure, ModelReply, ModelReques
 pub(crate) use calls::{
     CallCount, CallFailure, DecisionQuestion, decide_by_model, extract_by_model,
 };
+pub(crate) use prompts::extract_request;

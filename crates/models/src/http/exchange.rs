@@ -1,0 +1,222 @@
+//! One request and its answer. Redirects are answers like any other: no key follows them.
+
+use std::error::Error as _;
+use std::future::poll_fn;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::Duration;
+
+use http_body::Body;
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
+use hyper_util::rt::TokioIo;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use super::base_url::BaseUrl;
+use super::connection::connect;
+use super::proxy::{ProxyAddress, ProxyRules};
+use super::tls::connector;
+use crate::limits::ANSWER_HEAD_BYTES_MAX;
+use crate::secret::Secret;
+
+type Result<T, E = String> = std::result::Result<T, E>;
+
+/// How a server is called.
+pub(crate) struct HttpSetup<'s> {
+    pub(crate) url: BaseUrl,
+    pub(crate) proxies: &'s ProxyRules,
+    pub(crate) ca_file: Option<&'s Path>,
+    pub(crate) connect_after: Duration,
+    pub(crate) allow_plain_http: bool,
+}
+
+/// Calls one server.
+pub(crate) struct HttpClient {
+    pub(crate) url: BaseUrl,
+    proxy: Option<ProxyAddress>,
+    tls: Option<TlsConnector>,
+    connect_after: Duration,
+    allow_plain_http: bool,
+}
+
+impl HttpClient {
+    /// Reads authorities if the server needs them.
+    pub(crate) fn new(setup: HttpSetup<'_>) -> Result<Self> {
+        let is_tls = setup.url.is_tls;
+        Ok(Self {
+            proxy: setup.proxies.to(&setup.url).cloned(),
+            tls: is_tls.then(|| connector(setup.ca_file)).transpose()?,
+            url: setup.url,
+            connect_after: setup.connect_after,
+            allow_plain_http: setup.allow_plain_http,
+        })
+    }
+
+    /// What a proxy wants to see, which no error may repeat.
+    pub(crate) fn proxy_secret(&self) -> Option<&Secret> {
+        self.proxy.as_ref()?.authorization.as_ref()
+    }
+
+    /// Posts JSON; `path` follows that of the base URL.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        headers: HeaderMap,
+        body: String,
+    ) -> Result<HttpAnswer> {
+        let url = &self.url;
+        let connected = connect(
+            url,
+            self.proxy.as_ref(),
+            self.tls.as_ref(),
+            self.allow_plain_http,
+        );
+        let stream = timeout(self.connect_after, connected).await;
+        let stream = stream.unwrap_or_else(|_| {
+            let seconds = self.connect_after.as_secs();
+            Err(format!(
+                "no connection to {} within {seconds} s",
+                url.authority
+            ))
+        })?;
+        let mut builder = http1::Builder::new();
+        builder.max_buf_size(ANSWER_HEAD_BYTES_MAX);
+        let shaken = builder.handshake(TokioIo::new(stream)).await;
+        let (mut sender, connection) = shaken.map_err(|why| broken(&why))?;
+        // A connection carries one request, and ends with its answer.
+        let driver = DriverTask(tokio::spawn(async move { _ = connection.await }));
+        let request = self.request(path, headers, body)?;
+        let answer = sender.send_request(request).await;
+        let (head, body) = answer.map_err(|why| broken(&why))?.into_parts();
+        Ok(HttpAnswer {
+            status: head.status.as_u16(),
+            headers: head.headers,
+            body: BodyReader {
+                body,
+                _driver: driver,
+            },
+        })
+    }
+
+    fn request(&self, path: &str, headers: HeaderMap, body: String) -> Result<Request<String>> {
+        let url = &self.url;
+        let own = format!("{}{path}", url.path);
+        // A proxy without a tunnel needs the whole URL.
+        let plain_proxy = self.proxy.as_ref().filter(|_| !url.is_tls);
+        let target = match plain_proxy {
+            Some(_) => format!("http://{}{own}", url.authority),
+            None => own,
+        };
+        let header = |text: &str| {
+            let value = HeaderValue::from_str(text);
+            value.map_err(|_| "the host is no header".to_owned())
+        };
+        let request = Request::post(target).header(HOST, header(&url.authority)?);
+        let mut request = request.body(body).map_err(|why| why.to_string())?;
+        request.headers_mut().extend(headers);
+        request
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(secret) = plain_proxy.and_then(|proxy| proxy.authorization.as_ref()) {
+            let mut value = header(secret.reveal())?;
+            value.set_sensitive(true);
+            request.headers_mut().insert(PROXY_AUTHORIZATION, value);
+        }
+        Ok(request)
+    }
+}
+
+/// An error of hyper with its causes.
+fn broken(why: &hyper::Error) -> String {
+    let mut text = format!("the connection broke: {why}");
+    let mut cause = why.source();
+    while let Some(why) = cause {
+        let inner = why.to_string();
+        if !text.ends_with(&inner) {
+            text = format!("{text}: {inner}");
+        }
+        cause = why.source();
+    }
+    text
+}
+
+/// The task that moves the bytes of a connection; it ends with the answer.
+struct DriverTask(JoinHandle<()>);
+
+impl Drop for DriverTask {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// The head of an answer, and its body.
+pub(crate) struct HttpAnswer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: BodyReader,
+}
+
+impl HttpAnswer {
+    /// A header as text; empty if there is none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.headers.get(name);
+        value.and_then(|value| value.to_str().ok()).unwrap_or("")
+    }
+}
+
+/// A body that arrives.
+pub(crate) struct BodyReader {
+    body: Incoming,
+    _driver: DriverTask,
+}
+
+impl BodyReader {
+    /// The next bytes; `None` at the end.
+    pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes>> {
+        loop {
+            let frame = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await?;
+            match frame {
+                Ok(frame) => {
+                    if let Ok(data) = frame.into_data() {
+                        return Some(Ok(data));
+                    }
+                }
+                Err(why) => return Some(Err(broken(&why))),
+            }
+        }
+    }
+
+    /// All of it, up to a limit.
+    pub(crate) async fn all(&mut self, bytes_max: usize) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        while let Some(chunk) = self.chunk().await {
+            let chunk = chunk?;
+            if out.len() + chunk.len() > bytes_max {
+                return Err(too_long(bytes_max));
+            }
+            out.extend_from_slice(&chunk);
+        }
+        Ok(out)
+    }
+
+    /// The beginning, for errors.
+    pub(crate) async fn start(&mut self, bytes_max: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while out.len() < bytes_max
+            && let Some(Ok(chunk)) = self.chunk().await
+        {
+            out.extend_from_slice(&chunk);
+        }
+        out.truncate(bytes_max);
+        out
+    }
+}
+
+/// Why an answer is not read on.
+pub(crate) fn too_long(bytes_max: usize) -> String {
+    format!("the answer is longer than {bytes_max} bytes (answer_bytes_max)")
+}

@@ -1,0 +1,15 @@
+//! What each provider takes, and how it answers.
+
+mod anthropic;
+mod asked;
+mod check;
+mod google;
+mod ollama;
+mod openai;
+
+pub(crate) use asked::{AskedCall, AskedForm, AskedRequest, Finish, ProviderProtocol};
+
+pub(crate) use anthropic::AnthropicProtocol;
+pub(crate) use google::GoogleProtocol;
+pub(crate) use ollama::OllamaProtocol;
+pub(crate) use openai::OpenaiProtocol;
