@@ -15,7 +15,6 @@ use crate::limits::{KEY_BYTES_MAX, KEY_COMMAND_AFTER};
 use crate::secret::Secret;
 use crate::settings::ModelSettings;
 
-#[derive(Debug)]
 enum KeySource {
     /// Variables that are asked in order; a key is not needed.
     Usual(&'static [&'static str]),
@@ -26,8 +25,7 @@ enum KeySource {
     Nothing,
 }
 
-/// Reads a key and keeps it.
-#[derive(Debug)]
+/// Reads a key and keeps it. It has no Debug: words of a command may be secrets too.
 pub(crate) struct KeyReader {
     source: KeySource,
     /// True if calls without a key are senseless: the provider's own server.
@@ -198,7 +196,6 @@ mod tests {
         change(&mut settings);
         let reader = KeyReader::new(&settings, false);
         let key = runtime.block_on(reader.key())?;
-        assert!(!format!("{reader:?}").contains("s3cret"));
         Ok(key.map(|key| key.reveal().to_owned()))
     }
 
