@@ -181,7 +181,7 @@ impl ModelSettings {
             ("batch_texts", self.batch_texts > 0),
             ("batch_bytes", self.batch_bytes > 0),
         ];
-        for (name, _) in is_positive.into_iter().filter(|(_, is_so)| !is_so) {
+        if let Some((name, _)) = is_positive.into_iter().find(|(_, is_so)| !is_so) {
             return Err(Error::setting(name, "0 is too little"));
         }
         if !(0.0..=2.0).contains(&self.temperature) {

@@ -292,7 +292,8 @@ mod tests {
         let google =
             json!({"error": {"details": [{"@type": "x"}, {"retryDelay": "1.5s"}]}}).to_string();
         let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
-        let cases: [(&[(&'static str, &str)], &str, Option<u64>); 8] = [
+        type PauseCase<'c> = (&'c [(&'static str, &'c str)], &'c str, Option<u64>);
+        let cases: [PauseCase<'_>; 8] = [
             (&[("retry-after", "7")], "", Some(7000)),
             (&[("retry-after", "0.25")], "", Some(250)),
             (

@@ -46,7 +46,7 @@ fn a_stream_that_fails_says_so_at_its_end() {
             ),
             (Step::Page, false, "text/html"),
             (Step::Slow(Duration::from_secs(3)), false, "within 1 s"),
-            (Step::Huge(1 << 20), true, "longer than 50000 bytes"),
+            (Step::Huge(100_000), true, "longer than 50000 bytes"),
         ] {
             let server = server(protocol, Script::steps([step.clone()]));
             let mut own = settings(protocol, &server.url());
