@@ -128,7 +128,7 @@ def of_anthropic(client, wrong):
 
     def forced():
         choice = {"type": "tool", "name": "emit"}
-        answer = create(model=model, max_tokens=100, messages=TURNS, tools=[tool], tool_choice=choice, temperature=0)
+        answer = create(model=model, max_tokens=100, messages=TURNS, tools=[tool], tool_choice=choice)
         same(answer.content[0].input, {"facts": ["User works at Acme Corp"]})
         same(answer.stop_reason, "tool_use")
 
@@ -155,6 +155,14 @@ def of_anthropic(client, wrong):
     ]:
         call(f"anthropic: {status}", lambda: raises(kind, lambda: create(model=f"status-{status}", max_tokens=9, messages=TURNS)))
     call("anthropic: wrong key", lambda: raises(anthropic.AuthenticationError, lambda: wrong.messages.create(model=model, max_tokens=9, messages=TURNS)))
+    call(
+        "anthropic: a temperature, which its version has not",
+        lambda: raises(
+            anthropic.BadRequestError,
+            lambda: create(model=model, max_tokens=9, messages=TURNS, extra_body={"temperature": 0}),
+            lambda error: "temperature: Extra inputs are not permitted" in str(error),
+        ),
+    )
     call(
         "anthropic: an unknown field",
         lambda: raises(

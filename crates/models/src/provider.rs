@@ -90,7 +90,7 @@ impl Provider {
     pub(crate) fn api_version(self) -> &'static str {
         match self {
             Self::Azure => "2024-10-21",
-            Self::Anthropic => "2023-06-01",
+            Self::Anthropic => "2026-10-21",
             Self::Google => "v1",
             Self::Openai | Self::Ollama => "",
         }

@@ -36,7 +36,7 @@ pub struct ModelSettings {
     /// The header that has the key; the provider's own by default.
     #[serde(default)]
     pub auth: Option<AuthHeader>,
-    /// The version of the interface, for Azure, Anthropic and Google.
+    /// The version of the interface: by default 2024-10-21 for Azure, 2026-10-21 for Anthropic, v1 for Google.
     #[serde(default)]
     pub api_version: Option<String>,
     /// Seconds until there is a connection.
@@ -51,7 +51,7 @@ pub struct ModelSettings {
     /// The longest answer, in tokens.
     #[serde(default = "ModelSettings::max_tokens")]
     pub max_tokens: u32,
-    /// 0 by default. A model that refuses it is called without.
+    /// 0 by default. A model that refuses it is called without, and so is Anthropic since its version 2026-10-21.
     #[serde(default = "ModelSettings::temperature")]
     pub temperature: f64,
     /// Calls at the same time.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 21] = [
+const CRATES: [(&str, &str, &[&str]); 23] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -80,6 +80,12 @@ const CRATES: [(&str, &str, &[&str]); 21] = [
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),
     ("crates/webhooks", "amem-webhooks", &[]),
+    (
+        "crates/models",
+        "amem-models",
+        &["amem-memory", "amem-scripted"],
+    ),
+    ("crates/scripted", "amem-scripted", &[]),
     (
         "daemon",
         "amemd",

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 21] = [
+const FACADES: [(&str, usize); 23] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -65,6 +65,8 @@ const FACADES: [(&str, usize); 21] = [
     ("crates/process", 5),
     ("crates/traces", 5),
     ("crates/webhooks", 5),
+    ("crates/models", 30),
+    ("crates/scripted", 10),
     ("proto", 12),
     ("client", 24),
     ("daemon", 24),

@@ -8,6 +8,8 @@ use super::reply::{ReplyPiece, error_in, sum};
 
 /// The tool that a model is forced to call.
 const TOOL: &str = "emit";
+/// The first version of the interface that has no temperature.
+const VERSION_WITHOUT_TEMPERATURE: &str = "2026-10-21";
 
 pub(super) fn chat(prompt: &ChatPrompt<'_>, options: &CallOptions<'_>) -> WireRequest {
     let (system, turns) = messages_of(prompt, true);
@@ -34,7 +36,9 @@ pub(super) fn chat(prompt: &ChatPrompt<'_>, options: &CallOptions<'_>) -> WireRe
             body["tool_choice"] = json!({"type": "tool", "name": TOOL});
         }
     }
-    if options.has(Parameter::Temperature) {
+    // Versions are dates.
+    let has_temperature = options.api_version < VERSION_WITHOUT_TEMPERATURE;
+    if has_temperature && options.has(Parameter::Temperature) {
         body["temperature"] = json!(options.temperature.min(1.0));
         sent.push(Parameter::Temperature);
     }

@@ -95,6 +95,7 @@ fn requests_have_the_shape_of_the_official_sdks() {
     call(&model(Protocol::Anthropic, &server), ReplyForm::JsonObject).unwrap();
     let body = server.requests().remove(0).body;
     assert_eq!(body["tool_choice"]["name"], body["tools"][0]["name"]);
+    assert_eq!(body.get("temperature"), None, "its version has none");
 }
 
 #[test]
@@ -266,13 +267,12 @@ fn parameters_that_a_server_refuses_are_dropped_once_and_for_all() {
         } else {
             3
         };
-        let count = if protocol == Protocol::Anthropic {
-            1
-        } else {
-            3
-        };
-        let server = server(protocol, Script::rules(rules.into_iter().take(count)));
-        let model = model(protocol, &server);
+        let server = server(protocol, Script::rules(rules.into_iter().take(refused)));
+        let mut own = settings(protocol, &server.url());
+        if protocol == Protocol::Anthropic {
+            own.api_version = Some("2023-06-01".into());
+        }
+        let model = amem_models::LanguageModel::new(own, runtime()).unwrap();
         for _ in 0..2 {
             let found = line(&call(&model, ReplyForm::Schema));
             assert_eq!(found, format!("text {FACTS}"), "{protocol:?}");

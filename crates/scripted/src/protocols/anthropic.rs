@@ -7,8 +7,11 @@ use super::check::{known_fields, laxity, tokens};
 use crate::fault::Fault;
 use crate::request::RecordedRequest;
 
-const FIELDS: &str = "model messages max_tokens system temperature top_p top_k stream stop_sequences metadata tools \
-    tool_choice output_config thinking service_tier";
+const FIELDS: &str = "model messages max_tokens system stream stop_sequences metadata tools tool_choice output_config \
+    thinking service_tier cache_control container diagnostics inference_geo speed user_profile_id workspace_id";
+/// Fields that the newest version does not have.
+const OLD_FIELDS: &str = "temperature top_p top_k";
+const VERSIONS: [&str; 3] = ["2023-01-01", "2023-06-01", "2026-10-21"];
 
 pub(crate) struct AnthropicProtocol {
     pub(crate) key: String,
@@ -59,14 +62,20 @@ impl ProviderProtocol for AnthropicProtocol {
             Some(_) => return Err(Fault::new(401, "invalid x-api-key")),
             None => return Err(Fault::new(401, "x-api-key header is required")),
         }
-        if request.header("anthropic-version").is_none() {
-            return Err(invalid("anthropic-version: header is required"));
+        let version = request.header("anthropic-version");
+        let version = version.ok_or_else(|| invalid("anthropic-version: header is required"))?;
+        if !VERSIONS.contains(&version) {
+            let why = format!("anthropic-version: \"{version}\" is not a valid version");
+            return Err(invalid(why));
         }
         if request.path() != "/v1/messages" {
             return Err(Fault::new(404, "Not Found"));
         }
         let body = &request.body;
-        known_fields(body, FIELDS, |field| {
+        let is_old = version < "2026-10-21";
+        let old_fields = if is_old { OLD_FIELDS } else { "" };
+        let fields = format!("{FIELDS} {old_fields}");
+        known_fields(body, &fields, |field| {
             invalid(format!("{field}: Extra inputs are not permitted"))
         })?;
         let Some(model) = body["model"].as_str().filter(|m| !m.is_empty()) else {

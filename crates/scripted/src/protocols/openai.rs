@@ -9,7 +9,9 @@ use crate::request::RecordedRequest;
 
 const CHAT_FIELDS: &str = "model messages response_format temperature max_tokens max_completion_tokens stream \
     stream_options tools tool_choice n stop top_p seed user presence_penalty frequency_penalty logprobs top_logprobs \
-    parallel_tool_calls reasoning_effort metadata store";
+    parallel_tool_calls reasoning_effort metadata store audio function_call functions logit_bias modalities moderation \
+    prediction prompt_cache_key prompt_cache_options prompt_cache_retention safety_identifier service_tier verbosity \
+    web_search_options";
 const EMBED_FIELDS: &str = "model input dimensions encoding_format user";
 const INPUTS_MAX: usize = 2048;
 
