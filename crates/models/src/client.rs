@@ -156,7 +156,7 @@ impl ProviderClient {
                 status = answer.status,
                 "call"
             );
-            if answer.status == 200 {
+            if (200..300).contains(&answer.status) {
                 return Ok(answer);
             }
             let start = answer.body.start(REFUSAL_BYTES_MAX).await;

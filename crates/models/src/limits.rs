@@ -16,6 +16,10 @@ pub(crate) const KEY_BYTES_MAX: usize = 8 << 10;
 pub(crate) const KEY_COMMAND_AFTER: Duration = Duration::from_secs(10);
 /// Addresses of one name that are tried.
 pub(crate) const ADDRESSES_MAX: usize = 4;
+/// How long a connection waits for the next request; servers close theirs later.
+pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(30);
+/// Connections of one server that wait.
+pub(crate) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// Pieces of a stream that wait for their reader.
 pub(crate) const STREAM_PIECES_MAX: usize = 64;
 /// Values of a vector.

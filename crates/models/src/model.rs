@@ -14,11 +14,11 @@ use crate::cache::{ReplyCache, request_hash};
 use crate::check::CheckReport;
 use crate::client::{ProviderClient, now_secs};
 use crate::error::{Error, Result};
-use crate::failure::failure_text;
+use crate::failure::{CallError, failure_text};
 use crate::runtime::{ModelRuntime, WaitFailure};
 use crate::settings::ModelSettings;
 use crate::stream::ChatStream;
-use crate::wire::{CallOptions, ChatPrompt, ReplyShape, WireRequest, chat_request};
+use crate::wire::{CallOptions, ChatPrompt, Parameter, ReplyShape, WireRequest, chat_request};
 
 /// A language model. Clones share budget, cache and limits.
 #[derive(Clone)]
@@ -144,8 +144,16 @@ impl ModelShared {
         }
         let slot = client.slots.acquire().await;
         let started = Instant::now();
-        let failed = |why: crate::failure::CallError| why.failure(has_form);
-        let mut answer = client.send(build).await.map_err(failed)?;
+        let failed = |why: CallError| why.failure(has_form);
+        let mut answer = match client.send(build).await {
+            Err(CallError::Refusal(refusal)) if refusal.is_about_prompt() => {
+                // An answer without facts: the next form, at last the patterns.
+                let why = refusal.text();
+                tracing::warn!(model = client.settings.model, why, "the prompt is refused");
+                return Ok(ModelReply::default());
+            }
+            answered => answered.map_err(failed)?,
+        };
         let read = client.reply(&mut answer).await.map_err(failed)?;
         drop(slot);
         let estimated = |text: &str| u64::try_from(text.len().div_ceil(4)).unwrap_or(u64::MAX);
@@ -173,9 +181,7 @@ impl ModelShared {
     /// Only where a repeated question has the same answer.
     fn is_cached(&self, request: &WireRequest) -> bool {
         let is_fixed = self.client.settings.temperature == 0.0;
-        self.cache.is_on()
-            && is_fixed
-            && request.sent.contains(&crate::wire::Parameter::Temperature)
+        self.cache.is_on() && is_fixed && request.sent.contains(&Parameter::Temperature)
     }
 }
 

@@ -37,6 +37,8 @@ pub enum Step {
     ErrorInside(String),
     /// The usual answer after a while.
     Slow(Duration),
+    /// The usual answer, after which the connection ends, although it could go on.
+    Hangup,
     /// Half of the body that was announced.
     CutBody,
     /// The head without its end.

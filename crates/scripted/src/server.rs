@@ -2,7 +2,7 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -81,6 +81,7 @@ struct ServerState {
     protocol: Box<dyn ProviderProtocol>,
     script: Mutex<Script>,
     requests: Mutex<Vec<RecordedRequest>>,
+    connections: AtomicUsize,
     /// Requests that are answered now, and the most at once.
     load: Mutex<(usize, usize)>,
 }
@@ -135,6 +136,7 @@ impl ScriptedServer {
             protocol: protocol.with_key(KEY),
             script: Mutex::new(script),
             requests: Mutex::default(),
+            connections: AtomicUsize::new(0),
             load: Mutex::default(),
         });
         let is_over = Arc::new(AtomicBool::new(false));
@@ -190,6 +192,11 @@ impl ScriptedServer {
         locked(&self.state.requests).clone()
     }
 
+    /// Connections so far.
+    pub fn connections(&self) -> usize {
+        self.state.connections.load(Ordering::SeqCst)
+    }
+
     /// The most requests that were answered at once.
     pub fn load_max(&self) -> usize {
         locked(&self.state.load).1
@@ -212,6 +219,8 @@ impl Drop for ScriptedServer {
 /// What a valid request gets.
 enum Outcome {
     Json(u16, Vec<(&'static str, String)>, Value),
+    /// A success, after which the connection ends without a word.
+    Hangup(Value),
     Body(u16, &'static str, Vec<u8>),
     /// A stream, without its length.
     Frames(&'static str, Vec<String>),
@@ -234,47 +243,23 @@ impl ServerState {
     }
 
     fn serve(&self, stream: impl Read + Write) -> io::Result<()> {
+        self.connections.fetch_add(1, Ordering::SeqCst);
         let mut stream = BufReader::new(stream);
-        let Some(request) = RecordedRequest::read(&mut stream)? else {
-            return Ok(());
-        };
-        locked(&self.requests).push(request.clone());
-        {
-            let mut load = locked(&self.load);
-            load.0 += 1;
-            load.1 = load.1.max(load.0);
+        while let Some(request) = RecordedRequest::read(&mut stream)? {
+            locked(&self.requests).push(request.clone());
+            {
+                let mut load = locked(&self.load);
+                load.0 += 1;
+                load.1 = load.1.max(load.0);
+            }
+            let outcome = self.outcome(&request);
+            locked(&self.load).0 -= 1;
+            let is_last = request.header("connection") == Some("close");
+            if !write_outcome(stream.get_mut(), outcome)? || is_last {
+                break;
+            }
         }
-        let outcome = self.outcome(&request);
-        locked(&self.load).0 -= 1;
-        let out = stream.get_mut();
-        match outcome {
-            Outcome::Json(status, headers, body) => {
-                let body = body.to_string().into_bytes();
-                write_head(out, status, "application/json", &headers, Some(body.len()))?;
-                out.write_all(&body)?;
-            }
-            Outcome::Body(status, kind, body) => {
-                write_head(out, status, kind, &[], Some(body.len()))?;
-                out.write_all(&body)?;
-            }
-            Outcome::Frames(kind, frames) => {
-                write_head(out, 200, kind, &[], None)?;
-                for frame in frames {
-                    // A piece may end anywhere, also inside a letter.
-                    let (front, back) = frame.as_bytes().split_at(frame.len() / 2);
-                    out.write_all(front)?;
-                    out.flush()?;
-                    out.write_all(back)?;
-                    out.flush()?;
-                }
-            }
-            Outcome::Short(body) => {
-                write_head(out, 200, "application/json", &[], Some(body.len() * 2))?;
-                out.write_all(&body)?;
-            }
-            Outcome::Nothing => out.write_all(b"HTTP/1.1 200 OK\r\ncontent-")?,
-        }
-        out.flush()
+        Ok(())
     }
 
     fn refusal(&self, fault: &Fault) -> Outcome {
@@ -433,6 +418,7 @@ impl ServerState {
         let is_forced = matches!(step, Step::Stream(_) | Step::BrokenStream(_));
         let is_broken = matches!(step, Step::BrokenStream(_));
         let is_cut_body = step == Step::CutBody;
+        let is_hangup = step == Step::Hangup;
         let (parts, finish) = match step {
             Step::Text(text) | Step::Stream(text) | Step::BrokenStream(text) => {
                 (vec![text], Finish::Stop)
@@ -453,6 +439,9 @@ impl ServerState {
             return Outcome::Frames(stream.content_type, frames);
         }
         let body = self.protocol.whole(asked, &parts, finish);
+        if is_hangup {
+            return Outcome::Hangup(body);
+        }
         if is_cut_body {
             return Outcome::Short(body.to_string().into_bytes());
         }
@@ -485,6 +474,47 @@ impl ServerState {
         });
         self.protocol.vectors(asked, vectors.collect())
     }
+}
+
+/// Writes an answer; false if the connection ends with it.
+fn write_outcome(out: &mut impl Write, outcome: Outcome) -> io::Result<bool> {
+    let mut is_open = false;
+    match outcome {
+        Outcome::Json(status, headers, body) => {
+            let body = body.to_string().into_bytes();
+            write_head(out, status, "application/json", &headers, Some(body.len()))?;
+            out.write_all(&body)?;
+            is_open = true;
+        }
+        Outcome::Hangup(body) => {
+            let body = body.to_string().into_bytes();
+            write_head(out, 200, "application/json", &[], Some(body.len()))?;
+            out.write_all(&body)?;
+        }
+        Outcome::Body(status, kind, body) => {
+            write_head(out, status, kind, &[], Some(body.len()))?;
+            out.write_all(&body)?;
+            is_open = true;
+        }
+        Outcome::Frames(kind, frames) => {
+            write_head(out, 200, kind, &[("connection", "close".into())], None)?;
+            for frame in frames {
+                // A piece may end anywhere, also inside a letter.
+                let (front, back) = frame.as_bytes().split_at(frame.len() / 2);
+                out.write_all(front)?;
+                out.flush()?;
+                out.write_all(back)?;
+                out.flush()?;
+            }
+        }
+        Outcome::Short(body) => {
+            write_head(out, 200, "application/json", &[], Some(body.len() * 2))?;
+            out.write_all(&body)?;
+        }
+        Outcome::Nothing => out.write_all(b"HTTP/1.1 200 OK\r\ncontent-")?,
+    }
+    out.flush()?;
+    Ok(is_open)
 }
 
 /// Pieces of some letters each.
@@ -537,8 +567,7 @@ fn write_head(
     headers: &[(&'static str, String)],
     length: Option<usize>,
 ) -> io::Result<()> {
-    let mut head =
-        format!("HTTP/1.1 {status} Scripted\r\ncontent-type: {kind}\r\nconnection: close\r\n");
+    let mut head = format!("HTTP/1.1 {status} Scripted\r\ncontent-type: {kind}\r\n");
     for (name, value) in headers {
         head += &format!("{name}: {value}\r\n");
     }

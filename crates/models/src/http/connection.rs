@@ -3,9 +3,11 @@
 use std::fmt::Display;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
@@ -31,6 +33,7 @@ pub(super) async fn connect(
     proxy: Option<&ProxyAddress>,
     tls: Option<&TlsConnector>,
     allow_plain_http: bool,
+    limit: Duration,
 ) -> Result<Box<dyn Transport>> {
     let is_plain_allowed = url.is_tls || allow_plain_http;
     let stream = match proxy {
@@ -40,7 +43,7 @@ pub(super) async fn connect(
             if let Some(address) = public.filter(|_| !is_plain_allowed) {
                 return Err(too_plain(&url.host, &address.ip().to_string()));
             }
-            open(&addresses, &url.authority).await?
+            open(&addresses, &url.authority, limit).await?
         }
         Some(proxy) => {
             // What the name means is the proxy's affair; only this machine and private addresses are certain.
@@ -50,7 +53,7 @@ pub(super) async fn connect(
             }
             let addresses = addresses(&proxy.host, proxy.port).await?;
             let name = format!("the proxy {}:{}", proxy.host, proxy.port);
-            let stream = open(&addresses, &name).await?;
+            let stream = open(&addresses, &name, limit).await?;
             if url.is_tls {
                 tunnel(stream, url, proxy)
                     .await
@@ -82,10 +85,13 @@ async fn addresses(host: &str, port: u16) -> Result<Vec<SocketAddr>> {
     Ok(found.take(ADDRESSES_MAX).collect())
 }
 
-async fn open(addresses: &[SocketAddr], name: &str) -> Result<TcpStream> {
+/// The first address that answers. A silent one leaves time for the others.
+async fn open(addresses: &[SocketAddr], name: &str, limit: Duration) -> Result<TcpStream> {
+    let count = u32::try_from(addresses.len().max(1)).unwrap_or(1);
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in addresses {
-        match TcpStream::connect(address).await {
+        let connected = timeout(limit / count, TcpStream::connect(address)).await;
+        match connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())) {
             Ok(stream) => {
                 // A request is written in two parts, which should not wait for each other.
                 _ = stream.set_nodelay(true);

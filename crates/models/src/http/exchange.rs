@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::future::poll_fn;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body::Body;
@@ -12,12 +13,12 @@ use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, PROXY_AUTHORIZATION};
 use hyper_util::rt::TokioIo;
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
 use super::base_url::BaseUrl;
 use super::connection::connect;
+use super::pool::{ConnectionPool, DriverTask, OpenConnection};
 use super::proxy::{ProxyAddress, ProxyRules};
 use super::tls::connector;
 use crate::limits::ANSWER_HEAD_BYTES_MAX;
@@ -41,6 +42,7 @@ pub(crate) struct HttpClient {
     tls: Option<TlsConnector>,
     connect_after: Duration,
     allow_plain_http: bool,
+    pool: Arc<ConnectionPool>,
 }
 
 impl HttpClient {
@@ -53,6 +55,7 @@ impl HttpClient {
             url: setup.url,
             connect_after: setup.connect_after,
             allow_plain_http: setup.allow_plain_http,
+            pool: Arc::default(),
         })
     }
 
@@ -68,36 +71,60 @@ impl HttpClient {
         headers: HeaderMap,
         body: String,
     ) -> Result<HttpAnswer> {
-        let url = &self.url;
+        if let Some(connection) = self.pool.take() {
+            let request = self.request(path, headers.clone(), body.clone())?;
+            match self.exchange(connection, request).await {
+                // The server closed it at the same moment: a new one tells more.
+                Err(why) if is_stale(&why) => {}
+                answered => return answered.map_err(|why| broken(&why)),
+            }
+        }
+        let connection = self.open().await?;
+        let request = self.request(path, headers, body)?;
+        let answered = self.exchange(connection, request).await;
+        answered.map_err(|why| broken(&why))
+    }
+
+    async fn open(&self) -> Result<OpenConnection> {
         let connected = connect(
-            url,
+            &self.url,
             self.proxy.as_ref(),
             self.tls.as_ref(),
             self.allow_plain_http,
+            self.connect_after,
         );
         let stream = timeout(self.connect_after, connected).await;
         let stream = stream.unwrap_or_else(|_| {
             let seconds = self.connect_after.as_secs();
-            Err(format!(
-                "no connection to {} within {seconds} s",
-                url.authority
-            ))
+            let authority = &self.url.authority;
+            Err(format!("no connection to {authority} within {seconds} s"))
         })?;
         let mut builder = http1::Builder::new();
         builder.max_buf_size(ANSWER_HEAD_BYTES_MAX);
         let shaken = builder.handshake(TokioIo::new(stream)).await;
-        let (mut sender, connection) = shaken.map_err(|why| broken(&why))?;
-        // A connection carries one request, and ends with its answer.
+        let (sender, connection) = shaken.map_err(|why| broken(&why))?;
+        // How it ends, the request hears too.
         let driver = DriverTask(tokio::spawn(async move { _ = connection.await }));
-        let request = self.request(path, headers, body)?;
-        let answer = sender.send_request(request).await;
-        let (head, body) = answer.map_err(|why| broken(&why))?.into_parts();
+        Ok(OpenConnection {
+            sender,
+            _driver: driver,
+        })
+    }
+
+    async fn exchange(
+        &self,
+        mut connection: OpenConnection,
+        request: Request<String>,
+    ) -> Result<HttpAnswer, hyper::Error> {
+        let answer = connection.sender.send_request(request).await?;
+        let (head, body) = answer.into_parts();
         Ok(HttpAnswer {
             status: head.status.as_u16(),
             headers: head.headers,
             body: BodyReader {
                 body,
-                _driver: driver,
+                connection: Some(connection),
+                pool: self.pool.clone(),
             },
         })
     }
@@ -130,6 +157,11 @@ impl HttpClient {
     }
 }
 
+/// True if the connection ended before an answer began.
+fn is_stale(why: &hyper::Error) -> bool {
+    why.is_canceled() || why.is_closed() || why.is_incomplete_message()
+}
+
 /// An error of hyper with its causes.
 fn broken(why: &hyper::Error) -> String {
     let mut text = format!("the connection broke: {why}");
@@ -142,15 +174,6 @@ fn broken(why: &hyper::Error) -> String {
         cause = why.source();
     }
     text
-}
-
-/// The task that moves the bytes of a connection; it ends with the answer.
-struct DriverTask(JoinHandle<()>);
-
-impl Drop for DriverTask {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 /// The head of an answer, and its body.
@@ -171,14 +194,21 @@ impl HttpAnswer {
 /// A body that arrives.
 pub(crate) struct BodyReader {
     body: Incoming,
-    _driver: DriverTask,
+    connection: Option<OpenConnection>,
+    pool: Arc<ConnectionPool>,
 }
 
 impl BodyReader {
     /// The next bytes; `None` at the end.
     pub(crate) async fn chunk(&mut self) -> Option<Result<Bytes>> {
         loop {
-            let frame = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await?;
+            let frame = poll_fn(|context| Pin::new(&mut self.body).poll_frame(context)).await;
+            let Some(frame) = frame else {
+                if let Some(connection) = self.connection.take() {
+                    self.pool.put(connection);
+                }
+                return None;
+            };
             match frame {
                 Ok(frame) => {
                     if let Ok(data) = frame.into_data() {

@@ -5,6 +5,7 @@ mod base_url;
 mod connection;
 mod exchange;
 mod frames;
+mod pool;
 mod proxy;
 mod tls;
 

@@ -12,7 +12,7 @@ use super::parameter::Parameter;
 use crate::limits::{MESSAGE_CHARS_MAX, RETRY_AFTER_MAX};
 
 /// Words of errors about the form of an answer, in lower case.
-const FORM_WORDS: [&str; 11] = [
+const FORM_WORDS: [&str; 14] = [
     "response_format",
     "json_schema",
     "json_object",
@@ -24,6 +24,22 @@ const FORM_WORDS: [&str; 11] = [
     "response_mime_type",
     "json mode",
     "format",
+    // Groq: the model did not keep to the schema.
+    "json_validate_failed",
+    "structured output",
+    "guided",
+];
+
+/// Words of errors about the prompt: it is too long, or a filter stops it. Another time it would fare no better.
+const PROMPT_WORDS: [&str; 8] = [
+    "context_length_exceeded",
+    "context length",
+    "prompt is too long",
+    "exceeds the available context size",
+    "input token count",
+    "content_filter",
+    "content_policy",
+    "content management policy",
 ];
 
 /// A refusal; its message has no key in it.
@@ -72,6 +88,12 @@ impl ServerRefusal {
         matches!(self.status, 400 | 413 | 422 | 500) && !self.is_about_key()
     }
 
+    /// True if this prompt is refused, and others are not: patterns do what they can.
+    pub(crate) fn is_about_prompt(&self) -> bool {
+        let is_named = PROMPT_WORDS.iter().any(|word| self.words.contains(word));
+        self.status == 413 || (matches!(self.status, 400 | 422 | 500) && is_named)
+    }
+
     /// Google refuses a wrong key with 400.
     pub(crate) fn is_about_key(&self) -> bool {
         let is_named =
@@ -98,7 +120,11 @@ impl ServerRefusal {
         match self.status {
             429 if self.words.contains("insufficient_quota") => ModelFailure::Budget(text),
             429 => ModelFailure::RateLimit(self.retry_after),
-            _ if has_form && self.is_about_form() && !self.is_about_key() => {
+            _ if has_form
+                && self.is_about_form()
+                && !self.is_about_key()
+                && !self.is_about_prompt() =>
+            {
                 ModelFailure::FormRefused(text)
             }
             // A page to sign in to a network; the address of the server may be right.

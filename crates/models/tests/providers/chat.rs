@@ -115,6 +115,17 @@ fn answers_in_other_shapes_are_read() {
             "text <think>hm</think>[]",
         ),
         ("no text", Step::EmptyText, "text "),
+        // Patterns take over: another time would bring the same.
+        (
+            "filter",
+            refuse(400, "content_filter: the prompt is filtered", None),
+            "text ",
+        ),
+        (
+            "long",
+            refuse(400, "this model's maximum context length is 8", None),
+            "text ",
+        ),
     ] {
         check(name, &step, expected);
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use amem_memory::model::ReplyForm;
 use amem_models::{LanguageModel, ModelSettings, Provider};
-use amem_scripted::{Protocol, Script, ScriptedProxy, ScriptedServer};
+use amem_scripted::{Protocol, Script, ScriptedProxy, ScriptedServer, Step};
 
 use crate::support::{call, line, runtime, settings};
 
@@ -152,4 +152,31 @@ fn settings_that_cannot_work_are_refused_by_name_without_their_values() {
     );
     let own = ModelSettings::from_toml("provider = \"azure_openai\"\nmodel = \"m\"").unwrap();
     assert_eq!(own.provider, Provider::Azure);
+}
+
+#[test]
+fn connections_are_used_again_and_replaced_when_the_server_ends_them() {
+    let steps = [
+        Step::Usual,
+        Step::Usual,
+        Step::Hangup,
+        Step::Usual,
+        Step::CutBody,
+        Step::Usual,
+    ];
+    let server = ScriptedServer::start(Protocol::Openai, Script::steps(steps)).unwrap();
+    let model = LanguageModel::new(settings(Protocol::Openai, &server.url()), runtime()).unwrap();
+    for (connections, is_answered) in [
+        (1, true),
+        (1, true),
+        (1, true),
+        (2, true),
+        (2, false),
+        (3, true),
+    ] {
+        let found = line(&call(&model, ReplyForm::Schema));
+        assert_eq!(found.starts_with("text"), is_answered, "{found}");
+        assert_eq!(server.connections(), connections);
+    }
+    assert_eq!(server.requests().len(), 6, "no request is sent twice");
 }
