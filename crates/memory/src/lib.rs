@@ -42,7 +42,6 @@ pub mod filter;
 mod replies;
 
 pub mod model;
-mod probe;
 pub mod store;
 
 pub mod add;
@@ -62,7 +61,6 @@ pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
 pub use patterns::facts_in_turn;
 pub use pending::{PendingReason, PendingWork, retry_pause};
-pub use probe::{FormTrial, try_form};
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;

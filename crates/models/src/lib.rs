@@ -1,13 +1,13 @@
 //! Language models and embedders of providers, over HTTP: OpenAI and compatible servers, Azure, Anthropic, Google and
 //! Ollama.
 //!
-//! `LanguageModel` and `TextEmbedder` implement the ports of `amem-memory` for threads that wait. Each provider is asked
-//! in its own words for what the ladder of forms wants: a strict schema, JSON or a forced tool, or plain text. What a
-//! server refuses is classified; parameters that a model does not take are dropped and remembered.
+//! `LanguageModel` and `TextEmbedder` implement the ports of `amem-memory` for threads that wait. Each provider is
+//! asked in its own words for what the ladder of forms wants: a strict schema, JSON or a forced tool, or plain text.
+//! What a server refuses is classified; parameters that a model does not take are dropped and remembered.
 //!
-//! Promises: a key is in the header of a request and nowhere else; redirects are not followed; nothing goes by plain http
-//! to hosts outside of this machine's network unless the settings allow it; every answer is limited in bytes and every
-//! call in time; text from models is data.
+//! Promises: a key is in the header of a request and nowhere else; redirects are not followed; nothing goes by plain
+//! http to hosts outside of this machine's network unless the settings allow it; every answer is limited in bytes and
+//! every call in time; text from models is data.
 //! Not here: prompts, what answers mean, when a failed call is tried again later (`amem-memory`, the daemon).
 
 #![forbid(unsafe_code)]

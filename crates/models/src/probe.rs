@@ -2,8 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use amem_memory::model::{Model, ModelFailure, ReplyForm};
-use amem_memory::{FormTrial, try_form};
+use amem_memory::model::{FormTrial, Model, ModelFailure, ReplyForm, try_form};
 
 use crate::failure::failure_text;
 

@@ -3,12 +3,13 @@
 mod calls;
 mod form;
 mod port;
+mod probe;
 mod prompts;
 
 pub use form::{FormTable, ReplyForm};
 pub use port::{ChatTurn, Model, ModelCall, ModelFailure, ModelReply, ModelRequest};
+pub use probe::{FormTrial, try_form};
 
 pub(crate) use calls::{
     CallCount, CallFailure, DecisionQuestion, decide_by_model, extract_by_model,
 };
-pub(crate) use prompts::extract_request;

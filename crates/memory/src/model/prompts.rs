@@ -44,7 +44,7 @@ const EXAMPLES: [(&str, &str); 4] = [
 ];
 
 /// Call A.
-pub(crate) fn extract_request(
+pub(super) fn extract_request(
     turns: &[(usize, &Turn)],
     form: ReplyForm,
     prompt: Option<&str>,

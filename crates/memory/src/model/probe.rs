@@ -2,13 +2,15 @@
 
 use amem_format::types::Micros;
 
+use super::form::ReplyForm;
+use super::port::{Model, ModelFailure};
+use super::prompts::extract_request;
 use crate::check::{Grounds, check};
 use crate::conversation::{Role, Turn, TurnUse};
 use crate::fact::ExtractedFact;
 use crate::hash::text_hash;
 use crate::kind::FactSource;
 use crate::language::TurnLanguage;
-use crate::model::{Model, ModelFailure, ReplyForm, extract_request};
 use crate::replies::facts_in_reply;
 use crate::validity::Validity;
 
