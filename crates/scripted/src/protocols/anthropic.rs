@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{AskedCall, AskedForm, AskedRequest, Finish, ProviderProtocol, StreamFrames};
 use super::check::{known_fields, laxity, tokens};
+use super::protocol::{AskedCall, AskedForm, AskedRequest, Finish, ProviderProtocol, StreamFrames};
 use crate::fault::Fault;
 use crate::request::RecordedRequest;
 

@@ -1,13 +1,14 @@
 //! What each provider takes, and how it answers.
 
-mod anthropic;
-mod asked;
 mod check;
+mod protocol;
+
+mod anthropic;
 mod google;
 mod ollama;
 mod openai;
 
-pub(crate) use asked::{AskedCall, AskedForm, AskedRequest, Finish, ProviderProtocol};
+pub(crate) use protocol::{AskedCall, AskedForm, AskedRequest, Finish, ProviderProtocol};
 
 pub(crate) use anthropic::AnthropicProtocol;
 pub(crate) use google::GoogleProtocol;
