@@ -14,6 +14,21 @@ use crate::provider::{AuthHeader, Provider};
 /// A language model or an embedder, as a table of TOML.
 ///
 /// A key is never in here: a variable, a file or a command has it. Unknown fields are refused.
+///
+/// ```
+/// let text = r#"
+/// provider = "openai"                      # or azure, anthropic, google, ollama
+/// model = "qwen3-8b"
+/// base_url = "https://models.lan:8443/v1"  # a compatible server
+/// key_command = ["secret-tool", "lookup", "service", "models"]
+/// ca_file = "/etc/amem/lan-ca.pem"
+/// headers = { "x-team" = "memory" }
+/// calls_per_day = 2000
+/// "#;
+/// let settings = amem_models::ModelSettings::from_toml(text)?;
+/// assert_eq!(settings.max_tokens, 2000);
+/// # Ok::<(), amem_models::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelSettings {

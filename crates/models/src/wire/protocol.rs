@@ -74,3 +74,84 @@ pub(crate) fn stream_syntax(content_type: &str, start: &[u8]) -> Option<FrameSyn
     let is_lines = lines.iter().any(|kind| content_type.starts_with(kind));
     is_lines.then_some(FrameSyntax::Lines)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const PROVIDERS: [Provider; 5] = [
+        Provider::Openai,
+        Provider::Azure,
+        Provider::Anthropic,
+        Provider::Google,
+        Provider::Ollama,
+    ];
+
+    /// Every value in the place of every field that a reader looks at.
+    fn odd_answers() -> Vec<Value> {
+        let odd = [
+            json!(null),
+            json!(true),
+            json!(-1e300),
+            json!("text"),
+            json!([]),
+            json!([null, {}, "a", [1]]),
+            json!({"content": {"parts": 7}, "message": 3, "text": [], "type": {}}),
+        ];
+        let fields = "choices message delta content type usage error candidates promptFeedback usageMetadata \
+            stop_reason done done_reason data embeddings values embedding index prompt_eval_count";
+        let mut out = odd.to_vec();
+        for value in &odd {
+            for field in fields.split_whitespace() {
+                out.push(json!({field: value}));
+                out.push(json!({"choices": [{field: value, "message": {field: value}}]}));
+                out.push(
+                    json!({"candidates": [{field: value, "content": {"parts": [{field: value}]}}]}),
+                );
+                out.push(json!({"type": "message", "content": [{field: value}], field: value}));
+                out.push(json!({"message": {field: value}, "done": true, field: value}));
+                out.push(json!({"data": [{field: value}], "embeddings": [{field: value}]}));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn odd_answers_are_errors_or_texts_and_never_panics() {
+        for provider in PROVIDERS {
+            let mut texts = 0;
+            for answer in odd_answers() {
+                let read = read_piece(provider, &answer);
+                texts += usize::from(read.is_ok());
+                _ = read_vectors(provider, &answer);
+            }
+            assert!(texts > 0, "{provider:?}: some of them are answers");
+        }
+        assert!(read_piece(Provider::Openai, &json!({"error": "", "choices": []})).is_ok());
+        assert!(read_piece(Provider::Openai, &json!({"error": "no", "choices": []})).is_err());
+    }
+
+    #[test]
+    fn the_type_or_the_first_bytes_say_how_a_body_is_framed() {
+        for (kind, start, wanted) in [
+            (
+                "text/event-stream; charset=utf-8",
+                "",
+                Some(FrameSyntax::Events),
+            ),
+            ("application/json", "\n data: {}", Some(FrameSyntax::Events)),
+            ("application/json", "event: a", Some(FrameSyntax::Events)),
+            ("application/x-ndjson", "{}", Some(FrameSyntax::Lines)),
+            ("application/json", "{\"data\": 1}", None),
+            ("", "{}", None),
+        ] {
+            assert_eq!(
+                stream_syntax(kind, start.as_bytes()),
+                wanted,
+                "{kind} {start}"
+            );
+        }
+    }
+}

@@ -72,7 +72,13 @@ fn part_text(part: &Value) -> Option<&str> {
 
 /// The message of an error that has the status of success.
 pub(super) fn error_in(value: &Value) -> Option<String> {
-    let error = value.get("error").filter(|error| !error.is_null())?;
+    let is_empty = |error: &Value| match error {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    let error = value.get("error").filter(|error| !is_empty(error))?;
     let text = error["message"].as_str().or(error.as_str());
     Some(text.map_or_else(|| error.to_string(), str::to_owned))
 }

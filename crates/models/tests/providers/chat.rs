@@ -413,3 +413,67 @@ fn a_repeated_question_is_answered_from_memory_if_the_settings_say_so() {
         assert_eq!(server.requests().len(), calls + 1, "another question");
     }
 }
+
+#[test]
+fn a_key_that_was_refused_is_read_again() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, "sk-of-yesterday-0123").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    for protocol in [Protocol::Openai, Protocol::Anthropic, Protocol::Google] {
+        std::fs::write(&path, "sk-of-yesterday-0123").unwrap();
+        let server = server(protocol, Script::default());
+        let mut own = settings(protocol, &server.url());
+        own.key_file = Some(path.clone());
+        let model = amem_models::LanguageModel::new(own, runtime()).unwrap();
+        let found = line(&call(&model, ReplyForm::Schema));
+        assert!(found.starts_with("Refused"), "{protocol:?}: {found}");
+        std::fs::write(&path, KEY).unwrap();
+        assert_eq!(
+            line(&call(&model, ReplyForm::Schema)),
+            format!("text {FACTS}")
+        );
+    }
+}
+
+#[test]
+fn the_header_of_the_key_and_more_headers_can_be_set() {
+    let server = server(Protocol::Anthropic, Script::default());
+    let mut own = settings(Protocol::Anthropic, &server.url());
+    own.auth = Some(amem_models::AuthHeader::Bearer);
+    own.headers.insert("X-Team".into(), "memory".into());
+    let model = amem_models::LanguageModel::new(own, runtime()).unwrap();
+    assert_eq!(
+        line(&call(&model, ReplyForm::Schema)),
+        format!("text {FACTS}")
+    );
+    let sent = server.requests().remove(0);
+    assert_eq!(
+        sent.header("authorization"),
+        Some(format!("Bearer {KEY}").as_str())
+    );
+    assert_eq!(
+        (sent.header("x-api-key"), sent.header("x-team")),
+        (None, Some("memory"))
+    );
+    assert_eq!(sent.header("anthropic-version"), Some("2026-10-21"));
+}
+
+#[test]
+fn an_own_runtime_ends_wherever_its_last_owner_is() {
+    let server = server(Protocol::Openai, Script::default());
+    let own = amem_models::ModelRuntime::start().unwrap();
+    let model = amem_models::LanguageModel::new(settings(Protocol::Openai, &server.url()), &own);
+    let model = model.unwrap();
+    drop(own);
+    assert_eq!(
+        line(&call(&model, ReplyForm::Schema)),
+        format!("text {FACTS}")
+    );
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    // A runtime that is dropped by a task must not wait for its threads.
+    tokio.block_on(async move { drop(model) });
+}
