@@ -18,6 +18,8 @@ pub(crate) const KEY_COMMAND_AFTER: Duration = Duration::from_secs(10);
 pub(crate) const ADDRESSES_MAX: usize = 4;
 /// How long a connection waits for the next request; servers close theirs later.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(30);
+/// How long a connection that waits may take to be ready.
+pub(crate) const IDLE_READY_AFTER: Duration = Duration::from_millis(250);
 /// Connections of one server that wait.
 pub(crate) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// Pieces of a stream that wait for their reader.

@@ -21,7 +21,7 @@ use super::connection::connect;
 use super::pool::{ConnectionPool, DriverTask, OpenConnection};
 use super::proxy::{ProxyAddress, ProxyRules};
 use super::tls::connector;
-use crate::limits::ANSWER_HEAD_BYTES_MAX;
+use crate::limits::{ANSWER_HEAD_BYTES_MAX, IDLE_READY_AFTER};
 use crate::secret::Secret;
 
 type Result<T, E = String> = std::result::Result<T, E>;
@@ -71,18 +71,27 @@ impl HttpClient {
         headers: HeaderMap,
         body: String,
     ) -> Result<HttpAnswer> {
-        if let Some(connection) = self.pool.take() {
+        // A server may close a connection at the very moment of its next request, and says so in many ways: a new one
+        // tells whether the server is well.
+        if let Some(connection) = self.reused().await {
             let request = self.request(path, headers.clone(), body.clone())?;
-            match self.exchange(connection, request).await {
-                // The server closed it at the same moment: a new one tells more.
-                Err(why) if is_stale(&why) => {}
-                answered => return answered.map_err(|why| broken(&why)),
+            if let Ok(answer) = self.exchange(connection, request).await {
+                return Ok(answer);
             }
         }
         let connection = self.open().await?;
         let request = self.request(path, headers, body)?;
         let answered = self.exchange(connection, request).await;
         answered.map_err(|why| broken(&why))
+    }
+
+    /// A connection whose last answer was read, if it is ready soon: its task notices the end a moment later.
+    async fn reused(&self) -> Option<OpenConnection> {
+        let mut connection = self.pool.take()?;
+        let is_ready = timeout(IDLE_READY_AFTER, connection.sender.ready()).await;
+        is_ready
+            .is_ok_and(|ready| ready.is_ok())
+            .then_some(connection)
     }
 
     async fn open(&self) -> Result<OpenConnection> {
@@ -155,11 +164,6 @@ impl HttpClient {
         }
         Ok(request)
     }
-}
-
-/// True if the connection ended before an answer began.
-fn is_stale(why: &hyper::Error) -> bool {
-    why.is_canceled() || why.is_closed() || why.is_incomplete_message()
 }
 
 /// An error of hyper with its causes.

@@ -33,7 +33,7 @@ impl ConnectionPool {
     pub(super) fn take(&self) -> Option<OpenConnection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(connection, since)| {
-            since.elapsed() < IDLE_AFTER && connection.sender.is_ready()
+            since.elapsed() < IDLE_AFTER && !connection.sender.is_closed()
         });
         idle.pop().map(|(connection, _)| connection)
     }

@@ -339,21 +339,21 @@ fn the_deadline_ends_calls_and_pauses() {
     let steps = [Step::Slow(Duration::from_secs(5)), Step::Usual];
     let server = server(Protocol::Openai, Script::steps(steps));
     let mut own = settings(Protocol::Openai, &server.url());
-    own.deadline_secs = 1;
+    own.deadline_secs = 2;
     let model = amem_models::LanguageModel::new(own, runtime()).unwrap();
     let session = model.begin();
     assert!(
-        !session.wait(Duration::from_secs(2)),
+        !session.wait(Duration::from_secs(3)),
         "a pause beyond the deadline"
     );
     assert!(session.wait(Duration::from_millis(1)));
     let found = line(&session.call(&request(ReplyForm::Schema)));
     assert_eq!(
         found,
-        "Unreachable(\"no answer before the deadline of 1 s\")"
+        "Unreachable(\"no answer before the deadline of 2 s\")"
     );
     let found = line(&session.call(&request(ReplyForm::Schema)));
-    assert_eq!(found, "Unreachable(\"the deadline of 1 s has passed\")");
+    assert_eq!(found, "Unreachable(\"the deadline of 2 s has passed\")");
     assert_eq!(
         line(&call(&model, ReplyForm::Schema)),
         format!("text {FACTS}"),
