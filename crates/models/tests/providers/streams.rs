@@ -46,12 +46,12 @@ fn a_stream_that_fails_says_so_at_its_end() {
             ),
             (Step::Page, false, "text/html"),
             (Step::Slow(Duration::from_secs(3)), false, "within 1 s"),
-            (Step::Huge(10_000), true, "longer than 5000 bytes"),
+            (Step::Huge(20_000), true, "longer than 50000 bytes"),
         ] {
             let server = server(protocol, Script::steps([step.clone()]));
             let mut own = settings(protocol, &server.url());
             own.call_secs = 1;
-            own.answer_bytes_max = 5_000;
+            own.answer_bytes_max = 50_000;
             let model = LanguageModel::new(own, runtime()).unwrap();
             let stream = model.chat_stream("", vec![user("Hi")]);
             let items: Vec<_> = stream.collect();
