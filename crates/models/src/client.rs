@@ -227,8 +227,13 @@ impl ProviderClient {
         CallError::Lost(shortened(&self.masked(why)))
     }
 
-    /// Refuses an answer that is a page rather than data.
+    /// Refuses an answer that is a page rather than data, or compressed, which was not asked for.
     pub(crate) fn check_type(&self, answer: &HttpAnswer) -> Result<(), CallError> {
+        let encoding = answer.header("content-encoding");
+        if !matches!(encoding, "" | "identity") {
+            let why = format!("the answer is compressed ({encoding}), which was not asked for");
+            return Err(self.lost(&why));
+        }
         let kind = answer.header("content-type").to_ascii_lowercase();
         let is_page = [
             "text/html",

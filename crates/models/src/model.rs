@@ -62,10 +62,15 @@ impl LanguageModel {
 
     /// The model during one add: its deadline begins now.
     pub fn begin(&self) -> ModelSession {
-        let after = self.shared.client.settings.deadline();
+        self.begin_within(self.shared.client.settings.deadline())
+    }
+
+    /// The same with another deadline: a probe makes many calls.
+    pub fn begin_within(&self, deadline: Duration) -> ModelSession {
         ModelSession {
             model: self.clone(),
-            until: Instant::now() + after,
+            deadline,
+            until: Instant::now() + deadline,
         }
     }
 
@@ -189,6 +194,7 @@ impl ModelShared {
 #[derive(Debug)]
 pub struct ModelSession {
     model: LanguageModel,
+    deadline: Duration,
     until: Instant,
 }
 
@@ -207,7 +213,7 @@ impl Model for ModelSession {
         let settings = &self.model.shared.client.settings;
         let (left, of_call) = (self.left(), settings.call_after());
         if left.is_zero() {
-            let seconds = settings.deadline_secs;
+            let seconds = self.deadline.as_secs();
             return Err(ModelFailure::Unreachable(format!(
                 "the deadline of {seconds} s has passed"
             )));
@@ -223,7 +229,7 @@ impl Model for ModelSession {
                 WaitFailure::Timeout if left < of_call => {
                     format!(
                         "no answer before the deadline of {} s",
-                        settings.deadline_secs
+                        self.deadline.as_secs()
                     )
                 }
                 WaitFailure::Timeout => format!("no answer within {} s", settings.call_secs),

@@ -51,6 +51,8 @@ pub enum Step {
     Malformed,
     /// A page of HTML.
     Page,
+    /// A body that says it is compressed.
+    Compressed,
     /// A text of so many bytes.
     Huge(usize),
     /// A redirect to this address.

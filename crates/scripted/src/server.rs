@@ -382,6 +382,10 @@ impl ServerState {
             Step::Redirect(to) => {
                 return Outcome::Json(307, vec![("location", to)], Value::Null);
             }
+            Step::Compressed => {
+                let headers = vec![("content-encoding", "gzip".into())];
+                return Outcome::Json(200, headers, Value::Null);
+            }
             Step::CutHead => return Outcome::Nothing,
             Step::EmptyBody => return Outcome::Body(200, "application/json", Vec::new()),
             Step::Malformed => {

@@ -91,3 +91,35 @@ pub(super) fn sum(values: &[&Value]) -> Option<u64> {
             .fold(0, |sum: u64, one| sum.saturating_add(*one))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_without_a_reason_does_not_replace_one() {
+        for (ends, is_finished, is_cut) in [
+            (vec![], false, false),
+            (vec![""], true, false),
+            (vec!["stop", ""], true, false),
+            (vec!["length", ""], true, true),
+            (vec!["MAX_TOKENS"], true, true),
+            (vec!["", "max_tokens"], true, true),
+        ] {
+            let mut reply = ReplyBuilder::default();
+            reply.add(&ReplyPiece {
+                tokens_out: Some(3),
+                ..ReplyPiece::default()
+            });
+            for end in &ends {
+                reply.add(&ReplyPiece {
+                    finish: Some((*end).to_owned()),
+                    ..ReplyPiece::default()
+                });
+            }
+            let found = (reply.is_finished(), reply.is_cut());
+            assert_eq!(found, (is_finished, is_cut), "{ends:?}");
+            assert_eq!((reply.tokens_in, reply.tokens_out), (None, Some(3)));
+        }
+    }
+}

@@ -211,6 +211,11 @@ fn every_accident_is_a_failure_that_says_what_happened() {
             "Unreachable(\"the answer is no JSON",
         ),
         (
+            "compressed",
+            Step::Compressed,
+            "Unreachable(\"the answer is compressed (gzip)",
+        ),
+        (
             "page",
             Step::Page,
             "Unreachable(\"the server answered text/html",
@@ -476,4 +481,36 @@ fn an_own_runtime_ends_wherever_its_last_owner_is() {
         .unwrap();
     // A runtime that is dropped by a task must not wait for its threads.
     tokio.block_on(async move { drop(model) });
+}
+
+#[test]
+fn a_base_url_may_have_the_folder_that_follows_it() {
+    for (protocol, folder) in [
+        (Protocol::Openai, "/"),
+        (Protocol::Azure, "/openai/"),
+        (Protocol::Anthropic, "/v1"),
+        (Protocol::Google, "/v1/"),
+        (Protocol::Ollama, "/api"),
+    ] {
+        let server = server(protocol, Script::default());
+        let plain = model(protocol, &server);
+        let own = settings(protocol, &format!("{}{folder}", server.url()));
+        let with_folder = amem_models::LanguageModel::new(own, runtime()).unwrap();
+        for model in [plain, with_folder] {
+            assert_eq!(
+                line(&call(&model, ReplyForm::Schema)),
+                format!("text {FACTS}")
+            );
+        }
+        let requests = server.requests();
+        assert_eq!(requests[0].target, requests[1].target);
+    }
+    let server = server(Protocol::Google, Script::default());
+    let mut own = settings(Protocol::Google, &server.url());
+    own.model = "models/tuned one".into();
+    own.api_version = Some("v1beta".into());
+    let model = amem_models::LanguageModel::new(own, runtime()).unwrap();
+    call(&model, ReplyForm::Schema).unwrap();
+    let target = &server.requests()[0].target;
+    assert_eq!(target, "/v1beta/models/tuned%20one:generateContent");
 }

@@ -1,6 +1,7 @@
 //! Adds, probes and checks with a provider behind the port.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -60,7 +61,8 @@ fn a_probe_finds_the_strictest_form_that_works() {
             ..repeating(is_schema)
         };
         let server = server(Protocol::Openai, script);
-        let report = probe(&model(Protocol::Openai, &server).begin()).unwrap();
+        let session = model(Protocol::Openai, &server).begin_within(Duration::from_secs(600));
+        let report = probe(&session).unwrap();
         assert_eq!(report.form, Some(expected), "{report:?}");
         assert_eq!(report.tried.len(), tried, "{report:?}");
         let sum: usize = report.tried.iter().map(|form| form.calls).sum();
