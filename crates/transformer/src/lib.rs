@@ -1,0 +1,3 @@
+//! Sentence-transformers.
+#![deny(unsafe_code)]
+mod simd;
