@@ -16,6 +16,11 @@ pub trait Embedder {
 
     /// One result for each text, in order: a vector, nothing for a text without terms, or why this one failed.
     fn embed(&self, texts: &[&str]) -> Vec<Result<Option<Vec<f32>>, String>>;
+
+    /// The same for a question. Some models embed a question otherwise than what it looks for; here it is the same.
+    fn embed_query(&self, text: &str) -> Result<Option<Vec<f32>>, String> {
+        self.embed(&[text]).pop().unwrap_or(Ok(None))
+    }
 }
 
 /// The embedder that needs no model.

@@ -21,7 +21,13 @@ impl Avx2 {
 
     bodies!("avx2,fma");
 
-    pub(super) fn tile(self, rows: RowBlock<'_>, panel: &[LaneBlock], lanes: usize, out: &mut Tile) {
+    pub(super) fn tile(
+        self,
+        rows: RowBlock<'_>,
+        panel: &[LaneBlock],
+        lanes: usize,
+        out: &mut Tile,
+    ) {
         rows.validate(panel, lanes);
         let vectors = if lanes == 3 { 3 } else { 2 };
         for at in (0..lanes * LANES).step_by(vectors * 8) {

@@ -23,7 +23,13 @@ impl Avx512 {
 
     bodies!("avx512f,avx512bw,avx512dq,avx512vl,fma");
 
-    pub(super) fn tile(self, rows: RowBlock<'_>, panel: &[LaneBlock], lanes: usize, out: &mut Tile) {
+    pub(super) fn tile(
+        self,
+        rows: RowBlock<'_>,
+        panel: &[LaneBlock],
+        lanes: usize,
+        out: &mut Tile,
+    ) {
         rows.validate(panel, lanes);
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe {

@@ -200,7 +200,11 @@ pub(super) fn softmax<const FUSED: bool>(scores: &mut [f32], scale: f32) {
     let mut most = [f32::NEG_INFINITY; LANES];
     for block in &*blocks {
         for i in 0..LANES {
-            most[i] = if block[i] > most[i] { block[i] } else { most[i] };
+            most[i] = if block[i] > most[i] {
+                block[i]
+            } else {
+                most[i]
+            };
         }
     }
     let most = most

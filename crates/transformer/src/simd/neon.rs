@@ -18,7 +18,13 @@ impl Neon {
 
     bodies!("neon");
 
-    pub(super) fn tile(self, rows: RowBlock<'_>, panel: &[LaneBlock], lanes: usize, out: &mut Tile) {
+    pub(super) fn tile(
+        self,
+        rows: RowBlock<'_>,
+        panel: &[LaneBlock],
+        lanes: usize,
+        out: &mut Tile,
+    ) {
         rows.validate(panel, lanes);
         let vectors = if lanes == 3 { 3 } else { 2 };
         for at in (0..lanes * LANES).step_by(vectors * 4) {
@@ -43,4 +49,11 @@ fn multiply_add(x: f32, column: float32x4_t, sum: float32x4_t) -> float32x4_t {
     vfmaq_n_f32(sum, column, x)
 }
 
-tile_kernel!("neon", 4, vdupq_n_f32(0.0), vld1q_f32, multiply_add, vst1q_f32);
+tile_kernel!(
+    "neon",
+    4,
+    vdupq_n_f32(0.0),
+    vld1q_f32,
+    multiply_add,
+    vst1q_f32
+);

@@ -154,7 +154,9 @@ fn erf(x: f64) -> f64 {
         }
         sum * 2.0 / std::f64::consts::PI.sqrt()
     } else {
-        let fraction = (1..200).rev().fold(z, |tail, n| z + f64::from(n) / 2.0 / tail);
+        let fraction = (1..200)
+            .rev()
+            .fold(z, |tail, n| z + f64::from(n) / 2.0 / tail);
         1.0 - (-z * z).exp() / fraction / std::f64::consts::PI.sqrt()
     };
     value.copysign(x)
