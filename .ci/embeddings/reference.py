@@ -28,9 +28,10 @@ def rows(model, texts):
     most = model.max_seq_length
     encode = lambda text: model.tokenizer(text, truncation=True, max_length=most)["input_ids"]
     query = model.prompts.get("query", "")
-    passage = next((model.prompts[n] for n in ("document", "passage", "corpus") if n in model.prompts), "")
+    # `encode_document` takes the prompt "document", which is empty by default, even if there is one for "passage".
+    passage = next((model.prompts[n] for n in ("document", "passage", "corpus") if model.prompts.get(n)), "")
     options = {"batch_size": 1, "show_progress_bar": False, "convert_to_numpy": True}
-    passages = model.encode_document(texts, **options)
+    passages = model.encode(texts, prompt=passage, **options)
     queries = model.encode_query(texts, **options) if query != passage else passages
     return [
         {

@@ -3,7 +3,9 @@
 //! A packed matrix holds panels of 48 columns, the last one narrower; in a panel, the numbers of one step of the depth
 //! are beside each other. So a product reads a panel once from front to back, and every load is of a whole cache line.
 
-use crate::simd::{Kernels, LANES, LaneBlock, RowBlock, TILE_COLUMNS, TILE_LANES, TILE_ROWS, Tile};
+use crate::simd::{
+    Kernels, LANES, LaneBlock, PanelView, RowBlock, TILE_COLUMNS, TILE_LANES, TILE_ROWS, Tile,
+};
 
 /// Rows of numbers whose starts are `stride` apart.
 #[derive(Debug, Clone, Copy)]
@@ -121,6 +123,8 @@ impl PackedMatrix {
             let lanes = width.div_ceil(LANES);
             let panel = &self.blocks[at..][..self.depth * lanes];
             at += panel.len();
+            let behind = &self.blocks[at..];
+            let behind = &behind[..panel.len().min(behind.len())];
             for block in 0..blocks {
                 // Blocks of nearly equal height: the last one alone would use few registers.
                 let first = block * rows.count / blocks;
@@ -134,7 +138,15 @@ impl PackedMatrix {
                     count,
                     depth: self.depth,
                 };
-                kernels.tile(part, panel, lanes, &mut tile);
+                // While one panel is multiplied, each block of rows prefetches its share of the next one: a question has
+                // few rows, and would wait for memory.
+                let share = behind.len() * block / blocks..behind.len() * (block + 1) / blocks;
+                let panel = PanelView {
+                    blocks: panel,
+                    lanes,
+                    next: &behind[share],
+                };
+                kernels.tile(part, panel, &mut tile);
                 for (r, sums) in tile.0.iter().enumerate().take(count) {
                     let out = &mut out.numbers[(first + r) * out.stride + first_column..][..width];
                     match shifts.map(|shifts| &shifts[first_column..][..width]) {

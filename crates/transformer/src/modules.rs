@@ -52,6 +52,21 @@ struct PromptsFile {
     default_prompt_name: Option<String>,
 }
 
+impl PromptsFile {
+    /// The first of the prompts that says something. Newer files have an empty one for "document" beside others. An empty
+    /// one alone means no prefix; without any, the default one counts.
+    fn of(&self, names: &[&str]) -> &str {
+        let found = names.iter().filter_map(|name| self.prompts.get(*name));
+        let default = self.default_prompt_name.iter();
+        let default = default.filter_map(|name| self.prompts.get(name)).next();
+        let chosen = match found.clone().find(|prompt| !prompt.is_empty()) {
+            None if found.count() == 0 => default,
+            chosen => chosen,
+        };
+        chosen.map_or("", |prompt| prompt)
+    }
+}
+
 #[derive(Debug, Default, Deserialize)]
 struct SentencesFile {
     max_seq_length: Option<u64>,
@@ -112,10 +127,8 @@ impl SentenceSteps {
         let prompts: Option<PromptsFile> = folder.json(PROMPTS, SETTINGS_BYTES_MAX)?;
         let prompts = prompts.unwrap_or_default();
         let prefix = |own: &Option<String>, names: &[&str]| {
-            let default = prompts.default_prompt_name.as_deref();
-            let mut names = names.iter().copied().chain(default);
-            let found = || names.find_map(|name| prompts.prompts.get(name).cloned());
-            own.clone().or_else(found).unwrap_or_default()
+            let own = own.clone();
+            own.unwrap_or_else(|| prompts.of(names).to_owned())
         };
         let sentences: Option<SentencesFile> = transformer.json(SENTENCES, SETTINGS_BYTES_MAX)?;
         let sentences = sentences.unwrap_or_default();

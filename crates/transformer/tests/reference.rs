@@ -2,8 +2,6 @@
 //!
 //! `.ci/models` writes the folders below `AMEM_MODEL_FOLDER`, each a model with `reference.json` beside its files.
 
-#![expect(missing_docs, reason = "a test")]
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 
 use std::arch::x86_64::*;
 
-use super::body::{self, LANES, LaneBlock, RowBlock, Tile};
+use super::body::{self, LANES, PanelView, RowBlock, Tile};
 use super::target_feature::{bodies, tile_kernel, with_size};
 
 /// Rows at a time: four rows of three registers are 12 sums, and leave four registers for the operands.
@@ -21,14 +21,9 @@ impl Avx2 {
 
     bodies!("avx2,fma");
 
-    pub(super) fn tile(
-        self,
-        rows: RowBlock<'_>,
-        panel: &[LaneBlock],
-        lanes: usize,
-        out: &mut Tile,
-    ) {
-        rows.validate(panel, lanes);
+    pub(super) fn tile(self, rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+        rows.validate(panel);
+        let lanes = panel.lanes;
         let vectors = if lanes == 3 { 3 } else { 2 };
         for at in (0..lanes * LANES).step_by(vectors * 8) {
             for first in (0..rows.count).step_by(ROWS) {
@@ -39,7 +34,7 @@ impl Avx2 {
                         count,
                         vectors,
                         tile,
-                        (rows, first, panel, lanes, at, out),
+                        (rows, first, panel, at, out),
                         [1 2 3 4],
                         [2 3]
                     );
@@ -53,6 +48,13 @@ impl Avx2 {
 #[target_feature(enable = "avx2,fma")]
 fn multiply_add(x: f32, column: __m256, sum: __m256) -> __m256 {
     _mm256_fmadd_ps(_mm256_set1_ps(x), column, sum)
+}
+
+/// Brings a cache line into the second cache. It faults at no address.
+#[inline]
+#[target_feature(enable = "sse")]
+fn prefetch(line: *const f32) {
+    _mm_prefetch::<_MM_HINT_T1>(line.cast());
 }
 
 tile_kernel!(

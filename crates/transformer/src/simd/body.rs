@@ -37,16 +37,30 @@ pub(crate) struct RowBlock<'a> {
     pub(crate) depth: usize,
 }
 
+/// A panel of a packed matrix: `lanes` blocks for each step of the depth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PanelView<'a> {
+    pub(crate) blocks: &'a [LaneBlock],
+    pub(crate) lanes: usize,
+    /// Blocks that are needed next: they are prefetched, evenly over the depth.
+    pub(crate) next: &'a [LaneBlock],
+}
+
 impl RowBlock<'_> {
     /// Checks what the kernels rely on: the rows are inside the numbers, and the panel has `lanes` blocks for each
     /// step of the depth.
     #[inline]
-    pub(super) fn validate(&self, panel: &[LaneBlock], lanes: usize) {
+    pub(super) fn validate(&self, panel: PanelView<'_>) {
+        let lanes = panel.lanes;
         assert!((1..=TILE_ROWS).contains(&self.count), "rows of a tile");
         assert!((1..=TILE_LANES).contains(&lanes), "lanes of a tile");
         let end = (self.count - 1) * self.stride + self.depth;
         assert!(end <= self.numbers.len(), "rows past the numbers");
-        assert_eq!(panel.len(), self.depth * lanes, "a panel of another depth");
+        assert_eq!(
+            panel.blocks.len(),
+            self.depth * lanes,
+            "a panel of another depth"
+        );
     }
 }
 
@@ -71,17 +85,13 @@ fn total_of(mut lanes: [f32; LANES]) -> f32 {
 
 /// Writes the products of the rows and the panel's columns into the tile's first `count` rows.
 #[inline(always)]
-pub(super) fn tile<const FUSED: bool>(
-    rows: RowBlock<'_>,
-    panel: &[LaneBlock],
-    lanes: usize,
-    out: &mut Tile,
-) {
+pub(super) fn tile<const FUSED: bool>(rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+    let PanelView { blocks, lanes, .. } = panel;
     for (r, out) in out.0.iter_mut().enumerate().take(rows.count) {
         let row = &rows.numbers[r * rows.stride..][..rows.depth];
         for lane in 0..lanes {
             let mut sums = [0.0; LANES];
-            for (x, block) in row.iter().zip(panel.chunks_exact(lanes)) {
+            for (x, block) in row.iter().zip(blocks.chunks_exact(lanes)) {
                 let block = &block[lane].0;
                 for i in 0..LANES {
                     sums[i] = multiply_add::<FUSED>(*x, block[i], sums[i]);

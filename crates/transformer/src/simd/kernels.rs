@@ -7,7 +7,7 @@ use super::neon;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 
-use super::body::{self, LaneBlock, RowBlock, Tile};
+use super::body::{self, PanelView, RowBlock, Tile};
 
 /// An instruction set that this processor has.
 #[derive(Debug, Clone, Copy)]
@@ -68,16 +68,10 @@ impl Kernels {
     /// # Panics
     /// If the rows are not inside their numbers, or the panel has not `lanes` blocks for each step of the depth.
     #[inline]
-    pub(crate) fn tile(
-        self,
-        rows: RowBlock<'_>,
-        panel: &[LaneBlock],
-        lanes: usize,
-        out: &mut Tile,
-    ) {
-        dispatch!(self, kernels => kernels.tile(rows, panel, lanes, out), {
-            rows.validate(panel, lanes);
-            body::tile::<false>(rows, panel, lanes, out);
+    pub(crate) fn tile(self, rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+        dispatch!(self, kernels => kernels.tile(rows, panel, out), {
+            rows.validate(panel);
+            body::tile::<false>(rows, panel, out);
         });
     }
 

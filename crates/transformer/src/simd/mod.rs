@@ -21,5 +21,7 @@ mod target_feature;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::{LANES, LaneBlock, RowBlock, TILE_COLUMNS, TILE_LANES, TILE_ROWS, Tile};
+pub(crate) use body::{
+    LANES, LaneBlock, PanelView, RowBlock, TILE_COLUMNS, TILE_LANES, TILE_ROWS, Tile,
+};
 pub(crate) use kernels::Kernels;

@@ -4,7 +4,7 @@
 
 use std::arch::aarch64::*;
 
-use super::body::{self, LANES, LaneBlock, RowBlock, Tile};
+use super::body::{self, LANES, PanelView, RowBlock, Tile};
 use super::target_feature::{bodies, tile_kernel, with_size};
 
 /// The processor has NEON.
@@ -18,14 +18,9 @@ impl Neon {
 
     bodies!("neon");
 
-    pub(super) fn tile(
-        self,
-        rows: RowBlock<'_>,
-        panel: &[LaneBlock],
-        lanes: usize,
-        out: &mut Tile,
-    ) {
-        rows.validate(panel, lanes);
+    pub(super) fn tile(self, rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+        rows.validate(panel);
+        let lanes = panel.lanes;
         let vectors = if lanes == 3 { 3 } else { 2 };
         for at in (0..lanes * LANES).step_by(vectors * 4) {
             // SAFETY: `self` exists, so the processor has these instructions.
@@ -34,7 +29,7 @@ impl Neon {
                     rows.count,
                     vectors,
                     tile,
-                    (rows, 0, panel, lanes, at, out),
+                    (rows, 0, panel, at, out),
                     [1 2 3 4 5 6 7 8],
                     [2 3]
                 );

@@ -83,19 +83,25 @@ macro_rules! tile_kernel {
         fn tile<const ROWS: usize, const VECTORS: usize>(
             rows: RowBlock<'_>,
             first: usize,
-            panel: &[LaneBlock],
-            lanes: usize,
+            panel: PanelView<'_>,
             at: usize,
             out: &mut Tile,
         ) {
+            let PanelView { blocks, lanes, next } = panel;
+            let lines_per_step = next.len().div_ceil(rows.depth.max(1));
+            let mut line = next.as_ptr().cast::<f32>();
             assert!(first + ROWS <= rows.count && at + VECTORS * $width <= lanes * LANES);
             let numbers = rows.numbers.as_ptr();
             let mut sums = [[$zero($($nothing)?); VECTORS]; ROWS];
             for step in 0..rows.depth {
+                for _ in 0..lines_per_step {
+                    prefetch(line);
+                    line = line.wrapping_add(LANES);
+                }
                 // SAFETY: the panel has `lanes` blocks of `LANES` numbers for each step (`RowBlock::validate`), and the
                 // columns from `at` are within them, as asserted.
                 let columns: [_; VECTORS] = std::array::from_fn(|v| unsafe {
-                    $load(panel.as_ptr().cast::<f32>().add(step * lanes * LANES + at + v * $width))
+                    $load(blocks.as_ptr().cast::<f32>().add(step * lanes * LANES + at + v * $width))
                 });
                 for (r, sums) in sums.iter_mut().enumerate() {
                     // SAFETY: row first + r is below `count`, and its `depth` numbers are inside (`RowBlock::validate`).

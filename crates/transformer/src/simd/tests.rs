@@ -50,12 +50,17 @@ fn tiles_are_the_scalar_ones_at_every_shape() {
                     depth,
                 };
                 let panel = numbers.blocks(depth * lanes);
+                let view = PanelView {
+                    blocks: &panel,
+                    lanes,
+                    next: &panel[..depth / 2],
+                };
                 let (mut fused, mut plain) = (Tile::ZERO, Tile::ZERO);
-                body::tile::<true>(rows, &panel, lanes, &mut fused);
-                Kernels::Scalar.tile(rows, &panel, lanes, &mut plain);
+                body::tile::<true>(rows, view, &mut fused);
+                Kernels::Scalar.tile(rows, view, &mut plain);
                 for kernels in fused_sets() {
                     let mut found = Tile::ZERO;
-                    kernels.tile(rows, &panel, lanes, &mut found);
+                    kernels.tile(rows, view, &mut found);
                     for (r, (found, fused)) in found.0.iter().zip(&fused.0).enumerate() {
                         let place = format!("{kernels:?} {depth} {count} {lanes} row {r}");
                         assert_eq!(bits(found), bits(fused), "{place}");
@@ -81,6 +86,17 @@ fn tiles_are_the_scalar_ones_at_every_shape() {
     }
 }
 
+/// Multiplies rows with a panel of so many blocks.
+fn refused(rows: RowBlock<'_>, blocks: usize, lanes: usize) {
+    let mut tile = Tile::ZERO;
+    let panel = PanelView {
+        blocks: &vec![LaneBlock::ZERO; blocks],
+        lanes,
+        next: &[],
+    };
+    Kernels::best().tile(rows, panel, &mut tile);
+}
+
 #[test]
 #[should_panic(expected = "rows past the numbers")]
 fn rows_past_the_numbers_are_refused() {
@@ -90,7 +106,7 @@ fn rows_past_the_numbers_are_refused() {
         count: 4,
         depth: 8,
     };
-    Kernels::best().tile(rows, &[LaneBlock::ZERO; 8], 1, &mut Tile::ZERO);
+    refused(rows, 8, 1);
 }
 
 #[test]
@@ -102,7 +118,7 @@ fn a_panel_of_another_depth_is_refused() {
         count: 4,
         depth: 8,
     };
-    Kernels::best().tile(rows, &[LaneBlock::ZERO; 15], 2, &mut Tile::ZERO);
+    refused(rows, 15, 2);
 }
 
 /// Holds a loop over a row, of each set, against the portable one with fused operations: to the bit.
