@@ -124,6 +124,11 @@ if __name__ == "__main__":
     if sys.argv[1] == "--tiny":
         folder, given, out = sys.argv[2:]
         model = SentenceTransformer(folder, device="cpu", model_kwargs={"attn_implementation": "eager"})
-        Path(out).write_text(json.dumps({"rows": rows(model.eval(), json.loads(Path(given).read_text()))}, indent=1, ensure_ascii=False))
+        found = rows(model.eval(), json.loads(Path(given).read_text()))
+        for row in found:
+            for key in ("passage", "query"):
+                row[key] = [float(f"{x:.8g}") for x in row[key]]
+        lines = ",\n".join(json.dumps(row) for row in found)
+        Path(out).write_text(f'{{"rows": [\n{lines}\n]}}\n')
     else:
         main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,6 +1,7 @@
 //! `config.json`: the shape of the model.
 
 use serde::Deserialize;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
 use crate::files::ModelFolder;
@@ -125,6 +126,28 @@ impl BertConfig {
             return Err(folder.damaged(FILE, "\"max_position_embeddings\" leaves no token"));
         }
         Ok(config)
+    }
+
+    /// Adds all that decides about a vector to a hash.
+    pub(crate) fn hash(&self, hash: &mut Xxh3) {
+        let numbers = [
+            self.vocabulary,
+            self.width,
+            self.inner_width,
+            self.layers,
+            self.heads,
+            self.positions,
+            self.types,
+        ];
+        for number in numbers {
+            hash.update(&(number as u64).to_le_bytes());
+        }
+        hash.update(&self.epsilon.to_le_bytes());
+        hash.update(match self.activation {
+            Activation::Gelu => b"gelu",
+            Activation::GeluTanh => b"tanh",
+            Activation::Relu => b"relu",
+        });
     }
 
     /// Numbers of a head.

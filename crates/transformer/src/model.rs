@@ -16,7 +16,7 @@ use crate::files::ModelFolder;
 use crate::limits::THREADS_MAX;
 use crate::modules::SentenceSteps;
 use crate::safetensors::TensorFile;
-use crate::settings::ModelSettings;
+use crate::settings::{ModelSettings, Pooling};
 use crate::simd::Kernels;
 use crate::tokenizer::{Tokenizer, TokenizerParts};
 use crate::weights::BertWeights;
@@ -82,8 +82,12 @@ impl SentenceModel {
         let weights = BertWeights::read(&config, &mut file)?;
         let mut hash = Xxh3::new();
         hash.update(&file.hash().to_le_bytes());
-        hash.update(format!("{config:?}").as_bytes());
-        hash.update(format!("{:?} {}", steps.pooling, steps.normalise).as_bytes());
+        config.hash(&mut hash);
+        hash.update(match steps.pooling {
+            Pooling::Mean => b"mean",
+            Pooling::Cls => b"cls ",
+        });
+        hash.update(&[u8::from(steps.normalise)]);
         hash.update(&(tokens_max as u64).to_le_bytes());
         for prefix in [&steps.query_prefix, &steps.passage_prefix] {
             hash.update(&(prefix.len() as u64).to_le_bytes());

@@ -147,7 +147,7 @@ impl Tokenizer {
         }
         for name in config.names() {
             if let Some(token) = pieces.get(name) {
-                literals.found.insert(name.into(), *token);
+                literals.found.entry(name.into()).or_insert(*token);
             }
         }
         let literals: Vec<_> = literals.found.into_iter().collect();
@@ -159,7 +159,9 @@ impl Tokenizer {
         } else {
             VOCABULARY
         };
-        check_size(folder, source, &pieces, vocabulary_size)?;
+        let entries = pieces.iter().map(|(piece, token)| (&**piece, *token));
+        let literal = literals.iter().map(|(name, token)| (&**name, *token));
+        check_size(folder, source, entries.chain(literal), vocabulary_size)?;
         let model = file.as_ref().map(|file| &file.model);
         let mark = model.and_then(|model| model.continuing_subword_prefix.as_deref());
         let chars = model.and_then(|model| model.max_input_chars_per_word);
@@ -346,15 +348,14 @@ fn lines(folder: &ModelFolder) -> Result<HashMap<String, u32>> {
 }
 
 /// Every token must have a row among the model's words.
-fn check_size(
+fn check_size<'a>(
     folder: &ModelFolder,
     file: &str,
-    pieces: &HashMap<String, u32>,
+    entries: impl Iterator<Item = (&'a str, u32)>,
     size: usize,
 ) -> Result<()> {
-    let last = pieces.iter().max_by_key(|(piece, token)| (**token, *piece));
-    match last {
-        Some((piece, token)) if *token as usize >= size => Err(Error::Mismatch {
+    match entries.max_by_key(|(piece, token)| (*token, *piece)) {
+        Some((piece, token)) if token as usize >= size => Err(Error::Mismatch {
             path: folder.path(file),
             what: format!("the token of {piece:?}"),
             found: token.to_string(),
