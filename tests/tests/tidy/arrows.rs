@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 23] = [
+const CRATES: [(&str, &str, &[&str]); 24] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -34,6 +34,11 @@ const CRATES: [(&str, &str, &[&str]); 23] = [
         "crates/memory",
         "amem-memory",
         &["amem-format", "amem-query"],
+    ),
+    (
+        "crates/transformer",
+        "amem-transformer",
+        &["amem-query", "amem-memory"],
     ),
     (
         "crates/facts",
@@ -214,6 +219,7 @@ fn bytes_and_durability_know_no_network() {
         "crates/doctor/Cargo.toml",
         "crates/store/Cargo.toml",
         "crates/memory/Cargo.toml",
+        "crates/transformer/Cargo.toml",
     ] {
         let found = dependencies(manifest);
         let network = found.iter().filter(|d| NETWORK.contains(&d.as_str()));
@@ -294,6 +300,7 @@ fn nothing_that_owns_a_brain_connects_out() {
             "crates/store/src/",
             "crates/engine/src/",
             "crates/memory/src/",
+            "crates/transformer/src/",
             "daemon/src/",
         ];
         if !file.is_rust() || !owner.iter().any(|o| file.path.starts_with(o)) {

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 23] = [
+const FACADES: [(&str, usize); 24] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -55,6 +55,7 @@ const FACADES: [(&str, usize); 23] = [
     ("crates/store", 40),
     ("crates/engine", 40),
     ("crates/memory", 40),
+    ("crates/transformer", 12),
     ("crates/facts", 40),
     ("crates/items", 24),
     ("crates/connect", 20),

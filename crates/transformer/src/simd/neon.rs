@@ -44,6 +44,10 @@ fn multiply_add(x: f32, column: float32x4_t, sum: float32x4_t) -> float32x4_t {
     vfmaq_n_f32(sum, column, x)
 }
 
+/// The processor recognises the pattern by itself, and Rust has no stable hint for it.
+#[inline]
+fn prefetch(_line: *const f32) {}
+
 tile_kernel!(
     "neon",
     4,

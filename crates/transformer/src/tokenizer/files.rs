@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::files::ModelFolder;
 use crate::limits::{SETTINGS_BYTES_MAX, TOKEN_BYTES_MAX, VOCABULARY_BYTES_MAX};
 
-use super::tokenizer::Tokenizer;
+use super::encode::Tokenizer;
 use super::vocabulary::Vocabulary;
 use super::words::WordRules;
 

@@ -2,11 +2,11 @@
 //!
 //! `words` splits a text into words, `vocabulary` splits a word into pieces, `files` reads both from a model's folder.
 
+mod encode;
 mod files;
 mod ranges;
-mod tokenizer;
 mod vocabulary;
 mod words;
 
+pub(crate) use encode::Tokenizer;
 pub(crate) use files::TokenizerParts;
-pub(crate) use tokenizer::Tokenizer;

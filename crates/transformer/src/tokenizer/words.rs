@@ -132,7 +132,9 @@ mod tests {
         );
         check(UNCASED, "e\u{301}\u{327}te", &["ete"]);
         check(UNCASED, "İstanbul ΣΑΣ ẞ", &["istanbul", "σασ", "ß"]);
-        check(UNCASED, "東京tower한국", &["東", "京", "tower", "한국"]);
+        check(UNCASED, "東京tower", &["東", "京", "tower"]);
+        // Korean syllables are decomposed, and no words of their own.
+        check(UNCASED, "a한", &["a\u{1112}\u{1161}\u{11ab}"]);
         check(UNCASED, "a\0b\u{fffd}c\u{200b}d\u{7f}e\u{e000}", &["abcde"]);
         check(UNCASED, "“so”—he…", &["“", "so", "”", "—", "he", "…"]);
         check(UNCASED, "👍🏽 ok", &["👍🏽", "ok"]);

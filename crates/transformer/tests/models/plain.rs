@@ -42,8 +42,8 @@ impl PlainModel {
         let mut out = Vec::new();
         for i in 0..to {
             let mut sum = f64::from(bias.numbers[i]);
-            for k in 0..from {
-                sum += f64::from(weight.numbers[i * from + k]) * x[k];
+            for (weight, x) in weight.numbers[i * from..].iter().zip(x) {
+                sum += f64::from(*weight) * x;
             }
             out.push(sum);
         }
