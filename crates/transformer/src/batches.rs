@@ -4,7 +4,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::encoder::Encoder;
+use crate::encoder::{Encoder, ForwardPass};
 
 /// Tokens of a group: enough to use the packed matrices often, few enough for the states to stay in the cache.
 const GROUP_TOKENS_MIN: usize = 64;
@@ -17,10 +17,10 @@ pub(crate) fn embed(encoder: &Encoder, texts: &[Vec<u32>], threads: usize) -> Ve
     let groups = groups(texts, threads);
     let next = AtomicUsize::new(0);
     let work = || {
-        let mut out = Vec::new();
+        let (mut out, mut pass) = (Vec::new(), ForwardPass::new(encoder));
         while let Some(group) = groups.get(next.fetch_add(1, Ordering::Relaxed)) {
             let tokens: Vec<&[u32]> = group.iter().map(|at| &texts[*at][..]).collect();
-            out.extend(group.iter().copied().zip(encoder.embed(&tokens)));
+            out.extend(group.iter().copied().zip(pass.embed(&tokens)));
         }
         out
     };

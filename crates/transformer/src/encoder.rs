@@ -22,8 +22,9 @@ pub(crate) struct Encoder {
     pub(crate) kernels: Kernels,
 }
 
-/// The states of a batch, and the memory of its steps.
-struct Pass<'a> {
+/// The forward pass of one thread: the states of a batch, and memory that the next batch uses again.
+#[derive(Debug)]
+pub(crate) struct ForwardPass<'a> {
     encoder: &'a Encoder,
     /// The first row of each text, and the end.
     starts: Vec<usize>,
@@ -40,51 +41,12 @@ struct Pass<'a> {
     scores: Vec<f32>,
 }
 
-impl Encoder {
-    /// The vectors of texts, given as tokens: at least one each, all below the size of the vocabulary, and no more than
-    /// the model has positions.
-    pub(crate) fn embed(&self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
-        let mut pass = Pass::new(self, texts);
-        let (last, others) = match self.weights.layers.split_last() {
-            Some((last, others)) => (Some(last), others),
-            None => (None, &[][..]),
-        };
-        for layer in others {
-            pass.run(layer, usize::MAX);
-        }
-        if let Some(last) = last {
-            // Nothing reads the last states of other tokens than the first.
-            pass.run(
-                last,
-                match self.pooling {
-                    Pooling::Mean => usize::MAX,
-                    Pooling::Cls => 1,
-                },
-            );
-        }
-        pass.pool()
-    }
-}
-
-impl<'a> Pass<'a> {
-    fn new(encoder: &'a Encoder, texts: &[&[u32]]) -> Self {
-        let (width, weights) = (encoder.config.width, &encoder.weights);
-        let (mut starts, mut count) = (vec![0], 0);
-        for text in texts {
-            count += text.len();
-            starts.push(count);
-        }
-        let mut states = Vec::with_capacity(count * width);
-        for text in texts {
-            for (token, position) in text.iter().zip(weights.positions.chunks_exact(width)) {
-                let word = &weights.words[*token as usize * width..][..width];
-                states.extend(word.iter().zip(position).map(|(a, b)| a + b));
-            }
-        }
-        let mut pass = Self {
+impl<'a> ForwardPass<'a> {
+    pub(crate) fn new(encoder: &'a Encoder) -> Self {
+        Self {
             encoder,
-            starts,
-            states,
+            starts: Vec::new(),
+            states: Vec::new(),
             projected: Vec::new(),
             gathered: Vec::new(),
             inner: Vec::new(),
@@ -92,9 +54,42 @@ impl<'a> Pass<'a> {
             keys: PackedMatrix::default(),
             values: PackedMatrix::default(),
             scores: Vec::new(),
-        };
-        pass.normalise(&weights.norm);
-        pass
+        }
+    }
+
+    /// The vectors of texts, given as tokens: at least one each, all below the size of the vocabulary, and no more than
+    /// the model has positions.
+    pub(crate) fn embed(&mut self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
+        self.look_up(texts);
+        if let Some((last, others)) = self.encoder.weights.layers.split_last() {
+            for layer in others {
+                self.run(layer, usize::MAX);
+            }
+            // Nothing reads the last states of other tokens than the first.
+            let rows_max = match self.encoder.pooling {
+                Pooling::Mean => usize::MAX,
+                Pooling::Cls => 1,
+            };
+            self.run(last, rows_max);
+        }
+        self.pool()
+    }
+
+    /// Begins with the words and the positions of texts.
+    fn look_up(&mut self, texts: &[&[u32]]) {
+        let (width, weights) = (self.encoder.config.width, &self.encoder.weights);
+        self.starts.clear();
+        self.starts.push(0);
+        self.states.clear();
+        for text in texts {
+            for (token, position) in text.iter().zip(weights.positions.chunks_exact(width)) {
+                let word = &weights.words[*token as usize * width..][..width];
+                self.states
+                    .extend(word.iter().zip(position).map(|(a, b)| a + b));
+            }
+            self.starts.push(self.states.len() / width);
+        }
+        self.normalise(&weights.norm);
     }
 
     /// Runs a layer. Of each text, `rows_max` states remain.

@@ -1,8 +1,8 @@
 //! A local sentence-transformer: texts to vectors by a BERT model in a folder.
 //!
-//! It reads the files of a sentence-transformer (the MiniLM, bge and E5 families), makes tokens as BERT's reference does
-//! and runs the forward pass in 32 bits, by kernels for AVX2, AVX-512 and NEON. The texts of a batch are packed without
-//! padding and run on all processors.
+//! It reads the files of a sentence-transformer (the MiniLM, bge and E5 families), makes tokens as BERT's reference
+//! does, and runs the forward pass in 32 bits by kernels for AVX2, AVX-512 and NEON. The texts of a batch are packed
+//! without padding and run on all processors.
 //!
 //! Promises: vectors equal those of the reference to 1e-4 (`.ci/models` compares them); a vector depends on its text
 //! alone, not on the batch or the threads; a damaged or foreign folder is a typed error that says what to do, in memory

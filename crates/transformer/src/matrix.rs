@@ -138,8 +138,8 @@ impl PackedMatrix {
                     count,
                     depth: self.depth,
                 };
-                // While one panel is multiplied, each block of rows prefetches its share of the next one: a question has
-                // few rows, and would wait for memory.
+                // While one panel is multiplied, each block of rows prefetches its share of the next one: a question
+                // has few rows, and would wait for memory.
                 let share = behind.len() * block / blocks..behind.len() * (block + 1) / blocks;
                 let panel = PanelView {
                     blocks: panel,

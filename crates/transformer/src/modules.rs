@@ -53,8 +53,8 @@ struct PromptsFile {
 }
 
 impl PromptsFile {
-    /// The first of the prompts that says something. Newer files have an empty one for "document" beside others. An empty
-    /// one alone means no prefix; without any, the default one counts.
+    /// The first of the prompts that says something. Newer files have an empty one for "document" beside others. An
+    /// empty one alone means no prefix; without any, the default one counts.
     fn of(&self, names: &[&str]) -> &str {
         let found = names.iter().filter_map(|name| self.prompts.get(*name));
         let default = self.default_prompt_name.iter();

@@ -104,7 +104,7 @@ macro_rules! tile_kernel {
                     $load(blocks.as_ptr().cast::<f32>().add(step * lanes * LANES + at + v * $width))
                 });
                 for (r, sums) in sums.iter_mut().enumerate() {
-                    // SAFETY: row first + r is below `count`, and its `depth` numbers are inside (`RowBlock::validate`).
+                    // SAFETY: row first + r is below `count`; its `depth` numbers are inside (`RowBlock::validate`).
                     let x = unsafe { *numbers.add((first + r) * rows.stride + step) };
                     for (sum, column) in sums.iter_mut().zip(columns) {
                         *sum = $fused(x, column, *sum);

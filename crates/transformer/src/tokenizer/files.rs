@@ -107,8 +107,8 @@ pub(crate) struct TokenizerParts {
 }
 
 impl Tokenizer {
-    /// Reads a folder's tokenizer for a model with a vocabulary of a size. `lower_case` is what the model's own settings
-    /// add to the tokenizer's rules.
+    /// Reads a folder's tokenizer for a model with a vocabulary of a size. `lower_case` is what the model's own
+    /// settings add to the tokenizer's rules.
     pub(crate) fn read(
         folder: &ModelFolder,
         vocabulary_size: usize,
