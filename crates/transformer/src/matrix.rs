@@ -138,9 +138,11 @@ impl PackedMatrix {
                     count,
                     depth: self.depth,
                 };
-                // While one panel is multiplied, each block of rows prefetches its share of the next one: a question
-                // has few rows, and would wait for memory.
-                let share = behind.len() * block / blocks..behind.len() * (block + 1) / blocks;
+                // While one panel is multiplied, the first blocks of rows prefetch the next one, about a line for each
+                // step of the depth: a question has few rows, and would wait for memory.
+                let share = self.depth * lanes.div_ceil(blocks);
+                let from = (block * share).min(behind.len());
+                let share = from..(from + share).min(behind.len());
                 let panel = PanelView {
                     blocks: panel,
                     lanes,

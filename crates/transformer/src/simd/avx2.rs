@@ -25,8 +25,13 @@ impl Avx2 {
         rows.validate(panel);
         let lanes = panel.lanes;
         let vectors = if lanes == 3 { 3 } else { 2 };
+        let parts = lanes * LANES / (vectors * 8) * rows.count.div_ceil(ROWS);
+        // Each part prefetches its share.
+        let mut shares = panel.next.chunks(panel.next.len().div_ceil(parts).max(1));
         for at in (0..lanes * LANES).step_by(vectors * 8) {
             for first in (0..rows.count).step_by(ROWS) {
+                let next = shares.next().unwrap_or_default();
+                let panel = PanelView { next, ..panel };
                 let count = ROWS.min(rows.count - first);
                 // SAFETY: `self` exists, so the processor has these instructions.
                 unsafe {

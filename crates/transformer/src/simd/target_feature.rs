@@ -89,14 +89,17 @@ macro_rules! tile_kernel {
         ) {
             let PanelView { blocks, lanes, next } = panel;
             let lines_per_step = next.len().div_ceil(rows.depth.max(1));
+            let steps = next.len().checked_div(lines_per_step).unwrap_or(0);
             let mut line = next.as_ptr().cast::<f32>();
             assert!(first + ROWS <= rows.count && at + VECTORS * $width <= lanes * LANES);
             let numbers = rows.numbers.as_ptr();
             let mut sums = [[$zero($($nothing)?); VECTORS]; ROWS];
             for step in 0..rows.depth {
-                for _ in 0..lines_per_step {
-                    prefetch(line);
-                    line = line.wrapping_add(LANES);
+                if step < steps {
+                    for _ in 0..lines_per_step {
+                        prefetch(line);
+                        line = line.wrapping_add(LANES);
+                    }
                 }
                 // SAFETY: the panel has `lanes` blocks of `LANES` numbers for each step (`RowBlock::validate`), and the
                 // columns from `at` are within them, as asserted.

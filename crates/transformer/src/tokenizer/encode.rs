@@ -21,6 +21,8 @@ pub(crate) struct Tokenizer {
     pub(super) unknown: u32,
     /// Tokens that are found in a text as they are written, before it is split into words: `[MASK]` and such.
     pub(super) literals: Vec<(Box<str>, u32)>,
+    /// Their first characters.
+    pub(super) literal_fronts: Vec<char>,
 }
 
 impl Tokenizer {
@@ -56,15 +58,15 @@ impl Tokenizer {
     /// The text in front of the first literal, the literal's token, and the text behind. Of literals at one place the
     /// longest counts.
     fn split_at_literal<'a>(&self, text: &'a str) -> (&'a str, Option<u32>, &'a str) {
-        for (at, _) in text.char_indices() {
-            let behind = &text[at..];
-            let here = self
-                .literals
-                .iter()
-                .filter(|(l, _)| behind.starts_with(&**l));
+        let mut from = 0;
+        while let Some(found) = text[from..].find(&self.literal_fronts[..]) {
+            let (front, behind) = text.split_at(from + found);
+            let here = self.literals.iter();
+            let here = here.filter(|(literal, _)| behind.starts_with(&**literal));
             if let Some((literal, token)) = here.max_by_key(|(literal, _)| literal.len()) {
-                return (&text[..at], Some(*token), &behind[literal.len()..]);
+                return (front, Some(*token), &behind[literal.len()..]);
             }
+            from = front.len() + behind.chars().next().map_or(1, char::len_utf8);
         }
         (text, None, "")
     }
@@ -132,6 +134,7 @@ mod tests {
             first: 2,
             last: 3,
             unknown: 1,
+            literal_fronts: vec!['['],
             literals: vec![
                 ("[MASK]".into(), 4),
                 ("[MASKS]".into(), 5),

@@ -3,7 +3,7 @@
 //! As in the reference, the rules of words are those of `tokenizer_config.json` with BERT's defaults, whatever
 //! `tokenizer.json` says; its own rules count if the class named there is a general one.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -172,8 +172,11 @@ impl Tokenizer {
             vocabulary.token(name).ok_or_else(missing)
         };
         let unknown = model.and_then(|model| model.unk_token.as_deref());
+        let fronts = literals.iter().filter_map(|(name, _)| name.chars().next());
+        let fronts: BTreeSet<char> = fronts.collect();
         let tokenizer = Self {
             rules,
+            literal_fronts: fronts.into_iter().collect(),
             word_chars_max: chars.map_or(WORD_CHARS_MAX, |most| most.min(1000) as usize),
             first: token(config.name_of_first())?,
             last: token(config.name_of_last())?,
