@@ -7,11 +7,12 @@
 //! tensors in the file, and their order, do not matter.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
@@ -129,7 +130,8 @@ impl<'a> TensorFile<'a> {
         let mut header = vec![0; header_bytes as usize];
         file.read_exact(&mut header)
             .map_err(|_| short("its header"))?;
-        let tensors = entries(folder, &header)?;
+        let TensorHeader(tensors) = serde_json::from_slice(&header)
+            .map_err(|e| folder.damaged(FILE, format!("its header: {e}")))?;
         validate(folder, &tensors, bytes - start)?;
         Ok(Self {
             folder,
@@ -217,20 +219,41 @@ fn without_weights(folder: &ModelFolder) -> Error {
     folder.missing(FILE, "the file", remedy)
 }
 
-fn entries(folder: &ModelFolder, header: &[u8]) -> Result<HashMap<String, TensorEntry>> {
-    let damaged = |e: String| folder.damaged(FILE, format!("its header: {e}"));
-    let header: HashMap<String, Value> =
-        serde_json::from_slice(header).map_err(|e| damaged(e.to_string()))?;
-    let mut tensors = HashMap::with_capacity(header.len());
-    for (name, value) in header {
-        if name == "__metadata__" {
-            continue;
+/// The tensors of a header.
+#[derive(Debug)]
+struct TensorHeader(HashMap<String, TensorEntry>);
+
+impl<'de> Deserialize<'de> for TensorHeader {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct HeaderVisitor;
+
+        impl<'de> Visitor<'de> for HeaderVisitor {
+            type Value = TensorHeader;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of tensors")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut tensors = HashMap::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "__metadata__" {
+                        map.next_value::<IgnoredAny>()?;
+                        continue;
+                    }
+                    let entry = map.next_value();
+                    let entry =
+                        entry.map_err(|e| A::Error::custom(format!("tensor {name:?}: {e}")))?;
+                    if let Some(TensorEntry { .. }) = tensors.insert(name.clone(), entry) {
+                        return Err(A::Error::custom(format!("two tensors {name:?}")));
+                    }
+                }
+                Ok(TensorHeader(tensors))
+            }
         }
-        let entry = serde_json::from_value(value);
-        let entry = entry.map_err(|e| damaged(format!("tensor {name:?}: {e}")))?;
-        tensors.insert(name, entry);
+
+        deserializer.deserialize_map(HeaderVisitor)
     }
-    Ok(tensors)
 }
 
 /// Checks that the tensors cover the bytes behind the header, each byte once, and that shapes fit their places.

@@ -4,9 +4,10 @@
 //! `tokenizer.json` says; its own rules count if the class named there is a general one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::error::{Error, Result};
 use crate::files::ModelFolder;
@@ -69,21 +70,58 @@ struct ConfigFile {
     added_tokens_decoder: BTreeMap<String, AddedToken>,
 }
 
+/// The file, with the keys that are read: what others hold is skipped, not kept.
 #[derive(Debug, Deserialize)]
 struct TokenizerFile {
     #[serde(default)]
     added_tokens: Vec<AddedTokenRow>,
-    normalizer: Option<Value>,
-    pre_tokenizer: Option<Value>,
-    post_processor: Option<Value>,
+    normalizer: Option<NormalizerPart>,
+    pre_tokenizer: Option<PreTokenizerPart>,
+    post_processor: Option<PostProcessorPart>,
     model: ModelPart,
 }
 
 #[derive(Debug, Deserialize)]
 struct AddedTokenRow {
     id: u32,
-    #[serde(flatten)]
-    token: AddedToken,
+    content: String,
+    #[serde(default)]
+    single_word: bool,
+    #[serde(default)]
+    normalized: bool,
+}
+
+#[derive(Debug, Deserialize)]
+struct NormalizerPart {
+    #[serde(rename = "type")]
+    kind: String,
+    clean_text: Option<bool>,
+    handle_chinese_chars: Option<bool>,
+    strip_accents: Option<bool>,
+    lowercase: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+struct PreTokenizerPart {
+    #[serde(rename = "type")]
+    kind: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct PostProcessorPart {
+    #[serde(rename = "type")]
+    kind: String,
+    cls: Option<(String, u32)>,
+    sep: Option<(String, u32)>,
+    #[serde(default)]
+    single: Vec<TemplatePart>,
+}
+
+/// A part of what surrounds a text: a token, or the text.
+#[derive(Debug, Deserialize)]
+enum TemplatePart {
+    SpecialToken { id: String },
+    Sequence {},
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,9 +131,45 @@ struct ModelPart {
     unk_token: Option<String>,
     continuing_subword_prefix: Option<String>,
     max_input_chars_per_word: Option<u64>,
-    /// A list for other kinds than WordPiece.
     #[serde(default)]
-    vocab: Value,
+    vocab: VocabularyPart,
+}
+
+/// Pieces with their tokens; other kinds of tokenizers have a list instead, which is skipped.
+#[derive(Debug, Default)]
+enum VocabularyPart {
+    Pieces(HashMap<String, u32>),
+    #[default]
+    None,
+}
+
+impl<'de> Deserialize<'de> for VocabularyPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct VocabularyVisitor;
+
+        impl<'de> Visitor<'de> for VocabularyVisitor {
+            type Value = VocabularyPart;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of pieces")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut pieces = HashMap::new();
+                while let Some((piece, token)) = map.next_entry()? {
+                    pieces.insert(piece, token);
+                }
+                Ok(VocabularyPart::Pieces(pieces))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(VocabularyPart::None)
+            }
+        }
+
+        deserializer.deserialize_any(VocabularyVisitor)
+    }
 }
 
 /// A folder's tokenizer and the length that it asks for.
@@ -116,18 +190,18 @@ impl Tokenizer {
     ) -> Result<TokenizerParts> {
         let config: Option<ConfigFile> = folder.json(CONFIG, SETTINGS_BYTES_MAX)?;
         let config = config.unwrap_or_default();
-        let file: Option<TokenizerFile> = folder.json(TOKENIZER, VOCABULARY_BYTES_MAX)?;
+        let mut file: Option<TokenizerFile> = folder.json(TOKENIZER, VOCABULARY_BYTES_MAX)?;
         let mut rules = config.rules();
         if let Some(file) = &file {
             file.check(folder)?;
             let class = config.tokenizer_class.as_deref();
             if matches!(class, Some("PreTrainedTokenizerFast" | "TokenizersBackend")) {
-                rules = file.rules(folder)?;
+                rules = file.rules();
                 file.check_frame(folder, &config)?;
             }
         }
         rules.lower_case |= lower_case;
-        let mut pieces = match &file {
+        let mut pieces = match &mut file {
             Some(file) => file.pieces(folder)?,
             None => lines(folder)?,
         };
@@ -137,13 +211,23 @@ impl Tokenizer {
         };
         if let Some(file) = &file {
             for row in &file.added_tokens {
-                literals.add(TOKENIZER, &row.token, row.id)?;
+                literals.add(
+                    TOKENIZER,
+                    row.id,
+                    &row.content,
+                    row.single_word || row.normalized,
+                )?;
             }
         }
         for (token, added) in &config.added_tokens_decoder {
             let what = || format!("\"added_tokens_decoder\" has the token {token:?}");
             let token = token.parse().map_err(|_| folder.damaged(CONFIG, what()))?;
-            literals.add(CONFIG, added, token)?;
+            literals.add(
+                CONFIG,
+                token,
+                &added.content,
+                added.single_word || added.normalized,
+            )?;
         }
         for name in config.names() {
             if let Some(token) = pieces.get(name) {
@@ -230,29 +314,18 @@ impl ConfigFile {
     }
 }
 
-fn kind(value: Option<&Value>) -> &str {
-    let kind = value.and_then(|value| value["type"].as_str());
-    kind.unwrap_or("none")
-}
-
 impl TokenizerFile {
     /// Refuses tokenizers of other kinds.
     fn check(&self, folder: &ModelFolder) -> Result<()> {
         let model = self.model.kind.as_deref().unwrap_or("WordPiece");
-        let parts = [
+        let normalizer = self.normalizer.as_ref().map_or("none", |part| &part.kind);
+        let splitter = self.pre_tokenizer.as_ref();
+        let splitter = splitter.map_or("none", |part| &part.kind);
+        for (part, found, expected) in [
             ("the model", model, "WordPiece"),
-            (
-                "the normalizer",
-                kind(self.normalizer.as_ref()),
-                "BertNormalizer",
-            ),
-            (
-                "the pre-tokenizer",
-                kind(self.pre_tokenizer.as_ref()),
-                "BertPreTokenizer",
-            ),
-        ];
-        for (part, found, expected) in parts {
+            ("the normalizer", normalizer, "BertNormalizer"),
+            ("the pre-tokenizer", splitter, "BertPreTokenizer"),
+        ] {
             if found != expected {
                 let what = format!("{part} {found:?} instead of {expected:?}");
                 return Err(folder.unsupported(TOKENIZER, what, OTHER_TOKENIZER));
@@ -262,39 +335,36 @@ impl TokenizerFile {
     }
 
     /// The rules of its own normalizer.
-    fn rules(&self, folder: &ModelFolder) -> Result<WordRules> {
-        let normalizer = self.normalizer.as_ref().unwrap_or(&Value::Null);
-        let switch = |key: &str, default: bool| match &normalizer[key] {
-            Value::Null => Ok(default),
-            Value::Bool(value) => Ok(*value),
-            other => {
-                let what = format!("\"normalizer\" has the {key} {other}");
-                Err(folder.damaged(TOKENIZER, what))
-            }
-        };
-        let lower_case = switch("lowercase", true)?;
-        Ok(WordRules {
-            clean: switch("clean_text", true)?,
-            ideographs: switch("handle_chinese_chars", true)?,
-            strip_accents: switch("strip_accents", lower_case)?,
+    fn rules(&self) -> WordRules {
+        let of = |get: fn(&NormalizerPart) -> Option<bool>| self.normalizer.as_ref().and_then(get);
+        let lower_case = of(|part| part.lowercase).unwrap_or(true);
+        WordRules {
+            clean: of(|part| part.clean_text).unwrap_or(true),
+            ideographs: of(|part| part.handle_chinese_chars).unwrap_or(true),
+            strip_accents: of(|part| part.strip_accents).unwrap_or(lower_case),
             lower_case,
-        })
+        }
     }
 
     /// Refuses other tokens around a text than the first and the last of `tokenizer_config.json`.
     fn check_frame(&self, folder: &ModelFolder, config: &ConfigFile) -> Result<()> {
-        let frame = self.post_processor.as_ref().unwrap_or(&Value::Null);
         let names = [config.name_of_first(), config.name_of_last()];
-        let is_framed = match kind(Some(frame)) {
-            "BertProcessing" => [&frame["cls"][0], &frame["sep"][0]] == names,
-            "TemplateProcessing" => {
-                let parts = frame["single"].as_array().map_or(&[][..], |parts| parts);
-                matches!(parts, [first, text, last]
-                    if text.get("Sequence").is_some()
-                        && [&first["SpecialToken"]["id"], &last["SpecialToken"]["id"]] == names)
+        let is_framed = self.post_processor.as_ref().is_some_and(|frame| {
+            match (&*frame.kind, &frame.cls, &frame.sep, &frame.single[..]) {
+                ("BertProcessing", Some((first, _)), Some((last, _)), _) => [first, last] == names,
+                (
+                    "TemplateProcessing",
+                    _,
+                    _,
+                    [
+                        TemplatePart::SpecialToken { id: first },
+                        TemplatePart::Sequence {},
+                        TemplatePart::SpecialToken { id: last },
+                    ],
+                ) => [first, last] == names,
+                _ => false,
             }
-            _ => false,
-        };
+        });
         if is_framed {
             return Ok(());
         }
@@ -305,16 +375,11 @@ impl TokenizerFile {
         Err(folder.unsupported(TOKENIZER, what, OTHER_TOKENIZER))
     }
 
-    fn pieces(&self, folder: &ModelFolder) -> Result<HashMap<String, u32>> {
-        let damaged = |what: &str| folder.damaged(TOKENIZER, format!("\"vocab\" {what}"));
-        let vocabulary = self.model.vocab.as_object();
-        let vocabulary = vocabulary.ok_or_else(|| damaged("is no object"))?;
-        let entry = |(piece, token): (&String, &Value)| {
-            let token = token.as_u64().and_then(|token| u32::try_from(token).ok());
-            let token = token.ok_or_else(|| damaged(&format!("has no token for {piece:?}")))?;
-            Ok((piece.clone(), token))
-        };
-        vocabulary.iter().map(entry).collect()
+    fn pieces(&mut self, folder: &ModelFolder) -> Result<HashMap<String, u32>> {
+        match std::mem::take(&mut self.model.vocab) {
+            VocabularyPart::Pieces(pieces) => Ok(pieces),
+            VocabularyPart::None => Err(folder.damaged(TOKENIZER, "\"vocab\" is no object")),
+        }
     }
 }
 
@@ -325,9 +390,9 @@ struct Literals<'a> {
 }
 
 impl Literals<'_> {
-    fn add(&mut self, file: &str, added: &AddedToken, token: u32) -> Result<()> {
-        let name = &added.content;
-        if added.single_word || added.normalized {
+    /// Adds a token; `is_bound` if it counts at the bounds of words, or after normalisation only.
+    fn add(&mut self, file: &str, token: u32, name: &str, is_bound: bool) -> Result<()> {
+        if is_bound {
             let what = format!("the added token {name:?} with \"single_word\" or \"normalized\"");
             return Err(self.folder.unsupported(file, what, OTHER_TOKENIZER));
         }
@@ -335,7 +400,7 @@ impl Literals<'_> {
             let what = format!("the added token {token} has {} bytes", name.len());
             return Err(self.folder.damaged(file, what));
         }
-        self.found.insert(name.as_str().into(), token);
+        self.found.insert(name.into(), token);
         Ok(())
     }
 }

@@ -164,13 +164,13 @@ fn other_tokenizers_are_named_with_what_to_choose() {
         json!(""),
     );
     check_tokenizer(
-        &["\"vocab\" has no token for \"cat\""],
+        &["tokenizer.json is damaged", "`-1`"],
         "/model/vocab/cat",
         json!(-1),
     );
     check_tokenizer(&["\"vocab\" is no object"], "/model/vocab", json!([]));
     check_tokenizer(
-        &["lowercase \"yes\""],
+        &["tokenizer.json is damaged", "\"yes\", expected a boolean"],
         "/normalizer/lowercase",
         json!("yes"),
     );
@@ -314,6 +314,9 @@ fn damaged_headers_of_tensors_are_named() {
         &["tensor \"a\"", "missing field"],
         &file_of("{\"a\": {\"dtype\": \"F32\"}}", &[]),
     );
+    let same = "{\"dtype\": \"F32\", \"shape\": [1], \"data_offsets\": [0, 4]}";
+    let twice = format!("{{\"a\": {same}, \"a\": {same}}}");
+    check_weights(&["two tensors \"a\""], &file_of(&twice, &[0; 4]));
     let deep = "[".repeat(100_000);
     check_weights(&["its header: "], &file_of(&deep, &[]));
     let entry = |shape: &str, offsets: &str| {
