@@ -16,7 +16,7 @@ pub struct ModelSettings {
     pub query_prefix: Option<String>,
     /// Text in front of every passage, such as "passage: ".
     pub passage_prefix: Option<String>,
-    /// How tokens become a text, for folders without `modules.json`.
+    /// How the vectors of tokens become a text's; a folder without `modules.json` needs it.
     pub pooling: Option<Pooling>,
     /// Whether vectors are scaled to length 1.
     pub normalise: Option<bool>,
