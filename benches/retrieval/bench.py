@@ -26,7 +26,8 @@ def build():
 class Bench:
     """A daemon on a private folder and socket, while the block runs."""
 
-    def __init__(self, programs, folder, scorer):
+    def __init__(self, programs, folder, scorer, models=None):
+        self.models = models
         self.programs = programs
         self.folder = folder
         self.scorer = scorer
@@ -38,6 +39,8 @@ class Bench:
         brains.mkdir()
         with open(self.folder / "amemd.log", "w", encoding="utf-8") as log:
             command = [self.programs / "amemd", "--folder", brains, "--socket", self.socket]
+            if self.models:
+                command += ["--set", f"models.file={self.models.absolute()}"]
             self.daemon = subprocess.Popen(command, stderr=log)
         until = time.monotonic() + PATIENCE_SECS
         while not self.socket.exists():

@@ -1,6 +1,7 @@
 """Measures search on the retrieval data, part by part, and checks the goals.
 
-    run.py [--shared FOLDER] [--data FILE ...] [--parts NAME,...] [--bin FOLDER] [--keep FOLDER] [eval options]
+    run.py [--shared FOLDER] [--data FILE ...] [--parts NAME,...] [--bin FOLDER] [--models FILE] [--keep FOLDER]
+           [eval options]
 
 It builds `amemd`, `amemctl` and `amem-benches` unless --bin names their folder, imports each conversation into a brain of a
 private daemon with `amemctl import`, and sends the questions with `amem-benches ask`. The parts:
@@ -49,6 +50,7 @@ def arguments():
     parser.add_argument("--shared", type=pathlib.Path, default=os.environ.get("AMEM_SHARED", ours.parent / "shared"))
     parser.add_argument("--data", nargs="+", help="files of conversations in the folder data", default=DATA)
     parser.add_argument("--parts", help=f"of {', '.join(PARTS)}; all without it", default=",".join(PARTS))
+    parser.add_argument("--models", type=pathlib.Path, help="a file of models: its embedder makes the vectors")
     parser.add_argument("--bin", type=pathlib.Path, help="where the programs are; otherwise they are built")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the run files")
     wanted, options = parser.parse_known_args()
@@ -71,7 +73,7 @@ def main():
     programs = wanted.bin or build()
     missed = 0
     with tempfile.TemporaryDirectory(prefix="amem-retrieval-") as temporary:
-        with Bench(programs, pathlib.Path(temporary), scorer) as bench:
+        with Bench(programs, pathlib.Path(temporary), scorer, wanted.models) as bench:
             data = [(file, json.loads(file.read_text(encoding="utf-8"))) for file in files]
             for name in wanted.parts:
                 print(f"\n{name:<34}{'questions':>10}{'found %':>9}{'95 of 100':>14}{'goal':>8}", flush=True)

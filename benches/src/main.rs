@@ -118,7 +118,7 @@ fn main() -> ExitCode {
         .next()
         .is_some_and(|name| name == latency::peers::DAEMON)
     {
-        return amemd::process::main(None, None);
+        return amemd::process::main(None, None, None);
     }
     match run() {
         Ok(code) => code,

@@ -18,8 +18,8 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "mcp", "hook", "correct", "events", "link", "unlink", "sessions",
-            "compress", "import",
+            "add", "fact", "chat", "mcp", "hook", "correct", "events", "link", "unlink",
+            "sessions", "compress", "import",
         ],
     ),
     (
@@ -66,6 +66,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "jobs",
             "service",
             "token",
+            "models",
             "reload",
             "shutdown",
             "completions",

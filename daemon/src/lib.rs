@@ -10,6 +10,7 @@
 pub mod config;
 pub mod error;
 pub mod limits;
+pub mod models;
 pub mod process;
 pub mod refusal;
 pub mod traces;

@@ -11,5 +11,9 @@ fn main() -> std::process::ExitCode {
     let webhooks: Option<amemd::webhooks::Starter> = Some(amem_webhooks::start);
     #[cfg(not(feature = "webhooks"))]
     let webhooks = None;
-    amemd::process::main(exporter, webhooks)
+    #[cfg(feature = "models")]
+    let models: Option<amemd::models::Starter> = Some(amem_models::open);
+    #[cfg(not(feature = "models"))]
+    let models = None;
+    amemd::process::main(exporter, webhooks, models)
 }

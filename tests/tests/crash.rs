@@ -17,7 +17,7 @@ use amem_tests::scenarios::{
 };
 
 /// States that are judged unless `AMEM_CRASH_STATES` says otherwise.
-const STATES: usize = 50_000;
+const STATES: usize = 34_000;
 
 /// Of a hundred states of the default form so many are opened at least; the others are as one that was. In a part of
 /// it, or in the scripts of one name, so many alone.

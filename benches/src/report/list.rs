@@ -114,7 +114,7 @@ pub(super) const HTTP_SEARCH: &str = "HTTP: search a scope of 1,000";
 pub(super) const HTTP_GET_MANY: &str = "HTTP: get, 64 callers with a connection each";
 
 /// All of them, in the order of the page, and one that the page only asks to be seen.
-pub(super) const ROWS: [Row; 53] = [
+pub(super) const ROWS: [Row; 56] = [
     time(READ, &[Reference(10.0), Limit(1.5)]),
     time(READ_RECORD, &[Limit(1.5)]),
     time(READ_WRITER, &[Limit(1.3)]),

@@ -20,6 +20,7 @@ use crate::command::fact_output::{
     ResetOutput, ScopesOutput, SearchOutput,
 };
 use crate::command::fact_review::ReviewArgs;
+use crate::command::models::ProbeModelArgs;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -68,6 +69,8 @@ enum FactCommand {
     Forget(ForgetPersonArgs),
     /// Erases a turn, and the memories that only it supported.
     EraseSource(EraseSourceArgs),
+    /// Tries which form of questions a model answers.
+    ProbeModel(ProbeModelArgs),
     /// Says what you think of a memory.
     Feedback(FeedbackArgs),
     /// Prints all memories of a scope, one a line, as JSON.
@@ -298,6 +301,7 @@ impl FactArgs {
             FactCommand::Pending(pending) => pending.run(cx),
             FactCommand::Review(review) => review.run(cx),
             FactCommand::EraseSource(erase) => erase.run(cx),
+            FactCommand::ProbeModel(probe) => probe.run(cx),
             FactCommand::Feedback(feedback) => feedback.run(cx),
             FactCommand::Export(export) => export.run(cx),
         }

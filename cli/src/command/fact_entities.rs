@@ -77,7 +77,7 @@ struct EntityJson {
 }
 
 impl EntityJson {
-    fn of(entity: &v1::Entity) -> Result<Self, Failure> {
+    fn of(entity: &v1::KnownEntity) -> Result<Self, Failure> {
         Ok(Self {
             name: entity.name.clone(),
             aliases: entity.aliases.clone(),

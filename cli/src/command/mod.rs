@@ -3,6 +3,7 @@
 mod add;
 mod brain;
 mod brain_settings;
+mod chat;
 mod complete;
 mod compress;
 mod conflicts;
@@ -43,6 +44,7 @@ mod logs;
 mod mark;
 mod mcp;
 mod merge;
+mod models;
 mod path;
 mod pipeline;
 mod quarantine;
@@ -118,6 +120,10 @@ pub(crate) enum CliCommand {
     Resolve(resolve::ResolveArgs),
     /// Remembers facts about users and agents, from what they say.
     Fact(fact::FactArgs),
+    /// Talks to a model that remembers you.
+    Chat(chat::ChatArgs),
+    /// Checks the models of the file of models.
+    Models(models::ModelsArgs),
     /// Shows what an event rests on.
     Why(walk::WhyArgs),
     /// Shows what rests on an event.
@@ -228,6 +234,8 @@ impl CliCommand {
             Self::Context(command) => command.run(cx),
             Self::Resolve(command) => command.run(cx),
             Self::Fact(command) => command.run(cx),
+            Self::Chat(command) => command.run(cx),
+            Self::Models(command) => command.run(cx),
             Self::Why(command) => command.run(cx),
             Self::Impact(command) => command.run(cx),
             Self::Traverse(command) => command.run(cx),

@@ -6,9 +6,10 @@ use amem_format::NodeId;
 use amem_format::types::{EdgeType, EventType, Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::CONFLICT_WEIGHT;
+use amem_memory::graph::FactGraph;
 use amem_memory::store::{FactBatch, FactOp, NewAnswer, NewFact, NewRejection, NewTurn};
 use amem_memory::{
-    Error as MemoryError, FactGraph, FactKind, FactScope, FactSource, PendingWork, Role, text_hash,
+    Error as MemoryError, FactKind, FactScope, FactSource, PendingWork, Role, text_hash,
 };
 use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use serde_json::{Map, Value};

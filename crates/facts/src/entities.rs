@@ -10,12 +10,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use amem_format::NodeId;
-use amem_format::types::{Generation, Lsn, Micros};
+use amem_format::types::Micros;
+use amem_memory::graph::{EntityKind, EntityRelation, entity_key};
 use amem_memory::store::MemoryItem;
-use amem_memory::{EntityKind, EntityRelation, Error as MemoryError, FactScope, entity_key};
+use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::planner::events_with;
 use uuid::Uuid;
 
+use crate::entity::TallyKey;
 use crate::entity_names::{EntityStatement, EntityView};
 use crate::error::Result;
 use crate::fact_state::FactState;
@@ -26,24 +28,7 @@ use crate::memory_chain::ChainEvent;
 use crate::record::{named, path};
 use crate::scope_plan::{FactMoment, events_of};
 
-/// Someone or something that memories name.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Entity {
-    /// What a caller named it, else as memories write it most often.
-    pub name: String,
-    /// Its other names.
-    pub aliases: Vec<String>,
-    /// What it is, if a memory or a caller tells.
-    pub kind: Option<EntityKind>,
-    /// What a caller, or a model, says of it; empty for nothing.
-    pub description: String,
-    /// Memories that name it.
-    pub facts: u64,
-    /// When the first of them was said.
-    pub first_said: Option<Micros>,
-    /// When the newest was.
-    pub last_said: Option<Micros>,
-}
+pub use crate::entity::Entity;
 
 /// A relation, and the memory that says so.
 #[derive(Debug, Clone, PartialEq)]
@@ -264,12 +249,6 @@ impl NameGroups {
     }
 }
 
-/// What entities were counted for: a state of a brain, a scope and a time.
-pub(crate) type TallyKey = (Uuid, Generation, Lsn, u64, FactScope, Option<Micros>, bool);
-
-/// The entities that were counted last, which the next page is from.
-pub(crate) type EntityCache = Option<(TallyKey, Arc<Vec<Entity>>)>;
-
 /// All entities of a scope, those that most memories name first.
 fn all_entities(moment: &FactMoment, request: &EntityRequest) -> Result<Vec<Entity>> {
     let mut cursor = FactCursor::new(
@@ -365,7 +344,7 @@ pub(crate) fn entities(
 ) -> Result<(Vec<Entity>, Option<u64>)> {
     request.scope.validate()?;
     let identity = moment.view.identity();
-    let key = (
+    let key: TallyKey = (
         identity.instance,
         identity.generation,
         moment.view.lsn(),

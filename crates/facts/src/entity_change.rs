@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use amem_format::NodeId;
 use amem_format::types::{EventType, Micros};
+use amem_memory::graph::{EntityKind, entity_key};
 use amem_memory::limits::{
     ENTITY_ALIASES_MAX, ENTITY_DESCRIPTION_BYTES_MAX, ENTITY_NAME_BYTES_MAX,
 };
-use amem_memory::{EntityKind, Error as MemoryError, FactScope, entity_key};
+use amem_memory::{Error as MemoryError, FactScope};
 use amem_store::mutation::{Answer, Ingest, Mutation, NewEvent};
 use uuid::Uuid;
 

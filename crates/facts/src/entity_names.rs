@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
-use amem_memory::{FactScope, entity_key};
+use amem_memory::FactScope;
+use amem_memory::graph::entity_key;
 use amem_query::planner::{count_with, events_with};
 use uuid::Uuid;
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use amem_format::NodeId;
-use amem_format::view::View;
+use amem_format::types::{EdgeType, EventType};
+use amem_format::view::{Direction, View};
 use amem_memory::FactScope;
 use uuid::Uuid;
 
@@ -52,8 +53,27 @@ pub(crate) fn events_of_scope(view: &View, scope: &FactScope) -> Result<Vec<Node
     if !everything {
         // What a wider scope was answered has texts of this one.
         out.extend(answers_with(view, &named)?);
-        out.sort_unstable();
-        out.dedup();
+    }
+    out.extend(episodes_of(view, &out)?);
+    out.sort_unstable();
+    out.dedup();
+    Ok(out)
+}
+
+/// The episodes that cover one of the events: a summary may have its sentences word by word.
+fn episodes_of<'e>(
+    view: &View,
+    events: impl IntoIterator<Item = &'e NodeId>,
+) -> Result<BTreeSet<NodeId>> {
+    let mut out = BTreeSet::new();
+    for id in events {
+        for edge in view.edges_of(*id, Direction::Outgoing)?.iter() {
+            if edge.edge_type == EdgeType::PART_OF {
+                let whole = view.node(edge.other)?;
+                let is_episode = whole.event_type() == EventType::EPISODE && !whole.is_erased();
+                out.extend(is_episode.then_some(edge.other));
+            }
+        }
     }
     Ok(out)
 }
@@ -152,6 +172,7 @@ pub(crate) fn events_of_memory(
         }
     }
     events.extend(answers_with(view, &named)?);
+    events.extend(episodes_of(view, &events)?);
     Ok(Some(events.into_iter().collect()))
 }
 
@@ -218,5 +239,6 @@ pub(crate) fn events_of_source(
         }
     }
     events.extend(answers_with(view, &named)?);
+    events.extend(episodes_of(view, &events)?);
     Ok(Some((events.into_iter().collect(), memories)))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::entities::{Entity, EntityCache, TallyKey};
+use crate::entity::{Entity, EntityCache, TallyKey};
 use crate::scope_locks::ScopeLocks;
 use crate::served_ring::ServedRing;
 use crate::users::ScopeTally;

@@ -7,9 +7,10 @@ use amem_memory::add::{AddAnswer, AddPorts, AddRequest, add};
 use amem_memory::change::{
     ChangeOutcome, UpdateRequest, delete, delete_all, delete_many, update, update_many,
 };
+use amem_memory::graph::EntityKind;
 use amem_memory::model::{FormTable, Model};
 use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, Ids, MemoryItem, NewAnswer};
-use amem_memory::{EntityKind, Error as MemoryError, FactFilter, FactScope};
+use amem_memory::{Error as MemoryError, FactFilter, FactScope};
 use amem_store::mutation::Answer;
 use serde_json::Value;
 use uuid::Uuid;

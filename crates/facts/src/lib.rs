@@ -22,6 +22,8 @@ mod space_embedder;
 mod memory_chain;
 mod scope_plan;
 
+mod entity;
+
 mod fact_state;
 mod scope_locks;
 mod served_ring;
@@ -40,7 +42,7 @@ mod stored_turns;
 mod support;
 mod users;
 
-mod entities;
+pub mod entities;
 mod entity_change;
 mod entity_names;
 mod rejection;
@@ -53,7 +55,6 @@ mod facts;
 mod retry;
 mod verdict;
 
-pub use entities::{Entity, EntityChange, EntityFact, EntityPage, EntityRequest, KnownRelation};
 pub use entity_change::{EntityErasure, EntityStatementRequest};
 pub use error::{Error, Result};
 pub use export::ExportedFact;

@@ -5,8 +5,9 @@
 use amem_format::event::Attributes;
 use amem_format::types::Micros;
 use amem_format::view::Node;
+use amem_memory::graph::{EntityKind, FactGraph, entity_key};
 use amem_memory::store::{MemoryItem, RejectionState};
-use amem_memory::{EntityKind, FactGraph, FactKind, FactScope, FactSource, Validity, entity_key};
+use amem_memory::{FactKind, FactScope, FactSource, Validity};
 use amem_query::time;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -137,7 +138,7 @@ pub(crate) struct FactRecord {
 
 /// A graph as one text: its words are no values of general queries, and take no room in the index of values.
 mod graph_text {
-    use amem_memory::FactGraph;
+    use amem_memory::graph::FactGraph;
     use serde::de::Error as _;
     use serde::ser::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};

@@ -4,13 +4,12 @@ use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::store::{FactBatch, FactOp, MemoryItem, NewFact, NewRejection, RejectionState};
-use amem_memory::{FactScope, FactSource, fact_graph, slot_keys, text_hash};
+use amem_memory::{FactScope, FactSource, text_hash};
 use amem_query::planner::events_with;
 use uuid::Uuid;
 
 use crate::error::Result;
 use crate::record::{EventAttributes, RejectedRecord, path};
-use crate::review::OpenConflict;
 
 /// What there is about a rejected fact: the events of its states in order.
 pub(crate) fn rejections_of(
@@ -70,12 +69,12 @@ fn as_item(record: &RejectedRecord, scope: &FactScope, text: String, node: NodeI
     }
 }
 
-/// The rejected fact of an event, if it waits for a review and the event is its newest.
+/// The rejected fact of an event, and why it is no memory, if it waits for a review and the event is its newest.
 pub(crate) fn open_rejection(
     view: &View,
     id: NodeId,
     scope: &FactScope,
-) -> Result<Option<OpenConflict>> {
+) -> Result<Option<(MemoryItem, String)>> {
     let Some((record, own)) = rejection_at(view, id)? else {
         return Ok(None);
     };
@@ -87,11 +86,8 @@ pub(crate) fn open_rejection(
         return Ok(None);
     }
     let text = view.node(id)?.text()?.into_owned();
-    Ok(Some(OpenConflict {
-        item: as_item(&record, &own, text, id),
-        others: Vec::new(),
-        rejected: Some(record.why),
-    }))
+    let item = as_item(&record, &own, text, id);
+    Ok(Some((item, record.why)))
 }
 
 /// A rejected fact of a scope, in its newest state.
@@ -151,14 +147,15 @@ impl Rejection {
         vector: Option<Vec<f32>>,
         (why, reason): (&str, Option<&str>),
     ) -> NewFact {
-        NewFact {
-            hash: text_hash(text),
+        let fact = NewFact {
+            text: String::new(),
+            hash: String::new(),
             kind: self.record.kind,
             source: FactSource::Caller,
             confidence: 1.0,
             vector,
-            slots: slot_keys(text),
-            graph: fact_graph(text, &[]),
+            slots: Vec::new(),
+            graph: Default::default(),
             metadata: Default::default(),
             expires: None,
             validity: Default::default(),
@@ -167,8 +164,8 @@ impl Rejection {
             is_quarantined: false,
             why: why.to_owned(),
             reason: reason.map(str::to_owned),
-            text: text.to_owned(),
-        }
+        };
+        fact.with_text(text)
     }
 
     /// Its text.

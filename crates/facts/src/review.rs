@@ -38,14 +38,18 @@ pub(crate) fn open_conflicts(
     ids.retain(|id| before.is_none_or(|before| id.0 < before));
     for id in ids.into_iter().rev() {
         let Some(event) = ChainEvent::read(&moment.view.node(id)?)? else {
-            let Some(rejected) = open_rejection(&moment.view, id, scope)? else {
+            let Some((item, why)) = open_rejection(&moment.view, id, scope)? else {
                 continue;
             };
-            bytes += page_bytes(&rejected.item);
+            bytes += page_bytes(&item);
             if out.len() == limit || bytes > FACT_PAGE_BYTES && !out.is_empty() {
                 return Ok((out, Some(id.0 + 1)));
             }
-            out.push(rejected);
+            out.push(OpenConflict {
+                item,
+                others: Vec::new(),
+                rejected: Some(why),
+            });
             continue;
         };
         let is_open = event.record.quarantined || !event.record.conflicts.is_empty();

@@ -195,9 +195,7 @@ impl FactSearch {
                 embedder.space()
             ));
         }
-        let vector = embedder.embed(&[&self.question]).pop();
-        let vector = vector.unwrap_or_else(|| Err("the embedder gave no vector".to_owned()));
-        Ok(vector?.unwrap_or_default())
+        Ok(embedder.embed_query(&self.question)?.unwrap_or_default())
     }
 
     fn of_scope(

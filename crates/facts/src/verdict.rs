@@ -4,7 +4,7 @@ use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::change::check_reason;
 use amem_memory::store::{Embedder, FactBatch, FactOp, FactStore, NewFact, RejectionState};
-use amem_memory::{Error as MemoryError, FactScope, fact_graph, slot_keys, text_hash};
+use amem_memory::{Error as MemoryError, FactScope};
 use uuid::Uuid;
 
 use crate::batch_plan::said_again;
@@ -162,9 +162,7 @@ impl FactReview<'_> {
             }
             let vector = embedder.embed(&[text]).pop();
             fact.vector = vector.and_then(std::result::Result::ok).flatten();
-            (fact.hash, fact.slots) = (text_hash(text), slot_keys(text));
-            fact.graph = fact_graph(text, &[]);
-            fact.text = text.to_owned();
+            fact = fact.with_text(text);
             // What the old text said of times does not hold for the new one.
             fact.validity = Default::default();
         }

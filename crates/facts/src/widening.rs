@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use amem_memory::entity_key;
+use amem_memory::graph::entity_key;
 use amem_query::planner::count_with;
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ pub(crate) struct WidenedFact {
     pub(crate) via: String,
 }
 
-/// The memories that the entities of a question lead to, each once, the best first. `best` is the score of the best hit.
+/// The memories that the entities of a question lead to, each once, the best first. `best` is the best hit's score.
 pub(crate) fn widened(
     view: &EntityView<'_>,
     question: &str,

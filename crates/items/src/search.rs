@@ -213,8 +213,8 @@ impl SearchRun<'_> {
         if self.view.identity().space != embedder.space() {
             return Vec::new();
         }
-        let vector = embedder.embed(&[&self.search.query]).pop();
-        vector.and_then(Result::ok).flatten().unwrap_or_default()
+        let vector = embedder.embed_query(&self.search.query);
+        vector.ok().flatten().unwrap_or_default()
     }
 
     fn scored(

@@ -30,6 +30,17 @@ pub struct ExtractedFact {
 }
 
 impl ExtractedFact {
+    /// Takes what a pattern says of the same fact, as far as the model that found it said nothing of it.
+    pub(crate) fn learn(&mut self, other: Self) {
+        if self.kind == FactKind::Fact {
+            self.kind = other.kind;
+        }
+        if self.because.is_empty() {
+            self.because = other.because;
+        }
+        self.is_correcting |= other.is_correcting;
+    }
+
     /// The same, with the facts that it follows from at their new places; what has none is left out.
     pub(crate) fn behind(self, places: &[Option<usize>]) -> Self {
         let because = self.because.iter();

@@ -19,6 +19,7 @@ pub mod limits;
 
 mod error;
 mod fact;
+pub mod graph;
 mod hash;
 mod kind;
 mod language;
@@ -34,7 +35,7 @@ mod conversation;
 mod patterns;
 mod slots;
 
-mod graph;
+mod relations;
 
 mod check;
 mod decide;
@@ -55,7 +56,6 @@ pub use conversation::{
 pub use error::{Error, Result};
 pub use fact::ExtractedFact;
 pub use filter::FactFilter;
-pub use graph::{EntityKind, EntityMention, EntityRelation, FactGraph, entity_key, fact_graph};
 pub use hash::{bytes_hash, text_hash};
 pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;

@@ -21,6 +21,22 @@ pub enum Error {
         /// What the parser says.
         why: String,
     },
+    /// The file of the models cannot be read.
+    #[error("cannot read the models in {path}: {why}")]
+    File {
+        /// The file.
+        path: String,
+        /// Why.
+        why: String,
+    },
+    /// A sentence-transformer cannot be opened.
+    #[error("the embedder in {folder}: {why}")]
+    Folder {
+        /// Its folder.
+        folder: String,
+        /// Why.
+        why: String,
+    },
     /// TLS cannot be set up.
     #[error("TLS for models: {0}")]
     Tls(String),

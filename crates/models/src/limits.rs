@@ -38,3 +38,5 @@ pub(crate) const RATE_PAUSES: [Duration; 3] = [
 ];
 /// The longest Retry-After that is believed.
 pub(crate) const RETRY_AFTER_MAX: Duration = Duration::from_secs(24 * 3600);
+/// Bytes of the file of models.
+pub const MODELS_FILE_BYTES_MAX: u64 = 1 << 20;

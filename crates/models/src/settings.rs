@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Result};
 use crate::limits::{ANSWER_BYTES_MAX, DIMENSIONS_MAX};
@@ -154,18 +155,7 @@ impl ModelSettings {
     /// # Errors
     /// If it is no TOML, or has unknown fields or values that cannot be used.
     pub fn from_toml(text: &str) -> Result<Self> {
-        let read: std::result::Result<Self, toml::de::Error> = toml::from_str(text);
-        let settings = read.map_err(|why| {
-            let at = why.span().map_or(0, |span| span.start.min(text.len()));
-            Error::Document {
-                line: text.as_bytes()[..at]
-                    .iter()
-                    .filter(|b| **b == b'\n')
-                    .count()
-                    + 1,
-                why: without_values(why.message()),
-            }
-        })?;
+        let settings: Self = document(text)?;
         settings.check()?;
         Ok(settings)
     }
@@ -272,6 +262,18 @@ impl ModelSettings {
     fn score_slope() -> f32 {
         12.0
     }
+}
+
+/// Reads a document of TOML; its errors repeat no text of it.
+pub(crate) fn document<T: DeserializeOwned>(text: &str) -> Result<T> {
+    toml::from_str(text).map_err(|why: toml::de::Error| {
+        let at = why.span().map_or(0, |span| span.start.min(text.len()));
+        let before = text.as_bytes()[..at].iter();
+        Error::Document {
+            line: before.filter(|byte| **byte == b'\n').count() + 1,
+            why: without_values(why.message()),
+        }
+    })
 }
 
 /// A message of the parser without quoted values: serde repeats a string that has the wrong type.

@@ -22,8 +22,8 @@ use crate::refusal::{Refusal, Result};
 use amem_engine::plural;
 
 impl Validate for v1::CreateBrainRequest {
-    /// The name, and the options of the brain.
-    type Valid = (String, NewBrain);
+    /// The name, the options of the brain, and whether its vectors are those of new brains.
+    type Valid = (String, NewBrain, bool);
 
     fn validate(self) -> Result<Self::Valid> {
         let settings = Settings::parse_request(&self.settings_json)?;
@@ -40,7 +40,7 @@ impl Validate for v1::CreateBrainRequest {
                 Some(Kind::Model(model)) => vector_space(model, vectors.dimension),
             };
         }
-        Ok((self.brain, options))
+        Ok((self.brain, options, self.vectors.is_none()))
     }
 }
 
@@ -48,10 +48,17 @@ impl Handle for v1::CreateBrainRequest {
     type Response = v1::CreateBrainResponse;
 
     async fn handle(
-        (name, options): Self::Valid,
+        (name, mut options, is_usual): Self::Valid,
         gateway: &Arc<Gateway>,
-        _caller: &Caller,
+        caller: &Caller,
     ) -> Result<Self::Response> {
+        if is_usual {
+            let settings = options.settings;
+            options = NewBrain {
+                settings,
+                ..gateway.new_brain(caller).await?
+            };
+        }
         let brain = gateway.brains.create(&name, options).await?;
         let view = brain.view();
         Ok(v1::CreateBrainResponse {

@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use amem_facts::{
-    Entity, EntityChange, EntityFact, EntityRequest, EntityStatementRequest, FactMoment, Facts,
-    KnownRelation,
-};
-use amem_memory::EntityKind;
+use amem_facts::entities::{Entity, EntityChange, EntityFact, EntityRequest, KnownRelation};
+use amem_facts::{EntityStatementRequest, FactMoment, Facts};
+use amem_memory::graph::EntityKind;
 use amem_proto::answer::{as_of, moment, timestamp};
 use amem_proto::v1;
 
@@ -28,8 +26,8 @@ fn kind_of(name: &str) -> Result<Option<EntityKind>> {
     })
 }
 
-fn entity(entity: Entity) -> v1::Entity {
-    v1::Entity {
+fn entity(entity: Entity) -> v1::KnownEntity {
+    v1::KnownEntity {
         kind: entity_kind(entity.kind),
         name: entity.name,
         aliases: entity.aliases,

@@ -7,7 +7,6 @@ use amem_facts::{EngineBrain, FactMoment, Facts, RandomIds, SpaceEmbedder};
 use amem_format::view::AsOf;
 use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
-use amem_store::NewBrain;
 use tokio::runtime::Handle;
 use uuid::Uuid;
 
@@ -28,7 +27,8 @@ impl Gateway {
         if caller.check(name, Role::Write).is_err() {
             return Err(missing);
         }
-        match self.brains.create(name, NewBrain::default()).await {
+        let options = self.new_brain(caller).await?;
+        match self.brains.create(name, options).await {
             Ok(brain) => {
                 tracing::info!(brain = name, "created the brain of fact memory");
                 Ok(brain)
@@ -117,15 +117,17 @@ impl Gateway {
         let state = self.facts.state(brain);
         let forms = self.facts.forms.clone();
         let opened = EngineBrain::new(brain.clone(), Handle::current(), principal, agent);
-        let embedder = SpaceEmbedder::of(&brain.view());
+        let models = self.models.clone();
+        let embedder = SpaceEmbedder::of(&brain.view(), models.embedder().as_ref());
         let (brain, pending) = (brain.clone(), self.brains.pending_facts().clone());
         move || {
+            let model = models.language();
             let facts = Facts {
                 brain: &opened,
                 state: &state,
                 embedder: &embedder,
                 ids: &RandomIds,
-                model: None,
+                model: model.as_deref(),
                 forms: &forms,
             };
             let done = work(&facts);

@@ -8,10 +8,11 @@ use amem_facts::{
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};
 use amem_memory::add::{AddAnswer, AddEvent, FactResult};
+use amem_memory::graph::{EntityKind, EntityMention, EntityRelation};
 use amem_memory::store::{HistoryEvent, MemoryItem};
 use amem_memory::{
-    ContentPart, EntityKind, EntityMention, EntityRelation, FactFilter, FactKind, FactScope,
-    Message, PendingReason, PendingWork, Role, Validity,
+    ContentPart, FactFilter, FactKind, FactScope, Message, PendingReason, PendingWork, Role,
+    Validity,
 };
 use amem_proto::Timestamp;
 use amem_proto::answer::{micros, timestamp};

@@ -23,6 +23,7 @@ use crate::limits::{
     FACT_CALLS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
     SUBSCRIPTION_READS_MAX,
 };
+use crate::models::Models;
 use crate::refusal::{Refusal, Result};
 use crate::webhooks::Webhooks;
 
@@ -67,7 +68,9 @@ pub(crate) struct Gateway {
     /// What sessions of agents were given.
     pub(super) hooks: Arc<Ledger>,
     /// Threads on which calls about facts and items wait for their commits.
-    pub(super) fact_calls: CallPool,
+    pub(crate) fact_calls: CallPool,
+    /// The models that are set up.
+    pub(crate) models: Models,
 }
 
 impl Gateway {
@@ -77,7 +80,7 @@ impl Gateway {
         stop: watch::Receiver<bool>,
         latencies: Latencies,
         control: Control,
-        webhooks: Option<Webhooks>,
+        (webhooks, models): (Option<Webhooks>, Models),
     ) -> std::io::Result<Self> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
@@ -105,6 +108,7 @@ impl Gateway {
             items: ItemMemory::default(),
             hooks: Arc::new(Ledger::new(ledger)),
             fact_calls,
+            models,
         })
     }
 
@@ -135,6 +139,7 @@ impl Gateway {
         question: Q,
     ) -> Result<Q::Answer> {
         let brain = self.brains.get(caller, question.brain()).await?;
+        let question = self.with_question_vector(caller, &brain, question).await?;
         let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
         let answered = if question.is_heavy() {
             let brain = brain.clone();

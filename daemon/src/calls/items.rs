@@ -44,7 +44,7 @@ impl Gateway {
         let brain = self.fact_brain(caller, brain).await?;
         let may_write = caller.rights.of(&brain.name) >= Some(Role::Write);
         let state = self.items.state(&brain);
-        let embedder = SpaceEmbedder::of(&brain.view());
+        let embedder = SpaceEmbedder::of(&brain.view(), self.models.embedder().as_ref());
         let runtime = RuntimeHandle::current();
         let opened = EngineBrain::new(brain, runtime, &caller.principal, agent);
         let run = move || {

@@ -61,6 +61,7 @@ impl PendingChange {
         let bytes = change.encoded_len();
         let (name, request) = change.into_command(&caller.principal)?;
         let brain = gateway.brains.get(caller, &name).await?;
+        let request = gateway.with_vectors(caller, &brain, request).await?;
         Ok(Self {
             brain,
             request,

@@ -22,6 +22,8 @@ mod erase;
 mod memory;
 mod quarantined_files;
 
+mod vectors;
+
 mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;

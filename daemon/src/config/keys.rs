@@ -35,8 +35,11 @@ pub(crate) const WEBHOOK_HOSTS: &str = "webhooks.hosts";
 /// Those of them that may have private addresses.
 pub(crate) const WEBHOOK_PRIVATE_HOSTS: &str = "webhooks.private_hosts";
 
+/// The file of the models.
+pub(crate) const MODELS_FILE: &str = "models.file";
+
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [SettingKey; 24] = [
+const PLAIN: [SettingKey; 25] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
@@ -59,6 +62,7 @@ const PLAIN: [SettingKey; 24] = [
     fixed(TRACES, "AMEMD_TRACES_OTLP"),
     fixed(WEBHOOK_HOSTS, "AMEMD_WEBHOOKS_HOSTS"),
     fixed(WEBHOOK_PRIVATE_HOSTS, "AMEMD_WEBHOOKS_PRIVATE_HOSTS"),
+    fixed(MODELS_FILE, "AMEMD_MODELS_FILE"),
     // Older than the other variables, hence its name.
     live("log.filter", "AMEMD_LOG"),
     fixed("log.format", "AMEMD_LOG_FORMAT"),

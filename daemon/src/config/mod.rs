@@ -26,7 +26,7 @@ pub use grants::Grants;
 pub use http::{HttpAddress, Origins};
 #[cfg(test)]
 pub(crate) use keys::keys;
-pub(crate) use keys::{READERS, TRACES, WEBHOOK_HOSTS};
+pub(crate) use keys::{MODELS_FILE, READERS, TRACES, WEBHOOK_HOSTS};
 pub use role::Role;
 pub use settings::{Config, Environment, LogFormat, Tcp, TlsFiles};
 pub use source::{Setting, SettingSource};

@@ -18,7 +18,7 @@ use super::bounds::Limits;
 use super::flags::Flags;
 use super::grants::Grants;
 use super::http::{HttpAddress, Origins};
-use super::keys::{BRAINS, READERS, TRACES, WEBHOOK_HOSTS, WEBHOOK_PRIVATE_HOSTS};
+use super::keys::{BRAINS, MODELS_FILE, READERS, TRACES, WEBHOOK_HOSTS, WEBHOOK_PRIVATE_HOSTS};
 use super::layers::Layers;
 use super::log_filter;
 use super::names::AccountKind;
@@ -118,6 +118,8 @@ pub struct Config {
     pub traces: Option<SocketAddr>,
     /// The hosts that webhooks may call; without any, webhooks are off.
     pub webhook_hosts: WebhookHosts,
+    /// The file of the models; without one none is called.
+    pub models_file: Option<PathBuf>,
     /// The filter of the log.
     pub log_filter: String,
     /// The format of the log.
@@ -183,6 +185,7 @@ impl Config {
         let private_hosts: Option<HostList> = layers.value(WEBHOOK_PRIVATE_HOSTS, None)?;
         let webhook_hosts =
             WebhookHosts::new(hosts.unwrap_or_default(), private_hosts.unwrap_or_default());
+        let models_file = layers.path(MODELS_FILE, None)?;
         let log_filter = layers.value("log.filter", Some("info".to_owned()))?;
         let log_filter = log_filter.unwrap_or_default();
         log_filter::parse(&log_filter).map_err(|why| layers.wrong("log.filter").because(why))?;
@@ -204,6 +207,7 @@ impl Config {
             metrics,
             traces,
             webhook_hosts,
+            models_file,
             log_filter,
             log_format: log_format.unwrap_or(LogFormat::Text),
             limits,

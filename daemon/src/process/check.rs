@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::os::folder::{check_owners, check_socket_folder};
 use crate::os::socket::check_path;
 use crate::traces::{self, Exporter};
-use crate::webhooks;
+use crate::{models, webhooks};
 
 /// The settings, one a line.
 pub(crate) fn show(config: &Config) -> String {
@@ -32,7 +32,7 @@ pub(crate) fn show(config: &Config) -> String {
 pub(crate) fn check(
     config: &Config,
     exporter: Option<Exporter>,
-    webhooks: Option<webhooks::Starter>,
+    (webhooks, models): (Option<webhooks::Starter>, Option<models::Starter>),
 ) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     // The start creates the default folder.
@@ -44,6 +44,7 @@ pub(crate) fn check(
     }
     traces::check(config, exporter)?;
     webhooks::check(config, webhooks)?;
+    models::check(config, models)?;
     let http = match &config.http {
         Some(HttpAddress::Unix(path)) => Some(path),
         _ => None,
@@ -90,7 +91,7 @@ mod tests {
         ] {
             assert!(shown.lines().any(|shown| shown == line), "{line}\n{shown}");
         }
-        let warnings = check(&config, None, None).unwrap();
+        let warnings = check(&config, None, (None, None)).unwrap();
         assert!(
             warnings
                 .iter()

@@ -50,17 +50,18 @@ use crate::limits::{
 };
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
+use crate::models::{self, Models};
 use crate::os::notify;
 use crate::webhooks::{self, Webhooks};
 
 /// Serves a folder of brains to the clients of the listeners, until `shutdown` is ready or an administrator shuts the
-/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds. `webhooks` makes the
-/// client of webhooks, if there is one.
+/// daemon down; then drains the calls in progress and closes the brains, in less than ten seconds. The last but
+/// one are what makes the client of webhooks, and what opens models, if there is any.
 pub async fn run(
     config: Config,
     folder: Folder,
     mut listeners: Listeners,
-    webhooks: Option<webhooks::Starter>,
+    (webhooks, models): (Option<webhooks::Starter>, Option<models::Starter>),
     shutdown: impl Future<Output = ()>,
 ) -> Result<()> {
     let control = Control::new(&config)?;
@@ -68,6 +69,7 @@ pub async fn run(
     let mut tasks = Supervisor::new();
     let (health, metrics) = (health(), DaemonMetrics::new());
     let webhooks = Webhooks::start(&config, webhooks, &metrics)?;
+    let models = Models::start(&config, models)?;
     let latencies = Latencies::new(methods::all());
     let engine = Engine::new(folder, config.folder.clone(), Arc::new(health.clone()));
     let brains = Brains::new(engine.clone(), metrics.clone());
@@ -85,7 +87,7 @@ pub async fn run(
         stopping.clone(),
         latencies.clone(),
         control.clone(),
-        webhooks,
+        (webhooks, models),
     );
     let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());

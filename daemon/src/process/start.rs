@@ -20,7 +20,7 @@ use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
 use crate::log;
 use crate::os::InheritedSockets;
 use crate::traces::{self, Exporter};
-use crate::webhooks;
+use crate::{models, webhooks};
 
 /// Service managers and containers kill a process ten seconds after SIGTERM.
 const _: () = assert!(
@@ -34,9 +34,13 @@ const _: () = assert!(
 /// invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
 /// succeed). The log goes to standard error.
 ///
-/// `exporter` sends spans to the configured collector, `webhooks` posts to configured hosts; what is configured and has
-/// neither is an error.
-pub fn main(exporter: Option<Exporter>, webhooks: Option<webhooks::Starter>) -> ExitCode {
+/// `exporter` sends spans to the configured collector, `webhooks` posts to configured hosts, `models` opens configured
+/// models; what is configured and has none of them is an error.
+pub fn main(
+    exporter: Option<Exporter>,
+    webhooks: Option<webhooks::Starter>,
+    models: Option<models::Starter>,
+) -> ExitCode {
     let flags = Flags::parse();
     if let Err(why) = amem_process::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
@@ -54,11 +58,11 @@ pub fn main(exporter: Option<Exporter>, webhooks: Option<webhooks::Starter>) -> 
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
     let done = loaded.and_then(|config| {
         if check_only {
-            return check(&config, exporter, webhooks);
+            return check(&config, exporter, webhooks, models);
         }
         // Before any thread starts: this changes the environment.
         let inherited = InheritedSockets::take()?;
-        run_to_end(serve(config, inherited, exporter, webhooks))
+        run_to_end(serve(config, inherited, exporter, webhooks, models))
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,9 +81,10 @@ fn check(
     config: &Config,
     exporter: Option<Exporter>,
     webhooks: Option<webhooks::Starter>,
+    models: Option<models::Starter>,
 ) -> Result<()> {
     print!("{}", check::show(config));
-    for warning in check::check(config, exporter, webhooks)? {
+    for warning in check::check(config, exporter, (webhooks, models))? {
         eprintln!("amemd: warning: {warning}");
     }
     Ok(())
@@ -101,6 +106,7 @@ async fn serve(
     inherited: InheritedSockets,
     exporter: Option<Exporter>,
     webhooks: Option<webhooks::Starter>,
+    models: Option<models::Starter>,
 ) -> Result<()> {
     let (spans, end) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
@@ -120,7 +126,7 @@ async fn serve(
             "cannot record where amemd listens: {error}; callers without XDG_DATA_HOME look in the default places only"
         );
     }
-    let ran = run(config, folder, listeners, webhooks, async {
+    let ran = run(config, folder, listeners, (webhooks, models), async {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}

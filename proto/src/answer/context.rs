@@ -7,7 +7,7 @@ use amem_query::context::PackedEvent;
 
 use super::event::check_bytes;
 use super::question::Evaluate;
-use super::ranking::question_vector;
+use super::ranking::{given, question_vector};
 use super::refusal::Result;
 use super::selection::{clock, count, selection};
 use super::word::{moment, timestamp, type_number};
@@ -49,6 +49,14 @@ impl Evaluate for v1::ContextRequest {
             items,
             left_out,
         })
+    }
+
+    fn text_without_vector(&self) -> Option<&str> {
+        (self.vector.is_none() && !self.text.is_empty()).then_some(self.text.as_str())
+    }
+
+    fn set_vector(&mut self, vector: Vec<f32>) {
+        self.vector = given(vector);
     }
 
     fn shown(answer: &Self::Answer) -> Vec<NodeId> {

@@ -34,6 +34,14 @@ pub trait Evaluate: Message + Clone + Debug + Default + 'static {
         true
     }
 
+    /// The text whose vector the request has not; `None` if it needs none.
+    fn text_without_vector(&self) -> Option<&str> {
+        None
+    }
+
+    /// Gives the request the vector of its text.
+    fn set_vector(&mut self, _vector: Vec<f32>) {}
+
     /// The events in an answer that count as used if the question touches.
     fn shown(_answer: &Self::Answer) -> Vec<NodeId> {
         Vec::new()

@@ -153,6 +153,14 @@ impl Evaluate for v1::SearchRequest {
         })
     }
 
+    fn text_without_vector(&self) -> Option<&str> {
+        (self.vector.is_none() && !self.text.is_empty()).then_some(self.text.as_str())
+    }
+
+    fn set_vector(&mut self, vector: Vec<f32>) {
+        self.vector = given(vector);
+    }
+
     fn shown(answer: &Self::Answer) -> Vec<NodeId> {
         ids(answer.hits.iter().flat_map(|hit| &hit.event))
     }
@@ -168,6 +176,14 @@ fn relevance(hit: &Hit) -> v1::Relevance {
         meaning: relevance.meaning,
         weak: relevance.is_weak,
     }
+}
+
+/// A vector as a request has it; none if it is empty.
+pub(super) fn given(values: Vec<f32>) -> Option<v1::Vector> {
+    (!values.is_empty()).then(|| v1::Vector {
+        values,
+        ..v1::Vector::default()
+    })
 }
 
 /// The question's vector: from the request, or computed from the text if the brain uses the built-in embedder; else

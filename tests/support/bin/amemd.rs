@@ -4,5 +4,9 @@
 #![forbid(unsafe_code)]
 
 fn main() -> std::process::ExitCode {
-    amemd::process::main(Some(amem_traces::start), Some(amem_webhooks::start))
+    amemd::process::main(
+        Some(amem_traces::start),
+        Some(amem_webhooks::start),
+        Some(amem_models::open),
+    )
 }

@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// Every kind.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     target("base", files::base, files::bases),
     target("sections", files::sections, files::section_edits),
     target("journal", files::journal, files::payloads),
@@ -50,6 +50,7 @@ pub const TARGETS: [Target; 15] = [
     target("config", texts::config, texts::config_seeds),
     target("tokens", texts::tokens, texts::token_seeds),
     target("headers", texts::headers, texts::header_seeds),
+    target("replies", texts::replies, texts::reply_seeds),
 ];
 
 const fn target(name: &'static str, run: fn(&[u8]), seeds: fn() -> Vec<Vec<u8>>) -> Target {

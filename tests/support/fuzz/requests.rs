@@ -131,7 +131,7 @@ fn call<V: Validate>(bytes: &[u8], _: &mut ReceivedFiles) {
     let Ok(create_brain) = named::<V, v1::CreateBrainRequest>(bytes) else {
         return;
     };
-    let Some((_, options)) = made(create_brain.validate()) else {
+    let Some((_, options, _)) = made(create_brain.validate()) else {
         return;
     };
     let folder = empty();

@@ -215,3 +215,18 @@ fn taken(data: &[u8], part: usize) -> (Vec<u8>, bool) {
     }
     (all, true)
 }
+
+/// Answers of models, nearly JSON.
+pub(super) fn reply_seeds() -> Vec<Vec<u8>> {
+    owned(&[
+        "```json\n[\"User likes tea\", \"User lives in Porto\"]\n```",
+        "<think>hm</think>{'facts': ('User said \"no\"', `b`,, {text: 'c', turns: [0],}), // d",
+        r#"{"facts": [{"text": "a \u00e9 \ud83d\ude80", "turns": ["3", 4], "kind": "plan", "because": 0}]} prose [1]"#,
+    ])
+}
+
+/// An answer of a model: whatever it is, it is read.
+pub(super) fn replies(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = amem_memory::read_values(&text);
+}

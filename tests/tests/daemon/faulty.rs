@@ -48,7 +48,7 @@ impl FaultyDaemon {
             http: Default::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();
-        let ended = tokio::spawn(amemd::run(config, brains, listening, None, async {
+        let ended = tokio::spawn(amemd::run(config, brains, listening, (None, None), async {
             drop(stopped.await);
         }));
         Self {

@@ -1,12 +1,11 @@
 //! The entity graph: cases 33 to 35 of the specification, names that are of one, what was so at a time, other scopes.
 
-use amem_facts::{
-    Entity, EntityPage, EntityRequest, EntityStatementRequest, Error, FactBrain, FactSearch,
-    KnownRelation,
-};
+use amem_facts::entities::{Entity, EntityPage, EntityRequest, KnownRelation};
+use amem_facts::{EntityStatementRequest, Error, FactBrain, FactSearch};
 use amem_format::types::Micros;
 use amem_memory::add::AddRequest;
-use amem_memory::{EntityKind, FactScope, Message};
+use amem_memory::graph::EntityKind;
+use amem_memory::{FactScope, Message};
 
 use crate::support::{Bench, START, alice, bob};
 
@@ -360,7 +359,7 @@ fn lists_are_selected_and_paged() {
 }
 
 #[test]
-fn an_entity_is_erased_with_its_memories_and_turns_and_what_names_it_is_told() {
+fn an_entity_is_erased_with_its_memories_and_turns_and_what_names_it_is_listed() {
     let bench = Bench::new();
     bench.add("My friend Bob works at Acme.", &alice());
     bench.add("I live in Porto. I met Robert Hill in Oslo.", &alice());

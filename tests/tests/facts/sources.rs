@@ -3,7 +3,7 @@
 use amem_facts::FactBrain;
 use amem_query::{Search, Selection};
 
-use crate::support::{Bench, alice};
+use crate::support::{Bench, alice, bob};
 
 #[test]
 fn turns_are_searchable_events_and_no_memories() {
@@ -120,4 +120,43 @@ fn ended_memories_are_in_no_general_query() {
         .map(|id| view.node(*id).unwrap().text().unwrap().into_owned())
         .collect();
     assert_eq!(texts, ["User likes tea"], "the turn alone: {texts:?}");
+}
+
+#[test]
+fn an_episode_that_covers_what_is_erased_goes_with_it() {
+    for of in ["scope", "memory", "source", "entity"] {
+        let bench = Bench::new();
+        let session = bench.session();
+        let mut request = bench.request("I live in Porto", &alice());
+        request.session = Some(session);
+        let added = bench.run(&request);
+        let mut request = bench.request("I drink green tea", &bob());
+        request.session = Some(session);
+        bench.run(&request);
+        let episode = bench.compress(session, "someone lives in Porto");
+        let facts = bench.facts();
+        let events = match of {
+            "scope" => facts.events_of_scope(&alice()).unwrap(),
+            "memory" => {
+                facts
+                    .events_of_memory(added.results[0].id, &alice())
+                    .unwrap()
+                    .0
+            }
+            "source" => facts.events_of_source(added.turns[0], &alice()).unwrap().0,
+            _ => {
+                let found = facts.events_of_entity(&alice(), "Porto", bench.now());
+                found.unwrap().events
+            }
+        };
+        assert!(events.contains(&episode), "{of}: {events:?}");
+        bench.erase(events);
+        facts.erased();
+        let view = bench.brain.view();
+        for id in 0..view.nodes() {
+            let node = view.node(amem_format::NodeId(id)).unwrap();
+            assert!(!node.text().unwrap().contains("Porto"), "{of}: {id}");
+        }
+        assert_eq!(bench.texts(&bob()), ["User drinks green tea"], "{of}");
+    }
 }

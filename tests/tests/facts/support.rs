@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use amem_facts::{
     FactBrain, FactRanking, FactSearch, FactState, Facts, ListRequest, MemoryHistory, RandomIds,
 };
-use amem_format::types::Micros;
+use amem_format::types::{Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::{AddAnswer, AddEvent, AddRequest};
 use amem_memory::change::UpdateRequest;
@@ -115,6 +115,25 @@ impl Bench {
         let mut store = self.brain.store.lock().unwrap();
         store.execute(Request::new(Mutation::Erase(ids))).unwrap();
         store.checkpoint().unwrap();
+    }
+
+    /// A session, opened.
+    pub(crate) fn session(&self) -> u32 {
+        let open = Mutation::OpenSession { key: "s".into() };
+        let mut store = self.brain.store.lock().unwrap();
+        let answer = store.execute(Request::new(open)).unwrap();
+        answer.session.unwrap().0
+    }
+
+    /// Summarises a session; returns the episode.
+    pub(crate) fn compress(&self, session: u32, text: &str) -> amem_format::NodeId {
+        let compress = Mutation::Compress {
+            session: SessionId(session),
+            text: text.into(),
+            vector: None,
+        };
+        let mut store = self.brain.store.lock().unwrap();
+        store.execute(Request::new(compress)).unwrap().ids[0]
     }
 
     pub(crate) fn now(&self) -> Micros {

@@ -1,7 +1,7 @@
 //! Operations of the disk that fail: no answer is false, a poisoned brain reports it until it is recovered, a full disk
 //! stops a checkpoint and not the brain.
 //!
-//! By default one script has each of its operations fail, the others every 24th; `AMEM_FAULT_STEP=1 cargo test
+//! By default one script has each of its operations fail, the others every 36th; `AMEM_FAULT_STEP=1 cargo test
 //! --release -p amem-tests --test faults` makes all fail, and compares more. `one` has the effects of single failures.
 
 #![forbid(unsafe_code)]
@@ -28,7 +28,7 @@ fn plan() -> Sweep {
 
 fn step() -> usize {
     let asked = std::env::var("AMEM_FAULT_STEP");
-    asked.map_or(24, |n| n.parse().expect("AMEM_FAULT_STEP is a number"))
+    asked.map_or(36, |n| n.parse().expect("AMEM_FAULT_STEP is a number"))
 }
 
 /// Those that only look, with one error.

@@ -311,7 +311,7 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
             };
             vec![request.encode_to_vec()]
         }
-        "GetEntity" | "EraseEntity" => ["Zanzibar", "User"]
+        "GetEntity" | "EraseEntity" => ["zanzibar", "User"]
             .map(|name| {
                 let request = v1::GetEntityRequest {
                     name: name.into(),
@@ -322,7 +322,7 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
             .into(),
         "SetEntity" => {
             let request = v1::SetEntityRequest {
-                name: "Zanzibar".into(),
+                name: "zanzibar".into(),
                 aliases: vec!["User".into()],
                 ..v1::SetEntityRequest::default()
             };
@@ -420,6 +420,7 @@ async fn no_call_of_facts_shows_or_changes_what_another_token_has() {
         "SetFactFeedback",
         "EraseFactSource",
         "ReviewFact",
+        "GetEntity",
     ];
     for (_, call, _) in fact_calls() {
         assert_eq!(

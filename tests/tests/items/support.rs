@@ -130,7 +130,7 @@ impl Bench {
     }
 
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Items<'_>) -> T) -> T {
-        let embedder = SpaceEmbedder::of(&self.brain.view());
+        let embedder = SpaceEmbedder::of(&self.brain.view(), None);
         work(&Items {
             brain: &self.brain,
             state: &self.state,

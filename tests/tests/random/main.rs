@@ -27,7 +27,7 @@ use counts::HistoryCounts;
 use history::History;
 
 /// Histories by default.
-const HISTORIES: u64 = 700;
+const HISTORIES: u64 = 450;
 /// Steps of each unless `AMEM_RANDOM_STEPS` says otherwise.
 const STEPS: u64 = 100;
 

@@ -88,7 +88,7 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
     (
         "crates/models",
         "amem-models",
-        &["amem-memory", "amem-scripted"],
+        &["amem-memory", "amem-transformer", "amem-scripted"],
     ),
     ("crates/scripted", "amem-scripted", &[]),
     (
@@ -111,6 +111,7 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
             "amem-mcp",
             "amem-webhooks",
             "amem-hooks",
+            "amem-models",
         ],
     ),
     (
@@ -128,6 +129,8 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
             "amem-mcp",
             "amem-hooks",
             "amem-sources",
+            "amem-memory",
+            "amem-models",
         ],
     ),
 ];

@@ -85,20 +85,22 @@ pub(super) fn extract(
             .iter()
             .map(|fact: &ExtractedFact| stems(&fact.text))
             .collect();
-        let known = |fact: &ExtractedFact| {
+        // The model's fact that says what a pattern's does.
+        let twin = |fact: &ExtractedFact| {
             let own = stems(&fact.text);
-            model_stems
-                .iter()
-                .any(|theirs| overlap(&own, theirs) >= SAME_SHARE)
+            let mut theirs = model_stems.iter();
+            theirs.position(|theirs| overlap(&own, theirs) >= SAME_SHARE)
         };
         for at in (0..turns.len()).filter(|at| used(*at)) {
-            // Where the facts of the turn stand among all; those that the model found as well stand nowhere.
+            // Where the facts of the turn stand among all.
             let mut places = Vec::new();
             for fact in by_patterns(turns, at) {
-                let is_new = !known(&fact);
-                places.push(is_new.then_some(found.len()));
-                if is_new {
-                    found.push(fact.behind(&places));
+                let twin = twin(&fact);
+                places.push(Some(twin.unwrap_or(found.len())));
+                let fact = fact.behind(&places);
+                match twin {
+                    Some(twin) => found[twin].learn(fact),
+                    None => found.push(fact),
                 }
             }
         }

@@ -11,11 +11,12 @@ use super::request::{AddRequest, AssistantPolicy};
 use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
 use crate::fact::ExtractedFact;
-use crate::graph::{FactGraph, entity_key, fact_graph};
+use crate::graph::{FactGraph, entity_key};
 use crate::kind::{FactKind, FactSource};
 use crate::limits::{COMMIT_TRIES_MAX, FACT_CHARS_MAX, MEMORY_BYTES_MAX};
 use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, decide_by_model};
 use crate::pending::{PendingReason, PendingWork};
+use crate::relations::fact_graph;
 use crate::replies::ModelDecision;
 use crate::slots::slot_keys;
 use crate::store::{

@@ -55,6 +55,7 @@ pub fn try_form(model: &dyn Model, form: ReplyForm, text: &str) -> Result<FormTr
         turns: vec![0],
         because: Vec::new(),
         is_correcting: false,
+        graph: Default::default(),
         validity: Validity::default(),
     });
     Ok(FormTrial {

@@ -9,3 +9,5 @@ pub(crate) use shapes::{DecisionOp, ModelDecision, ModelFact, decisions_in, fact
 
 #[cfg(test)]
 mod answers_test;
+#[cfg(test)]
+mod malformed_test;

@@ -22,9 +22,16 @@ pub fn read_values(text: &str) -> Vec<Value> {
         at: 0,
     };
     let mut out = Vec::new();
-    while let Some(start) = reader.text[reader.at..].find(['[', '{']) {
+    while let Some(start) = reader.text[reader.at..].find(['[', '{', '(']) {
         reader.at += start;
         let begin = reader.at;
+        // A tuple is one of texts; prose has parentheses too.
+        let inner = reader.text[begin..].strip_prefix('(');
+        let first = inner.and_then(|inner| inner.trim_start().chars().next());
+        if inner.is_some() && first.and_then(closing).is_none() {
+            reader.at = begin + 1;
+            continue;
+        }
         match reader.value(0) {
             Some(part) if !is_empty(&part.value) => out.push(part.value),
             _ => {}
@@ -247,8 +254,9 @@ impl<'t> Reader<'t> {
             None => false,
             Some(':' | ']' | '}' | ')' | ';') => true,
             Some(',') => {
-                ahead.at += 1;
-                ahead.space();
+                while ahead.skip(',') {
+                    ahead.space();
+                }
                 ahead
                     .peek()
                     .is_none_or(|c| "[]{}()\"'\u{201c}\u{2018}`-".contains(c) || c.is_ascii_digit())
@@ -331,13 +339,14 @@ impl<'t> Reader<'t> {
 }
 
 /// Words that are values.
-const WORDS: [(&str, Option<bool>); 8] = [
+const WORDS: [(&str, Option<bool>); 9] = [
     ("true", Some(true)),
     ("false", Some(false)),
     ("null", None),
     ("True", Some(true)),
     ("False", Some(false)),
     ("None", None),
+    ("nil", None),
     ("undefined", None),
     ("NaN", None),
 ];

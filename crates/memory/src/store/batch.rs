@@ -8,9 +8,12 @@ use amem_format::types::Micros;
 
 use crate::conversation::Role;
 use crate::graph::FactGraph;
+use crate::hash::text_hash;
 use crate::kind::{FactKind, FactSource};
 use crate::pending::PendingWork;
+use crate::relations::fact_graph;
 use crate::scope::FactScope;
+use crate::slots::slot_keys;
 use crate::validity::Validity;
 
 /// A turn that is stored as a source.
@@ -65,6 +68,19 @@ pub struct NewFact {
     pub why: String,
     /// Why the caller changes it.
     pub reason: Option<String>,
+}
+
+impl NewFact {
+    /// The same with another text, and what is read from it: hash, slots and graph. Its vector is the caller's matter.
+    pub fn with_text(self, text: &str) -> Self {
+        Self {
+            hash: text_hash(text),
+            slots: slot_keys(text),
+            graph: fact_graph(text, &[]),
+            text: text.to_owned(),
+            ..self
+        }
+    }
 }
 
 /// One change of a memory. Changes of a batch are applied in order: a later one may change what an earlier one adds.

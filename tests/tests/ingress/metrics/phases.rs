@@ -40,7 +40,13 @@ fn serve(
     let brains = Folder::open(disk, "a test").unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let shutdown = async { drop(stopped.await) };
-    let ended = tokio::spawn(amemd::run(config, brains, listeners, None, shutdown));
+    let ended = tokio::spawn(amemd::run(
+        config,
+        brains,
+        listeners,
+        (None, None),
+        shutdown,
+    ));
     (stop, ended)
 }
 

@@ -110,7 +110,7 @@ pub(in super::super) async fn relations(call: &mut RestCall) -> Result<Output> {
     .into())
 }
 
-fn named_entity(entity: &v1::Entity) -> Result<Value> {
+fn named_entity(entity: &v1::KnownEntity) -> Result<Value> {
     Ok(json!({
         "name": entity.name,
         "aliases": entity.aliases,

@@ -8,7 +8,15 @@ use crate::webhooks::WebhookEvent;
 
 /// The schemas that routes refer to, by name.
 pub(in super::super) fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
-    let all = [common(), bodies(), answers(), events(), items(), webhooks()];
+    let all = [
+        common(),
+        bodies(),
+        answers(),
+        entities(),
+        events(),
+        items(),
+        webhooks(),
+    ];
     all.into_iter().flatten()
 }
 
@@ -398,33 +406,9 @@ fn bodies() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Of answers.
-fn answers() -> Vec<(&'static str, Value)> {
+/// Of answers about entities.
+fn entities() -> Vec<(&'static str, Value)> {
     vec![
-        (
-            "AddedMemory",
-            object(
-                "What became of a fact.",
-                json!({
-                    "id": text(), "event": {"type": "string", "enum": ["ADD", "UPDATE", "DELETE", "NONE"]}, "memory": text(),
-                    "old_memory": text_or_null(), "new_memory": text_or_null(), "data": any(), "metadata": any(), "why": any(),
-                }),
-                &["id", "event", "memory"],
-            ),
-        ),
-        (
-            "AddedMemories",
-            object(
-                "What became of the facts. A bare list of them for clients by Token on /v1/memories.",
-                json!({
-                    "results": list_of("AddedMemory"), "status": text(), "event_id": text_or_null(), "message": text(),
-                    "relations": {"type": "array", "items": {}}, "pending": {"type": "array", "items": free()},
-                    "rejected": {"type": "array", "items": free()}, "skipped": {"type": "array", "items": free()},
-                    "usage": any(),
-                }),
-                &["results"],
-            ),
-        ),
         (
             "NamedEntity",
             object(
@@ -465,6 +449,36 @@ fn answers() -> Vec<(&'static str, Value)> {
                     "memories": list_of("Memory"), "next_page_token": text(),
                 }),
                 &["entity", "relations"],
+            ),
+        ),
+    ]
+}
+
+/// Of answers.
+fn answers() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "AddedMemory",
+            object(
+                "What became of a fact.",
+                json!({
+                    "id": text(), "event": {"type": "string", "enum": ["ADD", "UPDATE", "DELETE", "NONE"]}, "memory": text(),
+                    "old_memory": text_or_null(), "new_memory": text_or_null(), "data": any(), "metadata": any(), "why": any(),
+                }),
+                &["id", "event", "memory"],
+            ),
+        ),
+        (
+            "AddedMemories",
+            object(
+                "What became of the facts. A bare list of them for clients by Token on /v1/memories.",
+                json!({
+                    "results": list_of("AddedMemory"), "status": text(), "event_id": text_or_null(), "message": text(),
+                    "relations": {"type": "array", "items": {}}, "pending": {"type": "array", "items": free()},
+                    "rejected": {"type": "array", "items": free()}, "skipped": {"type": "array", "items": free()},
+                    "usage": any(),
+                }),
+                &["results"],
             ),
         ),
         (

@@ -1,6 +1,7 @@
 //! Facts, and the graph that they have.
 
-use super::{EntityMention, fact_graph};
+use super::fact_graph;
+use crate::graph::EntityMention;
 
 const PEOPLE: [&str; 3] = ["User", "Nora", "Emil"];
 

@@ -1,6 +1,6 @@
 //! The table of relations: which verb, with which preposition, relates a subject to what.
 
-use super::entity::EntityKind::{
+use crate::graph::EntityKind::{
     self, Concept, Event, Location, Organization, Person, Product, Technology,
 };
 

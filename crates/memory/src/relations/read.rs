@@ -3,9 +3,9 @@
 //! A verb with its preposition, or a noun between owner and name, says what a name is and how it is related. What is
 //! denied, over, planned or unreal relates nothing. Names without a cue are mentions: they lead to the fact.
 
-use super::entity::{EntityKind, FactGraph};
 use super::names::{Name, looks_technical, name_at, names_of};
-use super::relation_table::{NOUNS, ROWS, Row, relative};
+use super::table::{NOUNS, ROWS, Row, relative};
+use crate::graph::{EntityKind, EntityMention, FactGraph};
 use crate::limits::FACT_CHARS_MAX;
 use crate::patterns::DEFAULT_SPEAKER;
 use crate::patterns::languages::gloss_of_fact;
@@ -48,7 +48,7 @@ const ALIAS_WORDS: [&[&str]; 9] = [
 /// Reads what a fact says of entities. `people` are the names of speakers: they may begin a text.
 ///
 /// A text that is no sentence, being longer than a fact may be, has no graph.
-pub fn fact_graph(text: &str, people: &[&str]) -> FactGraph {
+pub(crate) fn fact_graph(text: &str, people: &[&str]) -> FactGraph {
     let mut out = FactGraph::default();
     if text.chars().count() > FACT_CHARS_MAX {
         return out;
@@ -78,7 +78,7 @@ pub fn fact_graph(text: &str, people: &[&str]) -> FactGraph {
     reader.clause(start, tokens.len(), &mut out);
     for name in &reader.names {
         // A long name has been cut where a cue ends it.
-        let is_part = |known: &super::EntityMention| name.text.contains(known.name.as_str());
+        let is_part = |known: &EntityMention| name.text.contains(known.name.as_str());
         if !out.entities.iter().any(is_part) {
             out.mention(&name.text, None);
         }

@@ -1,0 +1,291 @@
+//! The models of a file: a language model, an embedder, or both.
+//!
+//! Promises: opening the file calls nobody and reads no key; a sentence-transformer in a folder needs no network.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use amem_memory::Calibration;
+use amem_memory::model::{Model, ModelSource};
+use amem_memory::store::Embedder;
+use amem_transformer::{Pooling, SentenceModel, TransformerEmbedder};
+
+use crate::check::CheckReport;
+use crate::embedder::TextEmbedder;
+use crate::error::{Error, Result};
+use crate::limits::MODELS_FILE_BYTES_MAX;
+use crate::model::LanguageModel;
+use crate::runtime::ModelRuntime;
+use crate::settings::{ModelSettings, document};
+
+/// A sentence-transformer in a folder of this machine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LocalSettings {
+    #[serde(rename = "provider")]
+    _provider: LocalProvider,
+    folder: PathBuf,
+    query_prefix: Option<String>,
+    passage_prefix: Option<String>,
+    pooling: Option<PoolingName>,
+    normalise: Option<bool>,
+    tokens_max: Option<usize>,
+    threads: Option<usize>,
+    score_middle: Option<f32>,
+    score_slope: Option<f32>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum LocalProvider {
+    Local,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PoolingName {
+    Mean,
+    Cls,
+}
+
+/// Which of the two an embedder is.
+#[derive(Deserialize)]
+struct ProviderName {
+    provider: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LanguageTable {
+    language: Option<ModelSettings>,
+    #[serde(default)]
+    embedder: Option<toml::Table>,
+}
+
+#[derive(Deserialize)]
+struct EmbedderTable<T> {
+    embedder: T,
+}
+
+/// The models of a file, each of which may be missing.
+pub struct ModelHost {
+    language: Option<LanguageModel>,
+    embedder: Option<HostEmbedder>,
+}
+
+/// An embedder of the file.
+#[derive(Clone)]
+enum HostEmbedder {
+    Local(Arc<TransformerEmbedder>, String),
+    Remote(Arc<TextEmbedder>),
+}
+
+impl fmt::Debug for ModelHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}
+
+impl ModelHost {
+    /// Opens the models of a file: the tables `language` and `embedder`, of which each may be missing.
+    ///
+    /// ```toml
+    /// [language]
+    /// provider = "openai"
+    /// model = "qwen3-8b"
+    /// base_url = "http://127.0.0.1:8080/v1"
+    ///
+    /// [embedder]
+    /// provider = "local"
+    /// folder = "/usr/share/models/all-MiniLM-L6-v2"
+    /// ```
+    ///
+    /// # Errors
+    /// If the file cannot be read, has unknown settings, or its embedder's folder is no sentence-transformer.
+    pub fn open(path: &Path) -> Result<Self> {
+        let failed = |why: String| Error::File {
+            path: path.display().to_string(),
+            why,
+        };
+        let file = File::open(path).map_err(|e| failed(e.to_string()))?;
+        let mut text = String::new();
+        file.take(MODELS_FILE_BYTES_MAX + 1)
+            .read_to_string(&mut text)
+            .map_err(|e| failed(e.to_string()))?;
+        if text.len() as u64 > MODELS_FILE_BYTES_MAX {
+            return Err(failed(format!(
+                "it has more than {MODELS_FILE_BYTES_MAX} bytes: is it a file of models?"
+            )));
+        }
+        Self::from_toml(&text)
+    }
+
+    /// The same from the text of the file.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn from_toml(text: &str) -> Result<Self> {
+        let tables: LanguageTable = document(text)?;
+        // The tables first: what names no model needs no thread.
+        let runtime = ModelRuntime::start()?;
+        let language = match tables.language {
+            Some(settings) => {
+                settings.check()?;
+                Some(LanguageModel::new(settings, &runtime)?)
+            }
+            None => None,
+        };
+        let embedder = match &tables.embedder {
+            Some(_) => Some(embedder(text, &runtime)?),
+            None => None,
+        };
+        Ok(Self { language, embedder })
+    }
+
+    /// Providers, models and servers, for people.
+    pub fn names(&self) -> Vec<String> {
+        let language = self.language.iter().map(LanguageModel::name);
+        let embedder = self.embedder.iter().map(HostEmbedder::name);
+        language.chain(embedder).collect()
+    }
+
+    /// The language model, for what is no add.
+    pub fn language_model(&self) -> Option<&LanguageModel> {
+        self.language.as_ref()
+    }
+
+    /// One tiny call of each model.
+    pub fn check(&self) -> Vec<CheckReport> {
+        let language = self.language.iter().map(LanguageModel::check);
+        let embedder = self.embedder.iter().map(HostEmbedder::check);
+        language.chain(embedder).collect()
+    }
+}
+
+fn embedder(text: &str, runtime: &ModelRuntime) -> Result<HostEmbedder> {
+    let named: EmbedderTable<ProviderName> = document(text)?;
+    if named.embedder.provider != "local" {
+        let of_provider: EmbedderTable<ModelSettings> = document(text)?;
+        of_provider.embedder.check()?;
+        let embedder = TextEmbedder::new(of_provider.embedder, runtime)?;
+        return Ok(HostEmbedder::Remote(Arc::new(embedder)));
+    }
+    let local: EmbedderTable<LocalSettings> = document(text)?;
+    let local = local.embedder;
+    let folder = local.folder.display().to_string();
+    let settings = amem_transformer::ModelSettings {
+        query_prefix: local.query_prefix,
+        passage_prefix: local.passage_prefix,
+        pooling: local.pooling.map(|pooling| match pooling {
+            PoolingName::Mean => Pooling::Mean,
+            PoolingName::Cls => Pooling::Cls,
+        }),
+        normalise: local.normalise,
+        tokens_max: local.tokens_max,
+        threads: local.threads,
+    };
+    let model = SentenceModel::open_with(&local.folder, &settings).map_err(|e| Error::Folder {
+        folder: folder.clone(),
+        why: e.to_string(),
+    })?;
+    let usual = Calibration::SENTENCES;
+    let calibration = Calibration {
+        middle: local.score_middle.unwrap_or(usual.middle),
+        slope: local.score_slope.unwrap_or(usual.slope),
+    };
+    let embedder = TransformerEmbedder::with_calibration(Arc::new(model), calibration);
+    Ok(HostEmbedder::Local(Arc::new(embedder), folder))
+}
+
+impl HostEmbedder {
+    fn name(&self) -> String {
+        match self {
+            Self::Local(_, folder) => format!("local {folder}"),
+            Self::Remote(embedder) => embedder.name(),
+        }
+    }
+
+    fn check(&self) -> CheckReport {
+        match self {
+            Self::Remote(embedder) => embedder.check(),
+            Self::Local(embedder, _) => CheckReport::of(self.name(), || {
+                let vector = embedder.embed_query("yes")?;
+                let dimensions = vector.map_or(0, |vector| vector.len());
+                Ok(format!("it answers ({dimensions} dimensions)"))
+            }),
+        }
+    }
+}
+
+/// Opens the models of a file for a program that knows only the port; an error says why it cannot.
+///
+/// # Errors
+/// As `ModelHost::open`, in words.
+pub fn open(path: &Path) -> std::result::Result<Arc<dyn ModelSource>, String> {
+    let host = ModelHost::open(path).map_err(|error| error.to_string())?;
+    Ok(Arc::new(host))
+}
+
+impl ModelSource for ModelHost {
+    fn language(&self) -> Option<Box<dyn Model>> {
+        let language = self.language.as_ref()?;
+        Some(Box::new(language.begin()))
+    }
+
+    fn embedder(&self) -> Option<Arc<dyn Embedder + Send + Sync>> {
+        Some(match self.embedder.as_ref()? {
+            HostEmbedder::Local(embedder, _) => embedder.clone(),
+            HostEmbedder::Remote(embedder) => embedder.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        let host = ModelHost::from_toml(text);
+        host.map_or_else(|error| error.to_string(), |host| format!("{host:?}"))
+    }
+
+    #[test]
+    fn a_file_names_a_language_model_an_embedder_or_both() {
+        let both = "[language]\nprovider = \"ollama\"\nmodel = \"small\"\n[embedder]\nprovider = \"ollama\"\nmodel = \"e\"\n";
+        let host = ModelHost::from_toml(both).unwrap();
+        assert!(host.language().is_some() && host.embedder().is_some());
+        assert_eq!(host.names().len(), 2);
+        let none = ModelHost::from_toml("").unwrap();
+        assert!(none.language().is_none() && none.embedder().is_none() && none.check().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_without_repeating_the_file() {
+        for (text, part) in [
+            ("[langage]\n", "langage"),
+            ("[language]\nprovider = \"openai\"\n", "model"),
+            (
+                "[language]\nprovider = \"ollama\"\nmodel = \"m\"\nkey = \"sk-secret\"\n",
+                "key",
+            ),
+            (
+                "[embedder]\nprovider = \"local\"\nfolder = \"/nowhere\"\n",
+                "/nowhere",
+            ),
+            ("[embedder]\nprovider = \"local\"\n", "folder"),
+            ("[embedder]\nmodel = \"e\"\n", "provider"),
+            ("embedder = 3\n", "line 1"),
+        ] {
+            let said = refusal(text);
+            assert!(
+                said.contains(part) && !said.contains("sk-secret"),
+                "{text}: {said}"
+            );
+        }
+    }
+}
