@@ -51,7 +51,11 @@ export class Attempts {
   private failed = 0;
   private pause = FIRST_PAUSE;
 
-  constructor(private readonly caller: Caller) {}
+  /** `retryFor` is in milliseconds, within the caller's. */
+  constructor(
+    private readonly caller: Caller,
+    private readonly retryFor = Infinity,
+  ) {}
 
   /** Restarts the time for attempts with the next failure. */
   progress(): void {
@@ -70,7 +74,7 @@ export class Attempts {
     // Half of the pause is random, so that clients refused together do not retry together.
     const pause = this.pause * (0.5 + Math.random() / 2);
     if (!isPassing(refusal)) throw refusal;
-    if (now + pause > this.since + this.caller.patience()) {
+    if (now + pause > this.since + Math.min(this.caller.patience(), this.retryFor)) {
       if (!isSilent) throw refusal;
       const said = await silent(this.caller.target, this.failed, now - this.since);
       throw refused(refusal.code, refusal.reason, said, refusal.metadata);
@@ -146,9 +150,9 @@ export class Caller {
     for (const client of [...this.#retired, this.#client]) client.close();
   }
 
-  /** A unary call, with retries. */
-  async call(name: string, request: Message): Promise<Reply> {
-    const attempts = new Attempts(this);
+  /** A unary call, with retries: for as many milliseconds as the client's, or fewer. */
+  async call(name: string, request: Message, retryFor?: number): Promise<Reply> {
+    const attempts = new Attempts(this, retryFor);
     for (;;) {
       try {
         const answer = await this.attempt(name, request);

@@ -55,6 +55,16 @@ export function refused(code: string, reason: string, details: string, metadata?
   return new (BY_CODE[code] ?? Refused)(code, reason, details, metadata);
 }
 
+/** A model gave no answer, or not all of it. `status` is that of HTTP, if a server refused the request. */
+export class ModelError extends AmemError {
+  constructor(
+    message: string,
+    readonly status: number | null = null,
+  ) {
+    super(message);
+  }
+}
+
 /** A file is damaged: `part` names the section, `position` the byte, `why` the reason. */
 export class DamagedFile extends AmemError {
   constructor(

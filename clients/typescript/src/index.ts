@@ -11,14 +11,25 @@ export {
   type ConnectOptions,
   type Tls,
 } from './client';
+export {
+  MemoryAgent,
+  type Ask,
+  type ChatMessage,
+  type Model,
+  type MemoryAgentOptions,
+  type Pieces,
+} from './agent';
+export { Answer, type FormedMemory, type GivenMemory, type Relation, type Turn } from './answer';
 export { Brain } from './brain';
 export { Commits } from './follow';
 export { newRequestId } from './call';
+export { OpenAIModel, type OpenAIModelOptions } from './models';
 export {
   AlreadyExists,
   AmemError,
   ConditionFailed,
   DamagedFile,
+  ModelError,
   NewerFile,
   MustDrop,
   NotFound,

@@ -13,8 +13,8 @@ export type Message = { [field: string]: unknown };
 /** A received message; the protos define its fields. */
 export type Reply = any;
 
-const SERVICES = ['BrainService', 'MemoryService', 'QueryService', 'AdminService'] as const;
-const FILES = ['admin', 'brain', 'memory', 'query'].map((name) => `amem/v1/${name}.proto`);
+const SERVICES = ['BrainService', 'MemoryService', 'QueryService', 'AdminService', 'FactService'] as const;
+const FILES = ['admin', 'brain', 'fact', 'memory', 'query'].map((name) => `amem/v1/${name}.proto`);
 
 const described = loader.loadSync(FILES, {
   includeDirs: [path.join(__dirname, '../../proto')],

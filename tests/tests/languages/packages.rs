@@ -25,12 +25,13 @@ fn blocks<'a>(page: &'a str, language: &'a str) -> impl Iterator<Item = &'a str>
     parts.filter_map(move |block| block.strip_prefix(language)?.strip_prefix('\n'))
 }
 
-/// What a package's README shows, but for following, which has no end: to remember and ask, and to read the file.
+/// What a package's README shows, but for following, which has no end: to remember and ask, to talk with a model, and
+/// to read the file.
 fn shown(package: &str, language: &str) -> String {
     let page = page(&format!("clients/{package}/README.md"));
     let all: Vec<_> = blocks(&page, language).collect();
-    assert_eq!(all.len(), 3, "{package}: {all:?}");
-    [all[0], all[2]].concat()
+    assert_eq!(all.len(), 4, "{package}: {all:?}");
+    [all[0], all[2], all[3]].concat()
 }
 
 fn page(path: &str) -> String {
@@ -97,7 +98,11 @@ fn the_python_package_is_typed_and_conforms() {
     typed.args(["-m", "mypy"]).current_dir(sources.package());
     step("Python, mypy --strict", &mut typed);
     let script = |arguments| kit.other(arguments, Some(("PYTHONPATH", site.clone())));
-    for tests in ["tests/test_package.py", "tests/test_place.py"] {
+    for tests in [
+        "tests/test_package.py",
+        "tests/test_place.py",
+        "tests/test_agent.py",
+    ] {
         let mut tests = script(vec![sources.package().join(tests)]).command();
         step("Python, its own tests", tests.env("AMEMD", DAEMON));
     }
@@ -142,6 +147,7 @@ fn the_node_package_is_typed_and_conforms() {
         "--test".into(),
         "dist/test/package.test.js".into(),
         "dist/test/place.test.js".into(),
+        "dist/test/agent.test.js".into(),
     ];
     step("Node, its own tests", run(tests).env("AMEMD", DAEMON));
     let readme = sources.package().join("dist/test/readme.mjs");

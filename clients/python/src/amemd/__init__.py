@@ -23,6 +23,7 @@ from .errors import (
     AmemError,
     ConditionFailed,
     DamagedFile,
+    ModelError,
     NewerFile,
     MustDrop,
     NotFound,
@@ -54,14 +55,18 @@ from .types import (
 
 if TYPE_CHECKING:
     from . import pipe
+    from ._answer import Answer, FormedMemory, GivenMemory, Relation, Turn
     from ._call import new_request_id
+    from .agent import MemoryAgent
     from .brain import Brain
     from .client import Client, Tls, connect, default_target
+    from .models import OpenAIModel
     from .reader import Reader
 
 __all__ = [
     "AlreadyExists",
     "AmemError",
+    "Answer",
     "Brain",
     "Change",
     "Client",
@@ -76,13 +81,19 @@ __all__ = [
     "Erased",
     "Event",
     "FileHolder",
+    "FormedMemory",
+    "GivenMemory",
     "Hit",
     "If",
+    "MemoryAgent",
+    "ModelError",
     "MustDrop",
     "New",
     "NotFound",
+    "OpenAIModel",
     "Reader",
     "Refused",
+    "Relation",
     "Resolved",
     "Row",
     "Rows",
@@ -92,6 +103,7 @@ __all__ = [
     "Superseded",
     "TimelineEntry",
     "Tls",
+    "Turn",
     "Unavailable",
     "Walk",
     "Where",
@@ -102,6 +114,13 @@ __all__ = [
 ]
 
 _LATER = {
+    "Answer": "_answer",
+    "FormedMemory": "_answer",
+    "GivenMemory": "_answer",
+    "Relation": "_answer",
+    "Turn": "_answer",
+    "MemoryAgent": "agent",
+    "OpenAIModel": "models",
     "Brain": "brain",
     "Client": "client",
     "Tls": "client",

@@ -60,8 +60,10 @@ def refusal_of(error: grpc.RpcError) -> Refused:
 class Attempts:
     """The attempts of one call, or of one stream."""
 
-    def __init__(self, caller: "Caller") -> None:
+    def __init__(self, caller: "Caller", retry_for: Optional[float] = None) -> None:
         self._caller = caller
+        #: Seconds, instead of the caller's; None for the caller's.
+        self._retry_for = retry_for
         #: The time of the first failure.
         self._since: Optional[float] = None
         self._failed = 0
@@ -84,7 +86,10 @@ class Attempts:
         pause = self._pause * (0.5 + random.random() / 2)
         if not is_passing(refusal):
             raise refusal
-        if now + pause > self._since + self._caller.patience():
+        patience = self._caller.patience()
+        if self._retry_for is not None:
+            patience = min(patience, self._retry_for)
+        if now + pause > self._since + patience:
             if is_silent:
                 said = _meet.silent(self._caller.target, self._failed, now - self._since)
                 raise refused(refusal.code, refusal.reason, said, refusal.metadata) from None
@@ -176,10 +181,10 @@ class Caller:
                 self._retired.append(self._link)
                 self._link = _Link(target, self._channel_to(target))
 
-    def call(self, name: str, request: Dict[str, Any]) -> Any:
-        """A unary call, with retries."""
+    def call(self, name: str, request: Dict[str, Any], retry_for: Optional[float] = None) -> Any:
+        """A unary call, with retries: for as many seconds as the client's, or fewer."""
         message = _wire.METHODS[name].request(**request)
-        attempts = Attempts(self)
+        attempts = Attempts(self, retry_for)
         while True:
             try:
                 answer = self._link.unary(name)(message, metadata=self.metadata, timeout=self.timeout)

@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, Tuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
-SERVICES = ("BrainService", "MemoryService", "QueryService", "AdminService", "ItemService")
+SERVICES = ("BrainService", "MemoryService", "QueryService", "AdminService", "ItemService", "FactService")
 
 
 class Method:

@@ -57,6 +57,14 @@ def refused(code: str, reason: str, message: str, metadata: Optional[Dict[str, s
     return _BY_CODE.get(code, Refused)(code, reason, message, metadata)
 
 
+class ModelError(AmemError):
+    """A model gave no answer, or not all of it. `status` is that of HTTP, if a server refused the request."""
+
+    def __init__(self, message: str, status: Optional[int] = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class DamagedFile(AmemError):
     """A file is damaged: `part` names the section, `position` the byte, `why` the reason."""
 
