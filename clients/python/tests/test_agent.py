@@ -119,7 +119,7 @@ class Models(unittest.TestCase):
             self.assertEqual(["".join(model(asked())) for _ in bodies], ["Porto", "Porto"])
         self.assertNotIn("authorization", {name.lower() for name in server.asked[0][1]})
 
-    def test_failures_are_told_and_the_key_is_in_none(self):
+    def test_failures_are_named_and_the_key_is_in_none(self):
         echoed = json.dumps({"error": {"message": f"bad key {KEY}\n" + "x" * 5000}}).encode()
         rows = [
             ((401, "application/json", echoed), "refuses the key in TEST_KEY", 401),

@@ -111,7 +111,7 @@ test('an answer comes whole from a server that does not stream', async (t) => {
   assert.equal(asked[0]?.headers.authorization, undefined);
 });
 
-test('failures of a server are told, and the key is in none', async (t) => {
+test('failures of a server are named, and the key is in none', async (t) => {
   const echoed = JSON.stringify({ error: { message: `bad key ${KEY}\n${'x'.repeat(5000)}` } });
   const rows: [Scripted, RegExp, number | null][] = [
     [{ status: 401, body: echoed }, /refuses the key in TEST_KEY/, 401],

@@ -28,7 +28,7 @@ pub const FACT_ENTITIES_MAX: usize = 12;
 pub const ENTITY_NAME_BYTES_MAX: usize = 256;
 /// Bytes of the description of an entity.
 pub const ENTITY_DESCRIPTION_BYTES_MAX: usize = 4 << 10;
-/// Names of one entity that a call adds or takes away.
+/// Names of one entity that a call adds or removes.
 pub const ENTITY_ALIASES_MAX: usize = 32;
 /// Candidates for one fact.
 pub const CANDIDATES_MAX: usize = 10;
