@@ -14,10 +14,10 @@ use amem_query::planner::{count_with, events_with};
 use uuid::Uuid;
 
 use crate::error::Result;
-use crate::limits::ENTITY_NAMES_MAX;
+use crate::limits::{ENTITY_NAMES_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::version_shown;
 use crate::memory_chain::ChainEvent;
-use crate::record::{EntityRecord, EventAttributes, also_named, path, scoped_key};
+use crate::record::{EntityRecord, EventAttributes, also_named, named, path, scoped_key};
 use crate::scope_plan::FactMoment;
 
 /// When and for whom entities are looked at.
@@ -57,23 +57,43 @@ impl EntityStatement {
     }
 }
 
+/// The key under which the fewest events of a scope are, of those of its fields; and how many are.
+fn least_key(
+    view: &View,
+    scope: &FactScope,
+    (path, what): (&str, &str),
+) -> Result<Option<(u64, String)>> {
+    let mut best: Option<(u64, String)> = None;
+    for (field, value) in scope.fields() {
+        let Some(value) = value else { continue };
+        let key = scoped_key(field, value, what);
+        let count = count_with(view, path, &key)?;
+        if best.as_ref().is_none_or(|(least, _)| count < *least) {
+            best = Some((count, key));
+        }
+    }
+    Ok(best)
+}
+
+/// True if few events of a scope have a name, and none says that it is another's: by the index alone.
+pub(crate) fn is_light(view: &View, scope: &FactScope, name: &str) -> Result<bool> {
+    let count = |path, what: &str| {
+        let least = least_key(view, scope, (path, what))?;
+        Ok::<u64, crate::error::Error>(least.map_or(0, |(count, _)| count))
+    };
+    Ok(count(path::FACT_KEYS, &named(name))? <= LIGHT_EVENTS_MAX
+        && count(path::FACT_KEYS, &also_named(name))? == 0
+        && count(path::ENTITY_KEYS, &also_named(name))? == 0)
+}
+
 impl EntityView<'_> {
     fn view(&self) -> &View {
         &self.moment.view
     }
 
-    /// The events under a key of the scope, by the field that has the fewest; they are to be compared.
+    /// The events under a key of the scope; they are to be compared.
     pub(crate) fn with_key(&self, path: &str, what: &str) -> Result<Vec<NodeId>> {
-        let mut best: Option<(u64, String)> = None;
-        for (field, value) in self.scope.fields() {
-            let Some(value) = value else { continue };
-            let key = scoped_key(field, value, what);
-            let count = count_with(self.view(), path, &key)?;
-            if best.as_ref().is_none_or(|(least, _)| count < *least) {
-                best = Some((count, key));
-            }
-        }
-        match best {
+        match least_key(self.view(), self.scope, (path, what))? {
             Some((0, _)) | None => Ok(Vec::new()),
             Some((_, key)) => Ok(events_with(self.view(), path, &key)?),
         }

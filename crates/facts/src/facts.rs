@@ -19,6 +19,7 @@ use crate::batch_plan::said_again;
 use crate::brain_store::BrainStore;
 use crate::entities::{self, Entity, EntityPage, EntityRequest, KnownRelation};
 use crate::entity_change::{EntityErasure, EntityStatementRequest, erasure_of, state_entity};
+use crate::entity_names;
 use crate::erasure::{events_of_memory, events_of_scope, events_of_source, outlasting_versions};
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
@@ -120,6 +121,11 @@ impl Facts<'_> {
     pub fn is_light(&self, id: Uuid) -> Result<bool> {
         let events = count_with(&self.brain.view(), path::FACT_ID, &id.to_string())?;
         Ok(events <= LIGHT_EVENTS_MAX)
+    }
+
+    /// True if few memories have the name of an entity, and nothing says that it has others.
+    pub fn is_light_entity(&self, scope: &FactScope, name: &str) -> Result<bool> {
+        entity_names::is_light(&self.brain.view(), scope, name)
     }
 
     /// A memory by its id, within a scope; `None` if there is none, or it ended, by itself

@@ -22,7 +22,7 @@ use crate::listing::{page_bytes, version_shown};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
-use crate::widening::widened;
+use crate::widening::{FoundFacts, widened};
 
 /// Hits that a search asks for beyond a memory and the turn that said it for each that is wanted.
 const SPARE_HITS: usize = 12;
@@ -154,8 +154,13 @@ impl FactSearch {
             at: self.at,
             now: self.now,
         };
-        let best = hits.first().map(|hit| hit.score);
-        for found in widened(&view, &self.question, best)? {
+        let filter = self.filter.as_ref();
+        let known = FoundFacts {
+            scores: hits.iter().map(|hit| (hit.item.id, hit.score)).collect(),
+            limit: self.limit,
+            is_wanted: &|event| filter.is_none_or(|own| own.matches(&item_json(&event.item()))),
+        };
+        for found in widened(&view, &self.question, &known)? {
             let known = hits
                 .iter_mut()
                 .find(|hit| hit.item.id == found.event.record.id);
@@ -165,13 +170,10 @@ impl FactSearch {
                 }
                 continue;
             }
-            let item = found.event.item();
-            let filter = self.filter.as_ref();
-            let is_wanted = filter.is_none_or(|filter| filter.matches(&item_json(&item)));
-            if is_wanted && found.score >= self.threshold {
+            if found.score >= self.threshold {
                 hits.push(FactHit {
                     conflicts: self.open_conflicts(&found.event, moment)?,
-                    item,
+                    item: found.event.item(),
                     score: found.score,
                     parts: None,
                     via: Some(found.via),

@@ -34,13 +34,38 @@ pub(crate) struct WidenedFact {
     pub(crate) via: String,
 }
 
-/// The memories that the entities of a question lead to, each once, the best first. `best` is the best hit's score.
+/// What a search has found already, and what it would show.
+pub(crate) struct FoundFacts<'f> {
+    /// The memories and their scores, the best first.
+    pub(crate) scores: Vec<(Uuid, f32)>,
+    /// How many are shown.
+    pub(crate) limit: usize,
+    /// True for a memory that the search asks for.
+    pub(crate) is_wanted: &'f dyn Fn(&ChainEvent) -> bool,
+}
+
+impl FoundFacts<'_> {
+    /// True if what is added with a score would come after all that is shown.
+    fn is_full(&self, score: f32, added: &[WidenedFact]) -> bool {
+        let found = self.scores.iter().filter(|(_, own)| *own >= score);
+        let mut ids: BTreeSet<Uuid> = found.map(|(id, _)| *id).collect();
+        let before = added.iter().filter(|one| one.score >= score);
+        ids.extend(before.map(|one| one.event.record.id));
+        ids.len() >= self.limit
+    }
+}
+
+/// The memories that the entities of a question lead to, each once, the best first. What could not be shown is not
+/// read.
 pub(crate) fn widened(
     view: &EntityView<'_>,
     question: &str,
-    best: Option<f32>,
+    found: &FoundFacts<'_>,
 ) -> Result<Vec<WidenedFact>> {
-    let best = best.unwrap_or(ENTITY_SCORE);
+    let best = found.scores.first().map_or(ENTITY_SCORE, |(_, best)| *best);
+    if found.is_full(best * NAMED_SHARE, &[]) {
+        return Ok(Vec::new());
+    }
     let mut seen: BTreeSet<Uuid> = BTreeSet::new();
     let mut out = Vec::new();
     let mut related: Vec<(String, String)> = Vec::new();
@@ -59,7 +84,7 @@ pub(crate) fn widened(
                     }
                 }
             }
-            if seen.insert(event.record.id) {
+            if (found.is_wanted)(&event) && seen.insert(event.record.id) {
                 out.push(WidenedFact {
                     event,
                     score: best * NAMED_SHARE,
@@ -72,14 +97,17 @@ pub(crate) fn widened(
     for (other, via) in related {
         let key = entity_key(&other);
         // Everything of a scope is of its user: that leads nowhere.
-        if key == "user" || followed == WIDENED_RELATED_MAX || !asked.insert(key.clone()) {
+        if key == "user" || !asked.insert(key.clone()) {
             continue;
+        }
+        if followed == WIDENED_RELATED_MAX || found.is_full(best * RELATED_SHARE, &out) {
+            break;
         }
         followed += 1;
         let names = BTreeMap::from([(key, other)]);
         let (events, _) = facts_of(view, &names, (WIDENED_FACTS_MAX, None))?;
         for event in events {
-            if seen.insert(event.record.id) {
+            if (found.is_wanted)(&event) && seen.insert(event.record.id) {
                 out.push(WidenedFact {
                     event,
                     score: best * RELATED_SHARE,

@@ -115,10 +115,12 @@ impl Handle for v1::GetEntityRequest {
             before: cursor(&request.page_token)?,
         };
         let name = request.name;
+        let (scope, named) = (asked.scope.clone(), name.clone());
+        let is_light = move |facts: &Facts<'_>| facts.is_light_entity(&scope, &named);
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.entity(&asked, &name, at);
         let as_of = as_of(request.as_of)?;
         let (moment, page) = gateway
-            .read_facts(caller, &request.brain, as_of, work)
+            .read_light(caller, (&request.brain, as_of), is_light, work)
             .await?;
         Ok(v1::GetEntityResponse {
             moment: Some(moment),

@@ -8,7 +8,6 @@ use amem_format::view::AsOf;
 use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use tokio::runtime::Handle;
-use uuid::Uuid;
 
 use super::fact_memory::{DEFAULT_BRAIN, brain_name};
 use super::gateway::Gateway;
@@ -70,17 +69,15 @@ impl Gateway {
         self.with_facts(caller, &brain, "", work).await
     }
 
-    /// The same about one memory: at once, unless it has many versions. A memory without an id is found first, which
-    /// may wait.
-    pub(super) async fn read_fact<T: Send + 'static>(
+    /// The same, at once if little is read for it.
+    pub(super) async fn read_light<T: Send + 'static>(
         &self,
         caller: &Caller,
-        (brain, id): (&str, Option<Uuid>),
-        as_of: Option<AsOf>,
+        (brain, as_of): (&str, Option<AsOf>),
+        is_light: impl FnOnce(&Facts<'_>) -> amem_facts::Result<bool> + Send + 'static,
         work: impl FnOnce(&Facts<'_>, &FactMoment) -> amem_facts::Result<T> + Send + 'static,
     ) -> Result<(v1::Moment, T)> {
         let brain = self.fact_brain(caller, brain).await?;
-        let is_light = move |facts: &Facts<'_>| id.map_or(Ok(false), |id| facts.is_light(id));
         let is_light = self.fact_work(&caller.principal, &brain, "", is_light)()?;
         let work = move |facts: &Facts<'_>| {
             let at = facts.moment(as_of)?;

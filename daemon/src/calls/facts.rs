@@ -205,8 +205,10 @@ impl Handle for v1::GetFactRequest {
             let item = item.ok_or_else(|| not_found(id.to_string()))?;
             Ok((item, facts.feedback(id, at)?))
         };
+        // A memory without an id is found first, which may wait.
+        let is_light = move |facts: &Facts<'_>| named.map_or(Ok(false), |id| facts.is_light(id));
         let (moment, (item, feedback)) = gateway
-            .read_fact(caller, (&request.brain, named), as_of, work)
+            .read_light(caller, (&request.brain, as_of), is_light, work)
             .await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
@@ -343,8 +345,9 @@ impl Handle for v1::GetFactHistoryRequest {
         let (id, scope) = (id(&request.id)?, scope(request.scope));
         let page = (page_size(request.page_size), cursor(&request.page_token)?);
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, page, at);
+        let is_light = move |facts: &Facts<'_>| facts.is_light(id);
         let (moment, history) = gateway
-            .read_fact(caller, (&request.brain, Some(id)), None, work)
+            .read_light(caller, (&request.brain, None), is_light, work)
             .await?;
         Ok(v1::GetFactHistoryResponse {
             moment: Some(moment),
