@@ -2,13 +2,12 @@
 
 use amem_client::v1;
 use amem_format::Micros;
-use amem_format::view::AsOf;
 use clap::{Args, Subcommand};
 
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::command::add::session;
-use crate::command::fact_args::{FactBrainArgs, FactScopeArgs, options};
+use crate::command::fact_args::{FactBrainArgs, FactScopeArgs, FactTimeArgs, options};
 use crate::command::fact_entities::EntitiesArgs;
 use crate::command::fact_export::ExportFactArgs;
 use crate::command::fact_feedback::FeedbackArgs;
@@ -26,7 +25,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
-use crate::when::{self, parse_moment, parse_time, timestamp};
+use crate::when::{parse_time, timestamp};
 
 #[derive(Debug, Args)]
 pub(crate) struct FactArgs {
@@ -137,12 +136,8 @@ struct SearchFactArgs {
     /// Only hits of at least this score, 0 to 1.
     #[arg(long, default_value_t = 0.0, value_name = "0..1", value_parser = crate::args::text::parse_unit)]
     threshold: f32,
-    /// What was known at this moment: an LSN or a time.
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// What was so at this time, as far as it is known.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    at: Option<Micros>,
+    #[command(flatten)]
+    time: FactTimeArgs,
     /// Show the parts of scores.
     #[arg(long)]
     explain: bool,
@@ -176,12 +171,8 @@ struct ListFactArgs {
     /// What must hold as well, as JSON.
     #[arg(long, value_name = "JSON")]
     filter_json: Option<String>,
-    /// What was known at this moment: an LSN or a time.
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// What was so at this time, as far as it is known.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    at: Option<Micros>,
+    #[command(flatten)]
+    time: FactTimeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -363,8 +354,8 @@ impl SearchFactArgs {
             filter_json: self.filter_json.clone().unwrap_or_default(),
             limit: self.limit,
             threshold: self.threshold,
-            as_of: when::as_of(self.as_of),
-            at: self.at.map(timestamp),
+            as_of: self.time.as_of(),
+            at: self.time.at(),
             explain: self.explain,
             graph: self.graph,
         };
@@ -422,8 +413,8 @@ impl ListFactArgs {
                 filter_json: self.filter_json.clone().unwrap_or_default(),
                 page_size: 1_000,
                 page_token,
-                as_of: when::as_of(self.as_of),
-                at: self.at.map(timestamp),
+                as_of: self.time.as_of(),
+                at: self.time.at(),
             };
             let answer = remote.call(remote.client.facts().list_facts(request))?;
             Ok((answer.facts, answer.next_page_token))

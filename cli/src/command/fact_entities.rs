@@ -1,12 +1,10 @@
 //! `amemctl fact entities`: who and what memories name; of one of them, everything that is known.
 
 use amem_client::v1;
-use amem_format::Micros;
-use amem_format::view::AsOf;
 use clap::Args;
 use serde::Serialize;
 
-use crate::command::fact_args::{FactScopeArgs, options};
+use crate::command::fact_args::{FactScopeArgs, FactTimeArgs, options};
 use crate::command::fact_graph::KnownRelationJson;
 use crate::command::fact_output::{FactOutput, SourceJson, memories};
 use crate::connection::remote::all_pages;
@@ -15,7 +13,7 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, count, printable};
-use crate::when::{self, parse_moment, parse_time, timestamp};
+use crate::when;
 
 /// Characters of a turn that the page of an entity shows.
 const TURN_SHOWN: usize = 100;
@@ -40,12 +38,8 @@ pub(super) struct EntitiesArgs {
     /// Only of this kind: person, organization, concept, location, event, technology or product.
     #[arg(long, value_name = "KIND", conflicts_with = "name")]
     kind: Option<String>,
-    /// What was known at this moment: an LSN or a time.
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// What was so at this time, as far as it is known.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    at: Option<Micros>,
+    #[command(flatten)]
+    time: FactTimeArgs,
     /// Says that this is another name of it; may be repeated.
     #[arg(long = "alias", value_name = "NAME", requires = "name")]
     aliases: Vec<String>,
@@ -152,8 +146,8 @@ impl EntitiesArgs {
                 kind: self.kind.clone().unwrap_or_default(),
                 page_size: 0,
                 page_token,
-                as_of: when::as_of(self.as_of),
-                at: self.at.map(timestamp),
+                as_of: self.time.as_of(),
+                at: self.time.at(),
             };
             let answer = remote.call(remote.client.facts().list_entities(request))?;
             Ok((answer.entities, answer.next_page_token))
@@ -192,8 +186,8 @@ impl EntitiesArgs {
                 name: name.to_owned(),
                 page_size: 0,
                 page_token,
-                as_of: when::as_of(self.as_of),
-                at: self.at.map(timestamp),
+                as_of: self.time.as_of(),
+                at: self.time.at(),
             };
             let mut answer = remote.call(remote.client.facts().get_entity(request))?;
             relations.append(&mut answer.relations);

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use amem_client::v1;
-use amem_format::Micros;
-use amem_format::view::AsOf;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::command::fact_args::FactScopeArgs;
+use crate::command::fact_args::{FactScopeArgs, FactTimeArgs};
 use crate::command::fact_output::RelationJson;
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
@@ -16,7 +14,7 @@ use crate::failure::Failure;
 use crate::json::event::Time;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, printable};
-use crate::when::{self, parse_moment, parse_time, timestamp};
+use crate::when;
 
 #[derive(Debug, Args)]
 struct RelationSelectionArgs {
@@ -25,12 +23,8 @@ struct RelationSelectionArgs {
     /// Only this relation, such as works_at.
     #[arg(long, value_name = "RELATION")]
     relation: Option<String>,
-    /// What was known at this moment: an LSN or a time.
-    #[arg(long, value_name = "MOMENT", value_parser = parse_moment)]
-    as_of: Option<AsOf>,
-    /// What was so at this time, as far as it is known.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    at: Option<Micros>,
+    #[command(flatten)]
+    time: FactTimeArgs,
 }
 
 #[derive(Debug, Args)]
@@ -119,8 +113,8 @@ impl RelationSelectionArgs {
                 relation: self.relation.clone().unwrap_or_default(),
                 page_size: 0,
                 page_token,
-                as_of: when::as_of(self.as_of),
-                at: self.at.map(timestamp),
+                as_of: self.time.as_of(),
+                at: self.time.at(),
             };
             let answer = remote.call(remote.client.facts().list_relations(request))?;
             Ok((answer.relations, answer.next_page_token))

@@ -91,9 +91,7 @@ pub(super) fn piece(value: &Value) -> Result<ReplyPiece, String> {
 }
 
 pub(super) fn embed(batch: &TextBatch<'_>, options: &CallOptions<'_>) -> WireRequest {
-    let dimensions = batch
-        .dimensions
-        .filter(|_| options.has(Parameter::Dimensions));
+    let (dimensions, sent) = batch.asked(options);
     let requests: Value = batch
         .texts
         .iter()
@@ -110,10 +108,7 @@ pub(super) fn embed(batch: &TextBatch<'_>, options: &CallOptions<'_>) -> WireReq
     WireRequest {
         path: path(options, "batchEmbedContents"),
         body: json!({"requests": requests}),
-        sent: dimensions
-            .map(|_| Parameter::Dimensions)
-            .into_iter()
-            .collect(),
+        sent,
     }
 }
 

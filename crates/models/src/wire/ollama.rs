@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::parameter::Parameter;
-use super::prompt::{CallOptions, ChatPrompt, ReplyShape, TextBatch, WireRequest, messages_of};
+use super::prompt::{CallOptions, ChatPrompt, ReplyShape, TextBatch, WireRequest, role_messages};
 use super::reply::{ReplyPiece, error_in, sum};
 
 fn path(options: &CallOptions<'_>, call: &str) -> String {
@@ -14,17 +14,7 @@ fn path(options: &CallOptions<'_>, call: &str) -> String {
 }
 
 pub(super) fn chat(prompt: &ChatPrompt<'_>, options: &CallOptions<'_>) -> WireRequest {
-    let (system, turns) = messages_of(prompt, options.has(Parameter::System));
-    let mut sent = Vec::new();
-    if system.is_some() {
-        sent.push(Parameter::System);
-    }
-    let system = system.map(|text| ("system", text));
-    let messages: Value = system
-        .into_iter()
-        .chain(turns)
-        .map(|(role, text)| json!({"role": role, "content": text}))
-        .collect();
+    let (messages, mut sent) = role_messages(prompt, options);
     let mut choices = json!({});
     if options.has(Parameter::Temperature) {
         choices["temperature"] = json!(options.temperature);
@@ -67,19 +57,14 @@ pub(super) fn piece(value: &Value) -> Result<ReplyPiece, String> {
 
 pub(super) fn embed(batch: &TextBatch<'_>, options: &CallOptions<'_>) -> WireRequest {
     let mut body = json!({"model": options.model, "input": batch.texts});
-    let dimensions = batch
-        .dimensions
-        .filter(|_| options.has(Parameter::Dimensions));
+    let (dimensions, sent) = batch.asked(options);
     if let Some(dimensions) = dimensions {
         body["dimensions"] = json!(dimensions);
     }
     WireRequest {
         path: path(options, "embed"),
         body,
-        sent: dimensions
-            .map(|_| Parameter::Dimensions)
-            .into_iter()
-            .collect(),
+        sent,
     }
 }
 

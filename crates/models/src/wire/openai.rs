@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::parameter::Parameter;
 use super::prompt::{
-    CallOptions, ChatPrompt, ReplyShape, TextBatch, WireRequest, messages_of, path_part,
+    CallOptions, ChatPrompt, ReplyShape, TextBatch, WireRequest, path_part, role_messages,
 };
 use super::reply::{ReplyPiece, content_text, error_in, sum};
 
@@ -24,17 +24,7 @@ pub(super) fn chat(
     options: &CallOptions<'_>,
     is_azure: bool,
 ) -> WireRequest {
-    let (system, turns) = messages_of(prompt, options.has(Parameter::System));
-    let mut sent = Vec::new();
-    if system.is_some() {
-        sent.push(Parameter::System);
-    }
-    let system = system.map(|text| ("system", text));
-    let messages: Value = system
-        .into_iter()
-        .chain(turns)
-        .map(|(role, text)| json!({"role": role, "content": text}))
-        .collect();
+    let (messages, mut sent) = role_messages(prompt, options);
     let mut body = json!({"model": options.model, "messages": messages});
     match prompt.shape {
         ReplyShape::Plain => {}
@@ -95,13 +85,9 @@ pub(super) fn embed(
     is_azure: bool,
 ) -> WireRequest {
     let mut body = json!({"model": options.model, "input": batch.texts});
-    let mut sent = Vec::new();
-    if let Some(dimensions) = batch
-        .dimensions
-        .filter(|_| options.has(Parameter::Dimensions))
-    {
+    let (dimensions, mut sent) = batch.asked(options);
+    if let Some(dimensions) = dimensions {
         body["dimensions"] = json!(dimensions);
-        sent.push(Parameter::Dimensions);
     }
     if options.has(Parameter::EncodingFormat) {
         body["encoding_format"] = json!("float");

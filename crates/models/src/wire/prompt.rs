@@ -1,6 +1,6 @@
 //! What is asked, whatever the provider, and the request that it becomes.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use amem_memory::model::ChatTurn;
 
@@ -50,6 +50,16 @@ pub(crate) struct TextBatch<'t> {
     pub(crate) dimensions: Option<usize>,
 }
 
+impl TextBatch<'_> {
+    /// The length that is asked for, and the parameters that are sent for it.
+    pub(super) fn asked(&self, options: &CallOptions<'_>) -> (Option<usize>, Vec<Parameter>) {
+        let has_dimensions = options.has(Parameter::Dimensions);
+        let asked = self.dimensions.filter(|_| has_dimensions);
+        let sent = asked.map(|_| Parameter::Dimensions);
+        (asked, sent.into_iter().collect())
+    }
+}
+
 /// A request before it has headers.
 #[derive(Debug, Clone)]
 pub(crate) struct WireRequest {
@@ -81,6 +91,19 @@ pub(super) fn messages_of(
         None => messages.insert(0, ("user", prompt.system.to_owned())),
     }
     (None, messages)
+}
+
+/// The messages as objects of a role and a content; and the parameters that are sent with them.
+pub(super) fn role_messages(
+    prompt: &ChatPrompt<'_>,
+    options: &CallOptions<'_>,
+) -> (Value, Vec<Parameter>) {
+    let (system, turns) = messages_of(prompt, options.has(Parameter::System));
+    let sent = system.iter().map(|_| Parameter::System).collect();
+    let system = system.map(|text| ("system", text));
+    let messages = system.into_iter().chain(turns);
+    let objects = messages.map(|(role, text)| json!({"role": role, "content": text}));
+    (objects.collect(), sent)
 }
 
 /// A name as a part of a path.
