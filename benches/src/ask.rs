@@ -26,7 +26,7 @@ pub(crate) enum Mode {
     Search,
     /// Words alone, from the file.
     Text,
-    /// The built-in embedder's vectors alone, from the file.
+    /// Vectors alone: from the file with the built-in embedder, by the daemon for a brain of a model's vectors.
     Similar,
     /// The daemon's contexts, one for each budget.
     Context,
@@ -47,6 +47,7 @@ pub(crate) async fn run(
     let client = Client::connect_unix(socket).await?;
     let opened = client.open(brain).await?;
     let reader = opened.reader.ok_or("the brain's file can't be read")?;
+    let is_builtin = reader.view()?.identity().space == Embedder::builtin().space();
     for line in BufReader::new(File::open(questions)?).lines() {
         let asked: Value = serde_json::from_str(&line?)?;
         let question = asked["question"].as_str().ok_or("a line has no question")?;
@@ -63,8 +64,9 @@ pub(crate) async fn run(
                 let began = Instant::now();
                 let ids = match mode {
                     Mode::Text => text(&reader.view()?, question)?,
-                    Mode::Similar => similar(&reader.view()?, question)?,
-                    _ => search(&client, brain, question).await?,
+                    Mode::Similar if is_builtin => similar(&reader.view()?, question)?,
+                    Mode::Similar => search(&client, by_vectors(brain, question)).await?,
+                    _ => search(&client, by_default(brain, question)).await?,
                 };
                 let ms = began.elapsed().as_secs_f64() * 1e3;
                 runs.push(json!({"ranked": sources(&reader, &ids)?, "ms": ms}));
@@ -85,17 +87,36 @@ fn with_question(mut run: Value, asked: &Value) -> Value {
     run
 }
 
-async fn search(
-    client: &Client,
-    brain: &str,
-    question: &str,
-) -> Result<Vec<NodeId>, Box<dyn Error>> {
-    let request = v1::SearchRequest {
+fn by_default(brain: &str, question: &str) -> v1::SearchRequest {
+    v1::SearchRequest {
         brain: brain.into(),
         text: question.into(),
         limit: LIMIT as u32,
         ..Default::default()
-    };
+    }
+}
+
+/// Nothing but the similarity of the vectors counts.
+fn by_vectors(brain: &str, question: &str) -> v1::SearchRequest {
+    v1::SearchRequest {
+        text_weight: Some(0.0),
+        vector_weight: Some(1.0),
+        neighbour_share: Some(0.0),
+        session_share: Some(0.0),
+        speaker_boost: Some(0.0),
+        time_boost: Some(0.0),
+        question_share: Some(0.0),
+        tie_margin: Some(0.0),
+        include_superseded: true,
+        include_duplicates: true,
+        ..by_default(brain, question)
+    }
+}
+
+async fn search(
+    client: &Client,
+    request: v1::SearchRequest,
+) -> Result<Vec<NodeId>, Box<dyn Error>> {
     let answer = client.queries().search(request).await?.into_inner();
     let events = answer.hits.into_iter().filter_map(|hit| hit.event);
     Ok(events.map(|event| NodeId(event.id)).collect())
