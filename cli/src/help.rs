@@ -55,6 +55,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "verify",
             "repair",
             "checkpoint",
+            "reembed",
             "dump-journal",
         ],
     ),

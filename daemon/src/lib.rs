@@ -21,6 +21,7 @@ mod brains;
 mod call_pool;
 mod calls;
 mod control;
+mod episodes;
 mod grpc;
 mod http;
 mod ingress;

@@ -45,6 +45,20 @@ pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 pub const INGEST_STREAMS_MAX: usize = 32;
 /// Calls about facts at the same time: each holds a thread until its commit is durable.
 pub const FACT_CALLS_MAX: usize = 64;
+/// Bytes of the texts of a session that a model summarises; of a longer one it gets the most central sentences.
+pub const EPISODE_LINES_BYTES_MAX: usize = 12 << 10;
+/// Scheduled summaries that are made at the same time: each may wait for a model.
+pub const SUMMARIES_MAX: usize = 2;
+/// How long sessions are summarised without the model after it failed.
+pub const EPISODE_MODEL_AGAIN_AFTER: Duration = Duration::from_secs(60);
+/// How long a call embeds events of a brain before it answers how far it is.
+pub const REEMBED_CALL: Duration = Duration::from_secs(2);
+/// How often the daemon keeps what models used of their budgets of the day.
+pub const KEEP_BUDGETS_EVERY: Duration = Duration::from_secs(10);
+/// How often the daemon embeds events that were stored without vectors.
+pub const LATE_VECTORS_EVERY: Duration = Duration::from_millis(500);
+/// Pause after a brain's events could not be embedded.
+pub const LATE_VECTORS_AGAIN_AFTER: Duration = Duration::from_secs(15);
 /// How often the daemon looks for pending work of fact memory that is due.
 pub const FACT_RETRIES_EVERY: Duration = Duration::from_millis(500);
 /// Brains whose pending work is tried again at the same time.

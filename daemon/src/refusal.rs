@@ -150,6 +150,8 @@ fn of_store(error: &Store) -> (Code, &'static str) {
         Store::Cycle { .. } => (Code::FailedPrecondition, "CYCLE"),
         Store::UnknownEdge { .. } => (Code::NotFound, "UNKNOWN_EDGE"),
         Store::MergeTooLarge { .. } => (Code::FailedPrecondition, "MERGE_TOO_LARGE"),
+        Store::Embedder { .. } => (Code::Unavailable, "EMBEDDER"),
+        Store::VectorsErased => (Code::Aborted, "VECTORS_ERASED"),
         Store::Erased { .. } => (Code::FailedPrecondition, "ERASED"),
         _ => (Code::Internal, "INTERNAL"),
     }

@@ -50,6 +50,7 @@ mod pipeline;
 mod quarantine;
 mod query;
 mod receive;
+mod reembed;
 mod repair;
 mod resolve;
 mod search;
@@ -170,6 +171,8 @@ pub(crate) enum CliCommand {
     DumpJournal(dump_journal::DumpJournalArgs),
     /// Makes a new base from a brain's journal.
     Checkpoint(upkeep::CheckpointArgs),
+    /// Gives a brain the vectors of another embedder.
+    Reembed(reembed::ReembedArgs),
     /// Shows whether amemd runs, and its state.
     Status(status::StatusArgs),
     /// Shows the log of amemd.
@@ -256,6 +259,7 @@ impl CliCommand {
             Self::Merge(command) => command.run(cx),
             Self::Export(command) => command.run(cx),
             Self::Verify(command) => command.run(cx),
+            Self::Reembed(command) => command.run(cx),
             Self::Repair(command) => command.run(cx),
             Self::DumpJournal(command) => command.run(cx),
             Self::Checkpoint(command) => command.run(cx),

@@ -17,6 +17,24 @@ const BY_REASON: &[(&str, &str, Exit, &str)] = &[
         "`amemctl brain ls` lists the brains, `amemctl brain create NAME` creates one",
     ),
     (
+        "EMBEDDER",
+        "embedder",
+        Exit::Unavailable,
+        "`amemctl models check` calls each model of the file of models once",
+    ),
+    (
+        "NO_EMBEDDER",
+        "no_embedder",
+        Exit::Usage,
+        "docs/models.md shows a file of models; `--embedder builtin` needs none",
+    ),
+    (
+        "REEMBEDDING",
+        "reembedding",
+        Exit::Unavailable,
+        "wait until the other command has ended",
+    ),
+    (
         "UNKNOWN_MEMORY",
         "unknown_memory",
         Exit::NotFound,

@@ -1,16 +1,17 @@
 //! The state that the writer of an open brain shares with readers: the newest view and the brain's health.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_format::Lsn;
 use amem_format::brain::Brain;
 use amem_format::view::View;
+use amem_format::{Lsn, NodeId};
 use amem_store::disk::FileId;
 use amem_store::{OpenHandle, Store};
 use arc_swap::ArcSwap;
 use tokio::sync::watch;
 
+use crate::limits::UNEMBEDDED_NOTED_MAX;
 use crate::metrics::BrainMetrics;
 use crate::replaced_files::ReplacedFiles;
 use crate::touches::TouchQueue;
@@ -33,6 +34,8 @@ pub(crate) struct BrainState {
     pub(crate) journal_bytes: AtomicU64,
     /// True while a checkpoint is being built.
     pub(crate) checkpointing: AtomicBool,
+    /// Events that were stored without a vector, in a brain of another space than the built-in one.
+    unembedded: Mutex<Vec<NodeId>>,
 }
 
 impl BrainState {
@@ -52,6 +55,7 @@ impl BrainState {
             touches: TouchQueue::default(),
             journal_bytes: AtomicU64::new(store.journal_bytes()),
             checkpointing: AtomicBool::new(false),
+            unembedded: Mutex::default(),
         }
     }
 
@@ -114,6 +118,29 @@ impl BrainState {
     /// Writes are accepted again.
     pub(crate) fn clear_poison(&self) {
         *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Notes events that have no vector, at most `UNEMBEDDED_NOTED_MAX`.
+    pub(crate) fn note_unembedded(&self, ids: impl IntoIterator<Item = NodeId>) {
+        let mut noted = self.unembedded();
+        let room = UNEMBEDDED_NOTED_MAX.saturating_sub(noted.len());
+        noted.extend(ids.into_iter().take(room));
+    }
+
+    /// True if events are noted.
+    pub(crate) fn has_unembedded(&self) -> bool {
+        !self.unembedded().is_empty()
+    }
+
+    /// Takes the noted events.
+    pub(crate) fn take_unembedded(&self) -> Vec<NodeId> {
+        std::mem::take(&mut self.unembedded())
+    }
+
+    fn unembedded(&self) -> MutexGuard<'_, Vec<NodeId>> {
+        self.unembedded
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Marks the brain as closed: its writer is gone or about to go, and the next caller opens the brain again.

@@ -20,7 +20,7 @@ use amem_format::Generation;
 use amem_format::brain::Brain;
 use amem_store::limits::LAST_ROUND_BYTES_MAX;
 use amem_store::mutation::Answer;
-use amem_store::{Checkpoint, RetiredGeneration, Store};
+use amem_store::{Checkpoint, Reembedding, RetiredGeneration, Store};
 use tokio::sync::mpsc;
 
 use crate::blocking_pool::renice;
@@ -42,6 +42,8 @@ pub(crate) enum BuiltCheckpoint {
 pub(crate) enum CheckpointWaiter {
     /// It asked for one.
     Caller(Reply<Generation>),
+    /// It asked for one with vectors of another space.
+    Reembed(Arc<Reembedding>, Reply<Generation>),
     /// It erased events, and gets this answer once their content is gone.
     Erase(Reply<CommitAnswer>, Answer),
 }
@@ -49,7 +51,7 @@ pub(crate) enum CheckpointWaiter {
 impl CheckpointWaiter {
     fn done(self, generation: Generation) {
         match self {
-            Self::Caller(reply) => drop(reply.send(Ok(generation))),
+            Self::Caller(reply) | Self::Reembed(_, reply) => drop(reply.send(Ok(generation))),
             Self::Erase(reply, answer) => {
                 drop(reply.send(Ok(CommitAnswer { answer, generation })));
             }
@@ -58,7 +60,9 @@ impl CheckpointWaiter {
 
     fn failed(self, error: &Error) {
         match self {
-            Self::Caller(reply) => drop(reply.send(Err(error.clone()))),
+            Self::Caller(reply) | Self::Reembed(_, reply) => {
+                drop(reply.send(Err(error.clone())));
+            }
             Self::Erase(reply, _) => {
                 let why = error.to_string();
                 drop(reply.send(Err(Error::ErasePending { why })));
@@ -164,16 +168,63 @@ impl Checkpoints {
         }
     }
 
+    /// True if the one that is being built or installed has vectors of another space.
+    pub(crate) fn is_reembedding(&self) -> bool {
+        let is_reembed =
+            |waiter: &CheckpointWaiter| matches!(waiter, CheckpointWaiter::Reembed(..));
+        self.current.iter().any(is_reembed)
+    }
+
+    /// There is no generation with vectors of another space. Others that wait get theirs.
+    pub(crate) fn failed_reembedding(&mut self, error: &Error) {
+        if let Some(job) = self.job.take() {
+            job.failed(error);
+        }
+        for waiter in self.current.drain(..) {
+            waiter.failed(error);
+        }
+    }
+
     /// Begins one if a caller waits for it or it is due, unless one is being built.
     pub(crate) fn begin_if_due(&mut self, store: &Store, idle: bool) {
-        let due = !self.next.is_empty() || self.is_due(store, idle);
-        if self.building.is_some() || !due {
-            return;
+        while self.building.is_none() && (!self.next.is_empty() || self.is_due(store, idle)) {
+            let reembedding = self.take_next();
+            match self.begin(store, reembedding) {
+                Ok(()) => {}
+                // The others that wait get the next one.
+                Err(error) if self.is_reembedding() => self.failed_reembedding(&error),
+                Err(error) => {
+                    self.failed(&error);
+                    break;
+                }
+            }
         }
-        self.current.append(&mut self.next);
-        if let Err(error) = self.begin(store) {
-            self.failed(&error);
+    }
+
+    /// Chooses the waiters of the one that is begun. One with vectors of another space is for its caller alone, as an
+    /// embedder that fails must fail nobody else; an erase goes first.
+    fn take_next(&mut self) -> Option<Arc<Reembedding>> {
+        let is_reembed =
+            |waiter: &CheckpointWaiter| matches!(waiter, CheckpointWaiter::Reembed(..));
+        let is_erase = |waiter: &CheckpointWaiter| matches!(waiter, CheckpointWaiter::Erase(..));
+        let at = self.next.iter().position(is_reembed);
+        let is_urgent = self.erased || self.next.iter().any(is_erase);
+        if let Some(at) = at.filter(|_| !is_urgent) {
+            let waiter = self.next.remove(at);
+            let reembedding = match &waiter {
+                CheckpointWaiter::Reembed(reembedding, _) => Some(reembedding.clone()),
+                CheckpointWaiter::Caller(_) | CheckpointWaiter::Erase(..) => None,
+            };
+            self.current.push(waiter);
+            return reembedding;
         }
+        for waiter in std::mem::take(&mut self.next) {
+            match is_reembed(&waiter) {
+                true => self.next.push(waiter),
+                false => self.current.push(waiter),
+            }
+        }
+        None
     }
 
     fn is_due(&self, store: &Store, idle: bool) -> bool {
@@ -186,10 +237,13 @@ impl Checkpoints {
         store.needs_checkpoint(idle)
     }
 
-    fn begin(&mut self, store: &Store) -> Result<()> {
+    fn begin(&mut self, store: &Store, reembedding: Option<Arc<Reembedding>>) -> Result<()> {
         self.begun = Instant::now();
         store.clear_for_erase()?;
-        let mut checkpoint = Checkpoint::begin(store)?;
+        let mut checkpoint = match reembedding {
+            Some(reembedding) => Checkpoint::begin_reembedded(store, reembedding)?,
+            None => Checkpoint::begin(store)?,
+        };
         let brain = store.brain().clone();
         // Erased content is to be gone soon; anything else yields to commits and calls.
         let is_erase = |waiter: &CheckpointWaiter| matches!(waiter, CheckpointWaiter::Erase(..));
@@ -221,14 +275,19 @@ impl Checkpoints {
 
 /// Builds it. Its threads have a lower priority, as otherwise one write in a hundred waits for a processor for
 /// milliseconds; not while frames are carried, since the writer must not outrun that.
-fn build(checkpoint: &mut Checkpoint, brain: &Brain, is_urgent: bool) -> Result<()> {
+fn build(checkpoint: &mut Checkpoint, brain: &Arc<Brain>, is_urgent: bool) -> Result<()> {
     if is_urgent {
         checkpoint.build()?;
     } else {
         build_reniced(checkpoint)?;
     }
+    // Events of the last round get their vectors later: there are to be few.
+    let last_round = match checkpoint.reembedding().is_some() {
+        true => 0,
+        false => LAST_ROUND_BYTES_MAX,
+    };
     for _ in 0..CARRY_ROUNDS_MAX {
-        if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {
+        if checkpoint.carry(brain)? <= last_round {
             break;
         }
     }

@@ -1,8 +1,10 @@
 //! Commands to a brain's writer, and their answers.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use amem_format::Generation;
+use amem_store::Reembedding;
 use amem_store::mutation::{Answer, Request};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
@@ -18,6 +20,8 @@ pub(crate) enum WriterCommand {
     Commit(Box<QueuedCommit>),
     /// Make a new generation.
     Checkpoint(Reply<Generation>),
+    /// Make a new generation with vectors of another space.
+    Reembed(Arc<Reembedding>, Reply<Generation>),
     /// Check that the brain's name still is that of its file; see `Store::check_path`.
     HoldName(Reply<bool>),
     /// Give the file its group and mode; see `Store::protect`.

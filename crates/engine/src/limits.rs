@@ -18,6 +18,8 @@ pub const RECOVER_AGAIN_AFTER: Duration = Duration::from_secs(1);
 pub const CHECKPOINT_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Time without writes after which a brain counts as idle for checkpoints.
 pub const IDLE_AFTER: Duration = Duration::from_secs(30);
+/// Events without vectors that are noted for each brain, to be embedded later; further ones wait for `reembed`.
+pub const UNEMBEDDED_NOTED_MAX: usize = 4_096;
 /// Pause after a failed opening.
 pub const OPEN_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// How long a request waits for room in its brain's queue.

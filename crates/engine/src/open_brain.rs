@@ -9,8 +9,10 @@ use amem_format::view::View;
 use amem_format::{Generation, Lsn, NodeId};
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
-use amem_store::{OpenHandle, Store};
-use tokio::sync::{RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+use amem_store::{EventEmbedder, Folder, OpenHandle, Reembedding, Store};
+use tokio::sync::{
+    Mutex as AsyncMutex, OwnedMutexGuard, RwLock, Semaphore, broadcast, mpsc, oneshot, watch,
+};
 use tokio::time::timeout;
 
 use crate::brain_state::BrainState;
@@ -38,6 +40,43 @@ pub struct JobReport {
     pub outcome: Result<String, String>,
 }
 
+/// A brain that a caller embeds again, and no other at the same time.
+#[derive(Debug)]
+pub struct HeldReembedding {
+    folder: Folder,
+    name: String,
+    held: OwnedMutexGuard<Option<Arc<Reembedding>>>,
+}
+
+impl HeldReembedding {
+    /// The vectors in an embedder's space, as far as they are made; on a thread that may wait.
+    ///
+    /// # Errors
+    /// If the file that they are in cannot be used.
+    pub fn vectors(
+        &mut self,
+        view: &View,
+        embedder: Arc<dyn EventEmbedder>,
+    ) -> Result<Arc<Reembedding>> {
+        if let Some(known) = &*self.held
+            && known.space() == embedder.space()
+            && known.is_there()?
+        {
+            return Ok(known.clone());
+        }
+        *self.held = None;
+        let opened = Reembedding::open(&self.folder, &self.name, view, embedder)?;
+        let opened = Arc::new(opened);
+        *self.held = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// Closes the file of the vectors, which is needed no more.
+    pub fn end(&mut self) {
+        *self.held = None;
+    }
+}
+
 /// An open brain.
 #[derive(Debug)]
 pub struct OpenBrain {
@@ -53,6 +92,8 @@ pub struct OpenBrain {
     pub sending: Arc<RwLock<()>>,
     subscribers: Subscribers,
     job_reports: broadcast::Sender<JobReport>,
+    folder: Folder,
+    reembedding: Arc<AsyncMutex<Option<Arc<Reembedding>>>>,
 }
 
 impl OpenBrain {
@@ -67,7 +108,7 @@ impl OpenBrain {
     ) -> std::io::Result<Self> {
         let state = Arc::new(BrainState::new(&store, metrics, replaced));
         let (queue, receiver) = mpsc::channel(QUEUE_REQUESTS_MAX);
-        let name = store.name().to_owned();
+        let (name, folder) = (store.name().to_owned(), store.folder().clone());
         let ends = (queue.clone(), receiver);
         Writer::start(store, state.clone(), ends, jobs.clone(), health.clone())?;
         Ok(Self {
@@ -80,6 +121,8 @@ impl OpenBrain {
             sending: Arc::default(),
             subscribers: Subscribers::default(),
             job_reports: broadcast::Sender::new(JOBS_TOLD_MAX),
+            folder,
+            reembedding: Arc::default(),
         })
     }
 
@@ -93,9 +136,11 @@ impl OpenBrain {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// True if the brain has been idle for `after` and is healthy.
+    /// True if the brain has been idle for `after`, is healthy, and no event of it waits for its vector.
     pub(crate) fn is_idle(&self, after: Duration) -> bool {
-        self.last_used().elapsed() >= after && self.state.poisoned().is_none()
+        self.last_used().elapsed() >= after
+            && self.state.poisoned().is_none()
+            && !self.state.has_unembedded()
     }
 
     /// Begins a subscription to commits after `from`: the place among the brain's subscribers, and the newest LSN,
@@ -257,6 +302,37 @@ impl OpenBrain {
     /// Why there is none.
     pub async fn checkpoint(&self) -> Result<Generation> {
         self.ask(WriterCommand::Checkpoint).await
+    }
+
+    /// Takes the events that were stored without a vector since the brain was opened, if its space is not that of the
+    /// built-in embedder.
+    pub fn take_unembedded(&self) -> Vec<NodeId> {
+        self.state.take_unembedded()
+    }
+
+    /// Notes them again, after they could not be embedded.
+    pub fn note_unembedded(&self, ids: Vec<NodeId>) {
+        self.state.note_unembedded(ids);
+    }
+
+    /// Takes the brain for embedding it again; `None` if another caller does.
+    pub fn hold_reembedding(&self) -> Option<HeldReembedding> {
+        let held = self.reembedding.clone().try_lock_owned().ok()?;
+        Some(HeldReembedding {
+            folder: self.folder.clone(),
+            name: self.name.clone(),
+            held,
+        })
+    }
+
+    /// Makes a new generation with vectors of another space. Events that are not embedded yet are, before it is in
+    /// place.
+    ///
+    /// # Errors
+    /// `VectorsErased` if something was erased meanwhile; else why there is none.
+    pub async fn reembed(&self, reembedding: Arc<Reembedding>) -> Result<Generation> {
+        self.ask(|reply| WriterCommand::Reembed(reembedding, reply))
+            .await
     }
 
     /// Checks that the brain's name still is that of its file; see `Store::check_path`.

@@ -13,6 +13,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use amem_format::NodeId;
+use amem_format::view::View;
+use amem_query::embed::Embedder;
 use amem_store::mutation::{Mutation, Request};
 use amem_store::{Error as StoreError, Folder, Store};
 use tokio::runtime::Handle;
@@ -149,6 +152,10 @@ impl Writer {
                 WriterCommand::Checkpoint(reply) => {
                     self.checkpoints.wait(CheckpointWaiter::Caller(reply));
                 }
+                WriterCommand::Reembed(reembedding, reply) => {
+                    let waiter = CheckpointWaiter::Reembed(reembedding, reply);
+                    self.checkpoints.wait(waiter);
+                }
                 WriterCommand::HoldName(reply) => drop(reply.send(self.hold_name())),
                 WriterCommand::Protect(reply) => drop(reply.send(self.protect())),
                 WriterCommand::Wake => {}
@@ -234,8 +241,9 @@ impl Writer {
             requests.push(commit.request);
             replies.push((commit.reply, erases, commit.permit, call));
         }
-        let lsn = store.view().lsn();
+        let (lsn, nodes) = (store.view().lsn(), store.view().nodes());
         let answers = store.commit(&requests);
+        self.state.note_unembedded(unembedded(&store.view(), nodes));
         let generation = store.brain().base().identity().generation;
         self.state.publish(store);
         metrics.requests.add(requests.len() as u64);
@@ -302,13 +310,23 @@ impl Writer {
         };
         let started = Instant::now();
         let installed = match built {
-            BuiltCheckpoint::Whole(checkpoint) if !checkpoint.is_next_of(store) => {
+            BuiltCheckpoint::Whole(checkpoint)
+                if !checkpoint.is_next_of(store) && checkpoint.reembedding().is_none() =>
+            {
                 // A large merge has made a generation by itself, of all that was there when this one was begun.
                 let generation = store.brain().base().identity().generation;
                 self.checkpoints.done(generation, Duration::ZERO);
                 return;
             }
-            BuiltCheckpoint::Whole(checkpoint) => store.install(*checkpoint).map_err(Error::from),
+            BuiltCheckpoint::Whole(checkpoint) => {
+                let reembedding = checkpoint.reembedding().cloned();
+                let installed = store.install(*checkpoint).map_err(Error::from);
+                if let (Ok(_), Some(made)) = (&installed, reembedding) {
+                    let late = unembedded(&store.view(), made.embedded());
+                    self.state.note_unembedded(late);
+                }
+                installed
+            }
             BuiltCheckpoint::Failed(error) => Err(error),
         };
         match installed {
@@ -330,7 +348,10 @@ impl Writer {
                     error = error.to_string(),
                     "checkpoint failed"
                 );
-                self.checkpoints.failed(&error);
+                match self.checkpoints.is_reembedding() {
+                    true => self.checkpoints.failed_reembedding(&error),
+                    false => self.checkpoints.failed(&error),
+                }
                 self.react();
             }
         }
@@ -379,4 +400,17 @@ impl Writer {
         let why = self.state.poisoned().unwrap_or_default();
         StoreError::Poisoned { why }
     }
+}
+
+/// The events from `first` on that have a text and no vector, if the brain's vectors are not the built-in embedder's.
+/// An event that cannot be read is passed over: its readers get the error.
+fn unembedded(view: &View, first: u64) -> Vec<NodeId> {
+    let is_of_model =
+        view.vector_dimension() > 0 && view.identity().space != Embedder::builtin().space();
+    let new = (first..view.nodes()).map(NodeId).filter(|_| is_of_model);
+    let lacks = |id: &NodeId| {
+        let node = view.node(*id);
+        node.is_ok_and(|node| matches!(node.vector(), Ok(None)) && !node.is_erased())
+    };
+    new.filter(lacks).collect()
 }

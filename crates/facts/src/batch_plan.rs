@@ -185,10 +185,8 @@ impl<'v> BatchPlan<'v> {
         event.session = self.batch.session.map(SessionId);
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
-        event.vector = self
-            .vectors
-            .get(turn.text.as_str())
-            .map(|vector| vector.to_vec());
+        let known = self.vectors.get(turn.text.as_str());
+        event.derive(known.map(|vector| vector.to_vec()));
         let at = self.push(event);
         self.turns.insert(turn.id, (End::New(at), turn.id));
         Ok(())
@@ -314,7 +312,7 @@ impl<'v> BatchPlan<'v> {
         event.session = self.batch.session.map(SessionId);
         event.confidence = fact.confidence;
         event.event_time = Some(said);
-        event.vector = fact.vector.clone();
+        event.derive(fact.vector.clone());
         event.attributes = Some(attributes.to_attributes()?);
         let at = self.push(event);
         for source in &fact.sources {
@@ -480,7 +478,7 @@ impl<'v> BatchPlan<'v> {
         });
         let mut event = NewEvent::new(EventType::FACT, SUPPORT_TEXT);
         event.attributes = Some(attributes.to_attributes()?);
-        event.vector = no_vector(self.view);
+        derive_none(&mut event, self.view);
         self.hidden(event);
         Ok(())
     }
@@ -551,7 +549,7 @@ impl<'v> BatchPlan<'v> {
         });
         let mut event = NewEvent::new(EventType::FACT, rejection.text.clone());
         event.attributes = Some(attributes.to_attributes()?);
-        event.vector = no_vector(self.view);
+        derive_none(&mut event, self.view);
         self.hidden(event);
         Ok(())
     }
@@ -578,7 +576,7 @@ impl<'v> BatchPlan<'v> {
             });
             let mut event = NewEvent::new(EventType::FACT, text);
             event.attributes = Some(attributes.to_attributes()?);
-            event.vector = no_vector(self.view);
+            derive_none(&mut event, self.view);
             self.hidden(event);
         }
         Ok(())
@@ -614,10 +612,11 @@ pub(crate) fn said_again(version: &ChainEvent, why: &str) -> NewFact {
     }
 }
 
-/// A zero vector, which is like no other: nothing is embedded for what is never searched.
-pub(crate) fn no_vector(view: &View) -> Option<Vec<f32>> {
+/// Gives an event a zero vector, which is like no other: nothing is embedded for what is never searched.
+pub(crate) fn derive_none(event: &mut NewEvent, view: &View) {
     let dimension = view.vector_dimension() as usize;
-    (dimension > 0).then(|| vec![0.0; dimension])
+    let zeros = (dimension > 0).then(|| vec![0.0; dimension]);
+    event.derive(zeros);
 }
 
 /// The event of pending work.

@@ -12,7 +12,7 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_store::mutation::{Answer, Ingest, Mutation, NewEvent};
 use uuid::Uuid;
 
-use crate::batch_plan::{hide_all, no_vector};
+use crate::batch_plan::{derive_none, hide_all};
 use crate::entities::{memories_naming, statement_events};
 use crate::entity_names::{EntityStatement, EntityView};
 use crate::erasure::events_of_memory;
@@ -171,7 +171,7 @@ pub(crate) fn state_entity(
     attributes.entity = Some(record);
     let mut event = NewEvent::new(EventType::FACT, ENTITY_TEXT);
     event.attributes = Some(attributes.to_attributes()?);
-    event.vector = no_vector(&moment.view);
+    derive_none(&mut event, &moment.view);
     let mut ingest = Ingest {
         events: vec![event],
         ..Ingest::default()

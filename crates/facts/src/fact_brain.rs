@@ -6,6 +6,7 @@ use amem_engine::{OpenBrain, Result};
 use amem_format::view::View;
 use amem_store::mutation::{Answer, Mutation, NewEvent, Request};
 use tokio::runtime::Handle;
+use uuid::Uuid;
 
 /// A brain that memories are kept in. Calls may wait: they are made on a thread that may.
 pub trait FactBrain: Send + Sync {
@@ -23,16 +24,25 @@ pub struct EngineBrain {
     handle: Handle,
     principal: String,
     agent: String,
+    /// The space of the vectors that are made for it.
+    space: Uuid,
 }
 
 impl EngineBrain {
-    /// `handle` is the runtime that the brain's writer runs on; `principal` and `agent` are recorded as authors.
-    pub fn new(brain: Arc<OpenBrain>, handle: Handle, principal: &str, agent: &str) -> Self {
+    /// `handle` is the runtime that the brain's writer runs on; `principal` and `agent` are recorded as authors;
+    /// `space` is that of the vectors that are made for it, which it may have left when they are committed.
+    pub fn new(
+        brain: Arc<OpenBrain>,
+        handle: Handle,
+        (principal, agent): (&str, &str),
+        space: Uuid,
+    ) -> Self {
         Self {
             brain,
             handle,
             principal: principal.to_owned(),
             agent: agent.to_owned(),
+            space,
         }
     }
 }
@@ -42,9 +52,14 @@ impl FactBrain for EngineBrain {
         self.brain.view()
     }
 
-    fn commit(&self, mutation: Mutation) -> Result<Answer> {
-        let bytes = match &mutation {
-            Mutation::Ingest(ingest) => ingest.events.iter().map(event_bytes).sum(),
+    fn commit(&self, mut mutation: Mutation) -> Result<Answer> {
+        let bytes = match &mut mutation {
+            Mutation::Ingest(ingest) => {
+                for event in ingest.events.iter_mut().filter(|event| event.is_derived) {
+                    event.space = Some(self.space);
+                }
+                ingest.events.iter().map(event_bytes).sum()
+            }
             _ => EVENT_BYTES,
         };
         let request = Request::new(mutation).by(&self.principal, &self.agent);

@@ -8,7 +8,7 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_store::mutation::{Answer, Ingest, Mutation, NewEvent};
 use uuid::Uuid;
 
-use crate::batch_plan::{hide_all, no_vector};
+use crate::batch_plan::{derive_none, hide_all};
 use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
@@ -94,7 +94,7 @@ pub(crate) fn set_feedback(
     });
     let mut event = NewEvent::new(EventType::FACT, FEEDBACK_TEXT);
     event.attributes = Some(attributes.to_attributes()?);
-    event.vector = no_vector(&view);
+    derive_none(&mut event, &view);
     let mut ingest = Ingest {
         events: vec![event],
         ..Ingest::default()

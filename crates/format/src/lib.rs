@@ -28,6 +28,7 @@ mod sync;
 
 pub mod analyzer;
 pub mod attributes;
+pub mod other_space;
 
 pub mod base;
 pub mod delta;

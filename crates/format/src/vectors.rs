@@ -109,6 +109,16 @@ impl<'v> Vectors<'v> {
         let brain = view.brain();
         let first = brain.base().nodes();
         let dimension = view.vector_dimension() as usize;
+        if view.other_space().is_some() {
+            return Ok(Self {
+                view,
+                dimension,
+                base: &[],
+                inverse_lengths: &[],
+                in_place: 0,
+                changed: Vec::new(),
+            });
+        }
         let mut changed = Vec::new();
         let states = &brain.delta().events.states;
         let until = states.partition_point(states.len(), |state| state.lsn <= view.lsn());

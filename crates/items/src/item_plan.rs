@@ -73,7 +73,7 @@ impl<'v> ItemPlan<'v> {
         let mut event = self.event(text, &attributes)?;
         event.event_time = Some(at);
         if put.text.is_some() {
-            event.vector = vector;
+            event.derive(vector);
         }
         let new = self.push(event);
         if let Some(before) = &before {
@@ -195,7 +195,8 @@ impl<'v> ItemPlan<'v> {
     fn event(&self, text: &str, attributes: &ItemAttributes) -> Result<NewEvent> {
         let dimension = self.view.vector_dimension() as usize;
         let mut event = NewEvent::new(EventType::FACT, text);
-        event.vector = (dimension > 0).then(|| vec![0.0; dimension]);
+        let zeros = (dimension > 0).then(|| vec![0.0; dimension]);
+        event.derive(zeros);
         event.attributes = Some(attributes.to_attributes()?);
         Ok(event)
     }

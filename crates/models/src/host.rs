@@ -8,13 +8,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use amem_memory::Calibration;
 use amem_memory::model::{Model, ModelSource};
 use amem_memory::store::Embedder;
 use amem_transformer::{Pooling, SentenceModel, TransformerEmbedder};
 
+use crate::budget::DayUsage;
 use crate::check::CheckReport;
 use crate::embedder::TextEmbedder;
 use crate::error::{Error, Result};
@@ -167,6 +168,16 @@ impl ModelHost {
     }
 }
 
+impl ModelHost {
+    /// The embedder, if it is a provider's.
+    fn remote(&self) -> Option<&TextEmbedder> {
+        match self.embedder.as_ref()? {
+            HostEmbedder::Local(..) => None,
+            HostEmbedder::Remote(embedder) => Some(embedder.as_ref()),
+        }
+    }
+}
+
 fn embedder(text: &str, runtime: &ModelRuntime) -> Result<HostEmbedder> {
     let named: EmbedderTable<ProviderName> = document(text)?;
     if named.embedder.provider != "local" {
@@ -243,6 +254,38 @@ impl ModelSource for ModelHost {
             HostEmbedder::Remote(embedder) => embedder.clone(),
         })
     }
+
+    fn usage(&self) -> Option<String> {
+        let remote = self.remote();
+        if self.language.is_none() && remote.is_none() {
+            return None;
+        }
+        let usage = HostUsage {
+            language: self.language.as_ref().map(LanguageModel::usage),
+            embedder: remote.map(|embedder| embedder.usage()),
+        };
+        serde_json::to_string(&usage).ok()
+    }
+
+    fn restore(&self, usage: &str) -> std::result::Result<(), String> {
+        let before: HostUsage = serde_json::from_str(usage).map_err(|e| e.to_string())?;
+        if let (Some(model), Some(usage)) = (&self.language, before.language) {
+            model.restore(usage);
+        }
+        if let (Some(embedder), Some(usage)) = (self.remote(), before.embedder) {
+            embedder.restore(usage);
+        }
+        Ok(())
+    }
+}
+
+/// What was used of the budgets of a day.
+#[derive(Serialize, Deserialize)]
+struct HostUsage {
+    #[serde(default)]
+    language: Option<DayUsage>,
+    #[serde(default)]
+    embedder: Option<DayUsage>,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 /// The non-empty sentences, trimmed.
-pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     sentence_ranges(text).map(|range| &text[range])
 }
 

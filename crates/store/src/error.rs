@@ -266,6 +266,19 @@ pub enum Error {
         /// The most.
         max: u64,
     },
+    /// An embedder gave no vectors; those that it gave before are kept.
+    #[error(
+        "the embedder does not answer ({why}): once it does, the same command goes on where it stopped"
+    )]
+    Embedder {
+        /// What it says.
+        why: String,
+    },
+    /// Something was erased while a brain was embedded again.
+    #[error(
+        "something was erased meanwhile, and the vectors made so far are gone: embed the brain again"
+    )]
+    VectorsErased,
     /// The event's content is gone for good.
     #[error("event {id} was erased: it cannot be changed or replaced")]
     Erased {

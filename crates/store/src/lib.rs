@@ -29,6 +29,7 @@ pub use error::{Error, Result, SavedFile};
 pub use log::checkpoint::Checkpoint;
 pub use log::erase::{has_text_of, whole_in};
 pub use log::install::RetiredGeneration;
+pub use log::reembedding::{EventEmbedder, Reembedding};
 pub use log::store::{OpenHandle, Store};
 pub use merge::origin::ORIGIN;
 pub use mutation::{Answer, MergeReport, MergeSource, Mutation, Request};

@@ -52,6 +52,9 @@ pub const GROUP_BUFFER_BYTES_KEPT: usize = 4 << 20;
 
 // Checkpoints.
 
+/// Events that an embedder is given at a time when a brain is embedded again.
+pub const EMBEDDED_EVENTS_MAX: u64 = 64;
+
 /// Bytes of a new base for one byte of journal, at most, as errors about a full disk estimate it: texts with many
 /// unlike words take that with their indexes.
 pub const BASE_BYTES_PER_JOURNAL_BYTE: u64 = 4;

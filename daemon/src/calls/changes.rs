@@ -171,6 +171,7 @@ fn new_event(message: v1::NewEvent, otherwise: EventType) -> Result<NewEvent> {
         attributes: attributes_of(&message.attributes_json)?,
         vector,
         space,
+        is_derived: false,
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use amem_engine::OpenBrain;
 use amem_facts::{EngineBrain, FactMoment, Facts, RandomIds, SpaceEmbedder};
 use amem_format::view::AsOf;
+use amem_memory::store::Embedder;
 use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use tokio::runtime::Handle;
@@ -113,9 +114,10 @@ impl Gateway {
     ) -> impl FnOnce() -> amem_facts::Result<T> + Send + 'static {
         let state = self.facts.state(brain);
         let forms = self.facts.forms.clone();
-        let opened = EngineBrain::new(brain.clone(), Handle::current(), principal, agent);
         let models = self.models.clone();
         let embedder = SpaceEmbedder::of(&brain.view(), models.embedder().as_ref());
+        let (author, space) = ((principal, agent), embedder.space());
+        let opened = EngineBrain::new(brain.clone(), Handle::current(), author, space);
         let (brain, pending) = (brain.clone(), self.brains.pending_facts().clone());
         move || {
             let model = models.language();

@@ -17,11 +17,12 @@ use crate::brains::Brains;
 use crate::call_pool::CallPool;
 use crate::config::READERS;
 use crate::control::{Control, ReloadOutcome};
+use crate::episodes::EpisodeTexts;
 use crate::ingress::latency::Latencies;
 use crate::ingress::quota::Quota;
 use crate::limits::{
     FACT_CALLS_MAX, LIST_PAGE_MAX, READS_MAX, READS_MIN, READS_PER_CPU, SCANS_MAX,
-    SUBSCRIPTION_READS_MAX,
+    SUBSCRIPTION_READS_MAX, SUMMARIES_MAX,
 };
 use crate::models::Models;
 use crate::refusal::{Refusal, Result};
@@ -71,6 +72,7 @@ pub(crate) struct Gateway {
     pub(crate) fact_calls: CallPool,
     /// The models that are set up.
     pub(crate) models: Models,
+    pub(super) episodes: EpisodeTexts,
 }
 
 impl Gateway {
@@ -84,11 +86,20 @@ impl Gateway {
     ) -> std::io::Result<Self> {
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let reads = (READS_PER_CPU * cpus).clamp(READS_MIN, READS_MAX);
-        let threads = Arc::new(BlockingThreads::new(reads + SCANS_MAX + FACT_CALLS_MAX)?);
+        let threads = Arc::new(BlockingThreads::new(
+            reads + SCANS_MAX + SUMMARIES_MAX + FACT_CALLS_MAX,
+        )?);
         let fact_calls = CallPool(BlockingPool::new(&threads, FACT_CALLS_MAX));
         let scans = BlockingPool::new(&threads, SCANS_MAX);
         let ledger = brains.path().join(OWN).join(LEDGER_FOLDER);
-        let schedules = Schedules::new(brains.engine().clone(), scans.clone());
+        let episodes = EpisodeTexts::new(models.clone());
+        let texts = episodes.clone();
+        let schedules = Schedules::new(
+            brains.engine().clone(),
+            scans.clone(),
+            Arc::new(move |view, session| texts.summary(view, session)),
+            BlockingPool::new(&threads, SUMMARIES_MAX),
+        );
         schedules.set_zone(control.live().zone.clone());
         Ok(Self {
             schedules,
@@ -109,6 +120,7 @@ impl Gateway {
             hooks: Arc::new(Ledger::new(ledger)),
             fact_calls,
             models,
+            episodes,
         })
     }
 

@@ -6,6 +6,7 @@ use amem_facts::{EngineBrain, SpaceEmbedder};
 use amem_items::limits::ITEM_PAGE_BYTES;
 use amem_items::{Error, ItemRead, Items, KeptRequest};
 use amem_memory::bytes_hash;
+use amem_memory::store::Embedder;
 use amem_proto::answer::moment;
 use amem_proto::v1;
 use prost::Message;
@@ -46,7 +47,8 @@ impl Gateway {
         let state = self.items.state(&brain);
         let embedder = SpaceEmbedder::of(&brain.view(), self.models.embedder().as_ref());
         let runtime = RuntimeHandle::current();
-        let opened = EngineBrain::new(brain, runtime, &caller.principal, agent);
+        let (author, space) = ((caller.principal.as_str(), agent), embedder.space());
+        let opened = EngineBrain::new(brain, runtime, author, space);
         let run = move || {
             let items = Items {
                 brain: &opened,

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use amem_format::SessionId;
+use amem_format::{NodeId, SessionId};
 use amem_proto::answer::{Code, timestamp};
 use amem_proto::v1;
-use amem_query::summary::{SUMMARY_BYTES, has_uncovered, summary};
+use amem_query::summary::{has_uncovered, summarised};
 use amem_store::Mutation;
 use amem_store::mutation::{Answer, Request};
 use tokio::sync::oneshot;
@@ -147,7 +147,7 @@ impl Write for v1::CompressSessionRequest {
         }
     }
 
-    /// Without a text, the daemon summarises the session by its own sentences.
+    /// Without a text, the daemon summarises the session.
     async fn write(self, gateway: &Gateway, caller: &Caller) -> Result<Self::Answer> {
         let mut command = PendingChange::prepare(gateway, caller, self).await?;
         let Mutation::Compress { session, text, .. } = &mut command.request.mutation else {
@@ -161,8 +161,9 @@ impl Write for v1::CompressSessionRequest {
         command.request.said = Some(format!("a summary of session {session}"));
         let made = summarise(gateway, caller, &command.brain, session).await?;
         let nothing = match made {
-            Ok(summary) => {
+            Ok((summary, of)) => {
                 *text = summary;
+                command.request.unless_erased = of;
                 None
             }
             // The writer refuses a blank summary, unless the request is a retry of one that left nothing to summarise.
@@ -176,21 +177,24 @@ impl Write for v1::CompressSessionRequest {
     }
 }
 
-/// The summary of a session, or why it has none.
+/// The summary of a session and the events that it was made of, or why it has none.
 async fn summarise(
     gateway: &Gateway,
     caller: &Caller,
     brain: &OpenBrain,
     session: SessionId,
-) -> Result<Result<String>> {
+) -> Result<Result<(String, Vec<NodeId>)>> {
     let view = brain.view();
-    let scans = gateway.scans.of(&caller.principal);
-    let made = scans.run(move || {
-        let made = summary(&view, session, SUMMARY_BYTES)?;
-        Ok((made, has_uncovered(&view, session)?))
+    let episodes = gateway.episodes.clone();
+    // A model may be asked, so that the thread may wait.
+    let calls = gateway.fact_calls.of_process(caller);
+    let made = calls.run(move || {
+        let made = episodes.summary(&view, session)?;
+        let of = summarised(&view, session)?;
+        Ok((made.map(|text| (text, of)), has_uncovered(&view, session)?))
     });
     Ok(match made.await? {
-        (Some(text), _) => Ok(text),
+        (Some(made), _) => Ok(made),
         (None, true) => {
             let why = format!("session {session} has no sentence for a summary: set the text");
             Err(Refusal::invalid("text", why))

@@ -24,6 +24,9 @@ mod quarantined_files;
 
 mod vectors;
 
+pub(crate) mod late_vectors;
+mod reembed;
+
 mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;

@@ -66,8 +66,11 @@ impl Gateway {
         let Some(embedder) = self.models.embedder_of(&brain.view()) else {
             return Ok(question);
         };
+        let space = embedder.space();
         let run = move || Ok(embedder.embed_query(&text));
         match self.fact_calls.of_process(caller).run(run).await? {
+            // The brain got another space meanwhile: words answer.
+            Ok(_) if brain.view().identity().space != space => {}
             Ok(vector) => question.set_vector(vector.unwrap_or_default()),
             Err(why) => tracing::warn!(why, "a question was answered by words alone"),
         }

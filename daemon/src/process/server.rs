@@ -8,6 +8,7 @@
 //! 4. `StopStage::Reporting`: metrics.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_engine::{Engine, watch};
@@ -30,7 +31,7 @@ use tonic::transport::Server;
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::{Brains, blocking};
 use crate::calls::fact_memory::now;
-use crate::calls::{Gateway, fact_retries};
+use crate::calls::{Gateway, fact_retries, late_vectors};
 use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
@@ -46,7 +47,7 @@ use crate::ingress::methods;
 use crate::ingress::{CallListeners, Listeners, accept};
 use crate::limits::{
     BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, HEADER_BYTES_MAX,
-    MESSAGE_BYTES_MAX, SAVE,
+    KEEP_BUDGETS_EVERY, MESSAGE_BYTES_MAX, SAVE,
 };
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
@@ -304,16 +305,29 @@ fn follow_files(tasks: &mut Supervisor, engine: &Engine) {
     tasks.spawn(StopStage::Intake, "replaced files", unused);
 }
 
-/// Starts what runs by the clock: the schedules of brains, pending work of fact memory, and webhooks.
+/// Starts what runs by the clock: the schedules of brains, pending work of fact memory, late vectors, and webhooks.
 fn follow_clocks(tasks: &mut Supervisor, gateway: &Arc<Gateway>) {
     let schedules = gateway.schedules.clone();
     let run = async move { schedules.run_due().await };
     tasks.spawn(StopStage::Intake, "schedules", run);
     let retries = fact_retries::run_due(gateway.clone());
     tasks.spawn(StopStage::Intake, "pending facts", retries);
+    let (models, folder) = (gateway.models.clone(), gateway.brains.path().to_owned());
+    tasks.spawn(StopStage::Intake, "budgets", keep_budgets(models, folder));
+    let late = late_vectors::run(gateway.clone());
+    tasks.spawn(StopStage::Intake, "late vectors", late);
     if let Some(webhooks) = gateway.webhooks.clone() {
         let delivery = webhooks::deliver(webhooks, gateway.brains.clone(), now);
         tasks.spawn(StopStage::Intake, "webhooks", delivery);
+    }
+}
+
+/// Keeps what models used today, now and then.
+async fn keep_budgets(models: Models, folder: PathBuf) {
+    loop {
+        tokio::time::sleep(KEEP_BUDGETS_EVERY).await;
+        let (models, folder) = (models.clone(), folder.clone());
+        drop(blocking(move || models.keep(&folder)).await);
     }
 }
 
@@ -329,6 +343,8 @@ async fn reload_on(mut hangup: Signal, gateway: &Gateway) {
 async fn close(gateway: &Gateway) {
     let engine = gateway.brains.engine();
     gateway.schedules.keep();
+    let (models, folder) = (gateway.models.clone(), engine.path().to_owned());
+    drop(blocking(move || models.keep(&folder)).await);
     if let Some(webhooks) = gateway.webhooks.clone() {
         // A failure is logged there; what was sent since the last write is sent again then.
         drop(blocking(move || webhooks.keep()).await);

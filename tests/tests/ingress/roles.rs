@@ -59,13 +59,14 @@ const READ: [&str; 48] = [
 ];
 
 /// What only an administrator may do.
-const ADMIN: [&str; 7] = [
+const ADMIN: [&str; 8] = [
     "/amem.v1.AdminService/CreateToken",
     "/amem.v1.AdminService/ListTokens",
     "/amem.v1.AdminService/Reload",
     "/amem.v1.AdminService/ResolveKeptFile",
     "/amem.v1.AdminService/RevokeToken",
     "/amem.v1.AdminService/Shutdown",
+    "/amem.v1.BrainService/ReembedBrain",
     "/amem.v1.BrainService/RemoveBrain",
 ];
 

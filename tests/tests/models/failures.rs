@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use amem_scripted::{Protocol, Script, Step};
+use amem_scripted::{Protocol, Script, ScriptedServer, Step};
 
 use crate::scripted::Behaviour;
-use crate::world::{LARGE, ScriptedModel, World};
+use crate::world::{LARGE, MODEL, ScriptedModel, World};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_provider_forms_facts_with_reasons_entities_and_its_count_of_calls() {
@@ -113,4 +113,23 @@ async fn a_slow_model_holds_up_nobody_else() {
     };
     let (_, took) = tokio::join!(slow, asked);
     assert!(took < Duration::from_secs(2), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_of_the_day_outlives_a_restart() {
+    let mut world = World::new();
+    let server = ScriptedServer::start(Protocol::Ollama, Script::default()).unwrap();
+    let models = format!(
+        "[language]\nprovider = \"ollama\"\nmodel = \"{MODEL}\"\nbase_url = \"{}\"\nproxy = \"none\"\ncalls_per_day = 2\n",
+        server.url()
+    );
+    world.start(&models);
+    world.say("1", "I live in Porto.").await;
+    world.say("2", "I play the cello.").await;
+    let before = server.requests().len();
+    world.start(&models);
+    let added = world.say("3", "I drink green tea.").await;
+    assert_eq!(server.requests().len(), before, "the budget was spent");
+    assert_eq!(added.pending[0].reason, "budget", "{added:?}");
+    world.check_no_traces();
 }

@@ -21,6 +21,8 @@ mod scripted;
 mod world;
 
 mod embedders;
+mod episodes;
 mod failures;
 mod protocols;
+mod reembedding;
 mod transfers;

@@ -91,6 +91,15 @@ fn chat(asked: &str) -> Option<String> {
     Some(format!("I remember: {}", given.replace("\\n", " ")))
 }
 
+/// A summary of a session that it was asked for: what is known, and something invented.
+fn summary(asked: &str) -> Option<String> {
+    asked.contains("Summarise the session").then(|| {
+        let facts = known(asked).flat_map(|group| group.iter().map(|(text, ..)| *text));
+        let sentences: Vec<&str> = facts.chain(INVENTED).collect();
+        format!("{}.", sentences.join(". "))
+    })
+}
+
 fn known(asked: &str) -> impl Iterator<Item = &'static [KnownFact]> {
     let asked = asked.to_owned();
     let found = KNOWN.iter().filter(move |(said, _)| asked.contains(said));
@@ -99,7 +108,7 @@ fn known(asked: &str) -> impl Iterator<Item = &'static [KnownFact]> {
 
 fn exact(body: &Value) -> String {
     let asked = body.to_string();
-    if let Some(answer) = chat(&asked) {
+    if let Some(answer) = chat(&asked).or_else(|| summary(&asked)) {
         return answer;
     }
     if asked.contains("Say what the fact does") {
@@ -123,7 +132,7 @@ fn exact(body: &Value) -> String {
 
 fn loose(body: &Value) -> String {
     let asked = body.to_string();
-    if let Some(answer) = chat(&asked) {
+    if let Some(answer) = chat(&asked).or_else(|| summary(&asked)) {
         return answer;
     }
     let texts: Vec<&str> = known(&asked)

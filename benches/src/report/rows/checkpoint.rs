@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io::Write;
+use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
@@ -141,7 +142,10 @@ fn commit(store: &mut Store, request: Option<Request>, times: &mut Histogram<u64
 }
 
 /// As in the daemon: the base, then newer commits in rounds.
-fn build(checkpoint: &mut Checkpoint, brain: &amem_format::brain::Brain) -> amem_store::Result<()> {
+fn build(
+    checkpoint: &mut Checkpoint,
+    brain: &Arc<amem_format::brain::Brain>,
+) -> amem_store::Result<()> {
     checkpoint.build()?;
     for _ in 0..16 {
         if checkpoint.carry(brain)? <= LAST_ROUND_BYTES_MAX {

@@ -14,6 +14,7 @@ use super::clock::ScheduleClock;
 use super::entry::ScheduledJob;
 use super::last_runs::LastRunsFile;
 use super::requests::PRINCIPAL;
+use super::summaries::{Summaries, SummaryText};
 use super::table::{ScheduleTable, ScheduleZone};
 use super::work;
 use crate::blocking_pool::BlockingPool;
@@ -36,6 +37,7 @@ pub struct Schedules(Arc<SchedulesInner>);
 struct SchedulesInner {
     engine: Engine,
     scans: BlockingPool,
+    summaries: Summaries,
     clock: ScheduleClock,
     table: Mutex<ScheduleTable>,
     last_runs: Mutex<LastRunsFile>,
@@ -47,17 +49,25 @@ struct SchedulesInner {
 }
 
 impl Schedules {
-    /// For the brains of an engine; `scans` does what goes through whole brains.
-    pub fn new(engine: Engine, scans: BlockingPool) -> Self {
-        Self::by(ScheduleClock::system(), engine, scans)
+    /// For the brains of an engine; `scans` does what goes through whole brains, and `text` makes the summary of what
+    /// no episode of a session covers, on threads of `pool`, where it may wait.
+    pub fn new(
+        engine: Engine,
+        scans: BlockingPool,
+        text: Arc<SummaryText>,
+        pool: BlockingPool,
+    ) -> Self {
+        let summaries = Summaries { text, pool };
+        Self::by(ScheduleClock::system(), engine, scans, summaries)
     }
 
     /// By any clock.
-    fn by(clock: ScheduleClock, engine: Engine, scans: BlockingPool) -> Self {
+    fn by(clock: ScheduleClock, engine: Engine, scans: BlockingPool, summaries: Summaries) -> Self {
         let (file, left) = LastRunsFile::open(engine.path());
         Self(Arc::new(SchedulesInner {
             engine,
             scans,
+            summaries,
             clock,
             table: Mutex::new(ScheduleTable::of_last_runs(left)),
             last_runs: Mutex::new(file),
@@ -171,7 +181,9 @@ impl Schedules {
         }
         let (on, scans, clock) = (brain.clone(), self.0.scans.clone(), self.0.clock.clone());
         let of = caller.to_owned();
-        let work = async move { work::run(kind, &on, scans.of(&of), clock.now()).await };
+        let summaries = self.0.summaries.clone();
+        let work =
+            async move { work::run(kind, &on, scans.of(&of), clock.now(), &summaries).await };
         self.run_work(caller, brain, kind, work).await
     }
 

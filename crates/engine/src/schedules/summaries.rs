@@ -3,20 +3,38 @@
 //! A session of many events is summarised a portion at a time: the first one makes the episode, further ones join it.
 //! Promises: what an earlier run left undone when the daemon ended joins the episode that was made for it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use amem_format::view::{Direction, View};
 use amem_format::{EdgeType, EventType, Micros, NodeId, SessionId};
-use amem_query::summary::{SUMMARY_BYTES, summary};
-use amem_store::Mutation;
 use amem_store::mutation::{Episode, Part};
+use amem_store::{Error as StoreError, Mutation};
 
 use super::report;
-use super::requests::{commit, request};
-use crate::blocking_pool::CallerPool;
-use crate::error::Result;
+use super::requests::{PRINCIPAL, commit, request};
+use crate::blocking_pool::{BlockingPool, CallerPool};
+use crate::error::{Error, Result};
 use crate::limits::{COMPRESSED_MIN, SUMMARY_PORTION};
 use crate::open_brain::OpenBrain;
+
+/// Makes the summary of what no episode of a session covers, on a thread that may wait; nothing if there is no
+/// sentence.
+pub(super) type SummaryText =
+    dyn Fn(&View, SessionId) -> amem_format::Result<Option<String>> + Send + Sync;
+
+/// What makes summaries, and the threads on which it may wait: a model may take minutes, and nothing else must.
+#[derive(Clone)]
+pub(super) struct Summaries {
+    pub(super) text: Arc<SummaryText>,
+    pub(super) pool: BlockingPool,
+}
+
+impl fmt::Debug for Summaries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Summaries").finish_non_exhaustive()
+    }
+}
 
 /// What to do about a session.
 #[derive(Debug)]
@@ -32,6 +50,7 @@ pub(super) async fn compress(
     brain: &Arc<OpenBrain>,
     scans: CallerPool<'_>,
     now: Micros,
+    summaries: &Summaries,
 ) -> Result<Option<String>> {
     let view = brain.view();
     let seconds = view.settings()?.jobs.compress_after_seconds()?;
@@ -40,13 +59,19 @@ pub(super) async fn compress(
     let (mut sessions, mut events) = (0, 0);
     for session in ended {
         let view = brain.view();
-        let due = scans.run(move || due(&view, session)).await??;
+        let text = summaries.text.clone();
+        let pool = summaries.pool.of(PRINCIPAL);
+        let due = pool.run(move || due(&view, session, &*text)).await??;
         let mut covered = 0;
         if let Some((episode, members)) = due.left {
             covered += cover(brain, session, Episode::At(episode), &members).await?;
         }
         if let Some((text, members)) = due.new {
-            covered += cover(brain, session, Episode::New(text), &members).await?;
+            covered += match cover(brain, session, Episode::New(text), &members).await {
+                // A text of it was erased meanwhile: the next run makes another summary.
+                Err(Error::Store(error)) if matches!(*error, StoreError::Aborted { .. }) => 0,
+                covered => covered?,
+            };
         }
         sessions += u64::from(covered > 0);
         events += covered;
@@ -68,7 +93,10 @@ async fn cover(
             episode: episode.clone(),
             events: portion.to_vec(),
         };
-        let request = request(Mutation::CompressPart(part), "compression");
+        let mut request = request(Mutation::CompressPart(part), "compression");
+        if matches!(episode, Episode::New(_)) {
+            request.unless_erased = members.to_vec();
+        }
         let answer = commit(brain, request).await?.answer;
         covered += answer.edges;
         if let Some(&made) = answer.ids.first() {
@@ -153,10 +181,10 @@ fn last_covered(view: &View, episode: NodeId) -> Result<Option<NodeId>> {
     Ok(last)
 }
 
-fn due(view: &View, session: SessionId) -> Result<SummaryPlan> {
+fn due(view: &View, session: SessionId, text: &SummaryText) -> Result<SummaryPlan> {
     let open = look(view, session)?;
     let text = if open.new.len() >= COMPRESSED_MIN {
-        summary(view, session, SUMMARY_BYTES)?
+        text(view, session)?
     } else {
         None
     };

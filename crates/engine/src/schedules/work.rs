@@ -18,6 +18,7 @@ use amem_store::{Error as StoreError, Mutation};
 use jiff::tz::TimeZone;
 
 use super::requests::{commit, request};
+use super::summaries::Summaries;
 use super::{report, summaries};
 use crate::blocking_pool::CallerPool;
 use crate::error::{Error, Result};
@@ -35,12 +36,13 @@ pub(super) async fn run(
     brain: &Arc<OpenBrain>,
     scans: CallerPool<'_>,
     now: Micros,
+    made: &Summaries,
 ) -> Result<Option<String>> {
     match kind {
         JobKind::Decay => decay(brain, scans).await,
         JobKind::Expiry => expire(brain, scans, now).await,
         JobKind::CloseSessions => close_sessions(brain, scans, now).await,
-        JobKind::Compression => summaries::compress(brain, scans, now).await,
+        JobKind::Compression => summaries::compress(brain, scans, now, made).await,
         JobKind::Scrub => scrub(brain, scans).await,
         JobKind::Checkpoint => checkpoint(brain).await,
         _ => Ok(None),

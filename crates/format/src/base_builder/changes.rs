@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::types::{Flags, NodeId};
 use crate::view::View;
 
-/// Every change up to the view, without the values of erased events.
+/// Every change up to the view, without the values of erased events, and without vectors of another space than the
+/// view's.
 pub(super) fn all<'v>(
     view: &'v View,
     erased: &'v dyn Fn(u64) -> bool,
@@ -21,6 +22,10 @@ pub(super) fn all<'v>(
         .chain(base.into_iter().flatten())
         .chain(delta(view))
         .filter(move |change| match change {
+            Ok(PastChange {
+                before: PriorValue::Vector(_),
+                ..
+            }) if view.other_space().is_some() => false,
             Ok(PastChange {
                 target,
                 before: PriorValue::Attributes(_) | PriorValue::Vector(_),

@@ -65,7 +65,7 @@ impl<'v> CopyPlan<'v> {
     pub(super) fn of(view: &'v View, from_scratch: bool) -> Result<Self> {
         let base = view.brain().base();
         let damage = Damage::of(base);
-        let is_scratch = from_scratch || damage.indexes;
+        let is_scratch = from_scratch || damage.indexes || view.other_space().is_some();
         let mut plan = Self {
             view,
             first: if is_scratch { 0 } else { base.nodes() },

@@ -135,13 +135,15 @@ pub(super) fn recent(view: &View, before: u64) -> Result<Vec<StoredFrame<'_>>> {
     Ok(out)
 }
 
-/// Removes the values of erased events, and the request hashes that could reveal them. Origins of merged events stay:
+/// Replaces vectors if the view is of another space; removes the values of erased events, and the request hashes that
+/// could reveal them. Origins of merged events stay:
 /// the base retains them too, and subscribers must see the same.
 pub(super) fn scrub<'a>(
     view: &View,
     frames: Vec<StoredFrame<'a>>,
     erased: &[u32],
 ) -> Result<Vec<StoredFrame<'a>>> {
+    let frames = in_space(view, frames)?;
     if erased.is_empty() {
         return Ok(frames);
     }
@@ -153,6 +155,25 @@ pub(super) fn scrub<'a>(
             scrub_frame(frame, erased, is_before)
         })
         .collect()
+}
+
+/// The frames with vectors of the view's space.
+fn in_space<'a>(view: &View, frames: Vec<StoredFrame<'a>>) -> Result<Vec<StoredFrame<'a>>> {
+    let Some(other) = view.other_space() else {
+        return Ok(frames);
+    };
+    let replaced = frames.into_iter().map(|frame| {
+        let payload = op::with_vectors(&frame.payload, other)
+            .map_err(|e| e.or_corrupt("recent commits", 0))?;
+        Ok(match payload {
+            Some(payload) => StoredFrame {
+                header: frame.header,
+                payload: Cow::Owned(payload),
+            },
+            None => frame,
+        })
+    });
+    replaced.collect()
 }
 
 fn scrub_frame<'a>(

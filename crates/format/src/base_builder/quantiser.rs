@@ -28,7 +28,7 @@ const GROWTH: u64 = 2;
 pub(super) fn make(plan: &CopyPlan<'_>, workers: &dyn Workers) -> Result<Option<QuantisedBuffers>> {
     let view = plan.view;
     let vectors = Vectors::new(view)?;
-    let old = if plan.damage.indexes || erases(view) {
+    let old = if plan.damage.indexes || erases(view) || view.other_space().is_some() {
         None
     } else {
         view.brain().base().codes()?

@@ -17,9 +17,10 @@ use super::field::{
     TimeField, TouchesField, UnitField, UuidField, VectorField,
 };
 pub use super::operands::{ImportedState, NewNode, Touches};
-use crate::bytes::Cursor;
+use crate::bytes::{Cursor, get_f32};
 use crate::error::{Error, Result};
 use crate::limits;
+use crate::other_space::OtherSpace;
 use crate::stamp::EventFields;
 use crate::types::{ActorId, EdgeType, Flags, Lsn, Micros, NodeId, SessionId};
 use uuid::Uuid;
@@ -507,6 +508,39 @@ impl<'a> Ops<'a> {
     pub fn skipped(&self) -> u8 {
         self.1
     }
+}
+
+/// A payload with the vectors of another space for the events whose vectors it has, or which it makes; `None` if it
+/// has no such event.
+pub fn with_vectors(payload: &[u8], other: &OtherSpace) -> Result<Option<Vec<u8>>> {
+    let mut out = Vec::new();
+    let mut is_changed = false;
+    for op in Ops::new(payload, 0) {
+        let mut op = op?;
+        let made = match &op {
+            Op::Event(NewNode { id, vector, .. })
+            | Op::Vector {
+                target: id, vector, ..
+            } => Some(vector_for(*id, vector, other)?),
+            _ => None,
+        };
+        if let (Some(made), Op::Event(NewNode { vector, .. }) | Op::Vector { vector, .. }) =
+            (&made, &mut op)
+        {
+            *vector = made;
+            is_changed = true;
+        }
+        encode(&mut out, &op);
+    }
+    Ok(is_changed.then_some(out))
+}
+
+/// The bytes of an event's vector in another space.
+fn vector_for(id: NodeId, own: &[u8], other: &OtherSpace) -> Result<Vec<u8>> {
+    let own: Vec<f32> = own.chunks_exact(4).map(|bytes| get_f32(bytes, 0)).collect();
+    let own = (!own.is_empty()).then_some(own.as_slice());
+    let made = other.vector_for(id, own)?.unwrap_or_default();
+    Ok(made.iter().flat_map(|x| x.to_le_bytes()).collect())
 }
 
 impl<'a> Iterator for Ops<'a> {

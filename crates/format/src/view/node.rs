@@ -133,13 +133,15 @@ impl<'v> Node<'v> {
             ValueBytes::None => false,
             ValueBytes::Bytes(_) => true,
         };
-        let erased = self.is_erased();
+        let has_own = has(self.state.vector, Flags::VECTOR);
+        let has_vector = match &self.view.other_space {
+            Some(other) if other.keeps_own && has_own => true,
+            Some(other) => matches!(other.vectors.vector(self.id), Ok(Some(_))),
+            None => has_own,
+        };
         self.state
             .flags
-            .set(
-                Flags::VECTOR,
-                !erased && has(self.state.vector, Flags::VECTOR),
-            )
+            .set(Flags::VECTOR, has_vector && !self.is_erased())
             .set(
                 Flags::ATTRIBUTES,
                 has(self.state.attributes, Flags::ATTRIBUTES),
@@ -361,6 +363,19 @@ impl<'v> Node<'v> {
         if self.is_erased() {
             return Ok(None);
         }
+        if let Some(other) = &self.view.other_space {
+            let own = other.keeps_own.then(|| self.own_vector()).transpose()?;
+            return match own.flatten() {
+                Some(own) => Ok(Some(own)),
+                None => other.vectors.vector(self.id),
+            };
+        }
+        self.own_vector()
+    }
+
+    /// The vector that the brain has.
+    #[inline]
+    fn own_vector(&self) -> Result<Option<&'v [f32]>> {
         let vector = match self.state.vector {
             ValueBytes::None => return Ok(None),
             ValueBytes::Bytes(bytes) => bytemuck::try_cast_slice(bytes).map_err(|_| {

@@ -11,6 +11,7 @@ use crate::base::identity::{DecayRun, Identity};
 use crate::base::settings::Settings;
 use crate::brain::Brain;
 use crate::error::{Error, Result};
+use crate::other_space::OtherSpace;
 use crate::types::{ActorId, Lsn, Micros, NodeId};
 
 impl Brain {
@@ -38,6 +39,8 @@ pub struct View {
     pub(super) at: Bound,
     /// True if the moment was asked for, be it that of the newest commit.
     pub(super) is_of_moment: bool,
+    /// Vectors that stand for those of the brain.
+    pub(super) other_space: Option<Arc<OtherSpace>>,
 }
 
 impl View {
@@ -54,6 +57,7 @@ impl View {
             now,
             at: now,
             is_of_moment: false,
+            other_space: None,
         }
     }
 
@@ -112,7 +116,23 @@ impl View {
 
     /// Numbers in a vector; 0 if the brain has no vectors.
     pub fn vector_dimension(&self) -> u32 {
-        self.brain.base.header().dimension
+        match &self.other_space {
+            Some(other) => other.dimension,
+            None => self.brain.base.header().dimension,
+        }
+    }
+
+    /// The same view with other vectors, for the base of a generation of another vector space.
+    pub fn in_space(&self, other: Arc<OtherSpace>) -> Self {
+        Self {
+            other_space: Some(other),
+            ..self.clone()
+        }
+    }
+
+    /// The vectors that stand for those of the brain, if `in_space` made the view.
+    pub fn other_space(&self) -> Option<&Arc<OtherSpace>> {
+        self.other_space.as_ref()
     }
 
     /// The generation behind the view.

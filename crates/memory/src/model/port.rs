@@ -9,13 +9,15 @@ use serde_json::Value;
 
 use super::form::ReplyForm;
 
-/// Which of the two calls of an add it is.
+/// Which call it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelCall {
     /// Call A: facts of turns.
     Extract,
     /// Call B: what facts do to memories.
     Decide,
+    /// The summary of a session.
+    Summarise,
 }
 
 /// One message to a model.

@@ -13,4 +13,17 @@ pub trait ModelSource: Debug + Send + Sync {
 
     /// The embedder. `None` if there is none.
     fn embedder(&self) -> Option<Arc<dyn Embedder + Send + Sync>>;
+
+    /// What was used of the budgets of today, for `restore` after a restart; `None` if nothing is counted.
+    fn usage(&self) -> Option<String> {
+        None
+    }
+
+    /// Goes on with the day of an earlier process.
+    ///
+    /// # Errors
+    /// If `usage` gave something else.
+    fn restore(&self, _usage: &str) -> Result<(), String> {
+        Ok(())
+    }
 }

@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::sentences::sentences;
+pub use crate::sentences::sentences;
 use amem_format::analyzer::{Analyzer, TermCounts, is_aside};
 use amem_format::error::Result;
 use amem_format::types::{EdgeType, EventType, NodeId, SessionId};
@@ -68,6 +68,23 @@ pub fn has_uncovered(view: &View, session: SessionId) -> Result<bool> {
     Ok(false)
 }
 
+/// The current events of a session that no summary covers, in order: what a summary is made of.
+pub fn summarised(view: &View, session: SessionId) -> Result<Vec<NodeId>> {
+    let mut found = Vec::new();
+    for id in view.of_session(session)?.iter() {
+        let node = view.node(id)?;
+        let is_out = node.is_forgotten()
+            || node.is_erased()
+            || node.is_compressed()
+            || node.event_type() == EventType::EPISODE
+            || is_replaced(view, id)?;
+        if !is_out {
+            found.push(id);
+        }
+    }
+    Ok(found)
+}
+
 /// A summary of at most `bytes` bytes; `None` if there is no sentence.
 pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<String>> {
     let events = events(view, session)?;
@@ -85,20 +102,12 @@ pub fn summary(view: &View, session: SessionId, bytes: usize) -> Result<Option<S
     Ok((!texts.is_empty()).then(|| texts.join(" ")))
 }
 
-/// The current events of a session that no episode covers.
+/// Their texts.
 fn events(view: &View, session: SessionId) -> Result<Vec<SessionText<'_>>> {
     let mut events = Vec::new();
-    for id in view.of_session(session)?.iter() {
+    for id in summarised(view, session)? {
         let node = view.node(id)?;
         let kind = node.event_type();
-        if node.is_forgotten()
-            || node.is_erased()
-            || node.is_compressed()
-            || kind == EventType::EPISODE
-            || is_replaced(view, id)?
-        {
-            continue;
-        }
         events.push(SessionText {
             text: node.text()?,
             vector: node.vector()?,

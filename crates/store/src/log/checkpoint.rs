@@ -15,13 +15,16 @@ use amem_format::base_builder::Options;
 use amem_format::brain::{Brain, ReplayEnd};
 use amem_format::journal::frame::{self, Header, Kind};
 use amem_format::journal::head::PAGE;
+use amem_format::journal::op;
 use amem_format::journal::scan::Position;
+use amem_format::other_space::OtherSpace;
 use amem_format::view::View;
 use amem_format::{ActorId, Lsn, Micros};
 
 use crate::base_builder::{FileSink, build, epoch};
 use crate::error::{Error, Result};
 use crate::limits::{BASE_BYTES_PER_JOURNAL_BYTE, CARRIED_BYTES_MAX};
+use crate::log::reembedding::Reembedding;
 use crate::log::space::write_zeros;
 use crate::log::store::Store;
 use crate::names::folder::{Folder, SUFFIX};
@@ -50,6 +53,8 @@ pub struct Checkpoint {
     pub(crate) space_end: u64,
     /// The new generation, and the position up to which its frames are replayed.
     pub(crate) next: Option<(Arc<Brain>, Position)>,
+    /// The vectors of the new generation, if its space is another.
+    pub(crate) reembedding: Option<Arc<Reembedding>>,
 }
 
 /// A transaction that is added to a new generation.
@@ -83,7 +88,47 @@ impl Checkpoint {
             old: start,
             space_end: 0,
             next: None,
+            reembedding: None,
         })
+    }
+
+    /// The same for a generation with vectors of another space. Errors: `VectorsErased`.
+    pub fn begin_reembedded(store: &Store, reembedding: Arc<Reembedding>) -> Result<Self> {
+        let mut checkpoint = Self::begin(store)?;
+        if store.erase_pending() || !reembedding.is_there()? {
+            return Err(Error::VectorsErased);
+        }
+        checkpoint.identity.space = reembedding.space();
+        checkpoint.reembedding = Some(reembedding);
+        Ok(checkpoint)
+    }
+
+    /// The vectors of another space that the new generation has.
+    pub fn reembedding(&self) -> Option<&Arc<Reembedding>> {
+        self.reembedding.as_ref()
+    }
+
+    /// The vectors of the new generation for what a view has; `None` if they are the old ones. While commits wait, an
+    /// embedder that may take long is not asked: events that it did not embed have no vector then.
+    fn other_space(&self, view: &View, is_held: bool) -> Result<Option<Arc<OtherSpace>>> {
+        let Some(reembedding) = &self.reembedding else {
+            return Ok(None);
+        };
+        while !(is_held && reembedding.may_wait()) && reembedding.advance(view)? {
+            self.check_unerased()?;
+        }
+        let own = self.view.identity().space;
+        Ok(Some(Arc::new(reembedding.other_space(own)?)))
+    }
+
+    /// An erase waits for the next generation: one that waits for a model gives way to it.
+    fn check_unerased(&self) -> Result<()> {
+        let log = &self.view.brain().delta().log;
+        let mut newer = (self.view.delta_commits()..log.published()).filter_map(|at| log.get(at));
+        match newer.any(|entry| entry.commit.kind == Kind::Erase) {
+            true => Err(Error::VectorsErased),
+            false => Ok(()),
+        }
     }
 
     /// False if the store has made another generation since: a large merge does so by itself.
@@ -124,7 +169,11 @@ impl Checkpoint {
         };
         // After an error, dropping `new` removes the file.
         let mut sink = FileSink::new(&*file);
-        let first = build(&self.view, &options, &mut sink)
+        let view = match self.other_space(&self.view, false)? {
+            Some(other) => self.view.in_space(other),
+            None => self.view.clone(),
+        };
+        let first = build(&view, &options, &mut sink)
             .and_then(|end| base_builder::journal(&self.identity, self.epoch, end, &mut sink))
             .map_err(|e| sink.failed(new.path(), e))?;
         // The new base gets new checksums. They must not hold for bytes that the medium has damaged since the commit.
@@ -155,14 +204,17 @@ impl Checkpoint {
 
     /// Carries frames that were committed since, syncs them, and prepares the new file for more. Returns the bytes that
     /// are left to carry.
-    pub fn carry(&mut self, brain: &Brain) -> Result<u64> {
+    pub fn carry(&mut self, brain: &Arc<Brain>) -> Result<u64> {
         self.carry_round(brain).map_err(|e| self.with_room(e))
     }
 
-    pub(crate) fn carry_round(&mut self, brain: &Brain) -> Result<u64> {
+    pub(crate) fn carry_round(&mut self, brain: &Arc<Brain>) -> Result<u64> {
+        if self.reembedding.is_some() {
+            self.check_unerased()?;
+        }
         let log = &brain.delta().log;
         let until = log.published();
-        self.carry_until(brain, until)?;
+        self.carry_until(brain, until, false)?;
         self.make_space(self.folder.disk().preallocation().last_round)?;
         self.sync()?;
         self.replay()?;
@@ -240,8 +292,15 @@ impl Checkpoint {
         done.map_err(|e| Error::disk("write", new.path(), e))
     }
 
-    pub(crate) fn carry_until(&mut self, brain: &Brain, until: u32) -> Result<()> {
+    /// Carries frames up to one; `is_held` while commits wait for it.
+    pub(crate) fn carry_until(
+        &mut self,
+        brain: &Arc<Brain>,
+        until: u32,
+        is_held: bool,
+    ) -> Result<()> {
         let log = &brain.delta().log;
+        let other = self.other_space(&brain.view(), is_held)?;
         let mut bytes = Vec::new();
         let mut position = self.position;
         while self.carried < until {
@@ -250,8 +309,13 @@ impl Checkpoint {
             };
             self.old = brain.recheck(self.old, entry.end)?;
             for frame in brain.frames_at(entry.position, entry.end)? {
+                let replaced = match &other {
+                    Some(other) => op::with_vectors(frame.payload, other)?,
+                    None => None,
+                };
+                let payload = replaced.as_deref().unwrap_or(frame.payload);
                 position.checksum =
-                    frame::encode(&mut bytes, &frame.header, frame.payload, position.checksum)?;
+                    frame::encode(&mut bytes, &frame.header, payload, position.checksum)?;
                 position.lsn = frame.header.lsn;
             }
             self.carried += 1;

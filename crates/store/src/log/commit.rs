@@ -137,6 +137,15 @@ impl Store {
                 });
             }
         }
+        for event in &request.unless_erased {
+            if view.node(*event)?.is_erased() {
+                return Err(Error::Aborted {
+                    what: "a text that this was made of",
+                    expected: "there".into(),
+                    found: "erased".into(),
+                });
+            }
+        }
         if let Some((event, expected)) = request.expected_head {
             view.node(event)?;
             let found = belief::newest_head(view, event)?;

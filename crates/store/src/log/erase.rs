@@ -1,7 +1,7 @@
 //! Erase: when erased content is gone, and where else it may be.
 //!
 //! 1. The frame (`plan::erase`) hides the content; every view from that commit on is without it.
-//! 2. `clear_for_erase` removes leftovers in `.amemd/tmp` that may have it.
+//! 2. `clear_for_erase` removes leftovers in `.amemd/tmp` that may have it, and vectors of another space.
 //! 3. A checkpoint builds a generation without it; `install` puts that in place and removes the old file, durably.
 //! 4. `tell_readers_to_drop` has readers of the old file release their mapping.
 //!
@@ -33,7 +33,8 @@ impl Store {
     /// that one that cannot be installed does not fill the disk, and again when it is installed.
     pub fn clear_for_erase(&self) -> Result<()> {
         if self.erase_pending() {
-            self.folder.clear_leftovers(&self.name)
+            self.folder.clear_leftovers(&self.name)?;
+            self.folder.remove_vector_rows(&self.name)
         } else {
             Ok(())
         }

@@ -1,12 +1,14 @@
 //! A finished checkpoint takes the brain's name, and the store continues there.
 
 use std::io;
+use std::sync::Arc;
 
 use amem_format::brain::Brain;
 use amem_format::journal::live;
 
 use crate::error::{Error, Result};
 use crate::log::checkpoint::Checkpoint;
+use crate::log::reembedding::Reembedding;
 use crate::log::store::Store;
 use crate::names::folder::TMP;
 use crate::names::temporary::TemporaryFile;
@@ -24,6 +26,13 @@ impl Store {
     pub fn checkpoint(&mut self) -> Result<()> {
         self.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(self)?;
+        checkpoint.build()?;
+        self.install(checkpoint).map(drop)
+    }
+
+    /// Makes a generation with the vectors of another space, start to end, while nothing else is committed.
+    pub fn reembed(&mut self, reembedding: Arc<Reembedding>) -> Result<()> {
+        let mut checkpoint = Checkpoint::begin_reembedded(self, reembedding)?;
         checkpoint.build()?;
         self.install(checkpoint).map(drop)
     }
@@ -47,7 +56,7 @@ impl Store {
             checkpoint.carry(&self.brain.clone())?;
         }
         let until = self.brain.delta().log.published();
-        checkpoint.carry_until(&self.brain.clone(), until)?;
+        checkpoint.carry_until(&self.brain.clone(), until, true)?;
         checkpoint.make_space(0)?;
         checkpoint.replay()?;
         let (Some((brain, position)), Some(new)) =
@@ -73,7 +82,16 @@ impl Store {
         };
         next.take_ownership().map_err(failed("own"))?;
         file.sync().map_err(failed("sync"))?;
+        let is_reembedded = checkpoint.reembedding().is_some();
         match self.switch(new, next) {
+            Ok(old) if is_reembedded => {
+                // The generation is in place, whatever becomes of the file.
+                drop(self.folder.remove_vector_rows(&self.name));
+                Ok(RetiredGeneration {
+                    _store: old,
+                    _checkpoint: checkpoint,
+                })
+            }
             Ok(old) => Ok(RetiredGeneration {
                 _store: old,
                 _checkpoint: checkpoint,

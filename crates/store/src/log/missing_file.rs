@@ -28,6 +28,7 @@ impl Store {
     /// (`quarantine::take`).
     pub fn retire(self) -> Result<SavedFile> {
         let saved = self.save()?;
+        self.folder.remove_vector_rows(&self.name)?;
         self.close()?;
         Ok(saved)
     }

@@ -12,6 +12,8 @@ pub(crate) mod missing_file;
 pub(crate) mod path_check;
 pub(crate) mod read_only;
 pub(crate) mod recovery;
+pub(crate) mod reembedding;
 pub(crate) mod requests;
 pub(crate) mod space;
 pub(crate) mod store;
+pub(crate) mod vector_rows;

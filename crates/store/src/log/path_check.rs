@@ -32,6 +32,7 @@ impl Store {
             Some(_) => return Err(self.lose_name("another file has its name".into())),
             None => return Err(self.lose_name(self.is_gone())),
         }
+        self.folder.remove_vector_rows(&self.name)?;
         match displaced::remove_own(&self.folder, &self.name, ours) {
             Ok(true) => {}
             Ok(false) => return Err(self.lose_name("another file took its name".into())),

@@ -29,6 +29,8 @@ pub struct Request {
     pub expected_lsn: Option<Lsn>,
     /// Fail if the newest head of the first event is not the second.
     pub expected_head: Option<(NodeId, NodeId)>,
+    /// Fail if one of these events was erased: what is to be stored was made of their texts.
+    pub unless_erased: Vec<NodeId>,
 }
 
 impl Request {
@@ -42,6 +44,7 @@ impl Request {
             said: None,
             expected_lsn: None,
             expected_head: None,
+            unless_erased: Vec::new(),
         }
     }
 
@@ -241,6 +244,10 @@ pub struct NewEvent {
     pub vector: Option<Vec<f32>>,
     /// The vector's space; `None` is that of the brain.
     pub space: Option<Uuid>,
+    /// The vector was made of the text in this process. If the brain got another space meanwhile, the event is stored
+    /// without it, instead of being refused.
+    #[serde(skip)]
+    pub is_derived: bool,
 }
 
 impl NewEvent {
@@ -256,7 +263,14 @@ impl NewEvent {
             attributes: None,
             vector: None,
             space: None,
+            is_derived: false,
         }
+    }
+
+    /// Gives it a vector that was made of its text in this process.
+    pub fn derive(&mut self, vector: Option<Vec<f32>>) {
+        self.is_derived = vector.is_some();
+        self.vector = vector;
     }
 }
 

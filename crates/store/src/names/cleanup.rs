@@ -9,7 +9,7 @@ use crate::disk::{Disk, FileId};
 use crate::error::{Error, Result};
 use crate::names::displaced::{SwapName, give_name, name_in_quarantine};
 use crate::names::folder::{
-    CONFLICTS, Folder, QuarantineReason, RECOVERED, SUFFIX, TMP, parent_of,
+    CONFLICTS, Folder, OWN, QuarantineReason, RECOVERED, SUFFIX, TMP, VECTORS, parent_of,
 };
 use crate::names::ownership::{self, Ownership, is_closed};
 use crate::names::quarantine;
@@ -52,6 +52,7 @@ impl Folder {
 
 /// Cleans up after an earlier run.
 fn clear_all(folder: &Folder) -> Result<()> {
+    clear_vector_rows(folder)?;
     let names = list(folder)?;
     for name in &names {
         clear(folder, name)?;
@@ -61,6 +62,18 @@ fn clear_all(folder: &Folder) -> Result<()> {
     }
     // One of them may hold what was erased since: an answer may depend on it being gone for good.
     folder.sync(TMP)
+}
+
+/// Removes vectors that were made for brains that are gone.
+fn clear_vector_rows(folder: &Folder) -> Result<()> {
+    let names = folder.disk().list(OWN);
+    let names = names.map_err(|e| Error::disk("list", OWN, e))?;
+    for brain in names.iter().filter_map(|name| name.strip_suffix(VECTORS)) {
+        if folder.identity(&format!("{brain}{SUFFIX}"))?.is_none() {
+            folder.remove_vector_rows(brain)?;
+        }
+    }
+    Ok(())
 }
 
 /// Clears up what a failed checkpoint of a brain left that is opened again. An earlier checkpoint may still build its

@@ -27,6 +27,8 @@ pub const ID: &str = ".amemd/id";
 pub const LOCK: &str = ".amemd/lock";
 /// What a brain's file name ends with.
 pub const SUFFIX: &str = ".amem";
+/// What the name of a file in `.amemd` ends with that has a brain's vectors of another space, while they are made.
+pub(crate) const VECTORS: &str = ".vectors";
 
 /// Why a file is in quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,6 +260,16 @@ impl Folder {
         done.map_err(|e| Error::disk("remove", path, e))
     }
 
+    /// Removes, durably, the vectors that are being made for a brain, if there are any.
+    pub(crate) fn remove_vector_rows(&self, brain: &str) -> Result<()> {
+        let path = vector_rows(brain);
+        if self.identity(&path)?.is_none() {
+            return Ok(());
+        }
+        self.remove(&path)?;
+        self.sync(OWN)
+    }
+
     /// Makes creations, renames and removals in a folder durable.
     pub(crate) fn sync(&self, folder: &str) -> Result<()> {
         let done = self.disk.sync_folder(folder);
@@ -304,6 +316,11 @@ fn new_id(disk: &dyn Disk) -> Result<[u8; 16]> {
         failed("sync")(e)
     })?;
     Ok(id)
+}
+
+/// The file with a brain's vectors of another space.
+pub(crate) fn vector_rows(brain: &str) -> String {
+    format!("{OWN}/{brain}{VECTORS}")
 }
 
 /// The folder that a path is in.

@@ -127,7 +127,10 @@ impl PlanBuilder<'_> {
             }
             None => String::new(),
         };
-        let vector = self.vector(event.vector.as_deref(), event.space, &event.text)?;
+        let vector = match self.is_outdated(event) {
+            true => self.instead(event)?,
+            false => self.vector(event.vector.as_deref(), event.space, &event.text)?,
+        };
         self.push(&Op::Event(NewNode {
             id,
             event_type: event.event_type,
@@ -144,6 +147,23 @@ impl PlanBuilder<'_> {
         self.next_time.0 += 1;
         self.answer.ids.push(id);
         Ok(vector)
+    }
+
+    /// True if a vector was made in this process before the brain got another space.
+    fn is_outdated(&self, event: &NewEvent) -> bool {
+        let own = self.view.identity().space;
+        event.is_derived && event.space.is_some_and(|space| space != own)
+    }
+
+    /// What an event gets instead of a vector of the space before. One of zeros stays one: what it is of is never
+    /// searched.
+    fn instead<'e>(&self, event: &NewEvent) -> Result<Option<Cow<'e, [f32]>>> {
+        let numbers = event.vector.as_deref().unwrap_or_default();
+        if numbers.iter().any(|x| *x != 0.0) {
+            return self.vector(None, None, &event.text);
+        }
+        let zeros = vec![0.0; self.view.vector_dimension() as usize];
+        Ok((!zeros.is_empty()).then_some(Cow::Owned(zeros)))
     }
 
     /// A given vector, checked; or the built-in embedder's, if the brain is of its space.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use amem_format::base::settings::Settings;
 use amem_format::{EventType, Micros, NodeId, SessionId};
+use amem_query::summary::{SUMMARY_BYTES, summary};
 use amem_store::disk::os::OsDisk;
 use amem_store::mutation::{Episode, Ingest, NewEvent, Part};
 use amem_store::{Folder, Mutation, NewBrain};
@@ -13,6 +14,7 @@ use tokio::sync::oneshot;
 
 use super::super::clock::tests::ByHand;
 use super::super::requests;
+use super::super::summaries::Summaries;
 use super::*;
 use crate::blocking_pool::BlockingThreads;
 use crate::limits::CLOCK_SETTLES_AFTER;
@@ -32,6 +34,10 @@ fn schedules(hands: &ByHand, brains: &Engine) -> Schedules {
         hands.clock(),
         brains.clone(),
         BlockingPool::new(&threads, 2),
+        Summaries {
+            text: Arc::new(|view, session| summary(view, session, SUMMARY_BYTES)),
+            pool: BlockingPool::new(&threads, 1),
+        },
     )
 }
 
