@@ -275,7 +275,7 @@ impl FactSetup {
         Ok(())
     }
 
-    /// 100,000 entities in one scope, two in each memory; and a scope of 1,000 memories of which each names two of 200.
+    /// 100,000 entities in one scope, two in each memory; and a scope of 1,000 memories of 200 entities.
     fn graph(&self, findings: &mut Findings) -> Outcome<()> {
         let user = |name: &str| {
             Some(v1::Scope {
@@ -291,9 +291,14 @@ impl FactSetup {
             let texts = (0..SCOPE).map(|at| relates(part * SCOPE + at, part * SCOPE + at));
             self.added(as_they_are(user("many"), texts))?;
         }
+        // Five memories name a person, five more its company, which the words of a question about the person do not find.
         let texts = (0..SCOPE).map(|at| {
+            let (person, company) = (name(at / 2 % 100), name(1_000_000 + at / 2 % 100));
             let note = text(50_000_000 + at);
-            format!("{}, and {note}", relates(at % 100, at % 97))
+            match at % 2 {
+                0 => format!("{person} works at {company} Works, and {note}"),
+                _ => format!("{company} Works has a canteen, and {note}"),
+            }
         });
         self.added(as_they_are(user("few"), texts))?;
         let at = Cell::new(0);
@@ -315,7 +320,7 @@ impl FactSetup {
         let search = |graph: bool| -> Outcome<v1::SearchFactsResponse> {
             at.set(at.get() + 1);
             let request = v1::SearchFactsRequest {
-                query: format!("what does Anna {} do", name(at.get() % 100)),
+                query: format!("what does {} do", name(at.get() % 100)),
                 scope: user("few"),
                 graph,
                 ..v1::SearchFactsRequest::default()
