@@ -19,8 +19,8 @@ import time
 
 PATIENCE_SECS = 20
 # A small model may go on until the limit, on one thread.
-CALL_SECS = 300
-TOKENS_MAX = 512
+CALL_SECS = 120
+TOKENS_MAX = 256
 
 # Turns, and a word that a fact about each must have; none where there is nothing to remember.
 TURNS = [
@@ -90,7 +90,9 @@ class World:
         )
         with open(self.folder / "amemd.log", "a", encoding="utf-8") as log:
             command = [self.programs / "amemd", "--folder", self.brains, "--socket", self.socket]
-            for setting in (f"models.file={self.models}", f"http.listen=unix:{self.http}"):
+            settings = [f"models.file={self.models}", f"http.listen=unix:{self.http}"]
+            settings += [f"limits.{limit}_secs={3 * CALL_SECS}" for limit in ("deadline", "deadline_max")]
+            for setting in settings:
                 command += ["--set", setting]
             self.daemon = subprocess.Popen(command, stderr=log)
         until = time.monotonic() + PATIENCE_SECS

@@ -291,7 +291,7 @@ impl FactSetup {
             let texts = (0..SCOPE).map(|at| relates(part * SCOPE + at, part * SCOPE + at));
             self.added(as_they_are(user("many"), texts))?;
         }
-        // Five memories name a person, five more its company, which the words of a question about the person do not find.
+        // Five memories name a person. Five more name its company: no word of a question about the person is in them.
         let texts = (0..SCOPE).map(|at| {
             let (person, company) = (name(at / 2 % 100), name(1_000_000 + at / 2 % 100));
             let note = text(50_000_000 + at);
