@@ -20,7 +20,7 @@ import time
 PATIENCE_SECS = 20
 # A small model may go on until the limit, on one thread.
 CALL_SECS = 120
-TOKENS_MAX = 256
+TOKENS_MAX = 128
 
 # Turns, and a word that a fact about each must have; none where there is nothing to remember.
 TURNS = [
@@ -146,6 +146,12 @@ def ladder(world, name, url):
     return rows, probed["form"]
 
 
+def counted(answer, stage, what):
+    """A count of a stage; 0 is left out of an answer."""
+    counts = [one for row in answer["stages"] if row["stage"] == stage for one in row["counts"]]
+    return sum(int(one.get("count", 0)) for one in counts if one["what"] == what)
+
+
 def formation(world, name, url, prompt):
     """Facts of the turns, each in a dry run, with our prompts or another."""
     world.switch(name, url)
@@ -159,9 +165,9 @@ def formation(world, name, url, prompt):
             began = time.monotonic()
             answer = world.add(text, dryRun=True, **more)
             row["seconds"] += time.monotonic() - began
-            facts = [one["fact"] for one in answer.get("results", []) if "fact" in one]
+            facts = answer.get("results", [])
             row["stored"] += len(facts)
-            row["by_model"] += sum(fact.get("source") == "model" for fact in facts)
+            row["by_model"] += counted(answer, "extract", "by_model")
             row["ungrounded"] += sum("not grounded" in one["why"] for one in answer.get("rejected", []))
             row["calls"] += answer.get("usage", {}).get("calls", 0)
             texts = " ".join(fact["memory"] for fact in facts).lower()
@@ -217,6 +223,7 @@ def check(world, row, case, models, broken):
     given = any(part.lower() in one["memory"].lower() for one in turn["given"])
     row["given"] += given
     row["answered"] += part.lower() in turn["answer"].lower()
+    print(f"{row['from']} to {row['to']}, {what}: {'given' if given else 'NOT GIVEN'}", flush=True)
     if not given:
         broken.append(f"{row['from']} to {row['to']}, {what}: not given: {turn['given']}")
     for file in world.brains.rglob("*"):
