@@ -181,16 +181,15 @@ def transfers(programs, models, broken):
     """What one model wrote, another is given, in both directions; and sessions in between."""
     rows = []
     for (one, one_url), (other, other_url) in [(models[0], models[1]), (models[1], models[0])]:
-        row = {"from": one, "to": other, "cases": 0, "given": 0, "answered": 0}
+        row = {"from": one, "to": other, "cases": 0, "formed": 0, "given": 0, "answered": 0}
         for what, said, question, part in TRANSFERS:
             with tempfile.TemporaryDirectory() as folder:
                 world = World(programs, pathlib.Path(folder))
                 try:
                     world.switch(one, one_url)
-                    for text in said:
-                        world.add(text)
+                    formed = [one for text in said for one in world.add(text).get("results", [])]
                     world.switch(other, other_url)
-                    check(world, row, (what, question, part), models, broken)
+                    check(world, row, (what, question, part, formed), models, broken)
                 finally:
                     world.stop()
         rows.append(row)
@@ -198,16 +197,17 @@ def transfers(programs, models, broken):
     for between in (10, 20):
         with tempfile.TemporaryDirectory() as folder:
             world = World(programs, pathlib.Path(folder))
-            row = {"from": models[0][0], "to": f"{models[1][0]}, after {between} sessions", "cases": 0, "given": 0, "answered": 0}
+            row = {"from": models[0][0], "to": f"{models[1][0]}, after {between} sessions", "cases": 0, "formed": 0, "given": 0, "answered": 0}
             try:
                 world.switch(*models[0])
-                world.add("I am allergic to nuts.")
+                formed = world.add("I am allergic to nuts.").get("results", [])
                 for session in range(between):
                     if session % 5 == 0:
                         world.switch(*models[(session // 5 + 1) % 2])
                     world.add(BETWEEN[session % len(BETWEEN)])
                 world.switch(*models[1])
-                check(world, row, (f"after {between} sessions", "am I allergic to nuts?", "nuts"), models, broken)
+                case = (f"after {between} sessions", "am I allergic to nuts?", "nuts", formed)
+                check(world, row, case, models, broken)
             finally:
                 world.stop()
             rows.append(row)
@@ -215,16 +215,19 @@ def transfers(programs, models, broken):
 
 
 def check(world, row, case, models, broken):
-    what, question, part = case
+    what, question, part, formed = case
+    is_formed = any(part.lower() in one["memory"].lower() for one in formed)
     answer = world.ask(question)
     turns = answer["data"]["turns"] if "turns" in answer.get("data", {}) else [answer.get("data", answer)]
     turn = turns[-1]
     row["cases"] += 1
+    row["formed"] += is_formed
     given = any(part.lower() in one["memory"].lower() for one in turn["given"])
     row["given"] += given
     row["answered"] += part.lower() in turn["answer"].lower()
-    print(f"{row['from']} to {row['to']}, {what}: {'given' if given else 'NOT GIVEN'}", flush=True)
-    if not given:
+    outcome = "given" if given else "NOT GIVEN" if is_formed else "not formed"
+    print(f"{row['from']} to {row['to']}, {what}: {outcome}", flush=True)
+    if is_formed and not given:
         broken.append(f"{row['from']} to {row['to']}, {what}: not given: {turn['given']}")
     for file in world.brains.rglob("*"):
         if not file.is_file():
