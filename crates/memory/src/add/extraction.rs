@@ -85,11 +85,16 @@ pub(super) fn extract(
             .iter()
             .map(|fact: &ExtractedFact| stems(&fact.text))
             .collect();
+        // A fact that will not pass must not take a pattern's with it.
+        let passes: Vec<bool> = found
+            .iter()
+            .map(|fact| check(fact, &grounds_of(fact, turns)).is_ok())
+            .collect();
         // The model's fact that says what a pattern's does.
         let twin = |fact: &ExtractedFact| {
             let own = stems(&fact.text);
-            let mut theirs = model_stems.iter();
-            theirs.position(|theirs| overlap(&own, theirs) >= SAME_SHARE)
+            let mut theirs = model_stems.iter().zip(&passes);
+            theirs.position(|(theirs, passes)| *passes && overlap(&own, theirs) >= SAME_SHARE)
         };
         for at in (0..turns.len()).filter(|at| used(*at)) {
             // Where the facts of the turn stand among all.
@@ -154,13 +159,17 @@ fn of_model(fact: ModelFact, turns: &[Turn], used: &dyn Fn(usize) -> bool) -> Ex
     }
 }
 
+/// What the turns of a fact say.
+fn grounds_of(fact: &ExtractedFact, turns: &[Turn]) -> Grounds {
+    let names = turns.iter().filter_map(|turn| turn.name.as_deref());
+    let cited = fact.turns.iter().map(|at| &turns[*at]);
+    let texts = cited.map(|turn| (turn.text.as_str(), turn.language));
+    Grounds::of(texts, names.chain([DEFAULT_SPEAKER]))
+}
+
 /// Step 4: what passes, and why the rest does not. A fact that is found twice counts once.
 fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
     let (mut seen, mut all_grounds) = (HashSet::new(), HashMap::new());
-    let speakers = || {
-        let names = turns.iter().filter_map(|turn| turn.name.as_deref());
-        names.chain([DEFAULT_SPEAKER])
-    };
     // Where the facts stand among those that pass.
     let mut places: Vec<Option<usize>> = Vec::new();
     for fact in found {
@@ -188,10 +197,9 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             continue;
         }
         // Many facts are from one long turn, which is read once.
-        let grounds = all_grounds.entry(fact.turns.clone()).or_insert_with(|| {
-            let texts = cited().map(|turn| (turn.text.as_str(), turn.language));
-            Grounds::of(texts, speakers())
-        });
+        let grounds = all_grounds
+            .entry(fact.turns.clone())
+            .or_insert_with(|| grounds_of(&fact, turns));
         let place = out.facts.len();
         let mut fact = fact;
         for entity in &mut fact.graph.entities {

@@ -671,6 +671,22 @@ fn turns_that_a_cut_answer_does_not_cite_go_again_in_halves() {
     assert_eq!((answer.usage.calls, answer.usage.retries), (3, 2));
 }
 
+#[test]
+fn a_fact_that_a_model_says_badly_takes_no_fact_of_a_pattern_with_it() {
+    let store = NaiveStore::default();
+    let badly = "User's preference is tea, coffee is not the best choice";
+    let model = ScriptedModel::saying(&[&json!([badly]).to_string()]);
+    let talk = json!("I prefer tea to coffee.");
+    let answer = with(&store, &request(&talk, "a"), Some(&model), &BuiltinEmbedder).unwrap();
+    let texts: Vec<_> = answer
+        .results
+        .iter()
+        .map(|one| one.memory.as_str())
+        .collect();
+    assert_eq!(texts, ["User prefers tea to coffee"]);
+    assert_eq!(answer.rejected[0].text, badly);
+}
+
 /// A memory and a fact of which rules do not know whether they are in conflict.
 const OPEN: [&str; 2] = ["User works at Acme as a teacher", "I work as a nurse"];
 
