@@ -1,14 +1,12 @@
 //! A finished checkpoint takes the brain's name, and the store continues there.
 
 use std::io;
-use std::sync::Arc;
 
 use amem_format::brain::Brain;
 use amem_format::journal::live;
 
 use crate::error::{Error, Result};
 use crate::log::checkpoint::Checkpoint;
-use crate::log::reembedding::Reembedding;
 use crate::log::store::Store;
 use crate::names::folder::TMP;
 use crate::names::temporary::TemporaryFile;
@@ -26,13 +24,6 @@ impl Store {
     pub fn checkpoint(&mut self) -> Result<()> {
         self.clear_for_erase()?;
         let mut checkpoint = Checkpoint::begin(self)?;
-        checkpoint.build()?;
-        self.install(checkpoint).map(drop)
-    }
-
-    /// Makes a generation with the vectors of another space, start to end, while nothing else is committed.
-    pub fn reembed(&mut self, reembedding: Arc<Reembedding>) -> Result<()> {
-        let mut checkpoint = Checkpoint::begin_reembedded(self, reembedding)?;
         checkpoint.build()?;
         self.install(checkpoint).map(drop)
     }
@@ -84,18 +75,16 @@ impl Store {
         file.sync().map_err(failed("sync"))?;
         let is_reembedded = checkpoint.reembedding().is_some();
         match self.switch(new, next) {
-            Ok(old) if is_reembedded => {
-                // The generation is in place, whatever becomes of the file.
-                drop(self.folder.remove_vector_rows(&self.name));
+            Ok(old) => {
+                if is_reembedded {
+                    // The generation is in place, whatever becomes of the file.
+                    drop(self.folder.remove_vector_rows(&self.name));
+                }
                 Ok(RetiredGeneration {
                     _store: old,
                     _checkpoint: checkpoint,
                 })
             }
-            Ok(old) => Ok(RetiredGeneration {
-                _store: old,
-                _checkpoint: checkpoint,
-            }),
             Err(why) => {
                 let gone = self.folder.disk().identity(&self.file_name);
                 if gone.is_err_and(|e| e.kind() == io::ErrorKind::NotFound) {
