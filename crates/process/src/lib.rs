@@ -1,11 +1,14 @@
-//! Process setup of amemd and amemctl: no core dumps, write errors instead of SIGXFSZ, and mutexes that ignore
-//! poisoning.
+//! The process and its surroundings: no core dumps, write errors instead of SIGXFSZ, mutexes that ignore poisoning; users
+//! of the machine, whom a file may belong to, and reading files that others named.
 
 #![forbid(unsafe_code)]
 
 mod dumps;
 mod file_sizes;
+pub mod files;
 mod mutex;
+pub mod trust;
+pub mod users;
 
 pub use dumps::disable_core_dumps;
 pub use file_sizes::fail_writes_beyond_limit;

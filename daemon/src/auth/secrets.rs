@@ -19,7 +19,7 @@ use super::tokens::Tokens;
 use crate::config::{Config, TlsFiles};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
-use crate::os::trust::{self, OthersMay};
+use amem_process::trust::{self, OthersMay};
 
 /// The CA of client certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use crate::os::trust::{self, OthersMay};
+use amem_process::trust::{self, OthersMay};
 
 type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 

@@ -26,7 +26,7 @@ use super::role::Role;
 use super::source::{Setting, SettingSource};
 use super::webhooks::{HostList, WebhookHosts};
 use crate::error::{Error, Result};
-use crate::os::users::is_in_group;
+use amem_process::users::is_in_group;
 
 /// Looks up an environment variable.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;

@@ -7,9 +7,9 @@ use std::path::Path;
 
 use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
 
-use super::trust::is_ours;
-use super::users::is_own_group;
 use crate::error::{Error, Result};
+use amem_process::trust::is_ours;
+use amem_process::users::is_own_group;
 
 /// Refuses a folder for brains that others can write in.
 pub(crate) fn check_folder(path: &Path) -> Result<()> {

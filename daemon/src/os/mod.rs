@@ -1,9 +1,5 @@
 //! The operating system: users, file permissions, sockets, process limits, the service manager.
 
-pub(crate) mod users;
-
-pub(crate) mod trust;
-
 pub(crate) mod file_system;
 pub(crate) mod folder;
 

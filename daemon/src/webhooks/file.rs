@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::webhook::Webhook;
 use crate::error::{Error, Result};
 use crate::limits::WEBHOOKS_FILE_BYTES_MAX;
-use crate::os::trust::{self, OthersMay};
+use amem_process::trust::{self, OthersMay};
 
 /// Its name among our own files.
 const NAME: &str = "webhooks.json";

@@ -21,7 +21,7 @@ use crate::auth::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
 use crate::os::folder::make_private;
-use crate::os::trust::{self, OthersMay};
+use amem_process::trust::{self, OthersMay};
 
 /// The prefix of a hash.
 const SHA256: &str = "sha256:";

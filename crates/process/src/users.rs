@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-/// True for the user that the daemon runs as.
-pub(crate) fn is_own(uid: u32) -> bool {
+/// True for the user that this process runs as.
+pub fn is_own(uid: u32) -> bool {
     uid == rustix::process::geteuid().as_raw()
 }
 
 /// True if the process is a member of a group, or root.
-pub(crate) fn is_in_group(group: u32) -> bool {
+pub fn is_in_group(group: u32) -> bool {
     let others = rustix::process::getgroups().unwrap_or_default();
     rustix::process::geteuid().is_root()
         || rustix::process::getegid().as_raw() == group
         || others.iter().any(|other| other.as_raw() == group)
 }
 
-/// True if the daemon's user is the only member of a group by the tables.
-pub(crate) fn is_own_group(gid: u32) -> bool {
+/// True if the user of this process is the only member of a group by the tables.
+pub fn is_own_group(gid: u32) -> bool {
     let table = |path| fs::read_to_string(path).unwrap_or_default();
     let ours = rustix::process::geteuid().as_raw();
     only_member(ours, gid, &table("/etc/group"), &table("/etc/passwd"))
@@ -40,7 +40,7 @@ fn only_member(uid: u32, gid: u32, groups: &str, users: &str) -> bool {
 }
 
 /// The pairs of a group and a member in the table of groups.
-pub(crate) fn members(groups: &str, users: &str) -> Vec<(u32, u32)> {
+pub fn members(groups: &str, users: &str) -> Vec<(u32, u32)> {
     let ids: BTreeMap<&str, u32> = users
         .lines()
         .filter_map(|line| {

@@ -1,16 +1,16 @@
 //! Files that decide which callers have access: configuration, tokens, certificates, keys.
 //!
-//! Promises: such a file belongs to the daemon's user or to root; others can never write it, and read it only where its
+//! Promises: such a file belongs to the user of the process or to root; others can never write it, and read it only where its
 //! purpose allows that.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
-use super::users::is_own_group;
+use crate::users::is_own_group;
 
 /// What other users may do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OthersMay {
+pub enum OthersMay {
     /// Nothing: tokens.
     Nothing,
     /// Its group may read it: TLS keys, which services share by a group.
@@ -30,20 +30,32 @@ impl OthersMay {
     }
 }
 
-/// True if the daemon's user or root owns it.
-pub(crate) fn is_ours(meta: &Metadata) -> bool {
+/// True if the user of this process or root owns it.
+pub fn is_ours(meta: &Metadata) -> bool {
     let owner = meta.uid();
     owner == rustix::process::geteuid().as_raw() || owner == 0
 }
 
-/// Refuses a file that others may write, or read against its purpose; the error says what to do.
-pub(crate) fn check(meta: &Metadata, others: OthersMay) -> Result<(), String> {
-    if !is_ours(meta) {
-        let owner = meta.uid();
-        return Err(format!(
-            "it belongs to user {owner}, not to amemd's user or root"
-        ));
+/// Refuses a file of another user; the error says which.
+///
+/// # Errors
+/// The owner.
+pub fn check_owner(meta: &Metadata) -> Result<(), String> {
+    if is_ours(meta) {
+        return Ok(());
     }
+    let owner = meta.uid();
+    Err(format!(
+        "it belongs to user {owner}, not to the user of this process or root"
+    ))
+}
+
+/// Refuses a file that others may write, or read against its purpose; the error says what to do.
+///
+/// # Errors
+/// The owner, or the mode and the `chmod` that mends it.
+pub fn check(meta: &Metadata, others: OthersMay) -> Result<(), String> {
+    check_owner(meta)?;
     // Writing to a device such as /dev/null does not change what is read from it.
     if meta.file_type().is_char_device() {
         return Ok(());
