@@ -32,13 +32,14 @@ class Bench:
         self.folder = folder
         self.scorer = scorer
         self.socket = folder / "run" / "amemd.sock"
+        self.http = folder / "run" / "http.sock"
         self.imported = set()
 
     def __enter__(self):
         brains = self.folder / "brains"
         brains.mkdir()
         with open(self.folder / "amemd.log", "w", encoding="utf-8") as log:
-            command = [self.programs / "amemd", "--folder", brains, "--socket", self.socket]
+            command = [self.programs / "amemd", "--folder", brains, "--socket", self.socket, "--set", f"http.listen={self.http}"]
             if self.models:
                 command += ["--set", f"models.file={self.models.absolute()}"]
             self.daemon = subprocess.Popen(command, stderr=log)

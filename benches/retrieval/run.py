@@ -11,6 +11,7 @@ private daemon with `amemctl import`, and sends the questions with `amem-benches
     languages  R@5 of sentences in six languages, each sentence an event             (`languages.py`)
     typos      R@10 that a typo in the rarest word of each question costs             (`typos.py`)
     abstention contexts of questions about something else, and evidence lost by that (`abstention.py`)
+    doors      what agents are shown: by the tool recall, by the hook of a prompt   (`doors.py`)
 
 Every row has its 95 % interval: a bootstrap over questions. The scorer, `retrieval_eval.py`, and the data are not part of the
 project: they are in the folder `data` of FOLDER; without --shared, AMEM_SHARED names it. With eval options, the scorer also
@@ -28,6 +29,7 @@ import tempfile
 
 import abstention
 import contexts
+import doors
 import languages
 import ranks
 import typos
@@ -41,6 +43,7 @@ PARTS = {
     "languages": languages.measure,
     "typos": typos.measure,
     "abstention": abstention.measure,
+    "doors": doors.measure,
 }
 
 
