@@ -52,6 +52,7 @@ macro_rules! by_grpc {
 
 by_grpc! {
     add_facts AddFactsRequest AddFactsResponse;
+    recall RecallRequest RecallResponse;
     search_facts SearchFactsRequest SearchFactsResponse;
     get_fact GetFactRequest GetFactResponse;
     list_facts ListFactsRequest ListFactsResponse;

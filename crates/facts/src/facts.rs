@@ -30,6 +30,7 @@ use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
+use crate::recall::{Recall, RecallAnswer};
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
@@ -115,6 +116,20 @@ impl Facts<'_> {
             self.state.served.add(&hit.item.scope, hash);
         }
         Ok(ranking)
+    }
+
+    /// Answers a question from what was formed, said and written, and notes what was served: it is not learnt again.
+    pub fn recall(&self, request: &Recall, moment: &FactMoment) -> Result<RecallAnswer> {
+        let answer = request.run(moment, self.embedder)?;
+        for item in answer
+            .entries
+            .iter()
+            .filter_map(|entry| entry.item.as_ref())
+        {
+            let hash = std::iter::once(item.hash.clone());
+            self.state.served.add(&item.scope, hash);
+        }
+        Ok(answer)
     }
 
     /// True if a memory has few versions: what is asked about it takes no longer than a wait for a thread.

@@ -54,3 +54,11 @@ pub const COMPARED_EVENTS_MAX: u64 = 16_384;
 pub const LIGHT_EVENTS_MAX: u64 = 32;
 /// Events since a decision that are read one by one; with more, the index of the scope is read.
 pub const RECENT_EVENTS_READ: u64 = 1_024;
+/// Entries of a recall that names no limit.
+pub const RECALL_ENTRIES_DEFAULT: usize = 20;
+/// Entries of a recall.
+pub const RECALL_ENTRIES_MAX: usize = 200;
+/// Bytes of the passage of a turn that a recall shows.
+pub const PASSAGE_BYTES: usize = 300;
+/// The least relevance of an entry of a recall, unless the caller names another.
+pub const RELEVANCE_MIN: f32 = 0.5;

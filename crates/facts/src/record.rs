@@ -341,6 +341,16 @@ impl EventAttributes {
         Ok(json.and_then(|json| serde_json::from_str(&json).ok()))
     }
 
+    /// True for what records an answer, work, feedback or a name: its text is nobody's words.
+    pub(crate) fn is_record(&self) -> bool {
+        self.answer.is_some()
+            || self.pending.is_some()
+            || self.feedback.is_some()
+            || self.rejected.is_some()
+            || self.entity.is_some()
+            || self.support.is_some()
+    }
+
     pub(crate) fn scope(&self) -> FactScope {
         FactScope {
             user: self.user.clone(),

@@ -110,7 +110,7 @@ impl FactSearch {
     pub(crate) fn run(&self, moment: &FactMoment, embedder: &dyn Embedder) -> Result<FactRanking> {
         self.validate()?;
         let scopes = scopes_of(&self.scope, self.filter.as_ref())?;
-        let (vector, words_only) = match self.question_vector(&moment.view, embedder) {
+        let (vector, words_only) = match question_vector(&self.question, &moment.view, embedder) {
             Ok(vector) => (vector, None),
             Err(why) => (Vec::new(), Some(why)),
         };
@@ -172,7 +172,7 @@ impl FactSearch {
             }
             if found.score >= self.threshold {
                 hits.push(FactHit {
-                    conflicts: self.open_conflicts(&found.event, moment)?,
+                    conflicts: open_conflicts(&found.event, moment)?,
                     item: found.event.item(),
                     score: found.score,
                     parts: None,
@@ -182,22 +182,6 @@ impl FactSearch {
             }
         }
         Ok(())
-    }
-
-    /// The question in the space of the brain; empty if it has no terms. Otherwise words remain.
-    fn question_vector(
-        &self,
-        view: &View,
-        embedder: &dyn Embedder,
-    ) -> std::result::Result<Vec<f32>, String> {
-        let space = view.identity().space;
-        if space != embedder.space() {
-            return Err(format!(
-                "the brain's vectors are of the space {space}, those of questions of {}",
-                embedder.space()
-            ));
-        }
-        Ok(embedder.embed_query(&self.question)?.unwrap_or_default())
     }
 
     fn of_scope(
@@ -279,7 +263,7 @@ impl FactSearch {
             if is_wanted {
                 seen.insert(id);
                 hits.push(FactHit {
-                    conflicts: self.open_conflicts(&shown, moment)?,
+                    conflicts: open_conflicts(&shown, moment)?,
                     item,
                     score: hit.relevance.value,
                     parts: Some(*hit),
@@ -289,17 +273,6 @@ impl FactSearch {
             }
         }
         Ok(hits)
-    }
-
-    /// The memories that a memory was stored beside and that are still there.
-    fn open_conflicts(&self, event: &ChainEvent, moment: &FactMoment) -> Result<Vec<Uuid>> {
-        let mut open = Vec::new();
-        for other in &event.record.conflicts {
-            if MemoryChain::of(&moment.view, *other)?.head().is_some() {
-                open.push(*other);
-            }
-        }
-        Ok(open)
     }
 
     fn score(
@@ -326,6 +299,33 @@ impl FactSearch {
         }
         Ok(())
     }
+}
+
+/// A question in the space of the brain; empty if it has no terms. Otherwise words remain.
+pub(crate) fn question_vector(
+    question: &str,
+    view: &View,
+    embedder: &dyn Embedder,
+) -> std::result::Result<Vec<f32>, String> {
+    let space = view.identity().space;
+    if space != embedder.space() {
+        return Err(format!(
+            "the brain's vectors are of the space {space}, those of questions of {}",
+            embedder.space()
+        ));
+    }
+    Ok(embedder.embed_query(question)?.unwrap_or_default())
+}
+
+/// The memories that a memory was stored beside and that are still there.
+pub(crate) fn open_conflicts(event: &ChainEvent, moment: &FactMoment) -> Result<Vec<Uuid>> {
+    let mut open = Vec::new();
+    for other in &event.record.conflicts {
+        if MemoryChain::of(&moment.view, *other)?.head().is_some() {
+            open.push(*other);
+        }
+    }
+    Ok(open)
 }
 
 /// The cosine of two vectors; no number if one of them is zero.

@@ -5,7 +5,7 @@ use amem_proto::answer::micros;
 use amem_proto::{Timestamp, v1};
 use jiff::tz::TimeZone;
 
-use crate::limits::{ANSWER_CHARS_MAX, CHARS_PER_TOKEN};
+use crate::limits::{ANSWER_CHARS_MAX, CHARS_PER_TOKEN, SPEAKER_CHARS_MAX};
 use crate::memory_place::MemoryPlace;
 
 /// A text that grows up to a budget.
@@ -155,4 +155,60 @@ pub(crate) fn line(
         head.push_str(&shown.join(" "));
     }
     format!("{head}: {}", shortened(&one_line(&fact.memory), chars_max))
+}
+
+/// An entry of a recall: a memory as `line` shows it, or `[e43] said 2026-11-14 by ada: words`.
+pub(crate) fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max: usize) -> String {
+    let what = match entry.source() {
+        v1::RecallSource::Formed => entry.fact.as_ref().map_or("fact", kind),
+        v1::RecallSource::Said => "said",
+        v1::RecallSource::Written | v1::RecallSource::Unspecified => "written",
+    };
+    let mut head = format!("[{}] {what}", id_of(entry.event_id));
+    let day_of = day(entry.happened_at, place);
+    if !day_of.is_empty() {
+        head.push(' ');
+        head.push_str(&day_of);
+    }
+    if !entry.speaker.is_empty() {
+        head.push_str(" by ");
+        head.push_str(&shortened(&one_line(&entry.speaker), SPEAKER_CHARS_MAX));
+    }
+    let mut marks = Vec::new();
+    if entry.until.is_some() {
+        marks.push(format!("until {}", day(entry.until, place)));
+    }
+    if entry.source() == v1::RecallSource::Formed
+        && entry
+            .fact
+            .as_ref()
+            .is_some_and(|fact| fact.created_at != fact.updated_at)
+    {
+        marks.push("corrected".to_owned());
+    }
+    if !entry.conflict_ids.is_empty() {
+        marks.push("contradicted".to_owned());
+    }
+    if entry.weak {
+        marks.push("weak".to_owned());
+    }
+    if !marks.is_empty() {
+        head.push_str(&format!(" ({})", marks.join(", ")));
+    }
+    format!("{head}: {}", shortened(&one_line(&entry.text), chars_max))
+}
+
+/// What a session is given of an entry: the memory, or the words as one.
+pub(crate) fn fact_of(entry: &v1::RecallEntry) -> v1::Fact {
+    match (&entry.fact, entry.source()) {
+        (Some(fact), v1::RecallSource::Formed) => fact.clone(),
+        _ => v1::Fact {
+            id: entry.id.clone(),
+            memory: entry.text.clone(),
+            kind: "said".to_owned(),
+            event_id: entry.event_id,
+            happened_at: entry.happened_at,
+            ..v1::Fact::default()
+        },
+    }
 }

@@ -22,6 +22,8 @@ macro_rules! memory_calls {
 memory_calls! {
     /// Stores memories.
     add_facts AddFactsRequest AddFactsResponse;
+    /// Answers a question from everything that is known.
+    recall RecallRequest RecallResponse;
     /// Finds memories.
     search_facts SearchFactsRequest SearchFactsResponse;
     /// Reads a memory.

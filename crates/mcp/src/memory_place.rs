@@ -44,6 +44,11 @@ impl MemoryPlace {
         }
     }
 
+    /// The name of the zone, for days that a question names; empty for one that has none.
+    pub(crate) fn zone_name(&self) -> String {
+        self.zone.iana_name().unwrap_or_default().to_owned()
+    }
+
     /// The place in words, for "nothing known … in".
     pub(crate) fn in_words(&self) -> String {
         match &self.project {

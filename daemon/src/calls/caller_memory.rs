@@ -54,6 +54,7 @@ macro_rules! in_the_daemon {
 
 in_the_daemon! {
     add_facts AddFactsRequest AddFactsResponse Write;
+    recall RecallRequest RecallResponse Read;
     search_facts SearchFactsRequest SearchFactsResponse Read;
     get_fact GetFactRequest GetFactResponse Read;
     list_facts ListFactsRequest ListFactsResponse Read;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use amem_facts::{
-    FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
+    FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, RecalledEntry,
+    RecalledSource, ScopeCount, SourceTurn,
 };
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};
@@ -162,6 +163,31 @@ pub(super) fn fact(item: MemoryItem) -> v1::Fact {
         event_id: item.event.map_or(0, |event| event.0),
         because_ids: texts(&item.because),
         happened_at: item.happened_at.map(timestamp),
+    }
+}
+
+/// An entry of a recall as a message.
+pub(super) fn entry(entry: RecalledEntry) -> v1::RecallEntry {
+    let source = match entry.source {
+        RecalledSource::Formed => v1::RecallSource::Formed,
+        RecalledSource::Said => v1::RecallSource::Said,
+        RecalledSource::Written => v1::RecallSource::Written,
+    };
+    v1::RecallEntry {
+        source: source.into(),
+        event_id: entry.event.0,
+        id: entry.id.map_or_else(String::new, |id| id.to_string()),
+        text: entry.text,
+        passage: entry.is_passage,
+        speaker: entry.speaker,
+        happened_at: Some(timestamp(entry.happened)),
+        until: entry.until.map(timestamp),
+        relevance: entry.relevance,
+        weak: entry.is_weak,
+        fact: entry.item.map(fact),
+        conflict_ids: texts(&entry.conflicts),
+        double_ids: entry.doubles.into_iter().map(|event| event.0).collect(),
+        session_id: entry.session.0,
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX};
-use amem_facts::{FactMoment, FactSearch, Facts, KeptAnswer, ListRequest, PendingEntry};
+use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX, RECALL_ENTRIES_DEFAULT};
+use amem_facts::{FactMoment, FactSearch, Facts, KeptAnswer, ListRequest, PendingEntry, Recall};
 use amem_format::NodeId;
 use amem_memory::add::{AddEvent, AddRequest, AssistantPolicy};
 use amem_memory::bytes_hash;
@@ -11,6 +11,7 @@ use amem_memory::change::UpdateRequest;
 use amem_memory::store::MemoryItem;
 use amem_proto::answer::{as_of, moment};
 use amem_proto::v1;
+use amem_query::time_phrase::{Clock, zone_named};
 use amem_store::limits::ERASED_EVENTS_MAX;
 use prost::Message;
 
@@ -162,6 +163,42 @@ impl Handle for v1::SearchFactsRequest {
             hits: hits.map(|hit| convert::hit(hit, explain)).collect(),
             left_off: u32::try_from(ranking.left_off).unwrap_or(u32::MAX),
             words_only: ranking.words_only.unwrap_or_default(),
+        })
+    }
+}
+
+impl Handle for v1::RecallRequest {
+    type Response = v1::RecallResponse;
+
+    async fn handle(
+        request: Self::Valid,
+        gateway: &Arc<Gateway>,
+        caller: &Caller,
+    ) -> Result<Self::Response> {
+        let zone = (!request.zone.is_empty()).then(|| zone_named(&request.zone));
+        let recall = Recall {
+            question: request.question,
+            scope: scope(request.scope),
+            filter: filter(&request.filter_json)?,
+            limit: match request.limit {
+                0 => RECALL_ENTRIES_DEFAULT,
+                limit => limit as usize,
+            },
+            relevance_min: request.relevance_min,
+            at: time("at", request.at)?,
+            clock: Clock::known(Some(now()), zone.transpose()?),
+            now: now(),
+        };
+        let as_of = as_of(request.as_of)?;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.recall(&recall, at);
+        let (moment, answer) = gateway
+            .read_facts(caller, &request.brain, as_of, work)
+            .await?;
+        Ok(v1::RecallResponse {
+            moment: Some(moment),
+            entries: answer.entries.into_iter().map(convert::entry).collect(),
+            left_out_relevance: answer.left_out_relevance,
+            words_only: answer.words_only.unwrap_or_default(),
         })
     }
 }

@@ -32,7 +32,7 @@ macro_rules! valid_as_they_are {
 
 valid_as_they_are! {
     GetBrainRequest OpenBrainRequest CheckpointBrainRequest VerifyBrainRequest ReembedBrainRequest
-    AddFactsRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
+    AddFactsRequest RecallRequest SearchFactsRequest GetFactRequest ListFactsRequest UpdateFactRequest DeleteFactRequest
     DeleteFactsRequest GetFactHistoryRequest ListFactScopesRequest ListPendingFactsRequest ResetFactsRequest
     EraseFactSourceRequest ListFactConflictsRequest RetryPendingFactsRequest ExportFactsRequest
     BatchUpdateFactsRequest BatchDeleteFactsRequest SetFactFeedbackRequest ReviewFactRequest

@@ -29,6 +29,7 @@ const READ: [&str; 48] = [
     "/amem.v1.FactService/ListFacts",
     "/amem.v1.FactService/ListPendingFacts",
     "/amem.v1.FactService/ListRelations",
+    "/amem.v1.FactService/Recall",
     "/amem.v1.FactService/SearchFacts",
     "/amem.v1.HookService/ListGiven",
     "/amem.v1.ItemService/GetItem",

@@ -4,10 +4,10 @@ use amem_proto::v1;
 use serde_json::Value;
 
 use super::parameters::{REACHES, condition, tokens};
-use crate::answer::{Answer, id_of, line, minute, shortened};
+use crate::answer::{Answer, entry_line, id_of, line, minute, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX, SCORE_FLOOR};
+use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
 use crate::memories::{Memories, as_of, asked, in_words, now};
 use crate::memory_place::Reach;
 
@@ -79,62 +79,44 @@ async fn search<C: MemoryCalls>(
         .map(condition)
         .into_iter()
         .collect();
-    let request = v1::SearchFactsRequest {
+    let request = v1::RecallRequest {
         brain: memories.brain(),
-        query: query.to_owned(),
+        question: query.to_owned(),
         filter_json: memories.place.filter(reach, and)?,
         limit: HITS_MAX,
-        threshold: SCORE_FLOOR,
         as_of: as_of(at),
-        ..v1::SearchFactsRequest::default()
+        zone: memories.place.zone_name(),
+        ..v1::RecallRequest::default()
     };
-    let found = memories
-        .calls
-        .search_facts(request)
-        .await
-        .map_err(in_words)?;
-    let is_wanted = |fact: &v1::Fact| {
+    let found = memories.calls.recall(request).await.map_err(in_words)?;
+    let is_wanted = |entry: &v1::RecallEntry| {
         kind != Some("correction")
-            || fact.kind == "correction"
-            || fact.created_at != fact.updated_at
+            || entry
+                .fact
+                .as_ref()
+                .is_some_and(|fact| fact.kind == "correction" || fact.created_at != fact.updated_at)
     };
-    let facts: Vec<v1::Fact> = found
-        .hits
-        .into_iter()
-        .filter_map(|hit| hit.fact)
-        .filter(is_wanted)
-        .collect();
-    if facts.is_empty() {
-        let what = kind.map_or_else(String::new, |kind| format!(" of type {kind}"));
-        return Ok(format!(
-            "nothing known about \"{}\"{what} in {}",
-            shortened(query, 200),
-            memories.place.in_words()
-        ));
+    let entries: Vec<v1::RecallEntry> = found.entries.into_iter().filter(is_wanted).collect();
+    if entries.is_empty() {
+        return Ok(nothing(memories, query, kind, found.left_out_relevance));
     }
-    // The best that fit are chosen by rank, and shown by time.
+    // The best that fit, the best first.
     let mut answer = Answer::within(tokens);
-    let (mut chosen, mut left) = (Vec::new(), Vec::new());
-    for fact in &facts {
-        let causes = memories.causes(fact, at).await;
-        let line = line(fact, &causes, memories.place, LINE_CHARS_MAX);
+    let (mut shown, mut left) = (0, Vec::new());
+    for entry in &entries {
+        let line = entry_line(entry, memories.place, LINE_CHARS_MAX);
         if left.is_empty() && answer.push(&line) {
-            chosen.push((fact.updated_at.map(|time| (time.seconds, time.nanos)), line));
+            shown += 1;
         } else {
-            left.push(format!("[{}]", id_of(fact.event_id)));
+            left.push(format!("[{}]", id_of(entry.event_id)));
         }
     }
-    chosen.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
-    let mut sorted = Answer::within(tokens);
-    for (_, line) in &chosen {
-        sorted.push(line);
-    }
-    let many = if facts.len() as u32 >= HITS_MAX || found.left_off > 0 {
+    let many = if entries.len() as u32 >= HITS_MAX {
         "+"
     } else {
         ""
     };
-    let count = (chosen.len(), format!("{}{many}", facts.len()));
+    let count = (shown, format!("{}{many}", entries.len()));
     let head = head(memories, found.moment.as_ref(), at, count, answer.tokens());
     let end = match left.as_slice() {
         [] => String::new(),
@@ -143,7 +125,20 @@ async fn search<C: MemoryCalls>(
             format!("left out for max_tokens: {shown}")
         }
     };
-    Ok(sorted.finish(&head, &end))
+    Ok(answer.finish(&head, &end))
+}
+
+/// The answer where nothing is relevant: how near the best was, so that "nothing" is not taken for "never said".
+fn nothing<C>(memories: &Memories<'_, C>, query: &str, kind: Option<&str>, best: f32) -> String {
+    let what = kind.map_or_else(String::new, |kind| format!(" of type {kind}"));
+    let query = shortened(query, 200);
+    let place = memories.place.in_words();
+    match best > 0.0 {
+        true => format!(
+            "no memory{what} answers \"{query}\" in {place}: the best hit has relevance {best:.2}"
+        ),
+        false => format!("nothing known about \"{query}\"{what} in {place}"),
+    }
 }
 
 async fn by_ids<C: MemoryCalls>(

@@ -7,7 +7,7 @@
 //!
 //! Promises: no character is cut; more room shows all that less room does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::sentences::sentence_ranges;
@@ -120,6 +120,62 @@ impl Excerpts {
         chosen
     }
 
+    /// How many of the question's terms some pieces of a text have.
+    pub(super) fn covered(&mut self, text: &str, pieces: &[Range<usize>]) -> usize {
+        let (terms, _) = self.matches(text, pieces);
+        terms.into_iter().flatten().collect::<HashSet<_>>().len()
+    }
+
+    /// The places of the pieces of a passage, ascending, and how many of the question's terms they have: the piece that
+    /// matches most, then, while there is room, the one that adds most, or else the one behind the last.
+    pub(super) fn within(
+        &mut self,
+        text: &str,
+        pieces: &[Range<usize>],
+        bytes_max: usize,
+    ) -> (Vec<usize>, usize) {
+        let (terms, mut weights) = self.matches(text, pieces);
+        let mut chosen: Vec<usize> = Vec::new();
+        let mut covered = HashSet::new();
+        let (mut bytes, mut best) = (0, 0.0);
+        let fits = |bytes: usize, at: usize| bytes == 0 || bytes + pieces[at].len() <= bytes_max;
+        loop {
+            let worth = |at: usize| terms[at].iter().map(|&term| weights[term]).sum::<f32>();
+            let left = (0..pieces.len()).filter(|at| !chosen.contains(at) && fits(bytes, *at));
+            // Of equals the first.
+            let next = left
+                .map(|at| (at, worth(at)))
+                .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+            let Some((at, worth)) =
+                next.filter(|(_, worth)| *worth > 0.0 && *worth >= WORTH_SHARE_MIN * best)
+            else {
+                break;
+            };
+            best = f32::max(best, worth);
+            bytes += pieces[at].len() + 1;
+            for &term in &terms[at] {
+                weights[term] = 0.0;
+                covered.insert(term);
+            }
+            chosen.push(at);
+        }
+        let first = chosen.first().copied().unwrap_or_default();
+        let behind = (first..pieces.len()).chain((0..first).rev());
+        for at in behind {
+            if chosen.contains(&at) {
+                continue;
+            }
+            if !fits(bytes, at) {
+                break;
+            }
+            bytes += pieces[at].len() + 1;
+            covered.extend(terms[at].iter().copied());
+            chosen.push(at);
+        }
+        chosen.sort_unstable();
+        (chosen, covered.len())
+    }
+
     /// The question's terms in each piece, and the weight of each term.
     fn matches(&mut self, text: &str, pieces: &[Range<usize>]) -> (Vec<Vec<usize>>, Vec<f32>) {
         let mut having = vec![0_u32; self.terms.len()];
@@ -179,7 +235,7 @@ fn in_order(parts: &[Range<usize>]) -> Parts {
 }
 
 /// The sentences of a text, cut at white space where they are long.
-fn pieces(text: &str) -> Vec<Range<usize>> {
+pub(super) fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     for mut sentence in sentence_ranges(text) {
         while sentence.len() > PIECE_BYTES {

@@ -15,8 +15,10 @@ mod block;
 mod counter;
 mod excerpt;
 mod packer;
+mod passage;
 mod request;
 mod run;
 
 pub use counter::count_tokens;
+pub use passage::{Passage, Passages};
 pub use request::{ContextRequest, PackedContext, PackedEvent};

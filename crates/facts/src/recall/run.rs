@@ -1,0 +1,326 @@
+//! Running a recall: one search for each scope, then entries without doubles.
+
+use std::collections::{HashMap, HashSet};
+
+use amem_format::NodeId;
+use amem_format::types::{Micros, SessionId};
+use amem_memory::store::Embedder;
+use amem_memory::{Error as MemoryError, FactScope};
+use amem_query::context::Passages;
+use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
+use amem_query::search::Hit;
+use amem_query::{Search, Selection};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::candidate::{FoundEvent, SaidText, SaidTurn};
+use super::past::asks_of_past;
+use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
+use super::said::TurnMemories;
+use super::wording::Wording;
+use crate::error::Result;
+use crate::limits::{PASSAGE_BYTES, RECALL_ENTRIES_MAX, RELEVANCE_MIN};
+use crate::listing::version_shown;
+use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::record::item_json;
+use crate::scope_plan::{FactMoment, query_scope, scopes_of};
+use crate::search::{open_conflicts, question_vector};
+
+/// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records neither.
+const HITS_PER_ENTRY: usize = 3;
+
+impl Recall {
+    fn validate(&self) -> Result<()> {
+        let invalid = |field: &str, why: String| MemoryError::Invalid {
+            field: field.into(),
+            why,
+        };
+        if self.question.trim().is_empty() {
+            return Err(invalid("question", "it is empty: say what to look for".into()).into());
+        }
+        if self.question.len() > QUERY_BYTES_MAX {
+            return Err(MemoryError::TooLarge {
+                what: "the question in bytes",
+                found: self.question.len() as u64,
+                limit: QUERY_BYTES_MAX as u64,
+            }
+            .into());
+        }
+        if self.limit == 0 || self.limit > RECALL_ENTRIES_MAX {
+            let why = format!("{} is given: give 1 to {RECALL_ENTRIES_MAX}", self.limit);
+            return Err(invalid("limit", why).into());
+        }
+        let least = self.relevance_min.unwrap_or_default();
+        if !(0.0..=1.0).contains(&least) {
+            let why = format!("{least} is given: give 0 to 1");
+            return Err(invalid("relevance_min", why).into());
+        }
+        Ok(())
+    }
+
+    /// Runs the recall on a state of a brain.
+    pub(crate) fn run(&self, moment: &FactMoment, embedder: &dyn Embedder) -> Result<RecallAnswer> {
+        self.validate()?;
+        let scopes = scopes_of(&self.scope, self.filter.as_ref())?;
+        let view = &moment.view;
+        let (vector, words_only) = match question_vector(&self.question, view, embedder) {
+            Ok(vector) => (vector, None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        let mut entries = RecallRun {
+            recall: self,
+            moment,
+            scopes: &scopes,
+            is_past: moment.is_past() || self.at.is_some() || asks_of_past(&self.question),
+            passages: Passages::new(&self.question),
+            wording: Wording::default(),
+            entries: Vec::new(),
+            of_turn: HashMap::new(),
+            seen: HashSet::new(),
+        };
+        for scope in &scopes {
+            for hit in self.hits(scope, moment, &vector, entries.is_past)? {
+                entries.take(&hit)?;
+            }
+        }
+        let entries = entries.entries.into_iter();
+        let mut entries: Vec<_> = entries.map(|open| open.entry).collect();
+        if scopes.len() > 1 {
+            entries.sort_by(|a, b| b.rank.total_cmp(&a.rank));
+        }
+        let least = self.relevance_min.unwrap_or(RELEVANCE_MIN);
+        let mut left_out_relevance: f32 = 0.0;
+        entries.retain(|entry| {
+            let is_shown = entry.relevance >= least;
+            if !is_shown {
+                left_out_relevance = left_out_relevance.max(entry.relevance);
+            }
+            is_shown
+        });
+        entries.truncate(self.limit);
+        Ok(RecallAnswer {
+            entries,
+            left_out_relevance,
+            words_only,
+        })
+    }
+
+    fn hits(
+        &self,
+        scope: &FactScope,
+        moment: &FactMoment,
+        vector: &[f32],
+        is_past: bool,
+    ) -> Result<Vec<Hit>> {
+        let search = Search {
+            question: self.question.clone(),
+            vector: vector.to_vec(),
+            selection: Selection {
+                scope: query_scope(scope),
+                // What ended since was there then.
+                include_forgotten: moment.is_past() || self.at.is_some(),
+                ..Selection::default()
+            },
+            limit: (HITS_PER_ENTRY * self.limit).min(PAGE_MAX),
+            include_superseded: is_past,
+            clock: self.clock.clone(),
+            ..Search::default()
+        };
+        Ok(search.run(&moment.view)?.hits)
+    }
+}
+
+/// An entry while others may join it.
+struct OpenEntry {
+    entry: RecalledEntry,
+    /// The question's terms in its text.
+    covered: usize,
+}
+
+struct RecallRun<'r> {
+    recall: &'r Recall,
+    moment: &'r FactMoment,
+    scopes: &'r [FactScope],
+    /// True if the question is about what was so before.
+    is_past: bool,
+    passages: Passages,
+    wording: Wording,
+    entries: Vec<OpenEntry>,
+    /// The entry of each turn: its own, or that of a memory that is from it.
+    of_turn: HashMap<Uuid, usize>,
+    seen: HashSet<NodeId>,
+}
+
+impl RecallRun<'_> {
+    fn take(&mut self, hit: &Hit) -> Result<()> {
+        if !self.seen.insert(hit.id) {
+            return Ok(());
+        }
+        match FoundEvent::read(&self.moment.view, hit.id)? {
+            Some(FoundEvent::Formed(event)) => self.formed(*event, hit),
+            Some(FoundEvent::Said(said)) => self.said(&said, hit),
+            Some(FoundEvent::Written(text)) => self.written(&text, hit),
+            None => Ok(()),
+        }
+    }
+
+    fn is_in_scope(&self, scope: &FactScope) -> bool {
+        self.scopes.iter().any(|own| own.covers(scope))
+    }
+
+    /// The filter's word on what a client would see.
+    fn is_wanted(&self, json: &Value) -> bool {
+        let filter = self.recall.filter.as_ref();
+        filter.is_none_or(|filter| filter.matches(json))
+    }
+
+    /// The version that is shown, and since when it does not hold: an old one answers questions about the past.
+    fn version(&self, event: ChainEvent) -> Result<Option<(ChainEvent, Option<Micros>)>> {
+        let shown = version_shown(event.clone(), self.moment, self.recall.at, self.recall.now)?;
+        if let Some(shown) = shown {
+            return Ok(Some((shown, None)));
+        }
+        if !self.is_past {
+            return Ok(None);
+        }
+        let chain = MemoryChain::of(&self.moment.view, event.record.id)?;
+        let head = chain.head_at(self.moment)?;
+        let newer = head
+            .filter(|head| head.node > event.node)
+            .map(|head| head.said);
+        Ok(newer.map(|since| (event, Some(since))))
+    }
+
+    fn formed(&mut self, event: ChainEvent, hit: &Hit) -> Result<()> {
+        if !self.is_in_scope(&event.scope) {
+            return Ok(());
+        }
+        let Some((shown, until)) = self.version(event)? else {
+            return Ok(());
+        };
+        let item = shown.item();
+        if item.is_quarantined || !self.is_wanted(&item_json(&item)) {
+            return Ok(());
+        }
+        let passage = self
+            .passages
+            .of(&item.memory, PASSAGE_BYTES, &mut |_| false);
+        let covered = passage.map_or(0, |passage| passage.covered);
+        let entry = RecalledEntry {
+            source: RecalledSource::Formed,
+            event: shown.node,
+            id: Some(item.id),
+            text: item.memory.clone(),
+            is_passage: false,
+            speaker: String::new(),
+            happened: shown.said,
+            until,
+            rank: hit.score,
+            relevance: hit.relevance.value,
+            is_weak: hit.relevance.is_weak,
+            conflicts: open_conflicts(&shown, self.moment)?,
+            item: Some(item),
+            session: SessionId(0),
+            doubles: Vec::new(),
+        };
+        let known = shown
+            .record
+            .sources
+            .iter()
+            .find_map(|turn| self.of_turn.get(turn));
+        let at = match known {
+            Some(&at) => at,
+            None => self.entries.len(),
+        };
+        for turn in &shown.record.sources {
+            self.of_turn.entry(*turn).or_insert(at);
+        }
+        self.join(at, OpenEntry { entry, covered });
+        Ok(())
+    }
+
+    fn said(&mut self, said: &SaidTurn, hit: &Hit) -> Result<()> {
+        let json = said.text.json(Some(said.turn.id), "said");
+        if !self.is_in_scope(&said.text.scope) || !self.is_wanted(&json) {
+            return Ok(());
+        }
+        let memories = TurnMemories::of(self.moment, said.turn.id, &mut self.wording)?;
+        let is_past = self.is_past;
+        let (wording, mut until) = (&mut self.wording, None);
+        let passage = self
+            .passages
+            .of(&said.text.text, PASSAGE_BYTES, &mut |sentence| {
+                if memories.is_forgotten(sentence, wording) {
+                    return true;
+                }
+                let since = memories.until(sentence, wording);
+                until = until.or(since);
+                since.is_some() && !is_past
+            });
+        let Some(passage) = passage else {
+            return Ok(());
+        };
+        let entry = RecalledEntry {
+            text: passage.text,
+            is_passage: passage.is_cut,
+            until: until.filter(|_| is_past),
+            ..said
+                .text
+                .entry(RecalledSource::Said, Some(said.turn.id), hit)
+        };
+        let at = *self
+            .of_turn
+            .entry(said.turn.id)
+            .or_insert(self.entries.len());
+        let covered = passage.covered;
+        self.join(at, OpenEntry { entry, covered });
+        Ok(())
+    }
+
+    fn written(&mut self, text: &SaidText, hit: &Hit) -> Result<()> {
+        if !self.is_in_scope(&text.scope) || !self.is_wanted(&text.json(None, "written")) {
+            return Ok(());
+        }
+        let Some(passage) = self.passages.of(&text.text, PASSAGE_BYTES, &mut |_| false) else {
+            return Ok(());
+        };
+        let entry = RecalledEntry {
+            text: passage.text,
+            is_passage: passage.is_cut,
+            ..text.entry(RecalledSource::Written, None, hit)
+        };
+        self.entries.push(OpenEntry {
+            entry,
+            covered: passage.covered,
+        });
+        Ok(())
+    }
+
+    /// Adds an entry, or joins it to the one that says the same: the words that were said stay, unless the memory says
+    /// more of what is asked.
+    fn join(&mut self, at: usize, new: OpenEntry) {
+        let Some(known) = self.entries.get_mut(at) else {
+            self.entries.push(new);
+            return;
+        };
+        let is_said = |open: &OpenEntry| open.entry.source == RecalledSource::Said;
+        let is_better = match (is_said(known), is_said(&new)) {
+            (true, false) => new.covered > known.covered,
+            (false, true) => new.covered >= known.covered,
+            // Of two memories of one turn, or two turns of one memory, the first is the better one.
+            _ => false,
+        };
+        let other = match is_better {
+            true => std::mem::replace(known, new),
+            false => new,
+        };
+        let (kept, other) = (&mut known.entry, other.entry);
+        kept.doubles.push(other.event);
+        kept.doubles.extend(other.doubles);
+        kept.conflicts.extend(other.conflicts);
+        kept.rank = kept.rank.max(other.rank);
+        kept.relevance = kept.relevance.max(other.relevance);
+        kept.is_weak &= other.is_weak;
+        kept.item = kept.item.take().or(other.item);
+    }
+}
