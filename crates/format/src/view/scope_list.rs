@@ -21,8 +21,8 @@ impl View {
     ) -> Result<Arc<ScopeList>, E> {
         let (lsn, end) = (self.at.lsn, self.at.nodes);
         let cache = &self.brain.scopes;
-        // Read before the events: a version that appears meanwhile makes the list stale, not wrong.
-        let states = self.brain.delta.events.states.len();
+        // Of the moment, not of now: what changed since is not in the list.
+        let states = states_at(&self.brain, lsn);
         let older = cache.newest(scope, |list| self.continues(list, lsn, end));
         if let Some(list) = &older
             && (list.lsn, list.end) == (lsn, end)
@@ -47,14 +47,25 @@ impl View {
         let is_same = (list.lsn, list.end) == (lsn, end);
         // Between moments before the base, history changes attributes without a version in the delta.
         let is_before = list.lsn >= self.identity().base_lsn && list.lsn <= lsn && list.end <= end;
-        (is_same || is_before) && !has_changed_since(&self.brain, list.states)
+        (is_same || is_before) && !has_changed_since(&self.brain, list.states, lsn)
     }
 }
 
-/// True if attributes changed, or an event was erased, after so many state versions.
-fn has_changed_since(brain: &Brain, states: u32) -> bool {
+/// The state versions up to a moment.
+fn states_at(brain: &Brain, lsn: Lsn) -> u32 {
     let all = &brain.delta.events.states;
-    (states..all.len())
-        .filter_map(|at| all.get(at))
-        .any(|state| state.attributes != ValueRef::Initial || state.flags.has(Flags::ERASED))
+    all.partition_point(all.len(), |state| state.lsn <= lsn)
+}
+
+/// True if, after so many state versions, attributes changed up to a moment, or an event was erased, which holds at
+/// every moment.
+fn has_changed_since(brain: &Brain, states: u32, lsn: Lsn) -> bool {
+    let all = &brain.delta.events.states;
+    let is_changed = |at: u32| {
+        all.get(at).is_some_and(|state| {
+            let is_seen = state.lsn <= lsn && state.attributes != ValueRef::Initial;
+            is_seen || state.flags.has(Flags::ERASED)
+        })
+    };
+    (states..all.len()).any(is_changed)
 }
