@@ -18,7 +18,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "chat", "mcp", "hook", "correct", "events", "link", "unlink",
+            "add", "fact", "chat", "mcp", "hook", "project", "correct", "events", "link", "unlink",
             "sessions", "compress", "import",
         ],
     ),

@@ -214,6 +214,11 @@ impl UserPaths {
         written
     }
 
+    /// The folder of a file of the user that is the same for callers with `HOME` alone: `~/.local/share/amem`.
+    pub fn user_data(&self) -> Option<&PathBuf> {
+        self.usual.as_ref().or(self.moved.as_ref())
+    }
+
     fn data(&self) -> Option<&PathBuf> {
         self.moved.as_ref().or(self.usual.as_ref())
     }

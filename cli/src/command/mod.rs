@@ -47,6 +47,7 @@ mod merge;
 mod models;
 mod path;
 mod pipeline;
+mod project;
 mod quarantine;
 mod query;
 mod receive;
@@ -191,6 +192,8 @@ pub(crate) enum CliCommand {
     Given(given::GivenArgs),
     /// Serves memory to an agent, over the Model Context Protocol.
     Mcp(mcp::McpArgs),
+    /// Says which folders are which projects.
+    Project(project::ProjectArgs),
     /// Creates, lists and revokes tokens for TCP callers.
     Token(token::TokenArgs),
     /// Has amemd reload its settings.
@@ -272,6 +275,7 @@ impl CliCommand {
             Self::Hook(command) => command.run(cx),
             Self::Given(command) => command.run(cx),
             Self::Mcp(command) => command.run(cx),
+            Self::Project(command) => command.run(cx),
             Self::Token(command) => command.run(cx),
             Self::Reload(command) => command.run(cx),
             Self::Shutdown(command) => command.run(cx),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use amem_client::v1;
 use amem_hooks::limits::INPUT_BYTES_MAX;
-use amem_hooks::{HookClient, HookInput, answer_json, takes_context};
+use amem_hooks::{HookClient, HookInput, HookMoment, answer_json, takes_context};
 
 use super::behind;
 use super::request::{HookRequest, HookResult};
@@ -51,11 +51,14 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
         Some(folder) => folder.clone(),
         None => env::current_dir().unwrap_or_default(),
     };
-    let (place, is_on) = memory_place(&options.source, current)?;
-    if !is_on {
+    let memory = memory_place(&options.source, current)?;
+    if !memory.hooks_enabled {
         return Err("hooks = false in .amem.toml of this project".to_owned());
     }
-    let request = HookRequest { input, place };
+    let request = HookRequest {
+        input,
+        place: memory.place,
+    };
     if behind::is_behind() {
         return behind::run(reach, &request).map(|()| None);
     }
@@ -66,12 +69,31 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     }
     let event = request.input.event.clone();
     match answer(reach.clone(), request.message()) {
-        Ok(context) => Ok(answer_json(client, &event, &context)),
+        Ok(context) => {
+            let is_start = moment == HookMoment::Start && memory.has_claim;
+            let context = if is_start {
+                with_claim(&context)
+            } else {
+                context
+            };
+            Ok(answer_json(client, &event, &context))
+        }
         Err(why) => {
             // The daemon starts behind this answer, for the next hook.
             behind::start(&bytes)?;
             Err(why)
         }
+    }
+}
+
+/// What is given at the start in a folder that says it is a project, and was not allowed to be it. What the folder says
+/// is not repeated: it is another person's text.
+fn with_claim(context: &str) -> String {
+    let claim = "<memory source=\"amem\">\nThis folder says that it is a project with a memory elsewhere. Its memory is kept \
+                 apart until a person runs `amemctl project allow` here.\n</memory>";
+    match context.is_empty() {
+        true => claim.to_owned(),
+        false => format!("{context}\n{claim}"),
     }
 }
 

@@ -123,7 +123,7 @@ impl<'a> FactImport<'a> {
             if !folder.is_absolute() {
                 return None;
             }
-            let (place, _) = memory_place(&SourceOptions::default(), folder).ok()?;
+            let place = memory_place(&SourceOptions::default(), folder).ok()?.place;
             place.project.map(|project| project.id)
         });
         match project {

@@ -5,5 +5,7 @@ mod daemon_link;
 mod project_source;
 mod stdio;
 
-pub(crate) use project_source::{ProjectSource, SourceOptions, memory_place};
+pub(crate) use project_source::{
+    ProjectSource, SourceOptions, allowed_file, allowed_projects, memory_place, project_place,
+};
 pub(crate) use stdio::serve;

@@ -4,9 +4,12 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
+use amem_client::paths::UserPaths;
 use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::{MemoryPlace, MemorySource, OpenMemory, ProjectName};
-use amem_project::{Surroundings, USER_VARIABLE, user_of};
+use amem_project::{
+    ALLOWED_FILE, AllowedProjects, ProjectError, ProjectPlace, Surroundings, USER_VARIABLE, user_of,
+};
 
 use super::daemon_calls::DaemonCalls;
 use super::daemon_link::DaemonLink;
@@ -47,8 +50,7 @@ impl ProjectSource {
     }
 
     fn place(&self) -> Result<MemoryPlace, String> {
-        let (place, _) = memory_place(&self.options, working_folder())?;
-        Ok(place)
+        Ok(memory_place(&self.options, working_folder())?.place)
     }
 }
 
@@ -63,18 +65,49 @@ fn working_folder() -> PathBuf {
     theirs.unwrap_or(own)
 }
 
-/// The memory of a folder, and whether hooks are on there.
+/// What a folder means to memory: its project, as far as the user allowed it to be one.
+pub(crate) fn project_place(asked: Option<&str>, current: PathBuf) -> Result<ProjectPlace, String> {
+    let variable = |name: &str| env::var_os(name);
+    // Without a list that can be read, nothing is allowed: the folder is a project by its path.
+    let allowed = allowed_projects().unwrap_or_default();
+    let surroundings = Surroundings {
+        asked,
+        variable: &variable,
+        current,
+        allowed: &allowed,
+    };
+    surroundings.place().map_err(|e| e.to_string())
+}
+
+/// The file with the projects that the user allowed.
+pub(crate) fn allowed_file() -> Option<PathBuf> {
+    let paths = UserPaths::of_process();
+    Some(paths.user_data()?.join(ALLOWED_FILE))
+}
+
+/// The projects that the user allowed.
+pub(crate) fn allowed_projects() -> Result<AllowedProjects, ProjectError> {
+    match allowed_file() {
+        Some(path) => AllowedProjects::read(&path),
+        None => Ok(AllowedProjects::default()),
+    }
+}
+
+/// The memory of a folder, and what the folder says beside.
+pub(crate) struct FolderMemory {
+    pub(crate) place: MemoryPlace,
+    /// False if the folder switches hooks off.
+    pub(crate) hooks_enabled: bool,
+    /// True if the folder says that it is a project, and the user did not allow it.
+    pub(crate) has_claim: bool,
+}
+
+/// The memory of a folder.
 pub(crate) fn memory_place(
     options: &SourceOptions,
     current: PathBuf,
-) -> Result<(MemoryPlace, bool), String> {
-    let variable = |name: &str| env::var_os(name);
-    let surroundings = Surroundings {
-        asked: options.project.as_deref(),
-        variable: &variable,
-        current,
-    };
-    let place = surroundings.place().map_err(|e| e.to_string())?;
+) -> Result<FolderMemory, String> {
+    let place = project_place(options.project.as_deref(), current)?;
     let named = env::var(USER_VARIABLE)
         .ok()
         .filter(|name| !name.trim().is_empty());
@@ -89,7 +122,11 @@ pub(crate) fn memory_place(
         user: named.unwrap_or_else(|| user_of(uid)),
         zone: when::time_zone(),
     };
-    Ok((memory, place.hooks_enabled))
+    Ok(FolderMemory {
+        place: memory,
+        hooks_enabled: place.hooks_enabled,
+        has_claim: place.claim.is_some(),
+    })
 }
 
 impl MemorySource for ProjectSource {

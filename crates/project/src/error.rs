@@ -2,26 +2,43 @@
 
 use std::path::PathBuf;
 
+use amem_process::files::FileFault;
+
 /// Bytes of the id of a project.
 pub const PROJECT_BYTES_MAX: usize = 200;
 
-/// Why a project cannot be named.
+/// Why a project cannot be named. No message has content of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// `.amem.toml` cannot be read.
+    /// A file that is not read: a link, a pipe, another user's.
+    #[error(transparent)]
+    File(#[from] FileFault),
+    /// `.amem.toml`, or the list of allowed projects, says something else than it may.
     #[error("cannot read {path}: {why}", path = path.display())]
     Settings {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, and where.
         why: String,
     },
     /// The name of a project is empty, too long, or has control characters.
     #[error(
-        "{name:?} is no name of a project: 1 to {PROJECT_BYTES_MAX} bytes without control characters are"
+        "the project name {name:?} cannot be used: give 1 to {PROJECT_BYTES_MAX} bytes without control characters"
     )]
     Name {
         /// The name, shortened.
         name: String,
     },
+}
+
+/// Parses TOML of a file; the error names the line and shows nothing of it.
+pub(crate) fn table(path: &std::path::Path, text: &str) -> Result<toml::Table, ProjectError> {
+    text.parse().map_err(|e: toml::de::Error| {
+        let before = e.span().and_then(|span| text.get(..span.start));
+        let line = 1 + before.unwrap_or_default().matches('\n').count();
+        ProjectError::Settings {
+            path: path.to_owned(),
+            why: format!("line {line} is not TOML"),
+        }
+    })
 }

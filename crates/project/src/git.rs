@@ -1,109 +1,81 @@
-//! A git repository, as far as it names a project: its remote and its first commit.
+//! A git repository, as far as it names a project: its main worktree, and its remote.
+//!
+//! Promises: files are read, no program runs: git obeys the configuration of the folder, which another person may have
+//! written. A folder is a worktree of a repository only if the repository says so, too.
 
-use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
 
-/// How long git may look for the first commit: a large history is not worth the wait, and has a remote.
-const FIRST_COMMIT_TIME_MAX: Duration = Duration::from_millis(250);
-const LOOK_EVERY: Duration = Duration::from_millis(1);
+use amem_process::files::{FileKind, read_text};
+
 /// The file with the remotes is read up to this size.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
-
-/// First commits by common directory: they never change, unless there is none yet.
-static FIRST_COMMITS: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
+/// `.git` of a worktree, `commondir` and `gitdir` have one path each.
+const PATH_BYTES_MAX: u64 = 16 << 10;
+/// The folder of the linked worktrees of a repository.
+const WORKTREES: &str = "worktrees";
 
 pub(crate) struct Repository {
     /// The folder of the main worktree.
     pub(crate) top: PathBuf,
-    git_dir: PathBuf,
-    /// What all worktrees share.
+    /// The folder with the configuration.
     common: PathBuf,
 }
 
+/// The path that a file has; `None` for a file that is not read, for whatever reason.
+fn path_in(file: &Path) -> Option<String> {
+    let text = read_text(file, FileKind::Foreign, PATH_BYTES_MAX).ok()??;
+    Some(text.trim().to_owned())
+}
+
 impl Repository {
-    /// The repository whose worktree begins at a folder.
+    /// The repository whose worktree begins at a folder, which has no links in its path.
     pub(crate) fn of(folder: &Path) -> Option<Self> {
         let dot_git = folder.join(".git");
-        let kind = fs::metadata(&dot_git).ok()?;
-        let git_dir = if kind.is_dir() {
-            dot_git
-        } else {
-            // A worktree, or a submodule: a file names the directory.
-            let text = fs::read_to_string(&dot_git).ok()?;
-            folder.join(text.strip_prefix("gitdir:")?.trim())
-        };
-        let common = match fs::read_to_string(git_dir.join("commondir")) {
-            Ok(relative) => git_dir.join(relative.trim()),
-            Err(_) => git_dir.clone(),
-        };
+        // A link is not followed: it could lead into another person's repository, or to a device.
+        let kind = fs::symlink_metadata(&dot_git).ok()?.file_type();
+        if kind.is_dir() {
+            return Some(Self {
+                top: folder.to_owned(),
+                common: dot_git,
+            });
+        }
+        // A worktree, or a submodule: a file names the directory.
+        let named = path_in(&dot_git)?;
+        let git_dir = folder.join(named.strip_prefix("gitdir:")?.trim());
+        let git_dir = git_dir.canonicalize().ok()?;
+        let main = Self::of_worktree(&dot_git, &git_dir);
+        Some(main.unwrap_or_else(|| Self {
+            top: folder.to_owned(),
+            common: git_dir,
+        }))
+    }
+
+    /// The repository of a linked worktree, if it has one at `dot_git`.
+    fn of_worktree(dot_git: &Path, git_dir: &Path) -> Option<Self> {
+        let common = git_dir.join(path_in(&git_dir.join("commondir"))?);
         let common = common.canonicalize().ok()?;
+        let is_listed = git_dir.parent()? == common.join(WORKTREES);
+        let back = git_dir.join(path_in(&git_dir.join("gitdir"))?);
+        if !is_listed || back.canonicalize().ok()? != *dot_git {
+            return None;
+        }
+        // The main worktree of a bare repository is the repository itself.
         let top = match (common.file_name(), common.parent()) {
             (Some(name), Some(parent)) if name == ".git" => parent.to_owned(),
-            // Bare, or a submodule: its own folder stands for it.
-            _ => folder.to_owned(),
+            _ => common.clone(),
         };
-        Some(Self {
-            top,
-            git_dir,
-            common,
-        })
+        Some(Self { top, common })
     }
 
     /// `host/owner/repo` of `origin`, else of the first remote on another machine.
     pub(crate) fn remote(&self) -> Option<String> {
-        let path = self.common.join("config");
-        if fs::metadata(&path).ok()?.len() > CONFIG_BYTES_MAX {
-            return None;
-        }
-        let remotes = remotes(&fs::read_to_string(path).ok()?);
+        let config = self.common.join("config");
+        let config = read_text(&config, FileKind::Foreign, CONFIG_BYTES_MAX).ok()??;
+        let remotes = remotes(&config);
         let origin = remotes.iter().filter(|(name, _)| name == "origin");
         let all = origin.chain(remotes.iter());
         all.filter_map(|(_, url)| remote_id(url)).next()
-    }
-
-    /// The hash of the first commit; the least one, if histories were joined. `None` if there is none, or git is
-    /// missing, or takes too long.
-    pub(crate) fn first_commit(&self) -> Option<String> {
-        let mut known = FIRST_COMMITS.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.get_or_insert_default();
-        if let Some(commit) = known.get(&self.common) {
-            return Some(commit.clone());
-        }
-        let commit = self.ask_first_commit()?;
-        known.insert(self.common.clone(), commit.clone());
-        Some(commit)
-    }
-
-    fn ask_first_commit(&self) -> Option<String> {
-        let mut git = Command::new("git")
-            .arg("--git-dir")
-            .arg(&self.git_dir)
-            .args(["rev-list", "--max-parents=0", "HEAD", "--"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let since = Instant::now();
-        while git.try_wait().ok()?.is_none() {
-            if since.elapsed() > FIRST_COMMIT_TIME_MAX {
-                // Its answer is not waited for; the process must not stay as a zombie.
-                let _gone = git.kill();
-                let _status = git.wait();
-                return None;
-            }
-            thread::sleep(LOOK_EVERY);
-        }
-        let output = git.wait_with_output().ok()?;
-        let text = String::from_utf8(output.stdout).ok()?;
-        let hashes = text.lines().map(str::trim);
-        let is_hash = |hash: &&str| hash.len() >= 40 && hash.bytes().all(|b| b.is_ascii_hexdigit());
-        hashes.filter(is_hash).min().map(str::to_owned)
     }
 }
 

@@ -1,15 +1,17 @@
 //! Which project a folder belongs to, for the memory of agents.
 //!
-//! A project has an id that is the same in every clone, in every worktree and after a move: that of `.amem.toml`, else
-//! `host/owner/repo` of the git remote, else the first commit. A folder without git is a project by its path. The home
-//! folder and `/` are no project: there, only what holds for the user is remembered.
+//! A folder is a project by its path: that of the main worktree of its git repository, else its own. What a folder says
+//! of itself, in `.amem.toml` or by its git remote, is a claim: it holds for folders that a person allowed to be that
+//! project (`AllowedProjects`). Anybody can write such a file into a clone or an archive. The home folder and `/` are no
+//! project: there, only what holds for the user is remembered.
 //!
-//! Promises: nothing is written; a folder that is gone still has a project; the answer depends on the surroundings that
-//! the caller hands in, the files and nothing else.
+//! Promises: nothing is written, no program runs; a folder that is gone still has a project; the answer depends on the
+//! surroundings that the caller hands in, the files and nothing else.
 //! Not here: where memories are stored (`amem-mcp`), and what a project's memory is.
 
 #![forbid(unsafe_code)]
 
+mod allow;
 mod error;
 
 mod git;
@@ -23,6 +25,7 @@ use git::Repository;
 use settings::{SETTINGS_FILE, Settings};
 use xxhash_rust::xxh3::xxh3_64;
 
+pub use allow::{ALLOWED_BYTES_MAX, ALLOWED_FILE, AllowedFolder, AllowedProjects, ProjectClaim};
 pub use error::{PROJECT_BYTES_MAX, ProjectError};
 pub use user::{USER_VARIABLE, user_of};
 
@@ -36,10 +39,18 @@ pub const FOLDER_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_D
 pub struct Project {
     /// What its memories are stored under.
     pub id: String,
-    /// Ids that it had before, such as that of a time without a remote: its memories are found under them, too.
+    /// Ids that it had before, such as that of its path: its memories are found under them, too.
     pub earlier_ids: Vec<String>,
     /// How people call it.
     pub label: String,
+}
+
+impl Project {
+    /// A folder by its path alone, also one that is gone.
+    #[must_use]
+    pub fn of_path(folder: &Path) -> Self {
+        of_folder(&canonical(folder))
+    }
 }
 
 /// What a folder means to memory.
@@ -47,8 +58,12 @@ pub struct Project {
 pub struct ProjectPlace {
     /// The project; `None` in the home folder and in `/`.
     pub project: Option<Project>,
-    /// The brain that `.amem.toml` names.
+    /// The brain of its memory, if a person allowed one.
     pub brain: Option<String>,
+    /// What the folder says that it is, and no person allowed.
+    pub claim: Option<ProjectClaim>,
+    /// The folder that says so, or would: the one to allow.
+    pub claimant: PathBuf,
     /// False if `.amem.toml` switches capture and recall by hooks off.
     pub hooks_enabled: bool,
     /// The folder.
@@ -63,6 +78,8 @@ pub struct Surroundings<'s> {
     pub variable: &'s dyn Fn(&str) -> Option<OsString>,
     /// The working folder.
     pub current: PathBuf,
+    /// The folders that a person allowed to be projects.
+    pub allowed: &'s AllowedProjects,
 }
 
 impl Surroundings<'_> {
@@ -79,14 +96,19 @@ impl Surroundings<'_> {
             .or_else(|| set(PROJECT_VARIABLE));
         if let Some(named) = named {
             if Path::new(&named).is_absolute() {
-                return place_of(Path::new(&named), home.as_deref());
+                return place_of(Path::new(&named), home.as_deref(), self.allowed);
             }
             let name = named.to_string_lossy().trim().to_owned();
-            let place = place_of(&self.folder(set), home.as_deref()).unwrap_or_default();
+            let place =
+                place_of(&self.folder(set), home.as_deref(), self.allowed).unwrap_or_default();
             let project = Some(Project::named(&name)?);
-            return Ok(ProjectPlace { project, ..place });
+            return Ok(ProjectPlace {
+                project,
+                claim: None,
+                ..place
+            });
         }
-        place_of(&self.folder(set), home.as_deref())
+        place_of(&self.folder(set), home.as_deref(), self.allowed)
     }
 
     fn folder(&self, set: impl Fn(&str) -> Option<OsString>) -> PathBuf {
@@ -136,12 +158,17 @@ fn canonical(folder: &Path) -> PathBuf {
     })
 }
 
-fn place_of(folder: &Path, home: Option<&Path>) -> Result<ProjectPlace, ProjectError> {
+fn place_of(
+    folder: &Path,
+    home: Option<&Path>,
+    allowed: &AllowedProjects,
+) -> Result<ProjectPlace, ProjectError> {
     let folder = canonical(folder);
     let home = home.map(canonical);
     let is_home = |path: &Path| path.parent().is_none() || home.as_deref() == Some(path);
     let mut place = ProjectPlace {
         hooks_enabled: true,
+        claimant: folder.clone(),
         folder: folder.clone(),
         ..ProjectPlace::default()
     };
@@ -150,44 +177,54 @@ fn place_of(folder: &Path, home: Option<&Path>) -> Result<ProjectPlace, ProjectE
     }
     // A repository in the home folder is for its settings: what is below it is not all one project.
     let below_home = || folder.ancestors().take_while(|path| !is_home(path));
-    let mut settings = Settings::default();
+    let mut settings = None;
     for ancestor in below_home() {
         if let Some(found) = Settings::read(&ancestor.join(SETTINGS_FILE))? {
-            settings = found;
+            settings = Some((ancestor, found));
             break;
         }
     }
-    place.brain = settings.brain;
-    place.hooks_enabled = settings.hooks;
-    place.project = Some(match settings.project {
-        Some(name) => Project::named(name.trim())?,
-        None => match below_home().find_map(Repository::of) {
-            Some(repository) => of_repository(&repository),
-            None => of_folder(&folder),
-        },
+    // It may switch hooks off without being asked: that gives nobody anything.
+    place.hooks_enabled = settings.as_ref().is_none_or(|(_, found)| found.hooks);
+    let repository = below_home().find_map(Repository::of);
+    let by_path = of_folder(match (&repository, &settings) {
+        (Some(repository), _) => &repository.top,
+        (None, Some((with_file, _))) => with_file,
+        (None, None) => &folder,
+    });
+    let (said_by, mut claim) = match settings {
+        Some((with_file, found)) if found.project.is_some() || found.brain.is_some() => {
+            let claim = ProjectClaim {
+                project: found.project,
+                brain: found.brain,
+            };
+            (Some(with_file.to_owned()), claim)
+        }
+        _ => (None, ProjectClaim::default()),
+    };
+    if claim.project.is_none() {
+        claim.project = repository.as_ref().and_then(Repository::remote);
+    }
+    place.claimant = said_by.unwrap_or_else(|| match &repository {
+        Some(repository) => repository.top.clone(),
+        None => folder,
+    });
+    place.project = Some(match allowed.entry(&place.claimant, &claim) {
+        Some(entry) => {
+            place.brain.clone_from(&entry.brain);
+            let project = Project::named(entry.project.trim())?;
+            let earlier_ids = allowed.earlier_ids(&project.id);
+            Project {
+                earlier_ids,
+                ..project
+            }
+        }
+        None => {
+            place.claim = (!claim.is_empty()).then_some(claim);
+            by_path
+        }
     });
     Ok(place)
-}
-
-fn of_repository(repository: &Repository) -> Project {
-    let by_path = of_folder(&repository.top);
-    let first = repository
-        .first_commit()
-        .map(|commit| format!("git-{}", &commit[..12]));
-    // A repository has memories before it has a remote, and before it has a commit.
-    let mut ids: Vec<String> = repository.remote().into_iter().chain(first).collect();
-    ids.push(by_path.id);
-    let id = ids.remove(0);
-    let label = if id.contains('/') {
-        id.clone()
-    } else {
-        by_path.label
-    };
-    Project {
-        id,
-        earlier_ids: ids,
-        label,
-    }
 }
 
 fn of_folder(folder: &Path) -> Project {

@@ -1,14 +1,14 @@
 //! `.amem.toml` of a project.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 
-use crate::error::ProjectError;
+use amem_process::files::{FileKind, read_text};
+
+use crate::error::{ProjectError, table};
 
 /// Its name.
 pub(crate) const SETTINGS_FILE: &str = ".amem.toml";
-/// A larger file is none of ours.
+/// A larger file is refused.
 const SETTINGS_BYTES_MAX: u64 = 64 << 10;
 
 /// What it says; keys of later versions are ignored.
@@ -32,39 +32,23 @@ impl Default for Settings {
 impl Settings {
     /// `None` if there is no such file.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>, ProjectError> {
-        let failed = |why: String| ProjectError::Settings {
-            path: path.to_owned(),
-            why,
+        let Some(text) = read_text(path, FileKind::Foreign, SETTINGS_BYTES_MAX)? else {
+            return Ok(None);
         };
-        match fs::metadata(path) {
-            Ok(file) if file.len() > SETTINGS_BYTES_MAX => {
-                let why = format!("it has {} bytes, {SETTINGS_BYTES_MAX} at most", file.len());
-                return Err(failed(why));
-            }
-            Ok(_) => {}
-            Err(e)
-                if matches!(
-                    e.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(e) => return Err(failed(e.to_string())),
-        }
-        let text = fs::read_to_string(path).map_err(|e| failed(e.to_string()))?;
-        let table: toml::Table = text
-            .parse()
-            .map_err(|e: toml::de::Error| failed(e.to_string()))?;
+        let table = table(path, &text)?;
+        let failed = |why: &str| ProjectError::Settings {
+            path: path.to_owned(),
+            why: why.to_owned(),
+        };
         let text_of = |key: &str| match table.get(key) {
             None => Ok(None),
-            Some(toml::Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(failed(format!("{key} is a text in quotes"))),
+            Some(toml::Value::String(text)) => Ok(Some(text.trim().to_owned())),
+            Some(_) => Err(failed(&format!("{key} is a text in quotes"))),
         };
         let hooks = match table.get("hooks") {
             None => true,
             Some(toml::Value::Boolean(on)) => *on,
-            Some(_) => return Err(failed("hooks is true or false".to_owned())),
+            Some(_) => return Err(failed("hooks is true or false")),
         };
         Ok(Some(Self {
             project: text_of("project")?,

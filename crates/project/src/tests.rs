@@ -10,14 +10,37 @@ use super::git::remote_id;
 use super::*;
 
 fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<ProjectPlace, ProjectError> {
+    place_with(folder, variables, &AllowedProjects::default())
+}
+
+fn place_with(
+    folder: &Path,
+    variables: &[(&str, &str)],
+    allowed: &AllowedProjects,
+) -> Result<ProjectPlace, ProjectError> {
     let variables: HashMap<&str, &str> = variables.iter().copied().collect();
     let variable = |name: &str| variables.get(name).map(OsString::from);
     let surroundings = Surroundings {
         asked: None,
         variable: &variable,
         current: folder.to_owned(),
+        allowed,
     };
     surroundings.place()
+}
+
+/// The list of a person who allows a place what it says.
+fn allowed(place: &ProjectPlace) -> AllowedProjects {
+    let says = place.claim.clone().unwrap_or_default();
+    let mut allowed = AllowedProjects::default();
+    allowed.allow(AllowedFolder {
+        folder: place.claimant.clone(),
+        project: says.project.clone().unwrap(),
+        brain: says.brain.clone(),
+        earlier: vec![place.project.clone().unwrap().id, "first-0".to_owned()],
+        says,
+    });
+    allowed
 }
 
 fn id(folder: &Path) -> Option<String> {
@@ -67,34 +90,162 @@ fn a_remote_is_host_owner_and_repository_however_it_is_written() {
 }
 
 #[test]
-fn clones_worktrees_and_moved_folders_are_one_project() {
+fn worktrees_are_one_project_and_a_clone_or_moved_folder_is_one_once_allowed() {
     let root = tempfile::tempdir().unwrap();
-    let (first, second) = (root.path().join("first"), root.path().join("second"));
+    let root = root.path().canonicalize().unwrap();
+    let (first, second) = (root.join("first"), root.join("second"));
     fs::create_dir_all(first.join("src/deep")).unwrap();
     let by_path = id(&first).unwrap();
     git(&first, &["init", "-q"]);
-    assert_eq!(id(&first).as_ref(), Some(&by_path), "no commit yet");
     git(&first, &["commit", "-q", "--allow-empty", "-m", "first"]);
-    let by_commit = id(&first).unwrap();
-    assert!(by_commit.starts_with("git-"), "{by_commit}");
-    assert_eq!(id(&first.join("src/deep")).as_ref(), Some(&by_commit));
-    // A clone by path, a worktree, and a move.
-    git(root.path(), &["clone", "-q", "first", "second"]);
-    assert_eq!(id(&second).as_ref(), Some(&by_commit));
-    git(&first, &["worktree", "add", "-q", "../tree"]);
-    assert_eq!(id(&root.path().join("tree")).as_ref(), Some(&by_commit));
-    let moved = root.path().join("moved");
-    fs::rename(&second, &moved).unwrap();
-    assert_eq!(id(&moved).as_ref(), Some(&by_commit));
-    // What was remembered before the remote is found after it.
     git(
         &first,
         &["remote", "add", "origin", "git@example.org:Acme/Shop.git"],
     );
-    let project = place(&first, &[]).unwrap().project.unwrap();
+    assert_eq!(id(&first).as_ref(), Some(&by_path));
+    assert_eq!(id(&first.join("src/deep")).as_ref(), Some(&by_path));
+    git(&first, &["worktree", "add", "-q", "../tree"]);
+    assert_eq!(id(&root.join("tree")).as_ref(), Some(&by_path));
+    // A clone, also a moved one, has a memory of its own.
+    git(&root, &["clone", "-q", "first", "second"]);
+    git(
+        &second,
+        &[
+            "remote",
+            "set-url",
+            "origin",
+            "https://example.org/acme/shop",
+        ],
+    );
+    let own = place(&second, &[]).unwrap();
+    assert_ne!(own.project.as_ref().unwrap().id, by_path);
+    let says = own.claim.clone().unwrap();
+    assert_eq!(says.project.as_deref(), Some("example.org/acme/shop"));
+    let moved = root.join("moved");
+    fs::rename(&second, &moved).unwrap();
+    let before = own.project.clone().unwrap().id;
+    assert_ne!(id(&moved), Some(before.clone()));
+    // A person allows it at its place, and finds there what was learnt before.
+    let at = place(&moved, &[]).unwrap();
+    let list = allowed(&at);
+    let joined = place_with(&moved, &[], &list).unwrap();
+    let project = joined.project.unwrap();
     assert_eq!(project.id, "example.org/acme/shop");
-    assert_eq!(project.label, project.id);
-    assert_eq!(project.earlier_ids, [by_commit, by_path]);
+    assert_eq!(
+        project.earlier_ids,
+        [at.project.unwrap().id, "first-0".to_owned()]
+    );
+    assert_eq!(joined.claim, None);
+    // Another folder, and the folder with another remote, are not meant.
+    assert_eq!(
+        place_with(&first, &[], &list).unwrap().project.unwrap().id,
+        by_path
+    );
+    git(
+        &moved,
+        &[
+            "remote",
+            "set-url",
+            "origin",
+            "https://example.org/acme/bank",
+        ],
+    );
+    let changed = place_with(&moved, &[], &list).unwrap();
+    assert_ne!(changed.project.unwrap().id, "example.org/acme/shop");
+    assert_eq!(
+        changed.claim.unwrap().project.as_deref(),
+        Some("example.org/acme/bank")
+    );
+}
+
+#[test]
+fn a_folder_that_only_says_it_is_a_worktree_is_a_project_of_its_own() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let (first, forged) = (root.join("first"), root.join("forged"));
+    fs::create_dir_all(&first).unwrap();
+    fs::create_dir_all(&forged).unwrap();
+    git(&first, &["init", "-q"]);
+    git(&first, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    git(&first, &["worktree", "add", "-q", "../tree"]);
+    let target = id(&first).unwrap();
+    let of_tree = fs::read_to_string(root.join("tree/.git")).unwrap();
+    for text in [
+        of_tree.as_str(),
+        "gitdir: ../first/.git",
+        "gitdir: ../first/.git/worktrees/..",
+    ] {
+        fs::write(forged.join(".git"), text).unwrap();
+        assert_ne!(id(&forged).as_ref(), Some(&target), "{text}");
+    }
+    fs::remove_file(forged.join(".git")).unwrap();
+    std::os::unix::fs::symlink(first.join(".git"), forged.join(".git")).unwrap();
+    assert_ne!(id(&forged), Some(target));
+}
+
+#[test]
+fn a_repository_with_commands_in_its_configuration_runs_none() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("theirs");
+    let marker = root.path().join("ran");
+    fs::create_dir_all(&folder).unwrap();
+    git(&folder, &["init", "-q"]);
+    git(&folder, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let command = format!("touch {}; false", marker.display());
+    // What git fetches by itself if the first commit is looked for and an object is missing.
+    for (key, value) in [
+        ("extensions.partialClone", "evil"),
+        ("core.repositoryFormatVersion", "1"),
+        ("remote.evil.promisor", "true"),
+        ("remote.evil.url", "."),
+        ("remote.evil.uploadpack", &command),
+        ("core.fsmonitor", &command),
+    ] {
+        git(&folder, &["config", key, value]);
+    }
+    for object in fs::read_dir(folder.join(".git/objects")).unwrap().flatten() {
+        if object.file_name().len() == 2 {
+            fs::remove_dir_all(object.path()).unwrap();
+        }
+    }
+    assert!(place(&folder, &[]).unwrap().project.is_some());
+    assert!(!marker.exists());
+}
+
+#[test]
+fn pipes_devices_and_links_in_a_folder_are_answered_at_once_and_shown_nowhere() {
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().to_str().unwrap();
+    for name in [".amem.toml", ".git", ".git/config", ".git/commondir"] {
+        for kind in ["pipe", "zero", "environment"] {
+            let folder = tempfile::tempdir_in(root.path()).unwrap();
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match kind {
+                "pipe" => {
+                    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+                    let fifo = rustix::fs::FileType::Fifo;
+                    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+                }
+                "zero" => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+                _ => std::os::unix::fs::symlink("/proc/self/environ", &path).unwrap(),
+            }
+            let found = place(folder.path(), &[("HOME", home)]);
+            match (name, found) {
+                (".amem.toml", Err(ProjectError::File(_))) => {}
+                (".amem.toml", other) => panic!("{kind}: {other:?}"),
+                (_, found) => assert!(found.unwrap().project.is_some(), "{name} {kind}"),
+            }
+        }
+    }
+    // What is no TOML is not quoted.
+    let folder = tempfile::tempdir_in(root.path()).unwrap();
+    fs::write(folder.path().join(".amem.toml"), "\nKEY=s3cret\n").unwrap();
+    let error = place(folder.path(), &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("line 2") && !error.contains("s3cret"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -130,29 +281,81 @@ fn a_name_comes_before_a_folder_and_a_folder_of_a_client_before_the_current_one(
         "gone"
     );
     let error = place(root.path(), &[("AMEM_PROJECT", "a\nb")]).unwrap_err();
-    assert!(
-        error.to_string().contains("no name of a project"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("cannot be used"), "{error}");
 }
 
 #[test]
-fn the_file_of_a_project_names_it_and_its_brain_and_must_be_toml() {
+fn what_the_file_of_a_folder_says_holds_once_a_person_allowed_it() {
     let root = tempfile::tempdir().unwrap();
-    let deep = root.path().join("a/b");
+    let top = root.path().canonicalize().unwrap();
+    let deep = top.join("a/b");
     fs::create_dir_all(&deep).unwrap();
-    let file = root.path().join(".amem.toml");
-    fs::write(
-        &file,
-        "project = \"shop\"\nbrain = \"work\"\nhooks = false\nlater = 1\n",
-    )
-    .unwrap();
-    let found = place(&deep, &[]).unwrap();
-    assert_eq!(found.project, Some(Project::named("shop").unwrap()));
-    assert_eq!(found.brain.as_deref(), Some("work"));
-    assert!(!found.hooks_enabled);
-    for wrong in ["project = 7", "project = \"\"", "=", "hooks = \"no\""] {
-        fs::write(&file, wrong).unwrap();
+    let file = top.join(".amem.toml");
+    let said = "project = \"shop\"\nbrain = \"work\"\nhooks = false\nlater = 1\n";
+    fs::write(&file, said).unwrap();
+    let own = place(&deep, &[]).unwrap();
+    assert_eq!(own.project.clone().unwrap(), of_folder(&top));
+    assert_eq!((own.brain.as_deref(), own.hooks_enabled), (None, false));
+    let list = allowed(&own);
+    let found = place_with(&deep, &[], &list).unwrap();
+    let project = found.project.unwrap();
+    assert_eq!(
+        (project.id.as_str(), found.brain.as_deref()),
+        ("shop", Some("work"))
+    );
+    assert_eq!(
+        project.earlier_ids,
+        [of_folder(&top).id, "first-0".to_owned()]
+    );
+    // It says something else: that was not allowed.
+    fs::write(&file, said.replace("shop", "bank")).unwrap();
+    assert_eq!(
+        place_with(&deep, &[], &list).unwrap().project,
+        Some(of_folder(&top))
+    );
+    // A file further down, as archives bring it, does not change the project around it.
+    git(&top, &["init", "-q"]);
+    fs::write(&file, said).unwrap();
+    fs::write(top.join("a/.amem.toml"), "project = \"bank\"").unwrap();
+    assert_eq!(place(&deep, &[]).unwrap().project, Some(of_folder(&top)));
+    for wrong in ["project = 7", "=", "hooks = \"no\""] {
+        fs::write(top.join("a/.amem.toml"), wrong).unwrap();
         assert!(place(&deep, &[]).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn the_list_of_a_person_is_read_as_it_was_written_and_only_if_it_is_private() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join(ALLOWED_FILE);
+    let entry = |folder: &str, brain: Option<&str>| AllowedFolder {
+        folder: folder.into(),
+        says: ProjectClaim {
+            project: Some("a \"b\"".to_owned()),
+            brain: brain.map(str::to_owned),
+        },
+        project: "shop".to_owned(),
+        earlier: Vec::new(),
+        brain: brain.map(str::to_owned),
+    };
+    let mut list = AllowedProjects::default();
+    assert_eq!(AllowedProjects::read(&path).unwrap(), list);
+    list.allow(entry("/srv/one", None));
+    list.allow(entry("/srv/two", Some("work")));
+    list.allow(entry("/srv/one", Some("other")));
+    assert_eq!(list.entries().len(), 2);
+    fs::write(&path, list.to_toml().unwrap()).unwrap();
+    let mode = |mode| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o600);
+    assert_eq!(AllowedProjects::read(&path).unwrap(), list);
+    mode(0o644);
+    assert!(AllowedProjects::read(&path).is_err());
+    mode(0o600);
+    fs::write(&path, "allowed = 7").unwrap();
+    let error = AllowedProjects::read(&path).unwrap_err().to_string();
+    assert!(error.contains("allow the projects again"), "{error}");
+    assert!(list.forbid(Path::new("/srv/two")) && !list.forbid(Path::new("/srv/two")));
 }

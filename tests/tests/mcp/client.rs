@@ -1,12 +1,14 @@
 //! A client of MCP by hand: lines of JSON on pipes.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use amem_tests::programs::amemctl;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 /// How long an answer may take.
@@ -48,6 +50,36 @@ impl User {
     pub(crate) fn client(&self, project: &str) -> McpClient {
         let folder = self.project(project);
         McpClient::of(self.command(&folder, &["mcp"])).opened()
+    }
+
+    /// Allows a folder to be what it says, as a person does at a terminal.
+    pub(crate) fn allow(&self, project: &str, arguments: &[&str]) {
+        let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&controller).unwrap();
+        unlockpt(&controller).unwrap();
+        let name = ptsname(&controller, Vec::new())
+            .unwrap()
+            .into_string()
+            .unwrap();
+        let side = || File::options().read(true).write(true).open(&name).unwrap();
+        let mut command = self.command(&self.project(project), &["project", "allow"]);
+        command
+            .args(arguments)
+            .stdin(side())
+            .stdout(side())
+            .stderr(side());
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let mut controller = File::from(controller);
+        let (mut screen, mut bytes) = (String::new(), [0; 4096]);
+        // A terminal whose other side is closed gives an error on Linux.
+        while let Ok(n @ 1..) = controller.read(&mut bytes) {
+            screen.push_str(&String::from_utf8_lossy(&bytes[..n]));
+            if screen.ends_with("[y/N] ") {
+                controller.write_all(b"y\n").unwrap();
+            }
+        }
+        assert!(child.wait().unwrap().success(), "{screen}");
     }
 
     /// What `amemctl` prints.

@@ -438,6 +438,8 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     let here = HttpUser::new();
     let token = here.token("agent", &["--role", "write"]);
     let folder = here.user.project("shop");
+    let id = amem_project::Project::of_path(&folder).id;
+    let project = format!("X-Amem-Project: {id}");
     let post = |event: &str, session: &str, more: Value| {
         let mut input = json!({
             "session_id": session, "hook_event_name": event, "cwd": folder, "transcript_path": "/etc/passwd",
@@ -445,7 +447,7 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
         for (name, value) in more.as_object().unwrap() {
             input[name] = value.clone();
         }
-        here.post("/hooks/claude-code", Some(&token), &[], &input)
+        here.post("/hooks/claude-code", Some(&token), &[&project], &input)
     };
     assert_eq!(
         post("SessionStart", "a", json!({"source": "startup"})).0,
@@ -461,7 +463,15 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     let (status, answer) = post("SessionStart", "b", json!({"source": "startup"}));
     assert_eq!(status, 200, "{answer}");
     assert!(context(&answer).contains("pnpm"), "{answer}");
-    // The same project from a folder and from hooks of the command line.
+    // The folder that a request names is not looked into: without the header there is the memory of the user only.
+    let named = json!({"session_id": "e", "hook_event_name": "SessionStart", "cwd": folder});
+    let (status, answer) = here.post("/hooks/codex", Some(&token), &[], &named);
+    assert_eq!(status, 204, "{answer}");
+    std::os::unix::fs::symlink("/proc/self/environ", folder.join(".amem.toml")).unwrap();
+    let (status, answer) = here.post("/hooks/codex", Some(&token), &[], &named);
+    assert_eq!(status, 204, "{answer}");
+    std::fs::remove_file(folder.join(".amem.toml")).unwrap();
+    // The same project by its header and from hooks of the command line.
     let by_command = here.user.session("codex", "shop", "c");
     assert!(by_command.start("startup").contains("pnpm"));
     let input = json!({"session_id": "d", "hook_event_name": "SessionStart"});

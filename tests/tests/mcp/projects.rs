@@ -56,7 +56,7 @@ fn at_home_there_is_only_the_users_memory() {
 }
 
 #[test]
-fn a_moved_folder_a_second_clone_and_a_named_folder_are_one_project() {
+fn a_clone_and_a_folder_that_says_so_are_the_project_once_a_person_allowed_it() {
     let user = User::new();
     let git = |folder: &std::path::Path, arguments: &[&str]| {
         let mut git = std::process::Command::new("git");
@@ -72,7 +72,6 @@ fn a_moved_folder_a_second_clone_and_a_named_folder_are_one_project() {
     );
     user.client("first")
         .remember(json!({"text": "The queue is Redis"}));
-    std::fs::rename(&first, user.home.path().join("moved")).unwrap();
     let second = user.project("second");
     git(&second, &["init", "-q"]);
     git(
@@ -80,37 +79,73 @@ fn a_moved_folder_a_second_clone_and_a_named_folder_are_one_project() {
         &["remote", "add", "origin", "https://example.org/acme/shop"],
     );
     let elsewhere = user.project("elsewhere");
-    let mut named = user.command(&elsewhere, &["mcp"]);
-    named.env("CLAUDE_PROJECT_DIR", &second);
-    for mut client in [
-        user.client("moved"),
-        user.client("second"),
-        McpClient::of(named).opened(),
-    ] {
-        let told = client.ok("recall", json!({"query": "which queue"}));
-        assert!(
-            told.starts_with("project example.org/acme/shop ·"),
-            "{told}"
-        );
-        assert!(told.contains("Redis"), "{told}");
-    }
-    // The folder decides at each call, not when the server started.
-    let mut client = user.client("elsewhere");
-    assert!(
-        client
-            .ok("recall", json!({"query": "which queue"}))
-            .starts_with("nothing known")
-    );
     std::fs::write(
         elsewhere.join(".amem.toml"),
         "project = \"example.org/acme/shop\"\n",
     )
     .unwrap();
+    for other in ["second", "elsewhere"] {
+        let mut client = user.client(other);
+        client.remember(json!({"text": format!("Only {other} has a lighthouse")}));
+        let found = client.ok("recall", json!({"query": "which queue"}));
+        assert!(!found.contains("Redis"), "{found}");
+        let start = user.session("codex", other, "unallowed").start("startup");
+        assert!(
+            start.contains("amemctl project allow") && !start.contains("acme/shop"),
+            "{start}"
+        );
+        // A program that an agent runs has no terminal.
+        let refused = user
+            .command(&user.project(other), &["project", "allow"])
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            !refused.status.success() && words.contains("terminal"),
+            "{words}"
+        );
+    }
+    for folder in ["first", "second", "elsewhere"] {
+        user.allow(folder, &[]);
+    }
+    let mut named = user.command(&elsewhere, &["mcp"]);
+    named.env("CLAUDE_PROJECT_DIR", &second);
+    for (other, mut client) in [
+        ("second", user.client("second")),
+        ("elsewhere", user.client("elsewhere")),
+        ("second", McpClient::of(named).opened()),
+    ] {
+        client.remember(json!({"text": format!("The {other} cart is blue")}));
+        let found = client.ok("recall", json!({"query": "which queue"}));
+        assert!(
+            found.starts_with("project example.org/acme/shop ·"),
+            "{found}"
+        );
+        // What was learned in the folder before is found there, too.
+        let found = client.ok("recall", json!({"query": "who has a lighthouse"}));
+        assert!(found.contains(other), "{found}");
+    }
+    let found = user
+        .client("second")
+        .ok("recall", json!({"query": "elsewhere cart colour blue"}));
+    assert!(found.contains("The elsewhere cart is blue"), "{found}");
+    // A moved folder is the project that it was, once it is allowed to be it.
+    let moved = user.home.path().join("moved");
+    std::fs::rename(&first, &moved).unwrap();
+    let mut client = user.client("moved");
+    assert!(
+        !client
+            .ok("recall", json!({"query": "which queue"}))
+            .contains("Redis")
+    );
+    user.allow("moved", &["--was", first.to_str().unwrap()]);
     assert!(
         client
             .ok("recall", json!({"query": "which queue"}))
             .contains("Redis")
     );
+    // The folder decides at each call, not when the server started.
+    let mut client = user.client("elsewhere");
     std::fs::write(elsewhere.join(".amem.toml"), "project = 7\n").unwrap();
     let words = client.fails("recall", json!({"query": "which queue"}));
     assert!(

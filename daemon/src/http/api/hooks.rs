@@ -1,14 +1,13 @@
 //! Hooks of agents that post them: `/hooks/{client}`, with the JSON that the client sends to its hooks.
 //!
 //! What is said is taken from the requests alone: no transcript is read for a caller, who may be on another machine.
-//! The project is that of a header, as for MCP; for a caller on this machine, else, that of its folder.
+//! The project is that of a header, as for MCP. The folder that a request names is not looked into: a caller could name
+//! any folder, and what is in it would be read with the rights of the daemon.
 
 use std::sync::Arc;
 
 use amem_format::Micros;
 use amem_hooks::{HookClient, HookInput, HookMoment, HookRun, HookTurn, answer_json};
-use amem_mcp::ProjectName;
-use amem_project::Surroundings;
 use amem_proto::answer::timestamp;
 use hyper::StatusCode;
 use hyper::http::request::Parts;
@@ -21,7 +20,6 @@ use super::route::Route;
 use crate::auth::Caller;
 use crate::calls::Gateway;
 use crate::calls::fact_memory::now;
-use crate::ingress::Peer;
 use crate::refusal::{Refusal, Result};
 
 /// The path.
@@ -45,7 +43,7 @@ pub(super) async fn unread(_call: &mut RestCall) -> Result<Output> {
 pub(super) async fn answer(
     gateway: &Arc<Gateway>,
     caller: &Caller,
-    (head, peer): (&Parts, &Peer),
+    head: &Parts,
     client: Option<&String>,
     object: &Map<String, Value>,
 ) -> Result<Output> {
@@ -57,20 +55,6 @@ pub(super) async fn answer(
     })?;
     let input = HookInput::of(object, None, Some(client))?;
     let mut place = mcp::place(gateway, caller, head, None)?;
-    if place.project.is_none() && is_on_this_machine(peer) {
-        let here = folder_place(&input)?;
-        if !here.hooks_enabled {
-            return Ok(Output::empty(StatusCode::NO_CONTENT));
-        }
-        place.project = here.project.map(|project| ProjectName {
-            id: project.id,
-            earlier_ids: project.earlier_ids,
-            label: project.label,
-        });
-        if place.brain.is_empty() {
-            place.brain = here.brain.unwrap_or_default();
-        }
-    }
     let brain = gateway.hook_brain(caller, &place.brain).await?;
     place.brain.clone_from(&brain.name);
     let hook = HookRun {
@@ -89,32 +73,6 @@ pub(super) async fn answer(
         || Output::empty(StatusCode::NO_CONTENT),
         |json| Output::json_bytes(json.into_bytes()),
     ))
-}
-
-fn is_on_this_machine(peer: &Peer) -> bool {
-    match peer {
-        Peer::Unix { .. } => true,
-        Peer::Tcp { from, .. } => from.ip().to_canonical().is_loopback(),
-        Peer::Anonymous { .. } => false,
-    }
-}
-
-/// The project of the folder that the client works in.
-fn folder_place(input: &HookInput) -> Result<amem_project::ProjectPlace> {
-    let Some(folder) = input.folder.as_ref() else {
-        return Ok(amem_project::ProjectPlace {
-            hooks_enabled: true,
-            ..amem_project::ProjectPlace::default()
-        });
-    };
-    let home = |name: &str| (name == "HOME").then(|| std::env::var_os(name)).flatten();
-    let surroundings = Surroundings {
-        asked: None,
-        variable: &home,
-        current: folder.clone(),
-    };
-    let found = surroundings.place();
-    found.map_err(|why| Refusal::invalid("cwd", why))
 }
 
 /// What this moment says: the prompt, or the answer. Messages that the client sends along have both.

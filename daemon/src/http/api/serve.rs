@@ -205,8 +205,7 @@ impl RestService {
             if route.is_hook() {
                 progress.has_begun = true;
                 let params = params?;
-                let from = (head, &peer.peer);
-                return hooks::answer(&self.site.gateway, &caller, from, params.first(), &object)
+                return hooks::answer(&self.site.gateway, &caller, head, params.first(), &object)
                     .await;
             }
             let (options, body) = match route.input {

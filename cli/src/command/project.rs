@@ -1,0 +1,335 @@
+//! `amemctl project`: which folders are which projects.
+//!
+//! Promises: only a person at a terminal allows a folder to be a project; what the folder says is shown first.
+
+use std::env;
+use std::fs;
+use std::io::{IsTerminal, Write, stdin, stdout};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use amem_project::{AllowedFolder, AllowedProjects, Project, ProjectError, ProjectPlace};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::mcp::{allowed_file, allowed_projects, project_place};
+use crate::output::confirm::confirm;
+use crate::output::context::CommandContext;
+use crate::render::{Align, TextPage, TextTable, printable};
+
+#[derive(Debug, Args)]
+pub(crate) struct ProjectArgs {
+    #[command(subcommand)]
+    act: ProjectCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ProjectCommand {
+    /// Allows a folder to be the project that it says it is.
+    Allow(AllowArgs),
+    /// Lists the folders that are allowed.
+    #[command(visible_alias = "ls")]
+    List(ListAllowedArgs),
+    /// Takes the permission of a folder back.
+    Forbid(ForbidArgs),
+    /// Shows the project of a folder, and what the folder says.
+    Show(ShowArgs),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl project allow
+  amemctl project allow ~/src/shop --was ~/old/shop
+  amemctl project allow --project acme/shop --brain work
+
+A folder has a memory of its own, by its path, until it is allowed to be the project that .amem.toml or its git remote
+names: anybody can write these into a folder. What was learned in it is found in the project from then on. The command
+asks at a terminal.")]
+struct AllowArgs {
+    /// The folder [default: the current one]
+    folder: Option<PathBuf>,
+    /// The project, instead of what the folder says
+    #[arg(long, value_name = "NAME")]
+    project: Option<String>,
+    /// The brain of its memory, instead of what the folder says
+    #[arg(long, value_name = "NAME")]
+    brain: Option<String>,
+    /// A folder that it was moved or cloned from; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    was: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl project list
+  amemctl project list --json")]
+struct ListAllowedArgs {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl project forbid ~/src/shop
+
+The folder has the memory of its path again; the project keeps what it learned.")]
+struct ForbidArgs {
+    /// The folder [default: the current one]
+    folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl project show
+  amemctl project show ~/src/shop --json")]
+struct ShowArgs {
+    /// The folder [default: the current one]
+    folder: Option<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct AllowedRow {
+    folder: PathBuf,
+    project: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    brain: Option<String>,
+    earlier: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct AllowedList {
+    allowed: Vec<AllowedRow>,
+}
+
+#[derive(Serialize)]
+struct PlaceOutput {
+    folder: PathBuf,
+    project: Option<String>,
+    earlier: Vec<String>,
+    brain: Option<String>,
+    says_project: Option<String>,
+    says_brain: Option<String>,
+}
+
+impl ProjectArgs {
+    pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        match &self.act {
+            ProjectCommand::Allow(allow) => allow.run(cx),
+            ProjectCommand::List(_) => list(cx),
+            ProjectCommand::Forbid(forbid) => forbid.run(cx),
+            ProjectCommand::Show(show) => show.run(cx),
+        }
+    }
+}
+
+fn failed(error: &ProjectError) -> Failure {
+    let remedy = "mend or move the file away, then repeat the command";
+    Failure::refused("project", error.to_string(), remedy)
+}
+
+fn folder(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    let current = env::current_dir().map_err(|e| Failure::io("find", Path::new("."), &e))?;
+    Ok(named.map_or(current.clone(), |named| current.join(named)))
+}
+
+fn place(named: Option<&PathBuf>) -> Result<ProjectPlace, Failure> {
+    let found = project_place(None, folder(named)?);
+    found.map_err(|why| Failure::refused("project", why, "mend the file, then repeat the command"))
+}
+
+impl AllowArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let place = place(self.folder.as_ref())?;
+        let says = place.claim.clone().unwrap_or_default();
+        let Some(own) = &place.project else {
+            let why = format!(
+                "{} is the home folder or /: it is no project",
+                place.folder.display()
+            );
+            return Err(Failure::argument(why, "name the folder of a project"));
+        };
+        let is_named = self.project.is_some() || self.brain.is_some() || !self.was.is_empty();
+        if says.is_empty() && !is_named {
+            let why = format!(
+                "{} says of no other project that it is one",
+                place.folder.display()
+            );
+            return Err(Failure::argument(
+                why,
+                "name one with --project, or the folder that it was moved from with --was",
+            ));
+        }
+        let wanted = self.project.clone().or(says.project.clone());
+        let project =
+            Project::named(wanted.as_deref().unwrap_or(&own.id)).map_err(|e| failed(&e))?;
+        // What was learned in these folders until now.
+        let was = self.was.iter().chain([&place.claimant]);
+        let mut earlier: Vec<String> = was.map(|was| Project::of_path(was).id).collect();
+        earlier.push(own.id.clone());
+        earlier.dedup();
+        let entry = AllowedFolder {
+            folder: place.claimant.clone(),
+            project: project.id,
+            brain: self.brain.clone().or(says.brain.clone()),
+            earlier,
+            says,
+        };
+        // A flag would be at hand for programs that an agent runs, too.
+        if !stdin().is_terminal() || !stdout().is_terminal() || cx.is_json() {
+            return Err(Failure::refused(
+                "no_terminal",
+                "only a person allows a folder to be a project, and there is no terminal to ask on",
+                "run amemctl project allow in a terminal of your own",
+            ));
+        }
+        let brain = entry.brain.as_deref().unwrap_or("memories");
+        let stake = format!(
+            "{} becomes the project {} in the brain {}: its agents read what that project learned, and write there.\n",
+            printable(&entry.folder.display().to_string()),
+            printable(&entry.project),
+            printable(brain),
+        );
+        confirm(cx, &stake, "Allow it?", "an answer at a terminal")?;
+        let mut list = allowed_projects().map_err(|e| failed(&e))?;
+        list.allow(entry.clone());
+        write(&list)?;
+        let row = row(&entry);
+        cx.answer(None, &row, |page| {
+            page.line(format!(
+                "{} is the project {} now",
+                printable(&row.folder.display().to_string()),
+                printable(&row.project)
+            ));
+        })?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl ForbidArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let claimant = place(self.folder.as_ref())?.claimant;
+        let mut list = allowed_projects().map_err(|e| failed(&e))?;
+        if !list.forbid(&claimant) {
+            let why = format!("{} is not allowed to be a project", claimant.display());
+            return Err(Failure::argument(
+                why,
+                "amemctl project list shows the folders that are",
+            ));
+        }
+        write(&list)?;
+        cx.answer(
+            None,
+            &AllowedList {
+                allowed: Vec::new(),
+            },
+            |page| {
+                page.line(format!(
+                    "{} has the memory of its path again",
+                    printable(&claimant.display().to_string())
+                ));
+            },
+        )?;
+        Ok(Exit::Ok)
+    }
+}
+
+impl ShowArgs {
+    fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let place = place(self.folder.as_ref())?;
+        let says = place.claim.unwrap_or_default();
+        let output = PlaceOutput {
+            folder: place.claimant,
+            earlier: place
+                .project
+                .iter()
+                .flat_map(|project| project.earlier_ids.clone())
+                .collect(),
+            project: place.project.map(|project| project.id),
+            brain: place.brain,
+            says_project: says.project,
+            says_brain: says.brain,
+        };
+        cx.answer(None, &output, |page| show(&output, page))?;
+        Ok(Exit::Ok)
+    }
+}
+
+fn show(output: &PlaceOutput, page: &mut TextPage) {
+    page.field("folder", printable(&output.folder.display().to_string()));
+    let own = output
+        .project
+        .as_deref()
+        .unwrap_or("none: only what holds for the user is remembered here");
+    page.field("project", printable(own));
+    for (name, value) in [
+        ("brain", &output.brain),
+        ("says it is", &output.says_project),
+        ("says brain", &output.says_brain),
+    ] {
+        if let Some(value) = value {
+            page.field(name, printable(value));
+        }
+    }
+    if output.says_project.is_some() || output.says_brain.is_some() {
+        page.aside("amemctl project allow lets it be what it says");
+    }
+}
+
+fn row(entry: &AllowedFolder) -> AllowedRow {
+    AllowedRow {
+        folder: entry.folder.clone(),
+        project: entry.project.clone(),
+        brain: entry.brain.clone(),
+        earlier: entry.earlier.clone(),
+    }
+}
+
+fn list(cx: &mut CommandContext) -> Result<Exit, Failure> {
+    let list = allowed_projects().map_err(|e| failed(&e))?;
+    let output = AllowedList {
+        allowed: list.entries().iter().map(row).collect(),
+    };
+    cx.answer(None, &output, |page| {
+        let mut table = TextTable::new(&[
+            ("project", Align::Left),
+            ("brain", Align::Left),
+            ("folder", Align::Left),
+        ]);
+        for row in &output.allowed {
+            table.row(vec![
+                row.project.clone(),
+                row.brain.clone().unwrap_or_default(),
+                row.folder.display().to_string(),
+            ]);
+        }
+        table.write(page);
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Replaces the list: readers find the old one or the new one.
+fn write(list: &AllowedProjects) -> Result<(), Failure> {
+    let path = allowed_file().ok_or_else(|| {
+        Failure::refused(
+            "no_home",
+            "no home folder is known, where the list is kept",
+            "set HOME",
+        )
+    })?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let io = |e: std::io::Error| Failure::io("write", &path, &e);
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(io)?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".amemctl")
+        .permissions(fs::Permissions::from_mode(0o600))
+        .tempfile_in(folder)
+        .map_err(io)?;
+    let text = list.to_toml().map_err(|e| failed(&e))?;
+    file.write_all(text.as_bytes()).map_err(io)?;
+    file.as_file().sync_all().map_err(io)?;
+    file.persist(&path).map_err(|e| io(e.error))?;
+    Ok(())
+}
