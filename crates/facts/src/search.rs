@@ -329,7 +329,7 @@ pub(crate) fn open_conflicts(event: &ChainEvent, moment: &FactMoment) -> Result<
 }
 
 /// The cosine of two vectors; no number if one of them is zero.
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     let dot: f32 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let norm = |v: &[f32]| v.iter().map(|x| x * x).sum::<f32>().sqrt();
     dot / (norm(a) * norm(b))

@@ -212,7 +212,13 @@ impl<C: HookCalls> Moment<'_, C> {
     async fn prompt(&mut self) -> Result<(), HookError> {
         let prompt = clean(beginning(&self.run.prompt));
         let chars = u32::try_from(prompt.chars().count()).unwrap_or(u32::MAX);
-        let given = recall_for(self.calls, &self.run.place, &prompt, &self.session.has).await;
+        // What was said in this session stands in it.
+        let own_session = match self.session.turns.is_empty() {
+            true => 0,
+            false => self.opened().await?,
+        };
+        let (place, has) = (&self.run.place, &self.session.has);
+        let given = recall_for(self.calls, place, &prompt, has, own_session).await;
         self.give(given.map_err(HookError::Words)?, text_hash(&prompt), chars)
     }
 
@@ -323,12 +329,7 @@ impl<C: HookCalls> Moment<'_, C> {
             Some(project) => scope.app = Some(project.id.clone()),
             None => scope.user = Some(place.user.clone()),
         }
-        let opened = self.calls.open_session(v1::OpenSessionRequest {
-            brain: self.key.brain.clone(),
-            key: self.session_key(),
-            options: self.options(),
-        });
-        let session_id = opened.await.map_err(HookError::Refused)?.session_id;
+        let session_id = self.opened().await?;
         let metadata = json!({"client": self.run.client, "session": self.run.session});
         let request = v1::AddFactsRequest {
             brain: self.key.brain.clone(),
@@ -343,6 +344,16 @@ impl<C: HookCalls> Moment<'_, C> {
         // Another session of the project may change its memories at the same time.
         let added = amem_mcp::write_again(|| self.calls.add_facts(request.clone())).await;
         added.map_err(HookError::Refused)
+    }
+
+    /// The session in the brain; opened if need be.
+    async fn opened(&self) -> Result<u32, HookError> {
+        let opened = self.calls.open_session(v1::OpenSessionRequest {
+            brain: self.key.brain.clone(),
+            key: self.session_key(),
+            options: self.options(),
+        });
+        Ok(opened.await.map_err(HookError::Refused)?.session_id)
     }
 
     fn options(&self) -> Option<v1::WriteOptions> {
@@ -365,12 +376,7 @@ impl<C: HookCalls> Moment<'_, C> {
         if self.session.turns.is_empty() {
             return Ok(());
         }
-        let opened = self.calls.open_session(v1::OpenSessionRequest {
-            brain: self.key.brain.clone(),
-            key: self.session_key(),
-            options: self.options(),
-        });
-        let session_id = opened.await.map_err(HookError::Refused)?.session_id;
+        let session_id = self.opened().await?;
         let closed = self.calls.close_session(v1::CloseSessionRequest {
             brain: self.key.brain.clone(),
             session_id,

@@ -5,7 +5,7 @@ use amem_proto::answer::micros;
 use amem_proto::{Timestamp, v1};
 use jiff::tz::TimeZone;
 
-use crate::limits::{ANSWER_CHARS_MAX, CHARS_PER_TOKEN, SPEAKER_CHARS_MAX};
+use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, CHARS_PER_TOKEN, SPEAKER_CHARS_MAX};
 use crate::memory_place::MemoryPlace;
 
 /// A text that grows up to a budget.
@@ -195,14 +195,19 @@ pub(crate) fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max
     if !marks.is_empty() {
         head.push_str(&format!(" ({})", marks.join(", ")));
     }
+    let causes = entry.because_event_ids.iter().take(CAUSES_SHOWN);
+    let causes: Vec<String> = causes.map(|cause| format!("[{}]", id_of(*cause))).collect();
+    if !causes.is_empty() {
+        head.push_str(&format!(" ← {}", causes.join(" ")));
+    }
     format!("{head}: {}", shortened(&one_line(&entry.text), chars_max))
 }
 
-/// What a session is given of an entry: the memory, or the words as one.
+/// What a session is given of an entry: the memory, also where the words that it is from are shown, or the words as one.
 pub(crate) fn fact_of(entry: &v1::RecallEntry) -> v1::Fact {
-    match (&entry.fact, entry.source()) {
-        (Some(fact), v1::RecallSource::Formed) => fact.clone(),
-        _ => v1::Fact {
+    match &entry.fact {
+        Some(fact) => fact.clone(),
+        None => v1::Fact {
             id: entry.id.clone(),
             memory: entry.text.clone(),
             kind: "said".to_owned(),

@@ -38,8 +38,8 @@ pub async fn brief_of<C: MemoryCalls>(
     brief(&memories, learned_last).await
 }
 
-/// The memories that a prompt is about, above a floor and without those that its session has already; `None` if there
-/// are none.
+/// The memories that a prompt is about, above a floor, without those that its session has already and what was said in
+/// the session of the brain `own_session` (0 for none); `None` if there are none.
 ///
 /// # Errors
 /// What the calls refuse, in words.
@@ -48,6 +48,7 @@ pub async fn recall_for<C: MemoryCalls>(
     place: &MemoryPlace,
     prompt: &str,
     has: &HashSet<String>,
+    own_session: u32,
 ) -> Result<Option<GivenContext>, String> {
     let query = question_of(prompt);
     if !says_enough(&query) {
@@ -71,8 +72,8 @@ pub async fn recall_for<C: MemoryCalls>(
     let mut facts = Vec::new();
     for entry in found.entries {
         let fact = fact_of(&entry);
-        let is_known = |id: &String| has.contains(id);
-        let is_new = !is_known(&fact.id) && !entry.fact.iter().any(|fact| is_known(&fact.id));
+        let is_own = own_session != 0 && entry.session_id == own_session;
+        let is_new = !is_own && !has.contains(&fact.id) && !has.contains(&entry.id);
         if facts.len() < PROMPT_ITEMS
             && is_new
             && answer.push(&entry_line(&entry, place, ITEM_CHARS_MAX))

@@ -188,6 +188,7 @@ pub(super) fn entry(entry: RecalledEntry) -> v1::RecallEntry {
         conflict_ids: texts(&entry.conflicts),
         double_ids: entry.doubles.into_iter().map(|event| event.0).collect(),
         session_id: entry.session.0,
+        because_event_ids: entry.because.into_iter().map(|event| event.0).collect(),
     }
 }
 

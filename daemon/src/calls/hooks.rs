@@ -84,12 +84,39 @@ impl Gateway {
             };
             let text = match calls.get_fact(request).await {
                 Ok(answer) => answer.fact.map(|fact| fact.memory).unwrap_or_default(),
-                Err(refusal) if refusal.code == Code::NotFound => String::new(),
+                // It is no memory, or is gone: words that were said are an event of their own.
+                Err(refusal) if refusal.code == Code::NotFound => {
+                    self.words_now(caller, brain, given.event).await?
+                }
                 Err(refusal) => return Err(Refusal(refusal)),
             };
             out.insert(given.id.clone(), text);
         }
         Ok(out)
+    }
+
+    /// The words of an event now; empty if it is gone.
+    async fn words_now(
+        self: &Arc<Self>,
+        caller: &Caller,
+        brain: &str,
+        event: u64,
+    ) -> Result<String> {
+        let asked = v1::GetEventsRequest {
+            brain: brain.to_owned(),
+            event_ids: vec![event],
+            touch: Some(false),
+            ..v1::GetEventsRequest::default()
+        };
+        let events = match self.ask_as(caller, asked).await {
+            Ok(answer) => answer.events,
+            Err(refusal) if refusal.code == Code::NotFound => Vec::new(),
+            Err(refusal) => return Err(refusal),
+        };
+        let there = events
+            .into_iter()
+            .find(|event| !event.forgotten && !event.erased);
+        Ok(there.map(|event| event.text).unwrap_or_default())
     }
 
     /// The turns of a session by the hashes of their texts.

@@ -112,6 +112,7 @@ impl SaidText {
             is_weak: hit.relevance.is_weak,
             item: None,
             conflicts: Vec::new(),
+            because: Vec::new(),
             session: self.session,
             doubles: Vec::new(),
         }

@@ -68,6 +68,8 @@ pub struct RecalledEntry {
     pub item: Option<MemoryItem>,
     /// Memories that hold and that it contradicts.
     pub conflicts: Vec<Uuid>,
+    /// The events of the memories that it rests on.
+    pub because: Vec<NodeId>,
     /// The session that it was said in.
     pub session: SessionId,
     /// Other events that say the same: turns of a memory, and memories of a turn.

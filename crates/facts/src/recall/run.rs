@@ -24,7 +24,7 @@ use crate::listing::version_shown;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
-use crate::search::{open_conflicts, question_vector};
+use crate::search::{cosine, open_conflicts, question_vector};
 
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records neither.
 const HITS_PER_ENTRY: usize = 3;
@@ -79,7 +79,14 @@ impl Recall {
             seen: HashSet::new(),
         };
         for scope in &scopes {
-            for hit in self.hits(scope, moment, &vector, entries.is_past)? {
+            for mut hit in self.hits(scope, moment, &vector, entries.is_past)? {
+                let found = moment.view.node(hit.found)?;
+                if !vector.is_empty()
+                    && let Some(own) = found.vector()?
+                {
+                    let meaning = embedder.calibration().score(cosine(&vector, own));
+                    hit.relevance.value = hit.relevance.value.max(meaning);
+                }
                 entries.take(&hit)?;
             }
         }
@@ -219,6 +226,7 @@ impl RecallRun<'_> {
             relevance: hit.relevance.value,
             is_weak: hit.relevance.is_weak,
             conflicts: open_conflicts(&shown, self.moment)?,
+            because: self.causes(&shown)?,
             item: Some(item),
             session: SessionId(0),
             doubles: Vec::new(),
@@ -237,6 +245,16 @@ impl RecallRun<'_> {
         }
         self.join(at, OpenEntry { entry, covered });
         Ok(())
+    }
+
+    /// The events of the memories that a version rests on.
+    fn causes(&self, version: &ChainEvent) -> Result<Vec<NodeId>> {
+        let mut causes = Vec::new();
+        for id in &version.record.because {
+            let chain = MemoryChain::of(&self.moment.view, *id)?;
+            causes.extend(chain.head_at(self.moment)?.map(|head| head.node));
+        }
+        Ok(causes)
     }
 
     fn said(&mut self, said: &SaidTurn, hit: &Hit) -> Result<()> {

@@ -35,6 +35,7 @@ macro_rules! nothing_known {
 
 nothing_known! {
     add_facts AddFactsRequest AddFactsResponse;
+    recall RecallRequest RecallResponse;
     search_facts SearchFactsRequest SearchFactsResponse;
     get_fact GetFactRequest GetFactResponse;
     list_facts ListFactsRequest ListFactsResponse;
