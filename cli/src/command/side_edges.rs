@@ -60,11 +60,44 @@ pub(crate) fn look_up(
         Err(failure) if ["answer_edges", "message_size"].contains(&failure.code) => Vec::new(),
         Err(failure) => return Err(failure),
     };
-    let edges: Vec<&v1::Edge> = events.iter().flat_map(|event| &event.edges).collect();
+    let reversed = reversed_evidence(&events);
+    let edges: Vec<v1::Edge> = events
+        .iter()
+        .flat_map(|event| &event.edges)
+        .map(|edge| match reversed(edge) {
+            true => v1::Edge {
+                source: edge.target,
+                target: edge.source,
+                ..*edge
+            },
+            false => *edge,
+        })
+        .collect();
+    let edges: Vec<&v1::Edge> = edges.iter().collect();
     Ok(SideEdges {
         more: undrawn(steps, &edges, types, is_backwards),
         replaced_by: replaced(steps, &edges),
     })
+}
+
+/// Whether an edge leads from a turn to the memory whose evidence the turn is, as earlier builds stored it. Walks read
+/// it against its direction.
+fn reversed_evidence(events: &[v1::Event]) -> impl Fn(&v1::Edge) -> bool {
+    let having = |key: &str| -> HashSet<u64> {
+        let has = |event: &&v1::Event| {
+            serde_json::from_str::<HashMap<String, serde::de::IgnoredAny>>(&event.attributes_json)
+                .is_ok_and(|attributes| attributes.contains_key(key))
+        };
+        events.iter().filter(has).map(|event| event.id).collect()
+    };
+    let (turns, memories) = (having("amem.turn"), having("amem.fact"));
+    let supports = i32::from(v1::EdgeType::Supports);
+    move |edge| {
+        edge.r#type == supports
+            && edge.source < edge.target
+            && turns.contains(&edge.source)
+            && memories.contains(&edge.target)
+    }
 }
 
 /// The moment of the walk: later commits must not show.

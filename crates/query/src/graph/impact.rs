@@ -50,6 +50,7 @@ impl Impact {
             types: &types[..if self.include_parts { 3 } else { 2 }],
             depth: self.depth,
             limit: self.limit,
+            is_evidence: true,
         }
         .tree(view, &[self.event])
     }

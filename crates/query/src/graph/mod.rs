@@ -1,6 +1,7 @@
 //! Graph: what edges lead to, what replaced an event, and what contradicts what.
 
 pub(crate) mod conflicts;
+pub(crate) mod evidence;
 pub(crate) mod heads;
 pub(crate) mod impact;
 pub(crate) mod marks;

@@ -52,6 +52,7 @@ impl Traverse {
             types: &self.types,
             depth: self.depth,
             limit: self.limit,
+            is_evidence: false,
         }
         .tree(view, &[self.start])
     }

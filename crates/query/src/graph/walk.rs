@@ -8,6 +8,7 @@
 //! out of scope do not appear. Events that an episode summarises do.
 
 use crate::answer::AnswerStamp;
+use crate::graph::evidence;
 use crate::graph::visited::VisitedSet;
 use crate::limits::{EDGES_VISITED_MAX, VISITED_MAX};
 use crate::planner::scope::{Sight, Visibility};
@@ -93,6 +94,8 @@ pub(crate) struct BreadthFirst<'r> {
     pub(crate) depth: u32,
     /// Maximum events shown, the start included.
     pub(crate) limit: usize,
+    /// Supports edges are followed from what rests on evidence to the evidence, or back; see `evidence`.
+    pub(crate) is_evidence: bool,
 }
 
 /// Steps between prefetching an event's edges and reading them; their start is prefetched when the event is discovered.
@@ -110,6 +113,8 @@ struct Traversal<'w, 'v> {
     prefetched: usize,
     /// Edges visited, hidden ones included: they cost the same.
     edges_visited: usize,
+    /// Some supports edges may be read against their direction.
+    may_be_reversed: bool,
 }
 
 impl BreadthFirst<'_> {
@@ -124,6 +129,7 @@ impl BreadthFirst<'_> {
             shown: 0,
             prefetched: 0,
             edges_visited: 0,
+            may_be_reversed: self.is_evidence && evidence::may_be_reversed(view)?,
         };
         for &start in starts {
             self.sight.open(view, start)?;
@@ -201,6 +207,9 @@ impl Traversal<'_, '_> {
         depth: u32,
         direction: Direction,
     ) -> Result<bool> {
+        if self.may_be_reversed {
+            return self.along_evidence(parent, id, depth, direction);
+        }
         let via = |edge_type| TreeEdge {
             parent: parent as u32,
             edge_type,
@@ -220,6 +229,27 @@ impl Traversal<'_, '_> {
         }
         for tie in self.web.edges_of(id, direction)?.iter() {
             if self.meet(tie.other, depth, via(tie.edge_type))? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// `along` for a brain with edges that are read against their direction.
+    fn along_evidence(
+        &mut self,
+        parent: usize,
+        id: NodeId,
+        depth: u32,
+        direction: Direction,
+    ) -> Result<bool> {
+        for (edge, direction) in evidence::edges_along(&self.web, id, direction)? {
+            let via = TreeEdge {
+                parent: parent as u32,
+                edge_type: edge.edge_type,
+                direction,
+            };
+            if self.meet(edge.other, depth, via)? {
                 return Ok(true);
             }
         }

@@ -46,6 +46,7 @@ impl Why {
             types: &[EdgeType::CAUSED_BY, EdgeType::SUPPORTS],
             depth: self.depth,
             limit: self.limit,
+            is_evidence: true,
         }
         .tree(view, &[self.event])
     }

@@ -209,6 +209,7 @@ impl<'v> PipelineRun<'v> {
             types: &reach.types,
             depth: reach.depth,
             limit: reach.limit,
+            is_evidence: false,
         }
         .tree(self.view, &starts)?;
         self.is_cut |= tree.is_cut;

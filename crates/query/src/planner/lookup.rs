@@ -25,6 +25,19 @@ pub fn count_with(view: &View, path: &str, value: &str) -> Result<u64> {
     Ok(of_base + view.recent_values()?.count(hash))
 }
 
+/// False if no event has a value.
+pub(crate) fn may_have(view: &View, path: &str, value: &str) -> Result<bool> {
+    let base = view.brain().base();
+    let unlisted_of_base = match base.values()? {
+        Some(values) => !values.unlisted().is_empty(),
+        None => !base.attributes()?.ids().is_empty(),
+    };
+    Ok(unlisted_of_base
+        || !view.brain().delta().events.described.is_empty()
+        || view.recent_values()?.unlisted().next().is_some()
+        || count_with(view, path, value)? > 0)
+}
+
 /// The events that may have a value, ascending.
 pub fn events_with(view: &View, path: &str, value: &str) -> Result<Vec<NodeId>> {
     let hash = hash_of(path, value);
