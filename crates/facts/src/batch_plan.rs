@@ -15,6 +15,7 @@ use amem_store::mutation::{End, Ingest, NewEvent, NewLink};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::conversation;
 use crate::error::Result;
 use crate::limits::{KEPT_ANSWER_PART_BYTES, KEPT_ANSWER_PART_NAMES};
 use crate::memory_chain::{ChainEvent, MemoryChain};
@@ -57,6 +58,10 @@ struct OpenMemory {
 pub(crate) struct BatchPlan<'v> {
     view: &'v View,
     batch: &'v FactBatch,
+    /// The session of the turns.
+    session: Option<SessionId>,
+    /// The event that the next turn follows.
+    said_last: Option<End>,
     ingest: Ingest,
     memories: HashMap<Uuid, OpenMemory>,
     /// Where the turns of the batch are; and ids that stand for turns that another add stored first.
@@ -100,16 +105,27 @@ fn event_type(kind: FactKind) -> EventType {
 
 impl<'v> BatchPlan<'v> {
     /// The commit of a batch. `Changed` if a memory is not what the batch says it was.
-    pub(crate) fn of(view: &'v View, batch: &'v FactBatch, work: &WorkContext) -> Result<Ingest> {
+    /// The turns belong to `session`, and each follows the one before.
+    pub(crate) fn of(
+        view: &'v View,
+        batch: &'v FactBatch,
+        session: Option<SessionId>,
+        work: &WorkContext,
+    ) -> Result<Ingest> {
         let mut plan = Self {
             view,
             batch,
+            session,
+            said_last: None,
             ingest: Ingest::default(),
             memories: HashMap::new(),
             turns: HashMap::new(),
             said: HashMap::new(),
             vectors: batch.ops.iter().filter_map(new_vector).collect(),
         };
+        if let Some(session) = session.filter(|_| !batch.turns.is_empty()) {
+            plan.said_last = conversation::last_said(view, session)?.map(End::Event);
+        }
         for turn in &batch.turns {
             plan.turn(turn)?;
         }
@@ -167,6 +183,9 @@ impl<'v> BatchPlan<'v> {
         let scope = &self.batch.scope;
         if let Some((node, id)) = stored_turn(self.view, scope, &turn.hash, turn.time)? {
             self.turns.insert(turn.id, (End::Event(node), id));
+            if self.session.is_none() {
+                self.said_last = Some(End::Event(node));
+            }
             return Ok(());
         }
         let mut attributes = EventAttributes::of(scope);
@@ -182,12 +201,15 @@ impl<'v> BatchPlan<'v> {
             None => role_name(turn.role).into(),
         });
         let mut event = NewEvent::new(EventType::FACT, turn.text.clone());
-        event.session = self.batch.session.map(SessionId);
+        event.session = self.session;
         event.event_time = Some(turn.time);
         event.attributes = Some(attributes.to_attributes()?);
         let known = self.vectors.get(turn.text.as_str());
         event.derive(known.map(|vector| vector.to_vec()));
         let at = self.push(event);
+        if let Some(before) = self.said_last.replace(End::New(at)) {
+            self.link(End::New(at), before, EdgeType::TEMPORAL_NEXT, 1.0);
+        }
         self.turns.insert(turn.id, (End::New(at), turn.id));
         Ok(())
     }
@@ -316,13 +338,7 @@ impl<'v> BatchPlan<'v> {
         event.attributes = Some(attributes.to_attributes()?);
         let at = self.push(event);
         for source in &fact.sources {
-            let turn = match self.turns.get(source) {
-                Some((end, _)) => Some(*end),
-                None => turn_event(self.view, *source)?.map(|(node, ..)| End::Event(node)),
-            };
-            if let Some(turn) = turn {
-                self.link(turn, End::New(at), EdgeType::SUPPORTS, 1.0);
-            }
+            self.rests_on(End::New(at), *source)?;
         }
         for cause in &fact.because {
             if let Ok(memory) = self.open(*cause, None) {
@@ -333,6 +349,18 @@ impl<'v> BatchPlan<'v> {
             }
         }
         Ok(at)
+    }
+
+    /// An edge from a version to the turn that is its evidence.
+    fn rests_on(&mut self, version: End, turn: Uuid) -> Result<()> {
+        let end = match self.turns.get(&turn) {
+            Some((end, _)) => Some(*end),
+            None => turn_event(self.view, turn)?.map(|(node, ..)| End::Event(node)),
+        };
+        if let Some(end) = end {
+            self.link(version, end, EdgeType::SUPPORTS, 1.0);
+        }
+        Ok(())
     }
 
     fn add(&mut self, id: Uuid, fact: &NewFact, conflicts: &[Uuid]) -> Result<()> {
@@ -468,6 +496,10 @@ impl<'v> BatchPlan<'v> {
         sources.retain(|turn| !own.contains(turn));
         if sources.is_empty() {
             return Ok(());
+        }
+        let head = self.open(id, Some(old))?.head;
+        for turn in &sources {
+            self.rests_on(head, *turn)?;
         }
         let mut attributes = EventAttributes::of(&scope);
         attributes.support = Some(SupportRecord {

@@ -24,6 +24,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::batch_plan::BatchPlan;
+use crate::conversation;
 use crate::error::{Error, Result};
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
@@ -484,7 +485,8 @@ impl BrainStore<'_> {
                 scopes.extend(chain.last_version().map(|event| event.scope.clone()));
             }
         }
-        let _held = self.state.locks.hold(scopes.iter());
+        let session = conversation::session_of(self.brain, batch)?;
+        let _held = self.state.locks.hold_with(scopes.iter(), session);
         // What was decided is compared with what is there now; nobody commits to these scopes meanwhile.
         let view = self.brain.view();
         // A caller's change of a memory depends on nothing but that memory; an add on all that it decided against.
@@ -508,7 +510,7 @@ impl BrainStore<'_> {
             // The same request came twice at once, and the other was first: it is answered like that one.
             return Err(MemoryError::Changed.into());
         }
-        let ingest = BatchPlan::of(&view, batch, &self.work.borrow())?;
+        let ingest = BatchPlan::of(&view, batch, session, &self.work.borrow())?;
         if ingest.events.is_empty() {
             return Ok(());
         }

@@ -28,6 +28,8 @@ mod fact_state;
 mod scope_locks;
 mod served_ring;
 
+mod conversation;
+
 mod batch_plan;
 mod brain_store;
 

@@ -42,6 +42,8 @@ pub const SERVED_SCOPES_MAX: usize = 4_096;
 pub const KEPT_ANSWER_PART_BYTES: usize = 512 << 10;
 /// Memories and turns that one part of a kept answer names.
 pub const KEPT_ANSWER_PART_NAMES: usize = 2_000;
+/// Events of a session that are looked at, the newest first, for the one that its next turn follows.
+pub const SESSION_LOOKBACK_MAX: usize = 1_024;
 /// Locks of the scopes of a brain: scopes share them by hash.
 pub const SCOPE_LOCKS: usize = 256;
 /// Times that a whole add begins again because another one under the same idempotency key came first.

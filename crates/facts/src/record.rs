@@ -436,6 +436,11 @@ pub(crate) fn turn_key(scope: &FactScope, hash: &str, time: Micros) -> String {
     digest(&["turn", &scope_parts(scope), hash, &time.0.to_string()])
 }
 
+/// What the sessions of runs that have one name are told apart by.
+pub(crate) fn run_digest(scope: &FactScope) -> String {
+    digest(&["run", &scope_parts(scope)])
+}
+
 /// The key of a kept answer.
 pub(crate) fn answer_key(scope: &FactScope, key: &str) -> String {
     digest(&["answer", &scope_parts(scope), key])

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use amem_format::types::SessionId;
 use amem_memory::FactScope;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,7 +32,20 @@ impl ScopeLocks {
         &self,
         scopes: impl Iterator<Item = &'s FactScope>,
     ) -> Vec<MutexGuard<'_, ()>> {
+        self.hold_with(scopes, None)
+    }
+
+    /// Holds the locks of scopes, and that of a session which their turns are added to.
+    pub(crate) fn hold_with<'s>(
+        &self,
+        scopes: impl Iterator<Item = &'s FactScope>,
+        session: Option<SessionId>,
+    ) -> Vec<MutexGuard<'_, ()>> {
         let mut places = BTreeSet::new();
+        if let Some(session) = session {
+            let hash = xxh3_64(format!("session\u{1}{}", session.0).as_bytes());
+            places.insert((hash % SCOPE_LOCKS as u64) as usize);
+        }
         for scope in scopes {
             for (field, value) in scope.fields() {
                 if let Some(value) = value {

@@ -117,6 +117,12 @@ impl Bench {
         store.checkpoint().unwrap();
     }
 
+    /// Has the store do what no call of fact memory does.
+    pub(crate) fn execute(&self, mutation: Mutation) {
+        let mut store = self.brain.store.lock().unwrap();
+        store.execute(Request::new(mutation)).unwrap();
+    }
+
     /// A session, opened.
     pub(crate) fn session(&self) -> u32 {
         let open = Mutation::OpenSession { key: "s".into() };

@@ -283,6 +283,25 @@ impl View {
         Ok(members.last().map(|&id| NodeId(id.into())))
     }
 
+    /// The event of a session before one of its events, hidden or not.
+    pub fn before_in_session(&self, session: SessionId, event: NodeId) -> Result<Option<NodeId>> {
+        let first = self.brain.base.nodes();
+        if let Some(at) = event.0.checked_sub(first) {
+            let nodes = &self.brain.delta.events.nodes;
+            let before = nodes.get(at as u32).map(|node| node.previous_in_session);
+            if let Some(before) = before.filter(|before| nodes.get(*before).is_some()) {
+                return Ok(Some(NodeId(first + u64::from(before))));
+            }
+        }
+        let sessions = self.brain.base.sessions()?;
+        let Some(position) = sessions.find(session)? else {
+            return Ok(None);
+        };
+        let members = self.below(sessions.members(position)?);
+        let older = members.partition_point(|&id| u64::from(id) < event.0);
+        Ok(older.checked_sub(1).map(|at| NodeId(members[at].into())))
+    }
+
     /// Every session at the view's moment, ascending by id.
     pub fn sessions(&self) -> Result<Vec<Session<'_>>> {
         let base = self.brain.base.sessions()?;
