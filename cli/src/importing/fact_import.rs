@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use amem_client::v1;
-use amem_format::Micros;
+use amem_format::{Micros, attributes};
+use amem_query::time;
 use amem_sources::{ItemType, SourceItem, TurnRole};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::import_sink::ItemImport;
 use super::outcome::{ImportCounts, ReadNotes};
-use super::source_event::{HASH, ID, KIND, SOURCE, text_of};
+use super::source_event::{HASH, ID, KIND, RESERVED, SOURCE, bounded, session_key, text_of};
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -26,6 +27,10 @@ const BATCH_MESSAGES: usize = 100;
 const BATCH_BYTES: usize = 512 << 10;
 /// Memories of an answer.
 const PAGE_FACTS: u32 = 1_000;
+/// Bytes of what another store says beside the text of a memory.
+const OWN_METADATA_BYTES_MAX: usize = 24 << 10;
+/// What a key of another store begins with if an import has one of that name.
+const ORIGINAL: &str = "original_";
 /// Characters of an agent's turn that are kept: it explains what the person says.
 const ANSWER_CHARS_MAX: usize = 4_000;
 
@@ -46,6 +51,8 @@ struct WaitingTurns {
     document: String,
     kind: &'static str,
     scope: v1::Scope,
+    /// The key of their session.
+    session: Option<String>,
     messages: Vec<v1::FactMessage>,
     bytes: usize,
 }
@@ -68,6 +75,8 @@ pub(crate) struct FactImport<'a> {
     scope: ImportScope,
     waiting: WaitingTurns,
     known: HashMap<String, (v1::Scope, KnownMemories)>,
+    /// The sessions of conversations, by key.
+    sessions: HashMap<String, u32>,
     /// Documents of which everything was read.
     read: HashSet<String>,
     is_dry: bool,
@@ -93,6 +102,7 @@ impl<'a> FactImport<'a> {
             scope,
             waiting: WaitingTurns::default(),
             known: HashMap::new(),
+            sessions: HashMap::new(),
             read: HashSet::new(),
             is_dry,
             is_there,
@@ -151,9 +161,14 @@ impl<'a> FactImport<'a> {
             return Ok(());
         }
         let count = messages.len() as u64;
+        let session_id = match self.waiting.session.clone() {
+            Some(key) => self.session(key)?,
+            None => 0,
+        };
         let metadata = json!({KIND: self.waiting.kind, SOURCE: self.waiting.document});
         let added = self.add(v1::AddFactsRequest {
             messages,
+            session_id,
             scope: Some(self.waiting.scope.clone()),
             metadata_json: metadata.to_string(),
             ..v1::AddFactsRequest::default()
@@ -162,6 +177,33 @@ impl<'a> FactImport<'a> {
             self.counts.pending += count;
         }
         Ok(())
+    }
+
+    /// The session of a conversation; 0 in a dry run, which opens none.
+    fn session(&mut self, key: String) -> Result<u32, Failure> {
+        if self.is_dry || !self.is_there {
+            return Ok(0);
+        }
+        if let Some(known) = self.sessions.get(&key) {
+            return Ok(*known);
+        }
+        let listed = v1::ListFactsRequest {
+            brain: self.brain.clone(),
+            scope: Some(self.waiting.scope.clone()),
+            page_size: 1,
+            ..v1::ListFactsRequest::default()
+        };
+        let request = v1::OpenSessionRequest {
+            brain: self.brain.clone(),
+            key: key.clone(),
+            options: self.options(),
+        };
+        let remote = self.cx.daemon()?;
+        // The brain of facts is made by the first call about facts.
+        remote.call(remote.client.facts().list_facts(listed))?;
+        let opened = remote.call(remote.client.memory().open_session(request))?;
+        self.sessions.insert(key, opened.session_id);
+        Ok(opened.session_id)
     }
 
     fn add(
@@ -204,6 +246,7 @@ impl<'a> FactImport<'a> {
         }
         if is_other {
             self.waiting.scope = self.scope_of(item);
+            self.waiting.session = session_key(item);
         }
         self.waiting.document = document;
         self.waiting.kind = item.id.kind.id_name();
@@ -235,7 +278,19 @@ impl<'a> FactImport<'a> {
                 _ => Ok(()),
             };
         }
-        let metadata = json!({KIND: item.id.kind.id_name(), SOURCE: document, ID: id, HASH: hash});
+        let (mut metadata, is_cut) = own_metadata(item, &scope);
+        for (name, value) in [
+            (KIND, item.id.kind.id_name().to_owned()),
+            (SOURCE, document),
+            (ID, id),
+            (HASH, hash),
+        ] {
+            metadata.insert(name.to_owned(), value.into());
+        }
+        let metadata = Value::Object(metadata);
+        if !matches!(had, Some((_, true))) {
+            self.counts.cut += u64::from(is_cut);
+        }
         match had {
             Some((_, true)) => {
                 self.counts.known += 1;
@@ -268,6 +323,7 @@ impl<'a> FactImport<'a> {
                     messages: vec![message(item)],
                     scope: Some(scope.clone()),
                     infer: Some(false),
+                    without_turns: true,
                     metadata_json: metadata.to_string(),
                     expires_at: item.ends.map(|ends| timestamp(Micros(ends.0))),
                     ..v1::AddFactsRequest::default()
@@ -378,6 +434,54 @@ impl<'a> FactImport<'a> {
         }
         Ok(())
     }
+}
+
+/// What another store says beside the text of a memory, and whether some of it has no room. The keys of its metadata
+/// keep their names, unless an import has one of that name.
+fn own_metadata(item: &SourceItem, scope: &v1::Scope) -> (Map<String, Value>, bool) {
+    let in_scope = [
+        ("user_id", &scope.user),
+        ("agent_id", &scope.agent),
+        ("run_id", &scope.run),
+        ("app_id", &scope.app),
+    ];
+    let mut out = Map::new();
+    let mut is_cut = false;
+    let mut keep = |name: &str, value: &Value| {
+        if name.starts_with(RESERVED) {
+            is_cut = true;
+        } else if !value.is_null() {
+            let is_ours = [KIND, SOURCE, ID, HASH].contains(&name);
+            let name = if is_ours {
+                format!("{ORIGINAL}{name}")
+            } else {
+                name.to_owned()
+            };
+            out.insert(name, value.clone());
+        }
+    };
+    for (name, value) in &item.attributes {
+        let is_known = in_scope
+            .iter()
+            .any(|(field, own)| field == name && own.as_deref() == value.as_str());
+        match value {
+            _ if is_known => {}
+            Value::Object(own) if name == "metadata" => {
+                own.iter().for_each(|(name, value)| keep(name, value));
+            }
+            value => keep(name, value),
+        }
+    }
+    if let Some(time) = item.time.and_then(bounded) {
+        let text = time::display(time).to_string();
+        keep("created_at", &text.into());
+    }
+    // The keys of an import stand beside them.
+    let bytes = Value::Object(out.clone()).to_string().len();
+    if bytes > OWN_METADATA_BYTES_MAX || attributes::validate(&out).is_err() {
+        return (Map::new(), true);
+    }
+    (out, is_cut)
 }
 
 /// A memory of a source, by the id of its item.

@@ -102,7 +102,7 @@ fn replaces(edge_type: EdgeType) -> bool {
 }
 
 /// What a brain can hold; times of other programs may lie beyond.
-fn bounded(time: EventTime) -> Option<Micros> {
+pub(super) fn bounded(time: EventTime) -> Option<Micros> {
     (time.0.abs() <= TIME_MICROS_MAX).then_some(Micros(time.0))
 }
 

@@ -325,7 +325,8 @@ impl<'v> BatchPlan<'v> {
         event_type: EventType,
     ) -> Result<usize> {
         let said = fact.sources.iter().filter_map(|id| self.said.get(id)).min();
-        let said = said.copied().unwrap_or(self.batch.at);
+        let said = said.copied().or(self.batch.said);
+        let said = said.unwrap_or(self.batch.at);
         let mut attributes = EventAttributes::of(scope);
         attributes.metadata = fact.metadata.clone();
         attributes.reason = fact.reason.clone();

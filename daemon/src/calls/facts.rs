@@ -93,6 +93,7 @@ impl Handle for v1::AddFactsRequest {
         add.infer = request.infer.unwrap_or(true);
         add.dry_run = request.dry_run;
         add.session = Some(request.session_id).filter(|session| *session != 0);
+        add.without_turns = request.without_turns;
         add.prompt = Some(request.prompt).filter(|prompt| !prompt.is_empty());
         add.filters = filter(&request.filter_json)?;
         add.metadata = metadata(&request.metadata_json)?;

@@ -180,3 +180,82 @@ fn memories_of_other_stores_keep_their_words_and_bad_lines_are_named() {
     served.put("picture/a.png", b"\x89PNG\r\n\x1a\n");
     served.refused("import picture", 5, "unknown_kind", "looks like", "--from");
 }
+
+#[test]
+fn a_memory_of_another_store_keeps_what_is_said_of_it_and_rests_on_no_turn() {
+    let served = ServedFolder::start();
+    let memories = json!({"results": [
+        {
+            "id": "m1", "memory": "Likes green tea", "user_id": "ada", "created_at": "2021-05-06T07:08:09Z",
+            "categories": ["food"], "metadata": {"mood": "calm", "source": "chat", "nested": {"a": [1, 2]}},
+        },
+        {
+            "id": "m2", "memory": "Owns a red bike", "user_id": "ada", "created_at": "2022-01-01T00:00:00Z",
+            "metadata": {"large": "x".repeat(40_000)},
+        },
+    ]});
+    served.put("mem0.json", memories.to_string());
+    let told = served.data("import mem0.json --from mem0", 0);
+    assert_eq!(
+        (&told["added"], &told["cut"]),
+        (&json!(2), &json!(1)),
+        "{told}"
+    );
+    let listed = served.data("fact ls --user ada", 0);
+    let facts = listed["facts"].as_array().unwrap();
+    let named = |text: &str| facts.iter().find(|fact| fact["memory"] == text).unwrap();
+    let tea = named("Likes green tea");
+    let metadata = &tea["metadata"];
+    for (name, value) in [
+        ("categories", json!(["food"])),
+        ("mood", json!("calm")),
+        ("nested", json!({"a": [1, 2]})),
+        ("original_source", json!("chat")),
+    ] {
+        assert_eq!(metadata[name], value, "{name}: {tea}");
+    }
+    let created = metadata["created_at"].as_str().unwrap();
+    assert!(created.starts_with("2021-05-06T07:08:09"), "{tea}");
+    assert!(
+        metadata["import_id"].as_str().unwrap().contains("m1"),
+        "{tea}"
+    );
+    // Nothing that nobody said is stored as a turn.
+    let view = served.view("memories");
+    let turns = (0..view.nodes()).filter(|id| {
+        let node = view.node(amem_format::NodeId(*id)).unwrap();
+        let attributes = node.attributes_json().unwrap();
+        attributes.is_some_and(|json| json.contains("amem.turn"))
+    });
+    assert_eq!(turns.count(), 0);
+    let again = served.data("import mem0.json --from mem0", 0);
+    assert_eq!(
+        (&again["added"], &again["known"]),
+        (&json!(0), &json!(2)),
+        "{again}"
+    );
+}
+
+#[test]
+fn turns_of_an_imported_session_follow_each_other() {
+    let served = ServedFolder::start();
+    let said = [
+        ("user", "I live in Porto."),
+        ("assistant", "Noted."),
+        ("user", "I like tea."),
+    ];
+    served.put("projects/-srv-ada-shop/s1.jsonl", transcript("s1", &said));
+    served.data("import projects", 0);
+    let view = served.view("memories");
+    let sessions = view.sessions().unwrap();
+    assert!(sessions.iter().any(|one| one.key.contains("s1")));
+    let mut steps = 0;
+    for id in (0..view.nodes()).map(amem_format::NodeId) {
+        let edges = view
+            .edges_of(id, amem_format::view::Direction::Outgoing)
+            .unwrap();
+        let next = amem_format::EdgeType::TEMPORAL_NEXT;
+        steps += edges.iter().filter(|edge| edge.edge_type == next).count();
+    }
+    assert_eq!(steps, 2);
+}

@@ -260,3 +260,128 @@ async fn of_updates_at_once_one_is_done_and_the_others_say_why_not() {
     let refused = facts.update_fact(empty).await.unwrap_err();
     assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
 }
+
+/// Runs `amemctl` with JSON output; returns the data of the envelope.
+fn ctl(socket: &Path, arguments: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_amem-tested-ctl"));
+    command
+        .args(arguments)
+        .arg("--json")
+        .arg("--socket")
+        .arg(socket);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let envelope: Value = serde_json::from_slice(&output.stdout).unwrap();
+    envelope["data"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn why_of_a_formed_fact_shows_its_turn_by_grpc_and_by_amemctl() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    for (kind, text) in [
+        ("", "I live in Porto"),
+        ("", "We decided to use Postgres because it has transactions"),
+        ("skill", "The site is built with make"),
+        ("inference", "The backups are slow"),
+    ] {
+        let request = v1::AddFactsRequest {
+            infer: Some(kind.is_empty()),
+            kind: kind.into(),
+            ..said(text)
+        };
+        let added = client
+            .facts()
+            .add_facts(request)
+            .await
+            .unwrap()
+            .into_inner();
+        let event_id = added.results[0].event_id;
+        let why = v1::WhyRequest {
+            brain: "memories".into(),
+            event_id,
+            ..Default::default()
+        };
+        let tree = client.queries().why(why).await.unwrap().into_inner();
+        let steps = tree.steps.iter().filter_map(|step| step.event.as_ref());
+        let turns: Vec<_> = steps
+            .filter(|event| event.text == text && event.id != event_id)
+            .collect();
+        assert_eq!(turns.len(), 1, "{tree:?}");
+        let shown = ctl(&daemon.socket, &["why", "memories", &event_id.to_string()]);
+        let steps = shown["steps"].as_array().unwrap().iter();
+        let turn = steps.filter(|step| step["id"] == turns[0].id).count();
+        assert_eq!(turn, 1, "{shown}");
+        let impact = v1::ImpactRequest {
+            brain: "memories".into(),
+            event_id: turns[0].id,
+            ..Default::default()
+        };
+        let tree = client.queries().impact(impact).await.unwrap().into_inner();
+        let mut steps = tree.steps.iter().filter_map(|step| step.event.as_ref());
+        assert!(steps.any(|event| event.id == event_id), "{tree:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn adds_at_once_to_a_run_by_grpc_are_one_chain_in_one_session() {
+    const CALLS: usize = 12;
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let client = daemon.client().await;
+    let calls = (0..CALLS).map(|at| {
+        let mut facts = client.facts();
+        let request = v1::AddFactsRequest {
+            scope: Some(v1::Scope {
+                run: Some("standup".into()),
+                ..v1::Scope::default()
+            }),
+            infer: Some(false),
+            ..said(&format!("note {at} of this meeting"))
+        };
+        tokio::spawn(async move { facts.add_facts(request).await })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.unwrap().unwrap();
+    }
+    let session = v1::GetSessionRequest {
+        brain: "memories".into(),
+        session: Some(v1::get_session_request::Session::Key("standup".into())),
+        as_of: None,
+    };
+    let found = client.queries().get_session(session).await.unwrap();
+    let session = found.into_inner().session.unwrap();
+    let asked = v1::PatternRequest {
+        brain: "memories".into(),
+        selection: Some(v1::Selection {
+            session_ids: vec![session.id],
+            ..v1::Selection::default()
+        }),
+        page_size: 100,
+        ..v1::PatternRequest::default()
+    };
+    let events = client
+        .queries()
+        .pattern(asked)
+        .await
+        .unwrap()
+        .into_inner()
+        .events;
+    assert_eq!(events.len(), CALLS);
+    let newest = events.iter().map(|event| event.id).max().unwrap();
+    let traverse = v1::TraverseRequest {
+        brain: "memories".into(),
+        event_id: newest,
+        types: vec![v1::EdgeType::TemporalNext.into()],
+        depth: 50,
+        ..Default::default()
+    };
+    let walked = client
+        .queries()
+        .traverse(traverse)
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(walked.steps.len(), CALLS);
+}

@@ -24,6 +24,16 @@ const RECORDED: [&str; 6] = [
 /// Fields of recorded answers that the daemon leaves out: a payload has texts that an erase would have to find.
 const LEFT_OUT: [&str; 1] = ["payload"];
 
+/// Options of recorded requests that have no meaning here: they change no answer.
+const IGNORED: [&str; 6] = [
+    "org_id",
+    "project_id",
+    "source",
+    "version",
+    "async_mode",
+    "delete_linked",
+];
+
 /// The fields of `recorded` that `found` lacks, by path. Lists are compared by their first elements.
 fn lacking(recorded: &Value, found: &Value, path: &str, out: &mut Vec<String>) {
     match (recorded, found) {
@@ -136,6 +146,11 @@ fn replay(name: &str, text: &str, web: &WebCaller) -> Vec<String> {
                 answer.text()
             ));
             continue;
+        }
+        let named = answer.header("x-amem-ignored").unwrap_or_default();
+        let named = named.split(',').map(str::trim);
+        for other in named.filter(|one| !one.is_empty() && !IGNORED.contains(one)) {
+            complaints.push(format!("{what}: {other} is ignored"));
         }
         let found = answer.json();
         if wanted < 400 {

@@ -20,6 +20,7 @@ mod events;
 mod guide;
 mod hostile;
 mod openapi;
+mod options;
 mod pages;
 mod routes;
 mod sockets;

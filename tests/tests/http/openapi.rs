@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::client::{WebCaller, daemon};
+use crate::routes::add;
 
 /// If it is set, the test writes `docs/openapi.json`.
 const WRITE: &str = "AMEM_WRITE_OPENAPI";
@@ -71,4 +72,81 @@ async fn every_described_route_is_there_and_reads_its_request_strictly() {
         }
     }
     assert!(calls > 60, "{calls}");
+}
+
+/// Where a value is not as a schema says.
+fn unlike(document: &Value, schema: &Value, value: &Value, path: &str, out: &mut Vec<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.rsplit('/').next().unwrap();
+        let schema = &document["components"]["schemas"][name];
+        return unlike(document, schema, value, path, out);
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let allowed = match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    let is_number = kind == "integer" && allowed.contains(&"number");
+    if !allowed.contains(&kind) && !is_number {
+        out.push(format!("{path} is {kind}, not {allowed:?}"));
+    }
+    if let Some(names) = schema["enum"].as_array()
+        && !names.contains(value)
+    {
+        out.push(format!("{path} is {value}, not one of {names:?}"));
+    }
+    for (at, element) in value.as_array().into_iter().flatten().enumerate() {
+        let path = format!("{path}[{at}]");
+        unlike(document, &schema["items"], element, &path, out);
+    }
+    let Some(fields) = value.as_object() else {
+        return;
+    };
+    for name in schema["required"].as_array().into_iter().flatten() {
+        if !fields.contains_key(name.as_str().unwrap()) {
+            out.push(format!("{path} has no {name}"));
+        }
+    }
+    for (name, value) in fields {
+        let path = format!("{path}.{name}");
+        match schema["properties"].get(name) {
+            Some(schema) => unlike(document, schema, value, &path, out),
+            None if schema["additionalProperties"] == true => {}
+            None => out.push(format!("{path} is not described")),
+        }
+    }
+}
+
+#[tokio::test]
+async fn events_are_as_their_schema_says_also_after_their_memories_are_gone() {
+    let (_daemon, web) = daemon().await;
+    let document = web.get("/openapi.json").ok();
+    for text in ["likes tea", "likes milk"] {
+        add(&web, &json!({"user_id": "ada"}), text);
+    }
+    let id = add(&web, &json!({"user_id": "ada"}), "likes rum");
+    web.send("DELETE", &format!("/v1/memories/{id}/"), &[], &Value::Null)
+        .ok();
+    web.send("DELETE", "/v1/memories/?user_id=bob", &[], &Value::Null);
+    let page = web.get("/v1/events?page_size=2").ok();
+    let all = web.get("/v1/events").ok();
+    let content = &document["paths"]["/v1/events"]["get"]["responses"]["200"]["content"];
+    let schema = &content["application/json"]["schema"];
+    for answer in [&page, &all] {
+        let mut out = Vec::new();
+        unlike(&document, schema, answer, "", &mut out);
+        assert!(out.is_empty(), "{out:#?}");
+    }
+    let gone = all["results"].as_array().unwrap().iter();
+    let gone = gone.filter(|event| event["results"][0]["memory"].is_null());
+    assert!(gone.count() >= 1, "{all}");
 }

@@ -66,6 +66,8 @@ pub struct AddRequest {
     pub fallback: ModelFallback,
     /// The session of the brain that the turns and the new memories belong to.
     pub session: Option<u32>,
+    /// With `infer` off: true for a memory of another store. Its message is no turn, and is not stored as one.
+    pub without_turns: bool,
     /// True for pending work: its turns are stored already, and are extracted all the same.
     pub is_retry: bool,
     /// The present.
@@ -91,6 +93,7 @@ impl AddRequest {
             assistant: AssistantPolicy::default(),
             fallback: ModelFallback::default(),
             session: None,
+            without_turns: false,
             is_retry: false,
             now,
         }
@@ -113,6 +116,10 @@ impl AddRequest {
                 "because_ids"
             };
             return Err(Error::invalid(field, why));
+        }
+        if self.without_turns && (self.infer || self.messages.len() != 1) {
+            let why = "it stores one memory as it is: set infer to false, and send one message";
+            return Err(Error::invalid("without_turns", why));
         }
         if self.kind == Some(FactKind::Retraction) {
             return Err(Error::invalid(
@@ -178,6 +185,10 @@ impl AddRequest {
         let own = match self.session {
             None => own,
             Some(session) => format!("{own} session {session}"),
+        };
+        let own = match self.without_turns {
+            false => own,
+            true => format!("{own} without turns"),
         };
         text_hash(&format!("{messages:?}{rest:?}{own}"))
     }

@@ -64,7 +64,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         let model = ports.model.map(|model| (model, ports.forms));
         extract(request, &list.turns, &turns.is_fresh, model)
     } else {
-        as_they_are(&list.turns, request.kind.unwrap_or(FactKind::Fact))?
+        as_they_are(&list.turns, request)?
     };
     // 6. Embed.
     let embedded = embed(extraction.facts, (&list.turns, &turns.ids), ports.embedder);
@@ -123,6 +123,13 @@ struct StoredTurns {
 
 impl StoredTurns {
     fn of(request: &AddRequest, list: &mut TurnList, ports: AddPorts<'_>) -> Result<Self> {
+        if request.without_turns {
+            return Ok(Self {
+                ids: Vec::new(),
+                is_fresh: Vec::new(),
+                new: Vec::new(),
+            });
+        }
         let hashes: Vec<String> = list.turns.iter().map(|turn| turn.hash.clone()).collect();
         let served = ports.store.served_lately(&request.scope, &hashes)?;
         for (turn, is_served) in list.turns.iter_mut().zip(served) {
@@ -177,7 +184,8 @@ impl StoredTurns {
 }
 
 /// `infer` off: each turn is a memory, also one that is a source already: its hash tells whether it is a memory, too.
-fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
+fn as_they_are(turns: &[Turn], request: &AddRequest) -> Result<Extraction> {
+    let kind = request.kind.unwrap_or(FactKind::Fact);
     let mut out = Extraction::default();
     for (at, turn) in turns.iter().enumerate() {
         Error::check_limit(
@@ -191,7 +199,7 @@ fn as_they_are(turns: &[Turn], kind: FactKind) -> Result<Extraction> {
             source: FactSource::Caller,
             family: "",
             confidence: 1.0,
-            turns: vec![at],
+            turns: (!request.without_turns).then_some(at).into_iter().collect(),
             because: Vec::new(),
             is_correcting: false,
             graph: FactGraph::default(),
@@ -621,6 +629,11 @@ impl Run<'_> {
             scope: self.request.scope.clone(),
             session: self.request.session,
             at: self.request.now,
+            said: self
+                .request
+                .without_turns
+                .then(|| self.list.turns.first().map(|turn| turn.time))
+                .flatten(),
             expected_version: (!self.facts.is_empty()).then_some(version),
             turns: self.turns.new.clone(),
             ops: plan.ops.clone(),

@@ -39,6 +39,7 @@ fn batch(item: &MemoryItem, at: Micros, version: u64, op: FactOp) -> FactBatch {
         scope: item.scope.clone(),
         session: None,
         at,
+        said: None,
         expected_version: Some(version),
         turns: Vec::new(),
         ops: vec![op],

@@ -194,6 +194,8 @@ pub struct FactBatch {
     pub session: Option<u32>,
     /// The present of the request.
     pub at: Micros,
+    /// When memories without turns were said; `at` if `None`.
+    pub said: Option<Micros>,
     /// The version of the scope that the decisions are from; the store refuses with `Error::Changed` if the scope has
     /// changed since. `None`: no decision depends on what is stored.
     pub expected_version: Option<u64>,
@@ -216,6 +218,7 @@ impl FactBatch {
             scope: FactScope::default(),
             session: None,
             at,
+            said: None,
             expected_version: None,
             turns: Vec::new(),
             ops: Vec::new(),

@@ -151,6 +151,7 @@ impl RestCall {
 
     /// Executes a request about facts, within the scope of the caller's token.
     pub(super) async fn fact<C: Handle + ScopedRequest>(&self, request: C) -> Result<C::Response> {
+        self.options.check_left()?;
         self.site.gateway.fact_as(&self.caller, request).await
     }
 

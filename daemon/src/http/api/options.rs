@@ -15,6 +15,11 @@ use serde_json::{Map, Value};
 use crate::limits::HTTP_QUERY_OPTIONS_MAX;
 use crate::refusal::{Refusal, Result};
 
+/// Characters of a day, as 2026-03-01.
+const DAY_CHARS: usize = 10;
+/// Microseconds of a day.
+const DAY_MICROS: i64 = 86_400_000_000;
+
 /// The options that were not taken yet.
 #[derive(Debug, Default)]
 pub(super) struct Options(Map<String, Value>);
@@ -151,6 +156,10 @@ impl Options {
 
     /// Takes a time: seconds since 1970, or a text.
     pub(super) fn time(&mut self, name: &str) -> Result<Option<Timestamp>> {
+        Ok(self.micros(name)?.map(timestamp))
+    }
+
+    fn micros(&mut self, name: &str) -> Result<Option<Micros>> {
         let time = self.any(name).map(|value| match value {
             Value::String(text) => match text.parse::<i64>() {
                 Ok(number) => Value::from(number),
@@ -159,7 +168,7 @@ impl Options {
             value => value,
         });
         let time = time.map(|time| time_from_json(&time, name)).transpose()?;
-        Ok(time.map(|time: Micros| timestamp(time)))
+        Ok(time)
     }
 
     /// Takes an object, as text in JSON; empty if it is not there.
@@ -201,6 +210,68 @@ impl Options {
         Ok(filters.map_or(String::new(), |filters| filters.to_string()))
     }
 
+    /// Takes `filters`, with the times, words and categories by which mem0's clients select, as text in JSON; empty
+    /// for none.
+    pub(super) fn selection(&mut self) -> Result<String> {
+        let own = self.filters()?;
+        let mut all = Vec::new();
+        if !own.is_empty() {
+            let (own, _) = super::json::object(own.as_bytes())?;
+            all.push(Value::Object(own));
+        }
+        for (name, operator) in [("start_date", "gte"), ("end_date", "lte")] {
+            // A day as an end has all its hours.
+            let is_day = self
+                .0
+                .get(name)
+                .and_then(Value::as_str)
+                .is_some_and(|text| text.len() == DAY_CHARS && text.contains('-'));
+            if let Some(at) = self.micros(name)? {
+                let at = match operator == "lte" && is_day {
+                    true => Micros(at.0 + DAY_MICROS - 1),
+                    false => at,
+                };
+                let text = amem_query::time::display(at).to_string();
+                all.push(serde_json::json!({"created_at": {operator: text}}));
+            }
+        }
+        for word in self.names("keywords")? {
+            if word.is_empty() {
+                let why = "a word is empty: use the words that the memories must have";
+                return Err(Refusal::invalid("keywords", why));
+            }
+            all.push(serde_json::json!({"memory": {"icontains": word}}));
+        }
+        let categories = self.names("categories")?;
+        if !categories.is_empty() {
+            all.push(serde_json::json!({"categories": {"in": categories}}));
+        }
+        Ok(match all.len() {
+            0 => String::new(),
+            1 => all.remove(0).to_string(),
+            _ => serde_json::json!({"AND": all}).to_string(),
+        })
+    }
+
+    /// Takes the time at which messages were said, under any of its names.
+    pub(super) fn said_at(&mut self) -> Result<Option<Timestamp>> {
+        let mut said: Option<(&str, Timestamp)> = None;
+        for name in ["timestamp", "observation_date", "observation_datetime"] {
+            let Some(time) = self.time(name)? else {
+                continue;
+            };
+            match said {
+                Some((before, known)) if known != time => {
+                    let why = format!("it is another time than {before}: send one of them");
+                    return Err(Refusal::invalid(name, why));
+                }
+                Some(_) => {}
+                None => said = Some((name, time)),
+            }
+        }
+        Ok(said.map(|(_, time)| time))
+    }
+
     /// Takes every option that is left, those without a value left out.
     pub(super) fn take_all(&mut self) -> Map<String, Value> {
         let options = std::mem::take(&mut self.0);
@@ -208,6 +279,18 @@ impl Options {
             .into_iter()
             .filter(|(_, value)| !value.is_null())
             .collect()
+    }
+
+    /// An error if an option was not taken that would change an answer or a date: the answer without it is another one
+    /// than the caller asked for.
+    pub(super) fn check_left(&self) -> Result<()> {
+        for (name, value) in &self.0 {
+            let known = NEVER_IGNORED.iter().find(|known| known.name == name);
+            if let Some(known) = known.filter(|_| !has_no_effect(value)) {
+                return Err(Refusal::invalid(name, known.instead));
+            }
+        }
+        Ok(())
     }
 
     /// True if an option is there and was not taken.
@@ -222,7 +305,106 @@ impl Options {
 
     /// The names of the options that nothing took.
     pub(super) fn into_names(self) -> Vec<String> {
-        self.0.into_iter().map(|(name, _)| name).collect()
+        let names = self.0.into_iter().filter(|(name, value)| {
+            let is_known = NEVER_IGNORED.iter().any(|known| known.name == name);
+            !(is_known && has_no_effect(value))
+        });
+        names.map(|(name, _)| name).collect()
+    }
+}
+
+/// An option of mem0's clients that is refused where it is not obeyed.
+struct RefusedOption {
+    name: &'static str,
+    /// What to do.
+    instead: &'static str,
+}
+
+const fn refused(name: &'static str, instead: &'static str) -> RefusedOption {
+    RefusedOption { name, instead }
+}
+
+/// Options that change an answer, what is stored, or a date. Others that no handler takes are ignored and named in the
+/// answer (docs/http.md, "Options").
+const NEVER_IGNORED: &[RefusedOption] = &[
+    refused(
+        "start_date",
+        "this route has no time range: use it with lists and searches, or list first and delete by id",
+    ),
+    refused(
+        "end_date",
+        "this route has no time range: use it with lists and searches, or list first and delete by id",
+    ),
+    refused(
+        "keywords",
+        "this route does not select by words: use it with lists and searches, or send filters",
+    ),
+    refused(
+        "categories",
+        "only lists and searches select by it: amemd gives memories no categories, so put your own into metadata",
+    ),
+    refused(
+        "custom_categories",
+        "amemd gives memories no categories: put them into metadata",
+    ),
+    refused(
+        "show_expired",
+        "memories that have expired are not listed: use false, or ask with `at` for an earlier time",
+    ),
+    refused(
+        "immutable",
+        "amemd keeps no memory from being changed: use false, or leave it out",
+    ),
+    refused(
+        "timezone",
+        "times are read in UTC: use UTC, or send times with their offset, as 2026-03-01T09:00:00+01:00",
+    ),
+    refused(
+        "observation_date",
+        "only an add takes it: it says when the messages were said",
+    ),
+    refused(
+        "observation_datetime",
+        "only an add takes it: it says when the messages were said",
+    ),
+    refused(
+        "timestamp",
+        "only an add takes it: a search or a list as of another time has `at`",
+    ),
+    refused(
+        "reference_date",
+        "use `at` for the memories that held at a time",
+    ),
+    refused(
+        "expiration_date",
+        "only an add sets when memories end: delete the memory, or add it again",
+    ),
+    refused(
+        "includes",
+        "amemd does not select facts by a description: say it in prompt",
+    ),
+    refused(
+        "excludes",
+        "amemd does not select facts by a description: say it in prompt",
+    ),
+    refused(
+        "custom_instructions",
+        "use prompt for your own instructions",
+    ),
+    refused(
+        "only_metadata_based_search",
+        "use a list with filters for memories by metadata alone",
+    ),
+];
+
+/// True for a value that asks for what happens anyway.
+fn has_no_effect(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => ["", "false", "UTC"].contains(&text.as_str()),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(object) => object.is_empty(),
+        _ => false,
     }
 }
 
@@ -315,6 +497,60 @@ mod tests {
         assert!(all.text("a").unwrap_err().message.starts_with("a:"));
         assert!(all.number("b").unwrap_err().message.starts_with("b:"));
         assert!(all.count("c").is_err() && all.count("d").is_err() && all.switch("e").is_err());
+    }
+
+    #[test]
+    fn what_changes_an_answer_is_obeyed_or_refused_and_the_rest_is_named() {
+        for known in NEVER_IGNORED {
+            let body = json!({(known.name): "x"});
+            let refusal = options("/a", body).unwrap().check_left().unwrap_err();
+            assert!(refusal.message.starts_with(known.name), "{}", known.name);
+            for none in [json!(null), json!(false), json!(""), json!([])] {
+                let left = options("/a", json!({(known.name): none})).unwrap();
+                assert_eq!(left.check_left(), Ok(()), "{}", known.name);
+                assert!(left.into_names().is_empty(), "{}", known.name);
+            }
+        }
+        let left = options("/a", json!({"rerank": true, "timezone": "UTC"})).unwrap();
+        assert_eq!(left.check_left(), Ok(()));
+        assert_eq!(left.into_names(), ["rerank"]);
+    }
+
+    #[test]
+    fn times_words_and_categories_are_filters() {
+        let body = json!({
+            "start_date": "2026-03-01", "end_date": "2026-03-02", "keywords": ["tea"],
+            "categories": ["food"], "filters": {"user_id": "ada"},
+        });
+        let mut given = options("/a", body).unwrap();
+        let selection: Value = serde_json::from_str(&given.selection().unwrap()).unwrap();
+        let all = selection["AND"].as_array().unwrap();
+        assert_eq!(all.len(), 5);
+        assert_eq!(all[0], json!({"user_id": "ada"}));
+        let from = all[1]["created_at"]["gte"].as_str().unwrap();
+        assert!(from.starts_with("2026-03-01T00:00:00"), "{from}");
+        let to = all[2]["created_at"]["lte"].as_str().unwrap();
+        assert!(to.starts_with("2026-03-02T23:59:59"), "{to}");
+        assert_eq!(all[3], json!({"memory": {"icontains": "tea"}}));
+        assert_eq!(all[4], json!({"categories": {"in": ["food"]}}));
+        assert!(given.into_names().is_empty());
+        let mut wrong = options("/a?start_date=tomorrow", json!({})).unwrap();
+        assert!(wrong.selection().is_err());
+    }
+
+    #[test]
+    fn the_time_of_messages_has_three_names_and_one_value() {
+        for name in ["timestamp", "observation_date", "observation_datetime"] {
+            let mut given = options("/a", json!({(name): "2026-03-01"})).unwrap();
+            assert!(given.said_at().unwrap().is_some(), "{name}");
+        }
+        let body = json!({"timestamp": 1_700_000_000, "observation_date": "2026-03-01"});
+        let refusal = options("/a", body).unwrap().said_at().unwrap_err();
+        assert!(
+            refusal.message.contains("another time"),
+            "{}",
+            refusal.message
+        );
     }
 
     #[test]

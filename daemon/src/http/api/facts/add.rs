@@ -24,6 +24,7 @@ pub(in super::super) async fn add(call: &mut RestCall) -> Result<Output> {
     let not_text = skipped(&messages);
     let event = RecentEvent::begin("ADD");
     let request = request(call, messages)?;
+    call.options.check_left()?;
     let (of_each, is_dry) = (metadata(&request.metadata_json), request.dry_run);
     let Some(answer) = added(call, request, &event).await? else {
         return Ok(unfinished(&event, is_bare));
@@ -141,7 +142,7 @@ fn request(call: &mut RestCall, messages: Vec<Message>) -> Result<v1::AddFactsRe
         prompt: call.options.text("prompt")?.unwrap_or_default(),
         filter_json: call.options.filters()?,
         metadata_json: metadata.map_or(String::new(), |metadata| metadata.to_string()),
-        timestamp: call.options.time("timestamp")?,
+        timestamp: call.options.said_at()?,
         expires_at: call.options.time("expiration_date")?,
         idempotency_key: call.key.clone().or(of_body).unwrap_or_default(),
         assistant_facts: call.options.switch("assistant_facts")?.unwrap_or(false),

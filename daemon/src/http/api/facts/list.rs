@@ -53,7 +53,7 @@ fn request(call: &mut RestCall) -> Result<v1::ListFactsRequest> {
     Ok(v1::ListFactsRequest {
         brain: call.brain.clone(),
         scope: call.options.scope()?,
-        filter_json: call.options.filters()?,
+        filter_json: call.options.selection()?,
         at: call.options.time("at")?,
         ..v1::ListFactsRequest::default()
     })

@@ -543,13 +543,24 @@ fn answers() -> Vec<(&'static str, Value)> {
 fn events() -> Vec<(&'static str, Value)> {
     vec![
         (
+            "EventMemory",
+            object(
+                "What became of a fact of an add. Its texts are null once the memory was deleted.",
+                json!({
+                    "id": text(), "event": {"type": "string", "enum": ["ADD", "UPDATE", "DELETE", "NONE"]},
+                    "memory": text_or_null(), "old_memory": text_or_null(), "new_memory": text_or_null(), "data": any(),
+                }),
+                &["id", "event", "memory"],
+            ),
+        ),
+        (
             "MemoryEvent",
             object(
                 "An add or a deletion, while it runs and afterwards.",
                 json!({
                     "id": id(), "event_type": {"type": "string", "enum": ["ADD", "DELETE"]},
                     "status": {"type": "string", "enum": ["SUCCEEDED", "PENDING", "FAILED"], "description": "PENDING while it runs, and while facts of it wait for another try."},
-                    "results": list_of("AddedMemory"), "error": {"type": ["string", "null"], "description": "The reason of a failure, as code has it in a refusal."},
+                    "results": list_of("EventMemory"), "error": {"type": ["string", "null"], "description": "The reason of a failure, as code has it in a refusal."},
                     "created_at": time(), "started_at": time(), "completed_at": time(), "updated_at": time(),
                     "latency": {"type": ["number", "null"], "description": "Milliseconds; null while it runs."},
                 }),

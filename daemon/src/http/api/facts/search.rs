@@ -18,7 +18,7 @@ pub(in super::super) async fn search(call: &mut RestCall) -> Result<Output> {
         brain: call.brain.clone(),
         query,
         scope: call.options.scope()?,
-        filter_json: call.options.filters()?,
+        filter_json: call.options.selection()?,
         limit: call.options.count_of(&["limit", "top_k"])?.unwrap_or(0),
         threshold: threshold as f32,
         at: call.options.time("at")?,

@@ -34,9 +34,17 @@ pub(super) fn metadata(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or(Value::Null)
 }
 
+/// The categories in a caller's keys: amemd gives memories none of its own.
+fn categories(metadata: &Value) -> Value {
+    let named = metadata["categories"].as_array();
+    let texts = named.filter(|list| list.iter().all(Value::is_string));
+    texts.cloned().unwrap_or_default().into()
+}
+
 /// A memory.
 pub(super) fn memory(fact: &v1::Fact) -> Result<Value> {
     let scope = fact.scope.clone().unwrap_or_default();
+    let metadata = metadata(&fact.metadata_json);
     Ok(json!({
         "id": fact.id,
         "memory": fact.memory,
@@ -46,8 +54,8 @@ pub(super) fn memory(fact: &v1::Fact) -> Result<Value> {
         "app_id": scope.app,
         "run_id": scope.run,
         "session_id": scope.run,
-        "metadata": metadata(&fact.metadata_json),
-        "categories": [],
+        "categories": categories(&metadata),
+        "metadata": metadata,
         "created_at": time(fact.created_at)?,
         "updated_at": time(fact.updated_at)?,
         "expiration_date": expiration(fact.expires_at)?,
