@@ -191,7 +191,7 @@ fn a_memory_of_another_store_keeps_what_is_said_of_it_and_rests_on_no_turn() {
         },
         {
             "id": "m2", "memory": "Owns a red bike", "user_id": "ada", "created_at": "2022-01-01T00:00:00Z",
-            "metadata": {"large": "x".repeat(40_000)},
+            "metadata": {"large": "x".repeat(28_000)},
         },
     ]});
     served.put("mem0.json", memories.to_string());
