@@ -173,8 +173,17 @@ async fn turns_of_a_run_by_rest_are_a_session_and_follow_each_other() {
     let session = json!({"key": "standup"});
     let found = web.post("/v1/brains/memories/get-session", &session).ok();
     let id = found["session"]["id"].clone();
-    let asked = json!({"selection": {"session_ids": [id]}, "include_edges": true});
+    let asked = json!({"selection": {"session_ids": [id]}});
     let events = web.post("/v1/brains/memories/pattern", &asked).ok();
     let events = events["events"].as_array().unwrap();
     assert_eq!(events.len(), 4, "{events:?}");
+    let number = |event: &Value| {
+        event["id"]
+            .as_str()
+            .map_or(0, |id| id.parse::<u64>().unwrap())
+    };
+    let newest = events.iter().map(number).max().unwrap();
+    let walk = json!({"event_id": newest, "types": ["EDGE_TYPE_TEMPORAL_NEXT"], "depth": 9});
+    let walk = web.post("/v1/brains/memories/traverse", &walk).ok();
+    assert_eq!(walk["steps"].as_array().unwrap().len(), 4, "{walk}");
 }
