@@ -1,7 +1,11 @@
 //! Decisions: what a new fact does to the memories that are there.
 
+mod grounds;
 mod pair;
+mod phrases;
 mod rule;
+mod value_type;
+mod words;
 
 pub(crate) use pair::FactReading;
 pub(crate) use rule::{Decision, decide};

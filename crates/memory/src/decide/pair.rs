@@ -8,7 +8,10 @@ use crate::slots::parse::slots_of_tokens;
 use crate::slots::slot::{Cardinality, Slot};
 use crate::slots::values::{EXCLUSIVE, anchors, contrast};
 use crate::text::forms::{normal_form_of, stems};
-use crate::text::tokens::tokens;
+use crate::text::tokens::{Token, tokens};
+
+use super::grounds::{may_extend, may_replace};
+use super::phrases::Phrases;
 
 /// A text with what decisions read of it.
 #[derive(Debug, Clone)]
@@ -16,6 +19,10 @@ pub(crate) struct FactReading {
     pub(crate) normal: String,
     pub(crate) slots: Vec<Slot>,
     text: String,
+    /// The tokens of the text, and of its gloss if it is in another language.
+    written: Vec<Token>,
+    glossed: Option<Vec<Token>>,
+    phrases: OnceCell<Phrases>,
     /// Computed on demand: most pairs are decided by slots.
     stems: OnceCell<BTreeSet<String>>,
     anchors: BTreeSet<String>,
@@ -23,7 +30,9 @@ pub(crate) struct FactReading {
     /// True if it may speak of several things: "a bike and a car".
     is_list: bool,
     /// True if its sentence says that something else is wrong: "no, we use pnpm".
-    is_correcting: bool,
+    pub(super) is_correcting: bool,
+    /// True for "Porto, Portugal".
+    pub(super) has_comma: bool,
 }
 
 impl FactReading {
@@ -37,6 +46,7 @@ impl FactReading {
         Self {
             normal: normal_form_of(&all),
             slots: slots_of_tokens(said),
+            phrases: OnceCell::new(),
             text: text.to_owned(),
             stems: OnceCell::new(),
             anchors: anchors(&all),
@@ -45,7 +55,17 @@ impl FactReading {
                 .iter()
                 .any(|token| token.is("and") || token.tail.contains(',')),
             is_correcting: false,
+            has_comma: all.iter().any(|token| token.tail.contains(',')),
+            written: all,
+            glossed,
         }
+    }
+
+    /// The roles of its words.
+    pub(super) fn phrases(&self) -> &Phrases {
+        let said = self.glossed.as_ref().unwrap_or(&self.written);
+        self.phrases
+            .get_or_init(|| Phrases::of(said, &self.written))
     }
 
     /// The same, as the words of a sentence that corrects or does not.
@@ -65,6 +85,11 @@ impl FactReading {
         !self.stems().is_empty()
             && self.stems().is_subset(other.stems())
             && self.is_negated == other.is_negated
+    }
+
+    /// The slot of an attribute.
+    pub(super) fn slot(&self, attribute: &str) -> Option<&Slot> {
+        self.slots.iter().find(|slot| slot.attribute == attribute)
     }
 
     /// Slots that are the point of the fact.
@@ -124,13 +149,34 @@ fn slot_verdict(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReadin
         return Verdict::Unrelated;
     }
     let why = format!("rule:{}", old.attribute);
-    match (new.holds, old.holds) {
+    let found = match (new.holds, old.holds) {
         (false, true) => ends(new, old, stored, why),
         (true, false) => begins(new, old, stored, why),
         (true, true) => meets(new, old, fresh, stored, why),
         (false, false) if new.is_secondary || old.is_secondary => Verdict::Unrelated,
         (false, false) => meets(new, old, fresh, stored, why),
+    };
+    // A fact ends no memory that it does not contradict.
+    let is_grounded = match &found {
+        Verdict::Replaces(_) | Verdict::Unsure(_) => {
+            may_replace(new, old, fresh, stored) || may_extend(new, old, fresh, stored)
+        }
+        Verdict::Extends(_) => may_extend(new, old, fresh, stored),
+        Verdict::Same(_) => new.value == old.value || says_same(new, old, fresh, stored),
+        Verdict::Unrelated => true,
+    };
+    if is_grounded {
+        found
+    } else {
+        Verdict::Unrelated
     }
+}
+
+/// True if what the new fact says is a part of what the memory says, and not of another thing with the same word.
+fn says_same(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> bool {
+    let phrases = fresh.phrases();
+    phrases.share_head(&new.value, stored.phrases(), &old.value)
+        || stored.phrases().begins_with(&old.value, &new.value)
 }
 
 fn same_subject(new: &str, old: &str) -> bool {
@@ -150,7 +196,8 @@ fn is_related(new: &Slot, old: &Slot) -> bool {
     let parts = pair("possess", "vehicle")
         || pair("possess", "ride")
         || pair("possess", "use")
-        || pair("like", "do");
+        || pair("like", "do")
+        || new.attribute == "plan" && old.attribute == "possess";
     parts && new.holds != old.holds
 }
 
@@ -160,7 +207,11 @@ fn ends(new: &Slot, old: &Slot, stored: &FactReading, why: String) -> Verdict {
         return Verdict::Unrelated;
     }
     let core = |slot: &Slot| slot.value.clone();
-    let (mut ended, held) = (core(new), core(old));
+    let (mut ended, mut held) = (core(new), core(old));
+    if new.attribute == "plan" {
+        // "Cancelled the trip to Peru", "plans a trip to Peru".
+        held = union(old);
+    }
     let is_empty = ended.is_empty();
     if new.attribute != old.attribute {
         // "gave up coffee" ends "drinks coffee": the verb of the old value does not count.
@@ -313,7 +364,7 @@ fn same_value(
 }
 
 /// True if the values exclude each other: two editors for the same purpose, a preference and its opposite.
-fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
+pub(super) fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
     let (Some(a), Some(b)) = (contrast(&new.value), contrast(&old.value)) else {
         return false;
     };
@@ -321,7 +372,7 @@ fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
         return false;
     }
     match new.attribute.as_str() {
-        "prefer" => true,
+        "prefer" => is_for_one_purpose(new, old, a.1, b.1),
         // For one purpose, if both name it.
         // A correction is about what was said, also where one of the two names no purpose.
         "use" => {
@@ -334,6 +385,22 @@ fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
         }
         _ => false,
     }
+}
+
+/// True if two preferences are about one thing: not "morning meetings" and "evening runs".
+fn is_for_one_purpose(new: &Slot, old: &Slot, a: &str, b: &str) -> bool {
+    let rest = |words: &BTreeSet<String>| -> BTreeSet<String> {
+        let others = words.iter().filter(|word| *word != a && *word != b);
+        others.cloned().collect()
+    };
+    let agrees = |one: BTreeSet<String>, other: BTreeSet<String>| {
+        one == other || one.is_empty() || other.is_empty()
+    };
+    // "Tea over coffee" is the contrary of "coffee over tea", not of "coffee over water".
+    let is_chain = new.detail.contains(b) && !old.detail.is_empty() && !old.detail.contains(a);
+    !is_chain
+        && agrees(rest(&new.value), rest(&old.value))
+        && agrees(rest(&new.detail), rest(&old.detail))
 }
 
 fn same_verb_event(new: &Slot, old: &Slot) -> bool {

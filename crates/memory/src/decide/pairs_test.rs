@@ -66,6 +66,31 @@ fn the_rules_decide_the_judged_pairs() {
     );
 }
 
+#[test]
+fn a_memory_ends_only_on_grounds() {
+    let list = include_str!("../../tests/data/ending-pairs.txt");
+    let mut wrong = Vec::new();
+    let (mut added, mut ended) = (0, 0);
+    for line in list.lines().filter(|line| !line.starts_with('#')) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let [right, new, known] = cells[..] else {
+            panic!("a row has three cells: {line}");
+        };
+        let found = outcome(new, &[known]);
+        if found != right {
+            wrong.push(format!(
+                "{new:?} against {known:?} is {found}, right is {right}"
+            ));
+        }
+        match right {
+            "ADD" => added += 1,
+            _ => ended += 1,
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(added >= 40 && ended >= 30, "{added} and {ended} pairs");
+}
+
 /// Where data lies that is not part of the project.
 fn shared(path: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("AMEM_SHARED").map(PathBuf::from);
@@ -98,4 +123,34 @@ fn the_rules_decide_the_shared_pairs() {
         pairs.len()
     );
     assert!(wrong.len() <= 1, "{wrong:#?}");
+}
+
+/// A row of the second list.
+#[derive(serde::Deserialize)]
+struct JudgedPair {
+    new: String,
+    known: Vec<String>,
+    expected: Vec<String>,
+}
+
+#[test]
+fn the_rules_decide_the_second_list_of_shared_pairs() {
+    let Some(path) = shared("data/recall/decision-pairs-2.json") else {
+        println!("SKIPPED: there is no shared data");
+        return;
+    };
+    let text = std::fs::read_to_string(path).unwrap();
+    let pairs: Vec<JudgedPair> = serde_json::from_str(&text).unwrap();
+    let mut wrong = Vec::new();
+    for pair in &pairs {
+        let known: Vec<&str> = pair.known.iter().map(String::as_str).collect();
+        let found = outcome(&pair.new, &known);
+        if !pair.expected.iter().any(|right| right == found) {
+            let JudgedPair { new, expected, .. } = pair;
+            wrong.push(format!(
+                "{new:?} against {known:?} is {found}, right is {expected:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

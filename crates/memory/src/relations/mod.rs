@@ -8,4 +8,5 @@ mod read;
 mod read_test;
 mod table;
 
+pub(crate) use names::looks_technical;
 pub(crate) use read::fact_graph;

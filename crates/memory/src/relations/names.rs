@@ -82,7 +82,7 @@ pub(super) struct Name {
 }
 
 /// True for "PostgreSQL", "iPhone", "GPT-4": what people are not called.
-pub(super) fn looks_technical(name: &str) -> bool {
+pub(crate) fn looks_technical(name: &str) -> bool {
     let inner = name.split_whitespace().any(|word| {
         let mut chars = word.chars();
         let first = chars.next();

@@ -11,7 +11,7 @@ use crate::text::verbs::{VerbForm, base_form, singular};
 use super::slot::Cardinality::{self, Event, Many, One};
 use super::slot::Slot;
 use super::table::{ROWS, SEVERAL, ValueRule, is_profession};
-use super::values::{EXCLUSIVE, contrast, others, value_of, value_word};
+use super::values::{EXCLUSIVE, contrast, is_organisation_word, others, value_of, value_word};
 
 /// The slots of a fact; none if no row of the table reads it.
 pub(crate) fn slots_of(text: &str) -> Vec<Slot> {
@@ -120,8 +120,8 @@ fn subject_of(all: &[Token]) -> Option<(Subject, usize)> {
 fn is_finite(token: &Token) -> bool {
     is_plain_verb(&token.lower)
         || token.is_any(&[
-            "must", "should", "requires", "supports", "needs", "eats", "drinks", "speaks",
-            "drives", "hates",
+            "must", "should", "listens", "requires", "supports", "needs", "eats", "drinks",
+            "speaks", "drives", "hates",
         ])
 }
 
@@ -138,6 +138,14 @@ fn possessive_subject(all: &[Token], start: usize, owner: &str) -> Option<(Subje
     };
     Some((subject, verb))
 }
+
+/// What one plans, in nouns that name no plan of several.
+const PLANNED: [&str; 8] = [
+    "trip", "plan", "visit", "journey", "holiday", "vacation", "flight", "travel",
+];
+
+/// Verbs that end the use of something.
+const DROPPING: [&str; 4] = ["drop", "abandon", "ditch", "discontinue"];
 
 /// Words that end a value.
 const STOPS: [&str; 24] = [
@@ -220,8 +228,15 @@ impl Parser {
             }
             "marry" => self.push("marital", One, holds, set(&["married"]), value_of(rest)),
             "divorce" => self.push("marital", One, holds, set(&["divorced"]), value_of(rest)),
+            "break" | "split" if rest.first().is_some_and(|token| token.is("up")) => {
+                let (partner, detail) = behind(rest, &["with", "from"]);
+                self.push("partner", One, false, partner, detail);
+            }
             "look" | "think" | "dream" | "try" => {
                 self.push("plan", Many, holds, value_of(rest), BTreeSet::new())
+            }
+            base if DROPPING.contains(&base) && !rest.first().is_some_and(|t| t.is("out")) => {
+                self.using(rest, !holds)
             }
             "know" => self.push("skill", Many, holds, value_of(rest), BTreeSet::new()),
             "diagnose" => self.push(
@@ -255,6 +270,13 @@ impl Parser {
         if value.is_empty() && row.attribute != "home" {
             return;
         }
+        // "Made a cake" is no income.
+        let has_number = value
+            .iter()
+            .any(|word| word.contains(|c: char| c.is_ascii_digit()));
+        if row.attribute == "earn" && !has_number {
+            return;
+        }
         let holds = holds == row.holds;
         // A habit of the past is an event: it conflicts with nothing.
         let is_event = row.attribute == "do" && form == VerbForm::Past && holds;
@@ -263,6 +285,13 @@ impl Parser {
             "use" => return self.using(rest, holds),
             "do" if !is_event => self.diet(&value, holds),
             _ => {}
+        }
+        // "Is going to Lima in May" is ahead.
+        let is_ahead = row.attribute == "event"
+            && form == VerbForm::Progressive
+            && matches!(base, "go" | "visit" | "travel" | "fly" | "attend");
+        if is_ahead {
+            return self.push("plan", Many, holds, value, detail);
         }
         self.push(row.attribute, cardinality, holds, value, detail);
         if row.attribute == "study"
@@ -284,9 +313,23 @@ impl Parser {
     }
 
     fn be(&mut self, rest: &[Token], holds: bool) {
+        let is_now = rest
+            .first()
+            .is_some_and(|token| token.is_any(&["now", "currently"]));
         let rest = without_adverbs(rest);
         let Some(first) = rest.first() else { return };
         let second = rest.get(1);
+        if first.is("employed")
+            && let Some(by) = rest.iter().position(|token| token.is_any(&["by", "at"]))
+        {
+            return self.push(
+                "work",
+                One,
+                holds,
+                object(&rest[by + 1..]).0,
+                BTreeSet::new(),
+            );
+        }
         let word = first.lower.as_str();
         // "very", "severely", "also": the word that decides may be the second.
         let head = if COMPLEMENTS.iter().any(|(words, ..)| words.contains(&word)) {
@@ -321,7 +364,12 @@ impl Parser {
             return self.kind_of(&rest[1..], holds);
         }
         if first.is("at") {
-            return self.push("work", One, holds, object(&rest[1..]).0, BTreeSet::new());
+            // "Is now at Acme", "is at Acme Corp"; "is at home" says where.
+            let value = object(&rest[1..]).0;
+            let is_employer = is_now || value.iter().any(|word| is_organisation_word(word));
+            if is_employer {
+                return self.push("work", One, holds, value, BTreeSet::new());
+            }
         }
         if first.is_any(&["good", "bad"]) && second.is_some_and(|t| t.is("at")) {
             let is_good = first.is("good");
@@ -554,10 +602,17 @@ impl Parser {
         }
         let rest = if gives { &rest[1..] } else { rest };
         if is_plan {
-            return self.push("plan", Many, false, value_of(rest), BTreeSet::new());
+            let mut value = value_of(rest);
+            let is_specific = value.iter().any(|word| !PLANNED.contains(&word.as_str()));
+            value.retain(|word| !is_specific || !PLANNED.contains(&word.as_str()));
+            return self.push("plan", Many, false, value, BTreeSet::new());
         }
         let Some(first) = rest.first() else {
-            return self.push("work", One, false, BTreeSet::new(), BTreeSet::new());
+            // "User stopped", "User left" say nothing of work.
+            if matches!(p.base.as_str(), "quit" | "resign" | "retire") {
+                self.push("work", One, false, BTreeSet::new(), BTreeSet::new());
+            }
+            return;
         };
         if base_form(&first.lower).1 == VerbForm::Progressive {
             return self.doing(first, &rest[1..], false);
@@ -569,7 +624,14 @@ impl Parser {
             None if is_job => (BTreeSet::new(), BTreeSet::new()),
             None => object(rest),
         };
-        if gives || p.base == "stop" {
+        // "Quit coffee", "quit the bakery": what one does, or where one works.
+        let is_lower = rest.first().is_some_and(|token| !token.is_capital());
+        let is_quit = p.base == "quit" && is_lower && !is_job && !value.is_empty();
+        if is_quit {
+            self.push_secondary("work", One, false, value.clone());
+            self.push_secondary("member", Many, false, value.clone());
+        }
+        if gives || is_quit || p.base == "stop" {
             let mut drunk = value.clone();
             drunk.extend(["drink".to_owned()]);
             self.push("like", Many, false, value.clone(), detail);
@@ -667,6 +729,9 @@ impl Parser {
             let holds = holds && !is_negated;
             if verb.is("use") {
                 return self.using(&rest[inner + 1..], holds);
+            }
+            if verb.is_any(&DROPPING) {
+                return self.using(&rest[inner + 1..], !holds);
             }
             return self.push(
                 "plan",
@@ -861,7 +926,8 @@ fn without_first_preposition(tokens: &[Token]) -> &[Token] {
 /// Where a value ends.
 fn end_of(tokens: &[Token]) -> usize {
     for (at, token) in tokens.iter().enumerate() {
-        if at > 0 && STOPS.contains(&token.lower.as_str()) {
+        let is_stop = STOPS.contains(&token.lower.as_str());
+        if is_stop && (at > 0 || token.is_any(&["because", "since", "when", "while", "so"])) {
             return at;
         }
         if token.breaks() && !token.tail.contains(',') {

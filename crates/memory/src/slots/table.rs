@@ -41,7 +41,7 @@ const fn row(
 }
 
 /// Verbs with an attribute of their own. `parse` reads "be", "have", "work", "get" and verbs about verbs.
-pub(crate) const ROWS: [Row; 29] = [
+pub(crate) const ROWS: [Row; 30] = [
     row(
         "live reside settle",
         "home",
@@ -88,6 +88,7 @@ pub(crate) const ROWS: [Row; 29] = [
     ),
     row("weigh", "weight", One, true, Object),
     row("earn make", "earn", One, true, Object),
+    row("listen", "port", One, true, Behind(&["port"])),
     row("wake", "wake", One, true, Behind(&["at", "around"])),
     row("commute", "commute", One, true, Behind(&["by"])),
     row("date", "partner", One, true, Object),

@@ -74,6 +74,50 @@ const CONTRASTS: [(&str, &[&str]); 26] = [
     ("containers", &["docker", "podman"]),
 ];
 
+/// Last words of names of organisations.
+const ORGANISATION_WORDS: &[&str] = &[
+    "inc",
+    "corp",
+    "corporation",
+    "ltd",
+    "llc",
+    "gmbh",
+    "ag",
+    "se",
+    "sa",
+    "plc",
+    "co",
+    "company",
+    "labs",
+    "lab",
+    "group",
+    "holding",
+    "technologies",
+    "systems",
+    "software",
+    "solutions",
+    "industries",
+    "robotics",
+    "bank",
+    "university",
+    "college",
+    "institute",
+    "hospital",
+    "clinic",
+    "studio",
+    "studios",
+    "partners",
+    "consulting",
+    "agency",
+    "foundation",
+    "airlines",
+];
+
+/// True for "GmbH", "Labs": what only names of organisations have.
+pub(crate) fn is_organisation_word(word: &str) -> bool {
+    ORGANISATION_WORDS.contains(&word)
+}
+
 /// The set that a value belongs to, and its member; `None` for values that exclude nothing.
 pub(crate) fn contrast(value: &BTreeSet<String>) -> Option<(&'static str, &'static str)> {
     CONTRASTS.iter().find_map(|(name, members)| {
