@@ -122,11 +122,11 @@ impl<'a> Plan<'a> {
                     self.delete(fact, &candidates[target], None, &why);
                 }
             }
-            Decision::Nothing => self.rejected.push(RejectedFact {
-                id: None,
-                text: text.clone(),
-                why: "nothing like it is remembered".into(),
-            }),
+            Decision::Nothing => self.reject(text, "nothing like it is remembered"),
+            Decision::Part => self.reject(
+                text,
+                "not done: the memory that has it says more; change it with \"amemctl fact update\"",
+            ),
             Decision::AddBeside { conflicts, why } => {
                 if let Some(decision) = by_model
                     && self.apply_model(at, fact, &candidates, decision)
@@ -145,6 +145,14 @@ impl<'a> Plan<'a> {
             }
         }
         None
+    }
+
+    fn reject(&mut self, text: &str, why: &str) {
+        self.rejected.push(RejectedFact {
+            id: None,
+            text: text.to_owned(),
+            why: why.to_owned(),
+        });
     }
 
     /// The candidates as they are after the facts before: stored ones with their new texts, and new ones.

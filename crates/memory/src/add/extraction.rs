@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use amem_query::time_phrase::Clock;
 
+use super::answer::RejectedFact;
+use super::forgetting::unforgotten;
 use super::request::{AddRequest, ModelFallback};
 use crate::check::{CheckFailure, Grounds, check, is_instruction};
 use crate::conversation::{Role, Turn, TurnUse};
@@ -42,6 +44,8 @@ pub(super) struct RejectedExtract {
 pub(super) struct Extraction {
     pub(super) facts: Vec<CheckedFact>,
     pub(super) rejected: Vec<RejectedExtract>,
+    /// Requests to forget that were not understood.
+    pub(super) not_forgotten: Vec<RejectedFact>,
     /// Why the model did not answer, if its work is left.
     pub(super) pending: Option<(PendingReason, String)>,
     pub(super) count: CallCount,
@@ -54,8 +58,13 @@ pub(super) fn extract(
     fresh: &[bool],
     model: Option<(&dyn Model, &FormTable)>,
 ) -> Extraction {
-    let mut out = Extraction::default();
-    let used = |at: usize| turns[at].used_for == TurnUse::Extract && fresh[at];
+    let unforgotten = unforgotten(request, turns);
+    let mut out = Extraction {
+        not_forgotten: unforgotten.requests,
+        ..Extraction::default()
+    };
+    let is_silent = &unforgotten.is_silent;
+    let used = |at: usize| turns[at].used_for == TurnUse::Extract && fresh[at] && !is_silent[at];
     if !(0..turns.len()).any(used) {
         return out;
     }
@@ -120,7 +129,11 @@ fn speaker_of(turn: &Turn) -> Option<&str> {
 }
 
 fn by_patterns(turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
-    let turn = &turns[at];
+    facts_by_patterns(&turns[at], turns, at)
+}
+
+/// The facts of one turn, which may be a part of one of `turns`.
+pub(super) fn facts_by_patterns(turn: &Turn, turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
     let clock = Clock::utc(turn.time);
     if !turn.language.is_english() {
         return facts_in_foreign_turn(&turn.text, turn.language, speaker_of(turn), &clock, at);

@@ -3,6 +3,7 @@
 mod answer;
 mod decisions;
 mod extraction;
+mod forgetting;
 mod request;
 mod run;
 

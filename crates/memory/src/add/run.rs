@@ -7,6 +7,7 @@ use uuid::Uuid;
 use super::answer::{AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, RejectedFact};
 use super::decisions::{OpenQuestion, Plan, PreparedFact};
 use super::extraction::{CheckedFact, Extraction, RejectedExtract, extract};
+use super::forgetting::unforgotten;
 use super::request::{AddRequest, AssistantPolicy};
 use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
@@ -64,7 +65,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         let model = ports.model.map(|model| (model, ports.forms));
         extract(request, &list.turns, &turns.is_fresh, model)
     } else {
-        as_they_are(&list.turns, request)?
+        as_they_are(request, &list.turns)?
     };
     // 6. Embed.
     let embedded = embed(extraction.facts, (&list.turns, &turns.ids), ports.embedder);
@@ -91,6 +92,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         embed_failure: embedded.failure,
         failed_vectors: embedded.failed,
         rejected,
+        not_forgotten: extraction.not_forgotten,
         pending: extraction.pending,
     };
     run.decide_and_commit(extraction.count)
@@ -184,10 +186,17 @@ impl StoredTurns {
 }
 
 /// `infer` off: each turn is a memory, also one that is a source already: its hash tells whether it is a memory, too.
-fn as_they_are(turns: &[Turn], request: &AddRequest) -> Result<Extraction> {
+fn as_they_are(request: &AddRequest, turns: &[Turn]) -> Result<Extraction> {
     let kind = request.kind.unwrap_or(FactKind::Fact);
-    let mut out = Extraction::default();
+    let unforgotten = unforgotten(request, turns);
+    let mut out = Extraction {
+        not_forgotten: unforgotten.requests,
+        ..Extraction::default()
+    };
     for (at, turn) in turns.iter().enumerate() {
+        if unforgotten.is_silent[at] {
+            continue;
+        }
         Error::check_limit(
             "the text of a memory in bytes",
             turn.text.len(),
@@ -298,6 +307,8 @@ struct Run<'p> {
     embed_failure: Option<String>,
     failed_vectors: Vec<usize>,
     rejected: Vec<NewRejection>,
+    /// Requests to forget that were not understood: named in the answer, and not kept.
+    not_forgotten: Vec<RejectedFact>,
     pending: Option<(PendingReason, String)>,
 }
 
@@ -580,7 +591,13 @@ impl Run<'_> {
             text: rejection.text.clone(),
             why: rejection.why.clone(),
         });
-        let rejected: Vec<RejectedFact> = reviewable.chain(plan.rejected.iter().cloned()).collect();
+        let rejected: Vec<RejectedFact> = self
+            .not_forgotten
+            .iter()
+            .cloned()
+            .chain(reviewable)
+            .chain(plan.rejected.iter().cloned())
+            .collect();
         AddAnswer {
             results: plan.results.clone(),
             status: if pending.is_empty() {

@@ -93,7 +93,13 @@ fn meets(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> b
             .share_head(&new.value, stored.phrases(), &old.value)
 }
 
-fn is_one_type(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> bool {
+/// True if both values have one type.
+pub(super) fn is_one_type(
+    new: &Slot,
+    old: &Slot,
+    fresh: &FactReading,
+    stored: &FactReading,
+) -> bool {
     let own = value_type(new, fresh);
     own.is_some() && own == value_type(old, stored)
 }

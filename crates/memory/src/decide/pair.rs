@@ -10,7 +10,7 @@ use crate::slots::values::{EXCLUSIVE, anchors, contrast};
 use crate::text::forms::{normal_form_of, stems};
 use crate::text::tokens::{Token, tokens};
 
-use super::grounds::{may_extend, may_replace};
+use super::grounds::{is_one_type, may_extend, may_replace};
 use super::phrases::Phrases;
 
 /// A text with what decisions read of it.
@@ -92,6 +92,11 @@ impl FactReading {
         self.slots.iter().find(|slot| slot.attribute == attribute)
     }
 
+    /// True if the text lists things of which the other names only some: "two cats and a dog", "two cats".
+    pub(crate) fn says_more_than(&self, other: &Self) -> bool {
+        self.phrases().joins_beside(other.phrases())
+    }
+
     /// Slots that are the point of the fact.
     fn points(&self) -> impl Iterator<Item = &Slot> {
         self.slots.iter().filter(|slot| !slot.is_secondary)
@@ -158,8 +163,14 @@ fn slot_verdict(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReadin
     };
     // A fact ends no memory that it does not contradict.
     let is_grounded = match &found {
-        Verdict::Replaces(_) | Verdict::Unsure(_) => {
+        Verdict::Replaces(_) => {
             may_replace(new, old, fresh, stored) || may_extend(new, old, fresh, stored)
+        }
+        // It ends nothing by itself: a model may know, or a person.
+        Verdict::Unsure(_) => {
+            is_one_type(new, old, fresh, stored)
+                || may_replace(new, old, fresh, stored)
+                || may_extend(new, old, fresh, stored)
         }
         Verdict::Extends(_) => may_extend(new, old, fresh, stored),
         Verdict::Same(_) => new.value == old.value || says_same(new, old, fresh, stored),

@@ -21,7 +21,7 @@ fn outcome(new: &str, known: &[&str]) -> &'static str {
         Decision::Update { .. } => "UPDATE",
         Decision::Delete { .. } => "DELETE",
         Decision::Known { .. } => "NONE",
-        Decision::Nothing => "NOTHING",
+        Decision::Nothing | Decision::Part => "NOTHING",
     }
 }
 

@@ -99,7 +99,9 @@ impl Phrases {
                 out.heads.insert(word.clone());
             }
             let joins = tokens.get(at + 1).is_some_and(|t| t.is_any(&["and", "or"]));
-            if joins && let Some(next) = tokens.get(at + 2).and_then(value_word) {
+            // "Two cats and a dog": the article says nothing.
+            let mut behind = tokens.iter().skip(at + 2).take(3);
+            if joins && let Some(next) = behind.find_map(value_word) {
                 out.joined.extend([word.clone(), next]);
             }
             out.words.push((word, std::mem::take(&mut before)));
@@ -215,6 +217,12 @@ impl Phrases {
             .filter(|word| self.joined.contains(*word))
             .count()
             > 1
+    }
+
+    /// True if "and" joins words of which the other text has some and not all.
+    pub(crate) fn joins_beside(&self, other: &Self) -> bool {
+        let has = |word: &&String| other.has_word(word);
+        self.joined.iter().any(|word| has(&word)) && !self.joined.iter().all(|word| has(&word))
     }
 
     /// The word before a value, without "the".

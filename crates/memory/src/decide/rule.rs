@@ -27,6 +27,8 @@ pub(crate) enum Decision {
     Known { target: usize, why: String },
     /// "Forget that …", of what is not remembered.
     Nothing,
+    /// "Forget that …", of a part of a memory: the rest of it is to stay.
+    Part,
 }
 
 /// Decides on a fact. `candidates` are readings of memories in the fact's scope, the nearest first.
@@ -98,9 +100,14 @@ fn retract(new: &FactReading, candidates: &[FactReading]) -> Decision {
         .iter()
         .enumerate()
         .filter(|(_, old)| is_named(old) || covers(new, old));
-    let targets: Vec<usize> = named.map(|(at, _)| at).collect();
+    let (parts, targets): (Vec<usize>, Vec<usize>) = named
+        .map(|(at, _)| at)
+        .partition(|at| candidates[*at].says_more_than(new));
     if targets.is_empty() {
-        return Decision::Nothing;
+        return match parts.is_empty() {
+            true => Decision::Nothing,
+            false => Decision::Part,
+        };
     }
     Decision::Delete {
         targets,

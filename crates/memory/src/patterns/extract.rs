@@ -228,7 +228,12 @@ fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
     let [first, others @ ..] = rest else {
         return None;
     };
-    if first.is_any(&["forget", "delete", "remove"]) && others.len() > 1 {
+    // "Forget what I said about my salary", "forget everything about me": which memory is meant is not known.
+    let is_open = others
+        .iter()
+        .take(3)
+        .any(|token| token.is_any(&["what", "everything", "anything", "all", "whatever", "said"]));
+    if first.is_any(&["forget", "delete", "remove"]) && others.len() > 1 && !is_open {
         let skipped = others
             .iter()
             .take_while(|token| {

@@ -9,6 +9,7 @@ pub(crate) mod content;
 mod detection;
 pub(crate) mod extract;
 pub(crate) mod families;
+mod forgetting;
 pub(crate) mod guards;
 pub(crate) mod languages;
 pub(crate) mod person;
@@ -19,6 +20,7 @@ mod turn;
 
 pub(crate) use content::has_content_words;
 pub(crate) use detection::language_of;
+pub(crate) use forgetting::{ForgetRequest, forget_requests};
 pub(crate) use person::DEFAULT_SPEAKER;
 pub(crate) use turn::facts_in_foreign_turn;
 pub use turn::facts_in_turn;
