@@ -13,7 +13,7 @@ use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_memory::graph::{EntityKind, EntityRelation, entity_key};
 use amem_memory::store::MemoryItem;
-use amem_memory::{Error as MemoryError, FactScope};
+use amem_memory::{Error as MemoryError, FactScope, aliases_said};
 use amem_query::planner::events_with;
 use uuid::Uuid;
 
@@ -283,8 +283,8 @@ fn all_entities(moment: &FactMoment, request: &EntityRequest) -> Result<Vec<Enti
                 cued.insert(groups.of(entity_key(end)));
             }
         }
-        for (one, other) in &graph.aliases {
-            let (one, other) = (groups.of(entity_key(one)), groups.of(entity_key(other)));
+        for (one, other) in aliases_said(graph, &event.text) {
+            let (one, other) = (groups.of(entity_key(&one)), groups.of(entity_key(&other)));
             groups.join(one, other);
             cued.extend([one, other]);
         }

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
-use amem_memory::FactScope;
 use amem_memory::graph::entity_key;
+use amem_memory::{FactScope, aliases_said};
 use amem_query::planner::{count_with, events_with};
 use uuid::Uuid;
 
@@ -167,9 +167,9 @@ impl EntityView<'_> {
                 let Some(shown) = self.shown(node)? else {
                     continue;
                 };
-                for (one, other) in &shown.record.graph.aliases {
-                    if entity_key(one) == key || entity_key(other) == key {
-                        also.extend([one.clone(), other.clone()]);
+                for (one, other) in aliases_said(&shown.record.graph, &shown.text) {
+                    if entity_key(&one) == key || entity_key(&other) == key {
+                        also.extend([one, other]);
                     }
                 }
             }

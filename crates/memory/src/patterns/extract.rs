@@ -547,6 +547,13 @@ fn introduction(clause: &[Token], at: usize, speaker: &str) -> Option<Vec<Patter
         return None;
     }
     let behind = rest.get(words);
+    // "I'm Rex and Bella's owner", "I'm Ottilie's": the names are those of others.
+    let is_owner = |token: &Token| token.is_capital() && token.lower.ends_with("'s");
+    let joins = behind.is_some_and(|token| token.is("and"));
+    let others = rest.iter().skip(words).take(if joins { 3 } else { 0 });
+    if rest[..words].iter().chain(others).any(is_owner) {
+        return None;
+    }
     let ends = rest[words - 1].breaks()
         || behind.is_none_or(|token| token.is_any(&["and", "from", "by"]) || token.text.is_empty());
     if !ends {

@@ -9,4 +9,5 @@ mod read_test;
 mod table;
 
 pub(crate) use names::looks_technical;
+pub use read::aliases_said;
 pub(crate) use read::fact_graph;

@@ -45,6 +45,21 @@ const ALIAS_WORDS: [&[&str]; 9] = [
     &["aka"],
 ];
 
+/// What stands before "name" where it is one's own: "User's nick name". "User's company name" is the company's.
+const OWN_NAMES: &str = " full first given real legal preferred nick stage pen artist chosen maiden birth actual proper name ";
+
+/// Words behind "goes by Bob" that end the name; "goes by Oxford Street every day" names none.
+const BEHIND_NAMES: [&str; 12] = [
+    "at", "in", "on", "online", "among", "to", "with", "and", "or", "now", "these", "instead",
+];
+
+/// True if the noun of "User's … is Bob" means a name of its owner.
+fn is_own_name(noun: &str) -> bool {
+    let mut words = noun.split(' ').rev();
+    let is_name = matches!(words.next(), Some("name" | "nickname" | "username"));
+    is_name && words.all(|word| OWN_NAMES.split_ascii_whitespace().any(|own| own == word))
+}
+
 /// Reads what a fact says of entities. `people` are the names of speakers: they may begin a text.
 ///
 /// A text that is no sentence, being longer than a fact may be, has no graph.
@@ -93,6 +108,17 @@ pub(crate) fn fact_graph(text: &str, people: &[&str]) -> FactGraph {
     out
 }
 
+/// The aliases of a stored graph that the text of its fact says: those that were once read wrongly are left out.
+pub fn aliases_said(graph: &FactGraph, text: &str) -> Vec<(String, String)> {
+    if graph.aliases.is_empty() {
+        return Vec::new();
+    }
+    let people = graph.entities.iter().map(|one| one.name.as_str());
+    let said = fact_graph(text, &people.collect::<Vec<_>>()).aliases;
+    let is_said = |pair: &&(String, String)| said.contains(pair);
+    graph.aliases.iter().filter(is_said).cloned().collect()
+}
+
 struct GraphReader<'t> {
     tokens: &'t [Token],
     /// True if the fact is in another language.
@@ -103,6 +129,8 @@ struct GraphReader<'t> {
 /// Who does it: names, and where the verb may begin.
 struct Subject {
     names: Vec<(String, Option<EntityKind>)>,
+    /// True for "User and others": what is said of all of them names none of them.
+    has_others: bool,
     /// The noun of "User's manager is …", and its owner.
     noun: Option<(String, String)>,
     verb: usize,
@@ -138,6 +166,7 @@ impl GraphReader<'_> {
             if is_next && let Some(next) = predicate(all, at + 1) {
                 let again = Subject {
                     names: subject.names.clone(),
+                    has_others: subject.has_others,
                     noun: None,
                     verb: at + 1,
                 };
@@ -208,6 +237,7 @@ impl GraphReader<'_> {
             return self.possession(first, first + 1, DEFAULT_SPEAKER, end, out);
         }
         let mut names = Vec::new();
+        let mut has_others = false;
         let mut at = first;
         loop {
             let token = all.get(at).filter(|_| at < end)?;
@@ -219,6 +249,7 @@ impl GraphReader<'_> {
                 names.push((DEFAULT_SPEAKER.to_owned(), Some(EntityKind::Person)));
                 at += 1;
             } else if token.is("others") {
+                has_others = true;
                 at += 1;
             } else {
                 let name = self.name_at(at).cloned().or_else(|| self.only_name(at))?;
@@ -235,6 +266,7 @@ impl GraphReader<'_> {
         }
         Some(Subject {
             names,
+            has_others,
             noun: None,
             verb: at,
         })
@@ -264,6 +296,7 @@ impl GraphReader<'_> {
         if let Some(name) = named {
             return Some(Subject {
                 names: vec![(name.text.clone(), None)],
+                has_others: false,
                 noun: None,
                 verb,
             });
@@ -273,6 +306,7 @@ impl GraphReader<'_> {
         out.mention(owner, person_of(owner));
         Some(Subject {
             names: Vec::new(),
+            has_others: false,
             noun: Some((noun.join(" "), owner.to_owned())),
             verb,
         })
@@ -280,7 +314,13 @@ impl GraphReader<'_> {
 
     /// What a verb says of its subject.
     fn said(&self, subject: &Subject, p: &Predicate, end: usize, out: &mut FactGraph) {
-        if p.is_negated || p.is_over || p.mood != Mood::Plain {
+        if p.is_negated || p.is_over {
+            return;
+        }
+        if let Some(behind) = self.wished_name(p.at, end) {
+            return self.aliases(subject, behind, out);
+        }
+        if p.mood != Mood::Plain {
             return;
         }
         if p.base == "be" {
@@ -537,11 +577,21 @@ impl GraphReader<'_> {
         }
         let last = noun.rsplit(' ').next().unwrap_or(noun);
         let is_name = matches!(last, "name" | "nickname" | "surname" | "username");
+        // "User's wife's name is Ottilie" names the wife, "User's surname is Low" the family.
+        let is_own = is_own_name(noun);
+        let whose = noun.rsplit_once(' ').map(|(whose, _)| whose);
+        let whose = whose.map(|whose| whose.strip_suffix("'s").unwrap_or(whose));
+        let named = whose.filter(|_| is_name && !is_own).and_then(relative);
         let found = self.list(at, end);
         for name in &found {
-            if is_name {
+            if is_own {
                 out.mention(name, person_of(owner));
                 out.alias(owner, name);
+            } else if let Some((relation, kind)) = &named {
+                out.mention(name, *kind);
+                out.relate(name, relation, owner);
+            } else if is_name {
+                out.mention(name, None);
             } else if noun.starts_with("favourite ") || noun.starts_with("favorite ") {
                 out.mention(name, None);
                 out.relate(owner, "likes", name);
@@ -588,10 +638,43 @@ impl GraphReader<'_> {
             words.len() > phrase.len()
                 && phrase.iter().zip(words).all(|(word, token)| token.is(word))
         });
-        found.map(|phrase| at + phrase.len())
+        let behind = found.map(|phrase| (phrase, at + phrase.len()));
+        // One goes by train, and by Oxford Street: a name is one word, and ends there.
+        let is_name = |(phrase, at): &(&&[&str], usize)| {
+            let ends = self.tokens.get(*at).is_some_and(Token::breaks)
+                || self
+                    .tokens
+                    .get(at + 1)
+                    .is_none_or(|next| next.is_any(&BEHIND_NAMES));
+            phrase[phrase.len() - 1] != "by" || ends
+        };
+        behind.filter(is_name).map(|(_, at)| at)
     }
 
+    /// Where a name stands behind "wants to be called".
+    fn wished_name(&self, verb: usize, end: usize) -> Option<usize> {
+        let wishes = ["want", "prefer", "like", "ask"];
+        let (base, _) = base_form(&self.tokens.get(verb)?.lower);
+        let words = &self.tokens[(verb + 1).min(end)..end];
+        let is_wish = wishes.contains(&base.as_str())
+            && words.len() > 3
+            && words[0].is("to")
+            && words[1].is("be")
+            && words[2].is("called");
+        // "Would like to be called Bob", whichever of them is the verb of the clause.
+        let is_inner = base == "call" && verb > 2 && self.tokens[verb - 1].is("be");
+        match (is_wish, is_inner) {
+            (true, _) => Some(verb + 4),
+            (false, true) => Some(verb + 1),
+            (false, false) => None,
+        }
+    }
+
+    /// Names of the one that the subject is; of several, nothing says whose they are.
     fn aliases(&self, subject: &Subject, at: usize, out: &mut FactGraph) {
+        if subject.has_others || subject.names.len() != 1 {
+            return;
+        }
         for other in self.list(at, self.tokens.len()) {
             for (name, kind) in &subject.names {
                 out.mention(name, *kind);

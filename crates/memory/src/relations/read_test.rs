@@ -198,3 +198,97 @@ proptest::proptest! {
         let _ = fact_graph(&text, &PEOPLE);
     }
 }
+
+/// The aliases that the turns of a speaker give.
+fn aliases_of(turn: &str) -> Vec<String> {
+    let language = crate::patterns::language_of(turn);
+    let clock = amem_query::time_phrase::Clock::default();
+    let facts = match language.is_english() {
+        true => crate::patterns::facts_in_turn(turn, None, &[], &clock, 0),
+        false => crate::patterns::facts_in_foreign_turn(turn, language, None, &clock, 0),
+    };
+    let graphs = facts.iter().map(|fact| fact_graph(&fact.text, &[]));
+    graphs
+        .flat_map(|graph| graph.aliases)
+        .map(|(one, other)| format!("{one} = {other}"))
+        .collect()
+}
+
+#[test]
+fn the_name_of_somebody_else_is_no_name_of_the_speaker() {
+    for turn in [
+        "My wife's name is Ottilie.",
+        "The name of my wife is Ottilie.",
+        "My wife is called Ottilie.",
+        "My wife is named Ottilie, and we live in Rome.",
+        "My husband goes by Theo.",
+        "My dog is called Rex.",
+        "My dog's name is Rex.",
+        "My son's first name is Jonas.",
+        "My daughter's nickname is Mia.",
+        "Our company is named Acme.",
+        "Our company's name is Acme.",
+        "My company name is Acme.",
+        "My boss's name is Karl.",
+        "My surname is Moreau.",
+        "My best friend's name is Nora.",
+        "My wife Ottilie is also known as Otti.",
+        "We are also known as The Parkers.",
+        "I'm Ottilie's husband.",
+        "I'm Rex and Bella's owner.",
+        "I go by Oxford Street every day.",
+        "I have a sister named Anna.",
+        "Meine Frau heißt Ottilie.",
+        "Der Name meiner Frau ist Ottilie.",
+        "Mein Hund heißt Rex.",
+        "Unsere Firma heißt Acme.",
+        "Ma femme s'appelle Ottilie.",
+        "Le nom de ma femme est Ottilie.",
+        "Mon chien s'appelle Rex.",
+        "Notre entreprise s'appelle Acme.",
+        "Mi mujer se llama Otilia.",
+        "El nombre de mi mujer es Otilia.",
+        "Mi perro se llama Rex.",
+        "Nuestra empresa se llama Acme.",
+    ] {
+        let found = aliases_of(turn);
+        let of_user: Vec<_> = found.iter().filter(|pair| pair.contains("User")).collect();
+        assert!(of_user.is_empty(), "{turn}: {of_user:?}");
+    }
+}
+
+#[test]
+fn the_speakers_own_names_are_aliases() {
+    for (turn, name) in [
+        ("My name is Ada.", "Ada"),
+        ("My full name is Ada Low.", "Ada Low"),
+        ("My nickname is Addie.", "Addie"),
+        ("I'm Ada.", "Ada"),
+        ("I am called Ada.", "Ada"),
+        ("Call me Ada.", "Ada"),
+        ("Ich heiße Ada.", "Ada"),
+        ("Je m'appelle Ada.", "Ada"),
+        ("Me llamo Ada.", "Ada"),
+    ] {
+        assert_eq!(aliases_of(turn), [format!("User = {name}")], "{turn}");
+    }
+    assert_eq!(shown("Robert is also called Bob"), ["Robert = Bob"]);
+    assert_eq!(shown("User goes by Ada at work"), ["User = Ada"]);
+    assert_eq!(shown("User goes by Ada"), ["User = Ada"]);
+    assert_eq!(shown("User is also known as Addie"), ["User = Addie"]);
+    assert!(shown("User goes by Oxford Street every day").is_empty());
+}
+
+#[test]
+fn an_alias_that_was_read_wrongly_before_is_not_said() {
+    let mut graph = fact_graph("User's wife's name is Ottilie", &[]);
+    graph.mention("User", None);
+    graph.mention("Ottilie", None);
+    graph.alias("User", "Ottilie");
+    assert!(super::aliases_said(&graph, "User's wife's name is Ottilie").is_empty());
+    let own = fact_graph("User's name is Ada", &[]);
+    assert_eq!(
+        super::aliases_said(&own, "User's name is Ada"),
+        [("User".to_owned(), "Ada".to_owned())]
+    );
+}
