@@ -23,8 +23,12 @@ use crate::render::{TextPage, count, plural, printable};
 const ERASE_AT_ONCE: usize = 1_000;
 /// Events that only name the person, as a page lists them.
 const MENTIONS_SHOWN: usize = 20;
+/// Memories that a page shows of each person.
+const MEMORIES_SHOWN: usize = 5;
 /// Characters of their texts.
 const TEXT_SHOWN: usize = 70;
+/// The attribute that names the user of an event.
+const USER_ATTRIBUTE: &str = "amem.user";
 /// The name of the user who speaks, as an entity.
 const SPEAKER: &str = "User";
 
@@ -62,12 +66,62 @@ pub(super) struct ForgetPersonArgs {
     yes: bool,
 }
 
+/// What goes of one person.
+#[derive(Debug, Serialize)]
+struct PersonShareJson {
+    /// Whom the memories are about, or who said them; empty if nothing tells.
+    person: String,
+    count: u64,
+    #[serde(skip)]
+    texts: Vec<String>,
+}
+
+/// Groups texts by person, those with the most first.
+fn by_person<'t>(all: impl IntoIterator<Item = (&'t str, &'t str)>) -> Vec<PersonShareJson> {
+    let mut shares: Vec<PersonShareJson> = Vec::new();
+    for (person, text) in all {
+        let known = shares.iter().position(|share| share.person == person);
+        let at = known.unwrap_or_else(|| {
+            shares.push(PersonShareJson {
+                person: person.to_owned(),
+                count: 0,
+                texts: Vec::new(),
+            });
+            shares.len() - 1
+        });
+        shares[at].count += 1;
+        shares[at].texts.push(text.to_owned());
+    }
+    shares.sort_by_key(|share| std::cmp::Reverse(share.count));
+    shares
+}
+
+impl PersonShareJson {
+    fn write(&self, page: &mut TextPage) {
+        let person = match self.person.as_str() {
+            "" => "no person",
+            person => person,
+        };
+        page.line(format!("  {}: {}", printable(person), count(self.count)));
+        for text in self.texts.iter().take(MEMORIES_SHOWN) {
+            let text: String = text.chars().take(TEXT_SHOWN).collect();
+            page.line(format!("    {}", printable(&text)));
+        }
+        let more = self.count.saturating_sub(MEMORIES_SHOWN as u64);
+        if more > 0 {
+            page.line(format!("    and {} more", count(more)));
+        }
+    }
+}
+
 /// What a brain had about an entity.
 #[derive(Debug, Serialize)]
 struct ErasedEntityJson {
     brain: String,
     names: Vec<String>,
     memories: Vec<String>,
+    /// The memories by whom they are about.
+    people: Vec<PersonShareJson>,
     memory_count: u64,
     events: u64,
     mentions: Vec<MentionJson>,
@@ -88,10 +142,17 @@ impl ErasedEntityJson {
             brain: brain.clone(),
             id: mention.event_id,
             text: mention.text,
+            user: String::new(),
         });
         Self {
             mentions: mentions.collect(),
             names: found.names,
+            people: by_person(
+                found
+                    .facts
+                    .iter()
+                    .map(|fact| (fact.about.as_str(), fact.memory.as_str())),
+            ),
             memories: found.facts.into_iter().map(|fact| fact.memory).collect(),
             memory_count: found.fact_count,
             events: found.events,
@@ -112,8 +173,8 @@ impl ForgetEntityOutput {
                 format!("{}: {what}, {events}", printable(&one.brain)),
             );
             page.field("names", printable(&one.names.join(", ")));
-            for memory in one.memories.iter().take(MENTIONS_SHOWN) {
-                page.line(format!("  {}", printable(memory)));
+            for share in &one.people {
+                share.write(page);
             }
             if one.mention_count > 0 {
                 page.field(
@@ -140,6 +201,9 @@ struct MentionJson {
     brain: String,
     id: u64,
     text: String,
+    /// Whose memories it is among; empty if it is of no user.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    user: String,
 }
 
 /// What a brain has of the person.
@@ -148,6 +212,9 @@ struct PersonBrainJson {
     brain: String,
     /// Events of the user: memories, their versions and ends, turns.
     events: u64,
+    /// The first of their texts.
+    #[serde(skip)]
+    texts: Vec<String>,
     /// Why nothing was erased here; empty if it was.
     #[serde(skip_serializing_if = "String::is_empty")]
     refused: String,
@@ -316,6 +383,7 @@ impl ForgetPersonArgs {
                     output.brains.push(PersonBrainJson {
                         brain,
                         events: 0,
+                        texts: Vec::new(),
                         refused: failure.message,
                     });
                     continue;
@@ -329,8 +397,14 @@ impl ForgetPersonArgs {
                 }),
                 ..v1::Selection::default()
             };
-            let mut own = Vec::new();
-            each_event(cx, &opened.opened, of_user, |event| own.push(event.id))?;
+            let (mut own, mut texts) = (Vec::new(), Vec::new());
+            each_event(cx, &opened.opened, of_user, |event| {
+                own.push(event.id);
+                let is_new = !event.text.is_empty() && !texts.contains(&event.text);
+                if is_new && texts.len() < MEMORIES_SHOWN {
+                    texts.push(event.text.clone());
+                }
+            })?;
             let everything = v1::Selection::default();
             each_event(cx, &opened.opened, everything, |event| {
                 let is_own = own.binary_search(&event.id).is_ok();
@@ -344,6 +418,7 @@ impl ForgetPersonArgs {
                         brain: brain.clone(),
                         id: event.id,
                         text: event.text.clone(),
+                        user: user_of(&event.attributes_json),
                     });
                 }
             })?;
@@ -351,6 +426,7 @@ impl ForgetPersonArgs {
                 output.brains.push(PersonBrainJson {
                     brain,
                     events: own.len() as u64,
+                    texts,
                     refused: String::new(),
                 });
             }
@@ -404,6 +480,15 @@ fn erase_mentions(cx: &mut CommandContext, mentions: &[MentionJson]) -> Result<(
     Ok(())
 }
 
+/// The user whose memories an event is among; empty for an event of none.
+fn user_of(attributes_json: &str) -> String {
+    let attributes = serde_json::from_str::<serde_json::Value>(attributes_json);
+    let user = attributes
+        .ok()
+        .and_then(|all| Some(all.get(USER_ATTRIBUTE)?.as_str()?.to_owned()));
+    user.unwrap_or_default()
+}
+
 /// True if a text has the name as words of its own, in capitals or not.
 fn has_name(text: &str, name: &str) -> bool {
     let (text, name) = (text.to_lowercase(), name.to_lowercase());
@@ -423,6 +508,10 @@ fn write(output: &ForgetPersonOutput, page: &mut TextPage) {
             why => format!("nothing was erased: {}", printable(why)),
         };
         page.field("brain", format!("{}: {what}", printable(&brain.brain)));
+        for text in &brain.texts {
+            let text: String = text.chars().take(TEXT_SHOWN).collect();
+            page.line(format!("  {}", printable(&text)));
+        }
     }
     if output.brains.is_empty() {
         page.field("brains", "none has memories of this user");
@@ -438,18 +527,9 @@ fn write(output: &ForgetPersonOutput, page: &mut TextPage) {
             "named in",
             format!("{}{also}", plural(mentions, "other event")),
         );
-        for mention in output.mentions.iter().take(MENTIONS_SHOWN) {
-            let text: String = mention.text.chars().take(TEXT_SHOWN).collect();
-            page.line(format!(
-                "  {} {}: {}",
-                printable(&mention.brain),
-                mention.id,
-                printable(&text)
-            ));
-        }
-        let more = mentions.saturating_sub(MENTIONS_SHOWN as u64);
-        if more > 0 {
-            page.line(format!("  and {} more", count(more)));
+        let named = output.mentions.iter();
+        for share in by_person(named.map(|one| (one.user.as_str(), one.text.as_str()))) {
+            share.write(page);
         }
     }
     if output.dry_run {
@@ -460,6 +540,21 @@ fn write(output: &ForgetPersonOutput, page: &mut TextPage) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_goes_is_grouped_by_person() {
+        let all = [
+            ("User", "User lives in Rome"),
+            ("Ottilie", "Ottilie likes tea"),
+            ("User", "User has a dog"),
+        ];
+        let shares = by_person(all);
+        let counts: Vec<_> = shares
+            .iter()
+            .map(|share| (share.person.as_str(), share.count))
+            .collect();
+        assert_eq!(counts, [("User", 2), ("Ottilie", 1)]);
+    }
 
     #[test]
     fn a_name_is_found_as_words_of_its_own() {

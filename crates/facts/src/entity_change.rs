@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use amem_format::NodeId;
 use amem_format::types::{EventType, Micros};
-use amem_memory::graph::{EntityKind, entity_key};
+use amem_memory::graph::{EntityKind, FactGraph, entity_key};
 use amem_memory::limits::{
     ENTITY_ALIASES_MAX, ENTITY_DESCRIPTION_BYTES_MAX, ENTITY_NAME_BYTES_MAX,
 };
@@ -180,13 +180,32 @@ pub(crate) fn state_entity(
     Ok(Some(brain.commit(Mutation::Ingest(ingest))?))
 }
 
+/// A memory that goes with an entity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErasedMemory {
+    /// Its id.
+    pub id: Uuid,
+    /// The text of its last version.
+    pub text: String,
+    /// The person, else the thing, that it is about; empty if it names none.
+    pub about: String,
+}
+
+/// Whom a memory is about: the first person that it names, else what it names first.
+fn about(graph: &FactGraph) -> String {
+    let mut people = graph.entities.iter();
+    let person = people.find(|one| one.kind == Some(EntityKind::Person));
+    let first = person.or(graph.entities.first());
+    first.map(|one| one.name.clone()).unwrap_or_default()
+}
+
 /// What goes with an entity.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EntityErasure {
     /// The names of the entity.
     pub names: Vec<String>,
-    /// The memories that name it, current or ended, with the text of their last version.
-    pub memories: Vec<(Uuid, String)>,
+    /// The memories that name it, current or ended.
+    pub memories: Vec<ErasedMemory>,
     /// All events that are erased: versions, ends, turns that only these memories are from, statements.
     pub events: Vec<NodeId>,
     /// Events that stay and have a name in their text: turns of other memories too. At most
@@ -220,8 +239,14 @@ pub(crate) fn erasure_of(
     for id in memories_naming(&view, &names)? {
         events.extend(events_of_memory(&moment.view, scope, id)?.unwrap_or_default());
         let chain = crate::memory_chain::MemoryChain::of(&moment.view, id)?;
-        let text = chain.last_version().map(|last| last.text.clone());
-        out.memories.push((id, text.unwrap_or_default()));
+        let last = chain.last_version();
+        out.memories.push(ErasedMemory {
+            id,
+            text: last.map(|last| last.text.clone()).unwrap_or_default(),
+            about: last
+                .map(|last| about(&last.record.graph))
+                .unwrap_or_default(),
+        });
     }
     if events.is_empty() {
         return Err(MemoryError::NotFound {

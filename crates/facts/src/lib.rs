@@ -58,7 +58,7 @@ mod facts;
 mod retry;
 mod verdict;
 
-pub use entity_change::{EntityErasure, EntityStatementRequest};
+pub use entity_change::{EntityErasure, EntityStatementRequest, ErasedMemory};
 pub use error::{Error, Result};
 pub use export::ExportedFact;
 pub use fact_brain::{EngineBrain, FactBrain};

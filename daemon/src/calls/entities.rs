@@ -215,9 +215,10 @@ impl Handle for v1::EraseEntityRequest {
         let brain = gateway.fact_brain(caller, &request.brain).await?;
         let work = move |facts: &Facts<'_>| facts.events_of_entity(&scope, &name, now());
         let found = gateway.with_facts(caller, &brain, &agent, work).await?;
-        let erased = found.memories.iter().map(|(id, memory)| v1::ErasedFact {
-            id: id.to_string(),
-            memory: memory.clone(),
+        let erased = found.memories.iter().map(|erased| v1::ErasedFact {
+            id: erased.id.to_string(),
+            memory: erased.text.clone(),
+            about: erased.about.clone(),
         });
         let mut response = v1::EraseEntityResponse {
             facts: fitting(erased),

@@ -103,3 +103,58 @@ fn a_person_is_erased_from_every_brain() {
         (&json!([]), &json!([]))
     );
 }
+
+#[test]
+fn forgetting_a_name_shows_by_person_what_goes_and_asks() {
+    let served = ServedFolder::start();
+    for said in [
+        "My wife's name is Ottilie.",
+        "Ottilie works at Acme.",
+        "I live in Rome.",
+    ] {
+        served.data_with("fact add - --user ada", said.as_bytes(), 0);
+    }
+    let line = "fact forget ada --entity Ottilie";
+    let dry = served.data(&format!("{line} --dry-run"), 0);
+    let people = dry["brains"][0]["people"].as_array().unwrap();
+    let shown = |person: &str| {
+        let mut people = people.iter();
+        people.any(|one| one["person"] == person && one["count"] == 1)
+    };
+    assert!(shown("User") && shown("Ottilie"), "{dry}");
+    let page = String::from_utf8(served.out(&format!("{line} --dry-run"))).unwrap();
+    assert!(
+        page.contains("  Ottilie: 1\n    Ottilie works at Acme\n"),
+        "{page}"
+    );
+    // Without a terminal, and without --yes, nothing goes.
+    served.refused(line, 5, "unconfirmed", "no terminal to ask on", "--yes");
+    served.data(&format!("{line} --yes"), 0);
+    let left = served.data("fact ls --user ada", 0).to_string();
+    assert!(
+        left.contains("User lives in Rome") && !left.contains("Ottilie"),
+        "{left}"
+    );
+}
+
+#[test]
+fn a_request_to_forget_that_is_not_understood_is_printed_as_not_done() {
+    let served = ServedFolder::start();
+    let run = |said: &str| {
+        let ran = served.run_with("fact add - --user ada", said.as_bytes());
+        assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    let told = run("Don't remember my salary");
+    assert!(
+        told.contains("not stored: Don't remember my salary (not done: "),
+        "{told}"
+    );
+    let told = run("I live in Rome. Forget everything about Karl.");
+    assert!(
+        told.contains("amemctl fact forget ada --entity Karl") && !told.contains("ADD"),
+        "{told}"
+    );
+    let left = served.data("fact ls --user ada", 0);
+    assert!(!left.to_string().contains("Rome"), "{left}");
+}

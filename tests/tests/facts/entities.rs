@@ -2,10 +2,12 @@
 
 use amem_facts::entities::{Entity, EntityPage, EntityRequest, KnownRelation};
 use amem_facts::{EntityStatementRequest, Error, FactBrain, FactSearch};
-use amem_format::types::Micros;
+use amem_format::NodeId;
+use amem_format::types::{EventType, Micros};
 use amem_memory::add::AddRequest;
 use amem_memory::graph::EntityKind;
 use amem_memory::{FactScope, Message};
+use amem_store::mutation::{Ingest, Mutation, NewEvent};
 
 use crate::support::{Bench, START, alice, bob};
 
@@ -415,5 +417,74 @@ fn graphs_last_over_checkpoints_and_reopening() {
     assert_eq!(
         bench.relations(&bob()),
         ["Alice lives_in Zurich", "Alice works_at Google"]
+    );
+}
+
+#[test]
+fn forgetting_a_wife_leaves_the_user() {
+    let bench = Bench::new();
+    for text in [
+        "My wife's name is Ottilie",
+        "I live in Rome",
+        "I like tea",
+        "My dog is called Rex",
+    ] {
+        bench.add(text, &alice());
+    }
+    for (name, memory) in [
+        ("Ottilie", "User's wife's name is Ottilie"),
+        ("Rex", "User's dog is called Rex"),
+    ] {
+        let erased = bench.facts().events_of_entity(&alice(), name, bench.now());
+        let erased = erased.unwrap();
+        assert_eq!(erased.names, [name]);
+        let gone: Vec<_> = erased
+            .memories
+            .iter()
+            .map(|one| one.text.as_str())
+            .collect();
+        assert_eq!(gone, [memory]);
+        assert_eq!(erased.memories[0].about, "User");
+    }
+}
+
+#[test]
+fn a_wrong_alias_of_an_older_brain_does_not_act() {
+    let bench = Bench::new();
+    bench.keep("User lives in Rome", &alice());
+    bench.keep("User is also known as Ottilie", &alice());
+    let names = |bench: &Bench| {
+        let erased = bench
+            .facts()
+            .events_of_entity(&alice(), "Ottilie", bench.now());
+        let erased = erased.unwrap();
+        (erased.names, erased.memories.len())
+    };
+    assert_eq!(names(&bench).1, 2, "an alias that is said acts");
+    // The same record, as an older program wrote it for another text.
+    let view = bench.brain.view();
+    let ids = (0..view.nodes()).map(NodeId);
+    let is_it = |id: &NodeId| view.node(*id).unwrap().text().unwrap().contains("known as");
+    let found: Vec<NodeId> = ids.filter(is_it).collect();
+    let fact = found.iter().find_map(|id| {
+        let attributes = view.node(*id).unwrap().attributes().unwrap()?;
+        let json = serde_json::to_string(&attributes).unwrap();
+        json.contains("aliases").then_some(attributes)
+    });
+    let mut event = NewEvent::new(EventType::FACT, "User's wife's name is Ottilie");
+    event.attributes = Some(fact.expect("the record of the alias"));
+    drop(view);
+    bench.erase(found);
+    let ingest = Ingest {
+        events: vec![event],
+        ..Ingest::default()
+    };
+    bench.brain.commit(Mutation::Ingest(ingest)).unwrap();
+    assert_eq!(names(&bench), (vec!["Ottilie".to_owned()], 1));
+    assert!(
+        bench
+            .entities(&alice())
+            .iter()
+            .all(|one| one.aliases.is_empty())
     );
 }

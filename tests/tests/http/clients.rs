@@ -398,3 +398,25 @@ async fn batches_have_up_to_a_thousand_changes() {
             .refused(400, "ValidationError", "INVALID");
     }
 }
+
+#[tokio::test]
+async fn a_request_to_forget_that_is_not_understood_is_answered_as_not_done() {
+    let (_daemon, web) = daemon().await;
+    for infer in [true, false] {
+        let body =
+            json!({"user_id": "ada", "messages": "Don't remember my salary", "infer": infer});
+        let answer = web.post("/v3/memories/add/", &body).ok();
+        assert_eq!(answer["results"], json!([]), "{answer}");
+        let why = answer["rejected"][0]["why"].as_str().unwrap();
+        assert!(why.starts_with("not done: "), "{answer}");
+    }
+    let said =
+        json!({"user_id": "ada", "messages": "I live in Rome. Forget everything about Karl."});
+    let answer = web.post("/v3/memories/add/", &said).ok();
+    assert_eq!(answer["results"], json!([]), "{answer}");
+    let why = answer["rejected"][0]["why"].as_str().unwrap();
+    assert!(
+        why.contains("amemctl fact forget ada --entity Karl"),
+        "{why}"
+    );
+}

@@ -57,6 +57,11 @@ fn wrong_arguments_are_results_that_say_what_is_right() {
         ("remember", json!({"text": long}), "9000 bytes"),
         (
             "remember",
+            json!({"text": "Don't remember my salary"}),
+            "it was not stored: not done: ",
+        ),
+        (
+            "remember",
             json!({"text": "a b", "because": ["e77777"]}),
             "no memory [e77777]",
         ),
