@@ -12,8 +12,8 @@ use std::sync::Arc;
 use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_memory::graph::{EntityKind, EntityRelation, entity_key};
-use amem_memory::store::MemoryItem;
-use amem_memory::{Error as MemoryError, FactScope, aliases_said};
+use amem_memory::store::{MemoryItem, aliases_said};
+use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::planner::events_with;
 use uuid::Uuid;
 

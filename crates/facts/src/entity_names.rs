@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use amem_format::NodeId;
 use amem_format::types::Micros;
 use amem_format::view::View;
+use amem_memory::FactScope;
 use amem_memory::graph::entity_key;
-use amem_memory::{FactScope, aliases_said};
+use amem_memory::store::aliases_said;
 use amem_query::planner::{count_with, events_with};
 use uuid::Uuid;
 

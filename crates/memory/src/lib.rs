@@ -61,7 +61,6 @@ pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
 pub use patterns::facts_in_turn;
 pub use pending::{PendingReason, PendingWork, retry_pause};
-pub use relations::aliases_said;
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;

@@ -6,15 +6,16 @@ use amem_query::time_phrase::Clock;
 
 use super::answer::RejectedFact;
 use super::forgetting::unforgotten;
+use super::pattern_facts::facts_by_patterns;
 use super::request::{AddRequest, ModelFallback};
 use crate::check::{CheckFailure, Grounds, check, is_instruction};
-use crate::conversation::{Role, Turn, TurnUse};
+use crate::conversation::{Turn, TurnUse};
 use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
 use crate::language::TurnLanguage;
 use crate::limits::FACTS_MAX;
 use crate::model::{CallCount, CallFailure, FormTable, Model, extract_by_model};
-use crate::patterns::{DEFAULT_SPEAKER, facts_in_foreign_turn, facts_in_turn, language_of};
+use crate::patterns::{DEFAULT_SPEAKER, language_of};
 use crate::pending::PendingReason;
 use crate::replies::ModelFact;
 use crate::text::forms::{normal_form, overlap, stems};
@@ -108,7 +109,7 @@ pub(super) fn extract(
         for at in (0..turns.len()).filter(|at| used(*at)) {
             // Where the facts of the turn stand among all.
             let mut places = Vec::new();
-            for fact in by_patterns(turns, at) {
+            for fact in facts_by_patterns(&turns[at], turns, at) {
                 let twin = twin(&fact);
                 places.push(Some(twin.unwrap_or(found.len())));
                 let fact = fact.behind(&places);
@@ -121,28 +122,6 @@ pub(super) fn extract(
     }
     checked(found, turns, &mut out);
     out
-}
-
-fn speaker_of(turn: &Turn) -> Option<&str> {
-    let default = (turn.role == Role::Assistant).then_some("Assistant");
-    turn.name.as_deref().or(default)
-}
-
-fn by_patterns(turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
-    facts_by_patterns(&turns[at], turns, at)
-}
-
-/// The facts of one turn, which may be a part of one of `turns`.
-pub(super) fn facts_by_patterns(turn: &Turn, turns: &[Turn], at: usize) -> Vec<ExtractedFact> {
-    let clock = Clock::utc(turn.time);
-    if !turn.language.is_english() {
-        return facts_in_foreign_turn(&turn.text, turn.language, speaker_of(turn), &clock, at);
-    }
-    let names: Vec<&str> = turns
-        .iter()
-        .filter_map(|turn| turn.name.as_deref())
-        .collect();
-    facts_in_turn(&turn.text, speaker_of(turn), &names, &clock, at)
 }
 
 /// A model's fact: cited turns are those that exist and are extracted, all of them if it cites none.

@@ -1,7 +1,7 @@
 //! Requests to forget that are not understood: the answer names them, and nothing of their turns is formed.
 
 use super::answer::RejectedFact;
-use super::extraction::facts_by_patterns;
+use super::pattern_facts::facts_by_patterns;
 use super::request::AddRequest;
 use crate::conversation::{Role, Turn, TurnUse};
 use crate::kind::FactKind;

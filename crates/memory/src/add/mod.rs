@@ -4,6 +4,7 @@ mod answer;
 mod decisions;
 mod extraction;
 mod forgetting;
+mod pattern_facts;
 mod request;
 mod run;
 

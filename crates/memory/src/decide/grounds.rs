@@ -1,14 +1,15 @@
 //! What a new fact needs to end a memory, or to take its place. Where it has none of these, it is added.
 //!
-//! It needs one of: (a) both fill a slot of one value with values of one type that a shape or a list names; (b) its
-//! clause has a mark of change and the same head noun; (c) it is the same statement with the other polarity; (d) it says
-//! the same and more.
+//! It needs one of: (a) both fill a slot of one value with values of one type, which a shape or a list names; (b) its
+//! clause has a mark of change and the same head noun; (c) it is the same statement with the other polarity; (d) it
+//! says the same and more.
 
 use std::collections::BTreeSet;
 
 use crate::slots::slot::{Cardinality, Slot};
+use crate::slots::values::{EXCLUSIVE, contrast};
 
-use super::pair::{FactReading, is_exclusive};
+use super::reading::FactReading;
 use super::value_type::{names_employer, value_type};
 
 /// Attributes whose values are things: "sold the red bike" is about the bike that one has.
@@ -42,7 +43,8 @@ pub(super) fn may_extend(
     if is_event(new) != is_event(old) || is_otherwise {
         return false;
     }
-    let is_listed = new.value == old.value || mine.is_joined(&new.value);
+    let is_listed =
+        new.value == old.value || mine.is_joined(&new.value) && mine.joins_any(&old.value);
     // "Likes dogs" is not said by "likes hot dogs".
     let is_narrower =
         new.attribute == "like" && !is_listed && mine.share_head(&new.value, theirs, &old.value);
@@ -163,4 +165,44 @@ fn begins(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> 
     let is_same = mine.narrowing(&new.value) == theirs.narrowing(&old.value);
     let is_change = mine.is_change && mine.share_head(&new.value, theirs, &old.value);
     is_covered && (is_same || is_change)
+}
+
+/// True if the values exclude each other: two editors for the same purpose, a preference and its opposite.
+pub(super) fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
+    let (Some(a), Some(b)) = (contrast(&new.value), contrast(&old.value)) else {
+        return false;
+    };
+    if a.0 != b.0 || a.1 == b.1 {
+        return false;
+    }
+    match new.attribute.as_str() {
+        "prefer" => is_for_one_purpose(new, old, a.1, b.1),
+        // For one purpose, if both name it.
+        // A correction is about what was said, also where one of the two names no purpose.
+        "use" => {
+            let one_is_open = new.detail.is_empty() || old.detail.is_empty();
+            let is_for_one = match is_correcting && one_is_open {
+                true => true,
+                false => new.detail == old.detail && !new.detail.is_empty(),
+            };
+            is_for_one && EXCLUSIVE.contains(&a.0)
+        }
+        _ => false,
+    }
+}
+
+/// True if two preferences are about one thing: not "morning meetings" and "evening runs".
+fn is_for_one_purpose(new: &Slot, old: &Slot, a: &str, b: &str) -> bool {
+    let rest = |words: &BTreeSet<String>| -> BTreeSet<String> {
+        let others = words.iter().filter(|word| *word != a && *word != b);
+        others.cloned().collect()
+    };
+    let agrees = |one: BTreeSet<String>, other: BTreeSet<String>| {
+        one == other || one.is_empty() || other.is_empty()
+    };
+    // "Tea over coffee" is the contrary of "coffee over tea", not of "coffee over water".
+    let is_chain = new.detail.contains(b) && !old.detail.is_empty() && !old.detail.contains(a);
+    !is_chain
+        && agrees(rest(&new.value), rest(&old.value))
+        && agrees(rest(&new.detail), rest(&old.detail))
 }

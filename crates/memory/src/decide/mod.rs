@@ -3,11 +3,12 @@
 mod grounds;
 mod pair;
 mod phrases;
+mod reading;
 mod rule;
 mod value_type;
 mod words;
 
-pub(crate) use pair::FactReading;
+pub(crate) use reading::FactReading;
 pub(crate) use rule::{Decision, decide};
 
 #[cfg(test)]

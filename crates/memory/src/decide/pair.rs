@@ -1,107 +1,11 @@
 //! What one new fact does to one memory, by the table of slots.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use crate::patterns::languages::gloss_of_fact;
-use crate::slots::parse::slots_of_tokens;
 use crate::slots::slot::{Cardinality, Slot};
-use crate::slots::values::{EXCLUSIVE, anchors, contrast};
-use crate::text::forms::{normal_form_of, stems};
-use crate::text::tokens::{Token, tokens};
 
-use super::grounds::{is_one_type, may_extend, may_replace};
-use super::phrases::Phrases;
-
-/// A text with what decisions read of it.
-#[derive(Debug, Clone)]
-pub(crate) struct FactReading {
-    pub(crate) normal: String,
-    pub(crate) slots: Vec<Slot>,
-    text: String,
-    /// The tokens of the text, and of its gloss if it is in another language.
-    written: Vec<Token>,
-    glossed: Option<Vec<Token>>,
-    phrases: OnceCell<Phrases>,
-    /// Computed on demand: most pairs are decided by slots.
-    stems: OnceCell<BTreeSet<String>>,
-    anchors: BTreeSet<String>,
-    is_negated: bool,
-    /// True if it may speak of several things: "a bike and a car".
-    is_list: bool,
-    /// True if its sentence says that something else is wrong: "no, we use pnpm".
-    pub(super) is_correcting: bool,
-    /// True for "Porto, Portugal".
-    pub(super) has_comma: bool,
-}
-
-impl FactReading {
-    pub(crate) fn of(text: &str) -> Self {
-        let all = tokens(text);
-        let glossed = gloss_of_fact(text);
-        let said = glossed.as_ref().unwrap_or(&all);
-        let is_negated = said
-            .iter()
-            .any(|token| token.is_any(&["not", "never", "no", "cannot", "without"]));
-        Self {
-            normal: normal_form_of(&all),
-            slots: slots_of_tokens(said),
-            phrases: OnceCell::new(),
-            text: text.to_owned(),
-            stems: OnceCell::new(),
-            anchors: anchors(&all),
-            is_negated,
-            is_list: all
-                .iter()
-                .any(|token| token.is("and") || token.tail.contains(',')),
-            is_correcting: false,
-            has_comma: all.iter().any(|token| token.tail.contains(',')),
-            written: all,
-            glossed,
-        }
-    }
-
-    /// The roles of its words.
-    pub(super) fn phrases(&self) -> &Phrases {
-        let said = self.glossed.as_ref().unwrap_or(&self.written);
-        self.phrases
-            .get_or_init(|| Phrases::of(said, &self.written))
-    }
-
-    /// The same, as the words of a sentence that corrects or does not.
-    pub(crate) fn correcting(self, is_correcting: bool) -> Self {
-        Self {
-            is_correcting,
-            ..self
-        }
-    }
-
-    fn stems(&self) -> &BTreeSet<String> {
-        self.stems.get_or_init(|| stems(&self.text))
-    }
-
-    /// True if the other text has every content word of this one.
-    pub(crate) fn is_within(&self, other: &Self) -> bool {
-        !self.stems().is_empty()
-            && self.stems().is_subset(other.stems())
-            && self.is_negated == other.is_negated
-    }
-
-    /// The slot of an attribute.
-    pub(super) fn slot(&self, attribute: &str) -> Option<&Slot> {
-        self.slots.iter().find(|slot| slot.attribute == attribute)
-    }
-
-    /// True if the text lists things of which the other names only some: "two cats and a dog", "two cats".
-    pub(crate) fn says_more_than(&self, other: &Self) -> bool {
-        self.phrases().joins_beside(other.phrases())
-    }
-
-    /// Slots that are the point of the fact.
-    fn points(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().filter(|slot| !slot.is_secondary)
-    }
-}
+use super::grounds::{is_exclusive, is_one_type, may_extend, may_replace};
+use super::reading::FactReading;
 
 /// What a new fact does to a memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -372,46 +276,6 @@ fn same_value(
         Cardinality::One => Verdict::Unsure(why),
         Cardinality::Many | Cardinality::Event => Verdict::Unrelated,
     }
-}
-
-/// True if the values exclude each other: two editors for the same purpose, a preference and its opposite.
-pub(super) fn is_exclusive(new: &Slot, old: &Slot, is_correcting: bool) -> bool {
-    let (Some(a), Some(b)) = (contrast(&new.value), contrast(&old.value)) else {
-        return false;
-    };
-    if a.0 != b.0 || a.1 == b.1 {
-        return false;
-    }
-    match new.attribute.as_str() {
-        "prefer" => is_for_one_purpose(new, old, a.1, b.1),
-        // For one purpose, if both name it.
-        // A correction is about what was said, also where one of the two names no purpose.
-        "use" => {
-            let one_is_open = new.detail.is_empty() || old.detail.is_empty();
-            let is_for_one = match is_correcting && one_is_open {
-                true => true,
-                false => new.detail == old.detail && !new.detail.is_empty(),
-            };
-            is_for_one && EXCLUSIVE.contains(&a.0)
-        }
-        _ => false,
-    }
-}
-
-/// True if two preferences are about one thing: not "morning meetings" and "evening runs".
-fn is_for_one_purpose(new: &Slot, old: &Slot, a: &str, b: &str) -> bool {
-    let rest = |words: &BTreeSet<String>| -> BTreeSet<String> {
-        let others = words.iter().filter(|word| *word != a && *word != b);
-        others.cloned().collect()
-    };
-    let agrees = |one: BTreeSet<String>, other: BTreeSet<String>| {
-        one == other || one.is_empty() || other.is_empty()
-    };
-    // "Tea over coffee" is the contrary of "coffee over tea", not of "coffee over water".
-    let is_chain = new.detail.contains(b) && !old.detail.is_empty() && !old.detail.contains(a);
-    !is_chain
-        && agrees(rest(&new.value), rest(&old.value))
-        && agrees(rest(&new.detail), rest(&old.detail))
 }
 
 fn same_verb_event(new: &Slot, old: &Slot) -> bool {

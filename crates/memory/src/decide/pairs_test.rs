@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::pair::FactReading;
+use super::reading::FactReading;
 use super::rule::{Decision, decide};
 use crate::kind::FactKind;
 

@@ -219,6 +219,11 @@ impl Phrases {
             > 1
     }
 
+    /// True if "and" stands beside a word of the value.
+    pub(crate) fn joins_any(&self, value: &BTreeSet<String>) -> bool {
+        !self.joined.is_disjoint(value)
+    }
+
     /// True if "and" joins words of which the other text has some and not all.
     pub(crate) fn joins_beside(&self, other: &Self) -> bool {
         let has = |word: &&String| other.has_word(word);

@@ -2,7 +2,8 @@
 
 use crate::kind::FactKind;
 
-use super::pair::{FactReading, Verdict, verdict};
+use super::pair::{Verdict, verdict};
+use super::reading::FactReading;
 
 /// What is to be done with a new fact; indexes are those of the candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]

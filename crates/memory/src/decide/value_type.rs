@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::slots::slot::Slot;
 use crate::slots::values::{contrast, is_organisation_word};
 
-use super::pair::FactReading;
+use super::reading::FactReading;
 use super::words::{
     CAR_MAKES, COUNTRIES, DATE_WORDS, DIETS, FAVOURITES, FIELDS, NO_PLACES, NUMBER_WORDS,
     ONE_HANDLE, ONE_ORGANISATION, ONE_PERSON, ONE_PLACE, PROFESSIONS, SUBJECTS, WAYS_TO_COMMUTE,

@@ -1,7 +1,7 @@
 //! Lists for decisions: marks of change, and the values of which a slot has one at a time.
 //!
-//! To extend them is all that a new word needs. Marks are phrases in lower case; those in German, French and Spanish are
-//! compared with the fact as it is written, the English ones also with its gloss.
+//! To extend them is all that a new word needs. Marks are phrases in lower case; those in German, French and Spanish
+//! are compared with the fact as it is written, the English ones also with its gloss.
 
 /// Phrases which say that something ended, changed or was said wrongly.
 pub(super) const CHANGE_MARKS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Requests to forget, or not to remember: "Don't remember my salary", "Vergiss, was ich über Karl gesagt habe".
 //!
-//! Which memory ends is not decided here: `standing_request` and its like in other languages understand "forget that …".
-//! What they do not understand is a request all the same, and must not be formed as if it were none.
+//! Which memory ends is not decided here: `standing_request` and its like in other languages understand "forget that
+//! …". What they do not understand is a request all the same, and must not be formed as if it were none.
 
 use crate::text::sentences::{plain_sentences, sentences};
 use crate::text::tokens::{Token, join};

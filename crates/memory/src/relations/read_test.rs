@@ -215,7 +215,7 @@ fn aliases_of(turn: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_name_of_somebody_else_is_no_name_of_the_speaker() {
+fn the_name_of_another_is_no_name_of_the_speaker() {
     for turn in [
         "My wife's name is Ottilie.",
         "The name of my wife is Ottilie.",
