@@ -71,7 +71,7 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
         "amem-client",
         &["amem-format", "amem-query", "amem-proto"],
     ),
-    ("crates/project", "amem-project", &[]),
+    ("crates/project", "amem-project", &["amem-process"]),
     (
         "crates/mcp",
         "amem-mcp",
