@@ -22,6 +22,11 @@ const INPUT_WAIT: Duration = Duration::from_secs(3);
 /// How long a running daemon is waited for: clients end a hook after some seconds, and a person waits for each.
 const ANSWER_WAIT: Duration = Duration::from_millis(900);
 
+/// How long a hook lasts in all, whatever holds it up: a slow disk, a file of another program. Clients wait longer.
+const HOOK_TIME_MAX: Duration = Duration::from_secs(5);
+/// The same for the process behind it, which reads a transcript and forms memories.
+const BEHIND_TIME_MAX: Duration = Duration::from_secs(300);
+
 /// What the command line says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HookOptions {
@@ -43,6 +48,7 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     if is_off {
         return Err(format!("{SWITCH} switches hooks off"));
     }
+    end_in_time();
     let bytes = input()?;
     let client = options.client.as_deref().and_then(HookClient::named);
     let input = HookInput::read(&bytes, options.event.as_deref(), client);
@@ -95,6 +101,18 @@ fn with_claim(context: &str) -> String {
         true => claim.to_owned(),
         false => format!("{context}\n{claim}"),
     }
+}
+
+/// Ends the process in time, with the code of a hook that has nothing to print.
+fn end_in_time() {
+    let most = match behind::is_behind() {
+        true => BEHIND_TIME_MAX,
+        false => HOOK_TIME_MAX,
+    };
+    thread::spawn(move || {
+        thread::sleep(most);
+        std::process::exit(0);
+    });
 }
 
 /// Reads stdin. A client that keeps it open is not waited for without end.

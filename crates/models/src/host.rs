@@ -3,8 +3,6 @@
 //! Promises: opening the file calls nobody and reads no key; a sentence-transformer in a folder needs no network.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use amem_memory::Calibration;
 use amem_memory::model::{Model, ModelSource};
 use amem_memory::store::Embedder;
+use amem_process::files::{FileKind, read_text};
+use amem_process::trust::OthersMay;
 use amem_transformer::{Pooling, SentenceModel, TransformerEmbedder};
 
 use crate::budget::DayUsage;
@@ -107,22 +107,17 @@ impl ModelHost {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read, has unknown settings, or its embedder's folder is no sentence-transformer.
+    /// If the file cannot be read, is another user's or others may write it, has unknown settings, or its embedder's folder is no sentence-transformer.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |why: String| Error::File {
             path: path.display().to_string(),
             why,
         };
-        let file = File::open(path).map_err(|e| failed(e.to_string()))?;
-        let mut text = String::new();
-        file.take(MODELS_FILE_BYTES_MAX + 1)
-            .read_to_string(&mut text)
-            .map_err(|e| failed(e.to_string()))?;
-        if text.len() as u64 > MODELS_FILE_BYTES_MAX {
-            return Err(failed(format!(
-                "it has more than {MODELS_FILE_BYTES_MAX} bytes: is it a file of models?"
-            )));
-        }
+        // It may name a command that prints a key: what others may write is not run.
+        let kind = FileKind::Settings(OthersMay::Read);
+        let text =
+            read_text(path, kind, MODELS_FILE_BYTES_MAX).map_err(|e| failed(e.to_string()))?;
+        let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
         Self::from_toml(&text)
     }
 
@@ -305,6 +300,34 @@ mod tests {
         assert_eq!(host.names().len(), 2);
         let none = ModelHost::from_toml("").unwrap();
         assert!(none.language().is_none() && none.embedder().is_none() && none.check().is_empty());
+    }
+
+    #[test]
+    fn a_file_that_others_may_write_or_that_is_a_pipe_is_refused_and_runs_nothing() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let (path, marker) = (folder.path().join("models.toml"), folder.path().join("ran"));
+        let command = format!("[\"touch\", {:?}]", marker.to_str().unwrap());
+        let text = format!(
+            "[language]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nkey_command = {command}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        for (mode, is_taken) in [(0o600, true), (0o644, true), (0o646, false), (0o666, false)] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let opened = ModelHost::open(&path);
+            assert_eq!(opened.is_ok(), is_taken, "{mode:o}");
+            let why = opened.err().map(|error| error.to_string());
+            assert!(why.is_none_or(|why| why.contains("chmod go-w")), "{mode:o}");
+        }
+        assert!(!marker.exists());
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap();
+        assert!(made.success());
+        let why = ModelHost::open(&pipe).unwrap_err().to_string();
+        assert!(why.contains("not a regular file"), "{why}");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
+use amem_process::child::clean_environment;
+use amem_process::files::{FileKind, read_text};
+use amem_process::trust::OthersMay;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -124,34 +127,22 @@ impl KeyReader {
 
 /// Reads a file that only its owner can read.
 fn of_file(path: &Path) -> Result<String> {
-    let shown = path.display();
-    let failed = |why: std::io::Error| format!("no key: cannot read {shown}: {why}");
-    let file = std::fs::File::open(path).map_err(failed)?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        // Of the open file: its name could lead to another one meanwhile.
-        let mode = file.metadata().map_err(failed)?.mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(format!(
-                "no key: others can read {shown} (mode {mode:o}); run \"chmod 600 {shown}\""
-            ));
-        }
-    }
-    let mut text = String::new();
     let limit = u64::try_from(KEY_BYTES_MAX + 2).unwrap_or(u64::MAX);
-    std::io::Read::read_to_string(&mut std::io::Read::take(file, limit), &mut text)
-        .map_err(failed)?;
-    Ok(text)
+    let read = read_text(path, FileKind::Settings(OthersMay::Nothing), limit);
+    let text = read.map_err(|why| format!("no key: {why}"))?;
+    text.ok_or_else(|| format!("no key: there is no file {}", path.display()))
 }
 
-/// What a command prints. What it says besides may be a secret too, and is not repeated.
+/// What a command prints. What it says besides may be a secret too, and is not repeated. It gets a cleaned environment
+/// (`amem_process::child`): no keys of other providers.
 async fn of_command(words: &[String]) -> Result<String> {
     let [program, arguments @ ..] = words else {
         return Err("no key: key_command is empty".into());
     };
     let failed = |why: std::io::Error| format!("no key: cannot run key_command: {why}");
-    let mut child = Command::new(program)
+    let mut command = std::process::Command::new(program);
+    clean_environment(&mut command);
+    let mut child = Command::from(command)
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -215,6 +206,19 @@ mod tests {
         assert_eq!(read.unwrap().as_deref(), Some("s3cret-key"));
     }
 
+    #[test]
+    fn a_command_for_the_key_gets_no_keys_of_others() {
+        // Cargo sets this variable for tests.
+        let command = [
+            "sh",
+            "-c",
+            "printf 'key-%s%s' \"$CARGO_PKG_NAME\" \"${PATH:+with-path}\"",
+        ];
+        let command = command.map(str::to_owned).to_vec();
+        let printed = key_of(|s| s.key_command = Some(command.clone()));
+        assert_eq!(printed.unwrap().as_deref(), Some("key-with-path"));
+    }
+
     fn set_mode(path: &Path, mode: u32) {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -231,7 +235,7 @@ mod tests {
             (
                 Box::new(|s: &mut ModelSettings| s.key_file = Some(path.clone()))
                     as Box<dyn Fn(&mut ModelSettings)>,
-                "others can read",
+                "other users have access",
             ),
             (
                 Box::new(|s| s.key_env = Some("AMEM_NO_SUCH_VARIABLE".into())),

@@ -58,6 +58,8 @@ pub enum FileKind {
     /// In a folder that somebody else may have made (a project, an archive, a clone): a link is refused, and the owner is
     /// the user of this process or root.
     Foreign,
+    /// What a person named to be read, such as an import: a link is followed, and the owner may be any.
+    Named,
     /// Settings of a person or of the machine: a link is followed; the file that it leads to has an allowed owner, and
     /// others may do with it what is given here and no more.
     Settings(OthersMay),
@@ -94,6 +96,7 @@ pub fn open_file(path: &Path, kind: FileKind) -> Result<Option<(File, Metadata)>
     }
     let trusted = match kind {
         FileKind::Foreign => trust::check_owner(&meta),
+        FileKind::Named => Ok(()),
         FileKind::Settings(others) => trust::check(&meta, others),
     };
     trusted.map_err(|why| FileFault::Untrusted {

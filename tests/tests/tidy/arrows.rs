@@ -64,7 +64,7 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
         ],
     ),
     ("crates/connect", "amem-connect", &[]),
-    ("crates/sources", "amem-sources", &[]),
+    ("crates/sources", "amem-sources", &["amem-process"]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -88,7 +88,12 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
     (
         "crates/models",
         "amem-models",
-        &["amem-memory", "amem-transformer", "amem-scripted"],
+        &[
+            "amem-memory",
+            "amem-transformer",
+            "amem-process",
+            "amem-scripted",
+        ],
     ),
     ("crates/scripted", "amem-scripted", &[]),
     (

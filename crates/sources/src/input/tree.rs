@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use amem_process::files::{FileFault, FileKind, open_file};
+
 use super::zip::ZipFile;
 use crate::error::SourceError;
 use crate::item::{ItemPlace, SkipReason, SkippedEntry};
@@ -145,8 +147,8 @@ impl FileTree {
                 Some(entry) => zip.read(entry),
                 None => Err(io::ErrorKind::NotFound.into()),
             },
-            Root::Folder => Ok(Box::new(File::open(self.path.join(&file.path))?)),
-            Root::File => Ok(Box::new(File::open(&self.path)?)),
+            Root::Folder => Ok(Box::new(open_named(&self.path.join(&file.path))?)),
+            Root::File => Ok(Box::new(open_named(&self.path)?)),
         }
     }
 
@@ -286,8 +288,18 @@ impl FileTree {
     }
 }
 
+/// A file that the person named: a pipe or a device is refused at once, and does not hold the import.
+pub(super) fn open_named(path: &Path) -> io::Result<File> {
+    match open_file(path, FileKind::Named) {
+        Ok(Some((file, _))) => Ok(file),
+        Ok(None) => Err(io::ErrorKind::NotFound.into()),
+        Err(FileFault::Io { source, .. }) => Err(source),
+        Err(fault) => Err(io::Error::new(io::ErrorKind::InvalidInput, fault)),
+    }
+}
+
 fn is_zip(path: &Path) -> io::Result<bool> {
     let mut magic = Vec::new();
-    File::open(path)?.take(4).read_to_end(&mut magic)?;
+    open_named(path)?.take(4).read_to_end(&mut magic)?;
     Ok(magic == b"PK\x03\x04" || magic == b"PK\x05\x06")
 }

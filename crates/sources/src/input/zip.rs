@@ -70,7 +70,7 @@ struct Directory {
 impl ZipFile {
     /// Reads the directory. An error is in words, for people.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|e| e.to_string())?;
+        let file = super::tree::open_named(path).map_err(|e| e.to_string())?;
         let len = file.metadata().map_err(|e| e.to_string())?.len();
         let directory = find_directory(&file, len)?;
         if directory.bytes > limits::ZIP_DIRECTORY_BYTES_MAX {
