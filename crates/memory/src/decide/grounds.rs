@@ -115,7 +115,7 @@ fn ends(new: &Slot, old: &Slot, fresh: &FactReading, stored: &FactReading) -> bo
     let is_change = mine.is_change || fresh.is_correcting;
     if new.value.is_empty() {
         // "Quit their job": the one that they have.
-        return is_change && new.is_one();
+        return is_change && new.attribute == "work" && new.detail.is_empty();
     }
     if new.attribute == "prefer" && new.is_secondary {
         // "Tea over coffee" is the contrary of "coffee over tea", not of "coffee over water".

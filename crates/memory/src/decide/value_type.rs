@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use crate::slots::slot::Slot;
-use crate::slots::values::{contrast, is_organisation_word};
+use crate::slots::values::{EXCLUSIVE, contrast, is_organisation_word};
 
 use super::reading::FactReading;
 use super::words::{
@@ -58,6 +58,7 @@ pub(super) fn value_type(slot: &Slot, reading: &FactReading) -> Option<ValueType
                 .before(value)
                 .is_some_and(|word| matches!(word, "in" | "to" | "of"))
                 && !in_list(NO_PLACES)
+                && !in_list(DATE_WORDS)
                 && !phrases.is_technical(value)
                 && contrast(value).is_none();
             place(slot, reading).filter(|_| is_place)
@@ -145,7 +146,13 @@ fn possession(slot: &Slot, reading: &FactReading) -> Option<ValueType> {
         {
             None
         }
-        () => number(value, true),
+        // "The database is Postgres".
+        () => {
+            match contrast(value).filter(|(set, _)| value.len() == 1 && EXCLUSIVE.contains(set)) {
+                Some((set, _)) => Some(ValueType::OneOf(set)),
+                None => number(value, true),
+            }
+        }
     }
 }
 

@@ -457,7 +457,11 @@ impl Parser {
             .iter()
             .position(|t| STOPS.contains(&t.lower.as_str()) || t.is("of"))
             .unwrap_or(rest.len());
-        let noun = &rest[..end];
+        // "Is a teacher now".
+        let behind = rest[..end].iter().rev();
+        let adverbs = behind
+            .take_while(|token| crate::text::predicate::is_adverb(token) || token.is("again"));
+        let noun = &rest[..end - adverbs.count()];
         let is_diet = noun
             .iter()
             .any(|t| t.is_any(&["vegetarian", "vegan", "pescatarian"]));
@@ -759,6 +763,21 @@ impl Parser {
                 origin,
                 value_of(rest),
             );
+        }
+        // "The deadline moved to 8 September" is about a date.
+        if self
+            .subject
+            .noun
+            .as_deref()
+            .is_some_and(|noun| !is_being(noun))
+        {
+            return self.push("is", One, holds, value, BTreeSet::new());
+        }
+        // "Moved the meeting to Friday": who moves something stays.
+        let moved = without_adverbs(rest).first();
+        if moved.is_some_and(|token| token.is_any(&["the", "a", "an", "my", "their", "her", "his"]))
+        {
+            return self.push("event", Event, holds, value, value_of(rest));
         }
         self.push("home", One, holds, value, BTreeSet::new());
         self.push_secondary("home", One, false, between(rest, "from"));
