@@ -82,7 +82,8 @@ enum FactCommand {
   amemctl fact add - --user ada < conversation.jsonl
   amemctl fact add \"Deploys happen on Tuesdays\" --of-agent builder --as-is
 
-With - it reads stdin: JSON lines with role and content (and optionally name and timestamp), or plain text.")]
+With - it reads stdin: JSON lines or a JSON array with role and content (and optionally name and timestamp), lines that
+begin with user: or assistant:, or plain text.")]
 struct AddFactArgs {
     /// What was said; - reads stdin.
     text: String,
