@@ -385,3 +385,27 @@ async fn adds_at_once_to_a_run_by_grpc_are_one_chain_in_one_session() {
         .into_inner();
     assert_eq!(walked.steps.len(), CALLS);
 }
+
+#[test]
+fn each_role_of_what_amemctl_reads_is_taken_as_what_it_is() {
+    let folder = folder();
+    let daemon = Daemon::start(folder.path());
+    let array = r#"[{"role": "user", "content": "I live in Porto."},
+        {"role": "assistant", "content": "I am allergic to nuts."}]"#;
+    let lines = "user: I live in Porto.\nassistant: I am allergic to nuts.\n";
+    for (user, input) in [("ada", array), ("bob", lines)] {
+        let (exit, added) = fact(&daemon.socket, &["add", "-", "--user", user], input);
+        assert_eq!(exit, Some(0), "{added}");
+        assert_eq!(
+            added["data"]["turns"].as_array().unwrap().len(),
+            2,
+            "{added}"
+        );
+        let (_, listed) = fact(&daemon.socket, &["ls", "--user", user], "");
+        let listed = listed.to_string();
+        assert!(
+            listed.contains("Porto") && !listed.contains("nuts"),
+            "{listed}"
+        );
+    }
+}
