@@ -8,7 +8,8 @@ use std::io::{IsTerminal, Write, stdin, stdout};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_project::{AllowedFolder, AllowedProjects, Project, ProjectError, ProjectPlace};
+use amem_project::allow::{AllowedFolder, AllowedProjects};
+use amem_project::{Project, ProjectError, ProjectPlace};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 

@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use amem_client::paths::UserPaths;
 use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::{MemoryPlace, MemorySource, OpenMemory, ProjectName};
-use amem_project::{
-    ALLOWED_FILE, AllowedProjects, ProjectError, ProjectPlace, Surroundings, USER_VARIABLE, user_of,
-};
+use amem_project::allow::{ALLOWED_FILE, AllowedProjects};
+use amem_project::{ProjectError, ProjectPlace, Surroundings, USER_VARIABLE, user_of};
 
 use super::daemon_calls::DaemonCalls;
 use super::daemon_link::DaemonLink;

@@ -203,7 +203,8 @@ pub(crate) fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max
     format!("{head}: {}", shortened(&one_line(&entry.text), chars_max))
 }
 
-/// What a session is given of an entry: the memory, also where the words that it is from are shown, or the words as one.
+/// What a session is given of an entry: the memory, also where the words that it is from are shown, or the words as
+/// one.
 pub(crate) fn fact_of(entry: &v1::RecallEntry) -> v1::Fact {
     match &entry.fact {
         Some(fact) => fact.clone(),

@@ -107,7 +107,8 @@ impl ModelHost {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read, is another user's or others may write it, has unknown settings, or its embedder's folder is no sentence-transformer.
+    /// If the file cannot be read, is another user's or others may write it, has unknown settings, or its embedder's
+    /// folder is no sentence-transformer.
     pub fn open(path: &Path) -> Result<Self> {
         let failed = |why: String| Error::File {
             path: path.display().to_string(),

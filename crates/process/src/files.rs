@@ -55,8 +55,8 @@ pub enum FileFault {
 /// What makes a file acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
-    /// In a folder that somebody else may have made (a project, an archive, a clone): a link is refused, and the owner is
-    /// the user of this process or root.
+    /// In a folder that another person may have made (a project, an archive, a clone): a link is refused, and the
+    /// owner is the user of this process or root.
     Foreign,
     /// What a person named to be read, such as an import: a link is followed, and the owner may be any.
     Named,
@@ -82,7 +82,8 @@ pub fn open_file(path: &Path, kind: FileKind) -> Result<Option<(File, Metadata)>
     let file = match open(path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => return Ok(None),
-        // Linux and macOS answer ELOOP for a link that is not to be followed; NXIO is a socket, or a device without driver.
+        // Linux and macOS answer ELOOP for a link that is not to be followed; NXIO is a socket, or a device without
+        // driver.
         Err(rustix::io::Errno::LOOP) if kind == FileKind::Foreign => {
             return Err(FileFault::Link(path.to_owned()));
         }

@@ -1,7 +1,7 @@
 //! Files that decide which callers have access: configuration, tokens, certificates, keys.
 //!
-//! Promises: such a file belongs to the user of the process or to root; others can never write it, and read it only where its
-//! purpose allows that.
+//! Promises: such a file belongs to the user of the process or to root; others can never write it, and read it only
+//! where its purpose allows that.
 
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};

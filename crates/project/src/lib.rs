@@ -1,9 +1,9 @@
 //! Which project a folder belongs to, for the memory of agents.
 //!
-//! A folder is a project by its path: that of the main worktree of its git repository, else its own. What a folder says
-//! of itself, in `.amem.toml` or by its git remote, is a claim: it holds for folders that a person allowed to be that
-//! project (`AllowedProjects`). Anybody can write such a file into a clone or an archive. The home folder and `/` are no
-//! project: there, only what holds for the user is remembered.
+//! A folder is a project by its path: that of the main worktree of its git repository, else its own. What a folder
+//! says of itself, in `.amem.toml` or by its git remote, is a claim: it holds for folders that a person allowed to be
+//! that project (`AllowedProjects`). Anybody can write such a file into a clone or an archive. The home folder and `/`
+//! are no project: there, only what holds for the user is remembered.
 //!
 //! Promises: nothing is written, no program runs; a folder that is gone still has a project; the answer depends on the
 //! surroundings that the caller hands in, the files and nothing else.
@@ -11,7 +11,7 @@
 
 #![forbid(unsafe_code)]
 
-mod allow;
+pub mod allow;
 mod error;
 
 mod git;
@@ -21,11 +21,11 @@ mod user;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use allow::{AllowedProjects, ProjectClaim};
 use git::Repository;
 use settings::{SETTINGS_FILE, Settings};
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use allow::{ALLOWED_BYTES_MAX, ALLOWED_FILE, AllowedFolder, AllowedProjects, ProjectClaim};
 pub use error::{PROJECT_BYTES_MAX, ProjectError};
 pub use user::{USER_VARIABLE, user_of};
 

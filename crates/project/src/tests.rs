@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use super::allow::{ALLOWED_FILE, AllowedFolder};
 use super::git::remote_id;
 use super::*;
 

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use amem_facts::recall::{RecalledEntry, RecalledSource};
+use amem_facts::search::FactHit;
 use amem_facts::{
-    FactFeedback, FactHit, FeedbackRating, HistoryEntry, PendingEntry, RecalledEntry,
-    RecalledSource, ScopeCount, SourceTurn,
+    FactFeedback, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
 };
 use amem_format::attributes::validate;
 use amem_format::{Micros, attributes};

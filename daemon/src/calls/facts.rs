@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX, RECALL_ENTRIES_DEFAULT};
-use amem_facts::{FactMoment, FactSearch, Facts, KeptAnswer, ListRequest, PendingEntry, Recall};
+use amem_facts::recall::Recall;
+use amem_facts::search::FactSearch;
+use amem_facts::{FactMoment, Facts, KeptAnswer, ListRequest, PendingEntry};
 use amem_format::NodeId;
 use amem_memory::add::{AddEvent, AddRequest, AssistantPolicy};
 use amem_memory::bytes_hash;

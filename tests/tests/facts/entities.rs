@@ -1,7 +1,8 @@
 //! The entity graph: cases 33 to 35 of the specification, names that are of one, what was so at a time, other scopes.
 
 use amem_facts::entities::{Entity, EntityPage, EntityRequest, KnownRelation};
-use amem_facts::{EntityStatementRequest, Error, FactBrain, FactSearch};
+use amem_facts::search::FactSearch;
+use amem_facts::{EntityStatementRequest, Error, FactBrain};
 use amem_format::NodeId;
 use amem_format::types::{EventType, Micros};
 use amem_memory::add::AddRequest;

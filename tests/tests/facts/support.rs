@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use amem_facts::{
-    FactBrain, FactRanking, FactSearch, FactState, Facts, ListRequest, MemoryHistory, RandomIds,
-};
+use amem_facts::search::{FactRanking, FactSearch};
+use amem_facts::{FactBrain, FactState, Facts, ListRequest, MemoryHistory, RandomIds};
 use amem_format::types::{Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::{AddAnswer, AddEvent, AddRequest};

@@ -63,7 +63,7 @@ const FACADES: [(&str, usize); 24] = [
     ("crates/hooks", 20),
     ("crates/project", 12),
     ("crates/sources", 30),
-    ("crates/process", 5),
+    ("crates/process", 8),
     ("crates/traces", 5),
     ("crates/webhooks", 5),
     ("crates/models", 30),

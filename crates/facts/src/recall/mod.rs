@@ -1,8 +1,8 @@
 //! Recall: one answer of what was formed, what was said and what was written.
 //!
-//! Memories, turns and other events of the scopes are found by one search. A memory and the turn that it is from are one
-//! entry, shown by the text that says more of what the question asks. Of a long turn the passage that answers is shown. A
-//! turn whose memory ended is shown to questions about the past only; a turn never shows what was forgotten.
+//! Memories, turns and other events of the scopes are found by one search. A memory and the turn that it is from are
+//! one entry, shown by the text that says more of what the question asks. Of a long turn the passage that answers is
+//! shown. A turn whose memory ended is shown to questions about the past only; a turn never shows what was forgotten.
 //!
 //! Not here: how events are ranked (`amem_query::search`), and how many lines a client has room for.
 

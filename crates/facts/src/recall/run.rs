@@ -26,7 +26,8 @@ use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
 use crate::search::{cosine, open_conflicts, question_vector};
 
-/// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records neither.
+/// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
+/// neither.
 const HITS_PER_ENTRY: usize = 3;
 
 impl Recall {

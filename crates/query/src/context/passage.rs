@@ -29,9 +29,9 @@ impl Passages {
         }
     }
 
-    /// The passage of at most `bytes_max` bytes: the sentences that match the question, then those that follow them, for
-    /// an answer stands behind the words it is asked by. `is_left_out` names sentences that are never shown. `None` if
-    /// nothing is left.
+    /// The passage of at most `bytes_max` bytes: the sentences that match the question, then those that follow them,
+    /// for an answer stands behind the words it is asked by. `is_left_out` names sentences that are never shown. `None`
+    /// if nothing is left.
     pub fn of(
         &mut self,
         text: &str,

@@ -4,6 +4,7 @@ mod database;
 mod elements;
 mod encoding;
 mod lines;
+mod named;
 mod tree;
 mod zip;
 

@@ -2,12 +2,11 @@
 //!
 //! Symbolic links are not followed, and paths that leave the folder are refused.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use amem_process::files::{FileFault, FileKind, open_file};
-
+use super::named::open_named;
 use super::zip::ZipFile;
 use crate::error::SourceError;
 use crate::item::{ItemPlace, SkipReason, SkippedEntry};
@@ -285,16 +284,6 @@ impl FileTree {
         }
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
-    }
-}
-
-/// A file that the person named: a pipe or a device is refused at once, and does not hold the import.
-pub(super) fn open_named(path: &Path) -> io::Result<File> {
-    match open_file(path, FileKind::Named) {
-        Ok(Some((file, _))) => Ok(file),
-        Ok(None) => Err(io::ErrorKind::NotFound.into()),
-        Err(FileFault::Io { source, .. }) => Err(source),
-        Err(fault) => Err(io::Error::new(io::ErrorKind::InvalidInput, fault)),
     }
 }
 

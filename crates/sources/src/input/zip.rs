@@ -13,6 +13,7 @@ use std::sync::Arc;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
+use super::named::open_named;
 use crate::limits;
 
 const END_BYTES: u64 = 22;
@@ -70,7 +71,7 @@ struct Directory {
 impl ZipFile {
     /// Reads the directory. An error is in words, for people.
     pub(super) fn open(path: &Path) -> Result<Self, String> {
-        let file = super::tree::open_named(path).map_err(|e| e.to_string())?;
+        let file = open_named(path).map_err(|e| e.to_string())?;
         let len = file.metadata().map_err(|e| e.to_string())?.len();
         let directory = find_directory(&file, len)?;
         if directory.bytes > limits::ZIP_DIRECTORY_BYTES_MAX {
