@@ -169,9 +169,6 @@ impl ConnectionArgs {
         if denied {
             return Err(failure);
         }
-        if let Some(socket) = &self.socket {
-            check_folder_is_known(socket, failure)?;
-        }
         let owner = || {
             let settings = DaemonSettings::of_process();
             UserPaths::of_process().owner(settings.folder.as_deref())
@@ -292,28 +289,6 @@ impl ConnectionArgs {
         }
     }
 }
-
-/// Refuses to start a daemon at a socket that is not the user's own without the folder that belongs to it: the daemon
-/// that listens there otherwise would find its place taken, and what is written meanwhile would be in another folder.
-fn check_folder_is_known(socket: &Path, failure: Failure) -> Result<(), Failure> {
-    let is_named = env::var_os(FOLDER).is_some_and(|folder| !folder.is_empty());
-    let own = UserPaths::of_process().socket();
-    if is_named || own.as_deref() == Some(socket) {
-        return Ok(());
-    }
-    Err(Failure::new(
-        failure.exit,
-        NO_DAEMON,
-        failure.message,
-        format!(
-            "start the amemd of this socket again, or omit --socket (AMEMD_SOCKET) for your own; with {FOLDER} set to its \
-             folder, this command starts it"
-        ),
-    ))
-}
-
-/// Names the daemon's folder of brains.
-const FOLDER: &str = "AMEMD_FOLDER";
 
 const NO_DAEMON: &str = "no_daemon";
 
