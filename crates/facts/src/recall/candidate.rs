@@ -20,7 +20,7 @@ pub(super) enum FoundEvent {
     /// A turn.
     Said(Box<SaidTurn>),
     /// Another event with a text.
-    Written(SaidText),
+    Written(Box<SaidText>),
 }
 
 /// A turn that was found.
@@ -58,7 +58,7 @@ impl FoundEvent {
         let text = SaidText::of(&node, &attributes)?;
         Ok(match attributes.turn {
             Some(turn) => Some(Self::Said(Box::new(SaidTurn { turn, text }))),
-            None => (!text.text.is_empty()).then_some(Self::Written(text)),
+            None => (!text.text.is_empty()).then(|| Self::Written(Box::new(text))),
         })
     }
 }

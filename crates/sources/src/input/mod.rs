@@ -4,7 +4,7 @@ mod database;
 mod elements;
 mod encoding;
 mod lines;
-mod named;
+mod regular_file;
 mod tree;
 mod zip;
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::named::open_named;
+use super::regular_file::open_named;
 use super::zip::ZipFile;
 use crate::error::SourceError;
 use crate::item::{ItemPlace, SkipReason, SkippedEntry};

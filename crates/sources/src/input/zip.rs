@@ -13,7 +13,7 @@ use std::sync::Arc;
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 
-use super::named::open_named;
+use super::regular_file::open_named;
 use crate::limits;
 
 const END_BYTES: u64 = 22;
