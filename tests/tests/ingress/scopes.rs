@@ -267,6 +267,18 @@ fn curious(call: &str, id: &str, turn: &str) -> Vec<Vec<u8>> {
                 request.encode_to_vec()
             })
             .collect(),
+        "Recall" => filters
+            .iter()
+            .map(|filter| {
+                let request = v1::RecallRequest {
+                    question: "where is the ferry, and who lives there".into(),
+                    filter_json: (*filter).into(),
+                    relevance_min: Some(0.0),
+                    ..v1::RecallRequest::default()
+                };
+                request.encode_to_vec()
+            })
+            .collect(),
         "ListFacts" => filters
             .iter()
             .map(|filter| {
