@@ -1,5 +1,6 @@
 //! Scores within a scope: other scopes change none of them.
 
+use amem_format::view::{AsOf, View};
 use amem_format::{EdgeType, EventType, NodeId};
 use amem_query::{Scope, Search, Selection, TextSearch};
 use amem_tests::model::{Act, NewEvent, World};
@@ -70,7 +71,10 @@ fn selection() -> Selection {
 
 /// All scores that Ann sees, to the bit, with the positions of her events.
 fn scores(world: &World, ids: &[u64]) -> Vec<(&'static str, usize, Vec<u32>)> {
-    let view = world.view();
+    scores_in(&world.view(), ids)
+}
+
+fn scores_in(view: &View, ids: &[u64]) -> Vec<(&'static str, usize, Vec<u32>)> {
     let place = |id: NodeId| ids.iter().position(|own| *own == id.0).unwrap();
     let question = "deploy the release on friday";
     let text = TextSearch {
@@ -80,7 +84,7 @@ fn scores(world: &World, ids: &[u64]) -> Vec<(&'static str, usize, Vec<u32>)> {
         ..TextSearch::default()
     };
     let mut all = Vec::new();
-    for hit in text.run(&view).unwrap().hits {
+    for hit in text.run(view).unwrap().hits {
         let bits = vec![hit.score.to_bits(), hit.relevance.to_bits()];
         all.push(("text", place(hit.id), bits));
     }
@@ -94,7 +98,7 @@ fn scores(world: &World, ids: &[u64]) -> Vec<(&'static str, usize, Vec<u32>)> {
             selection: selection(),
             ..Search::default()
         };
-        for hit in search.run(&view).unwrap().hits {
+        for hit in search.run(view).unwrap().hits {
             let parts = [hit.score, hit.text, hit.vector, hit.neighbours, hit.session];
             all.push(("search", place(hit.id), parts.map(f32::to_bits).to_vec()));
         }
@@ -133,4 +137,57 @@ fn events_that_enter_and_leave_a_scope_count_from_that_commit_on() {
     assert_ne!(more, before);
     world.commit(vec![Act::Attributes(end, None)]).unwrap();
     assert_eq!(scores(&world, &ids), before);
+}
+
+#[test]
+fn a_question_about_the_past_changes_no_answer_about_another_moment() {
+    let leaves =
+        |world: &mut World, end: u64| world.commit(vec![Act::Attributes(end, None)]).unwrap();
+    let enters = |world: &mut World, end: u64| {
+        let attributes = json!({"amem.user": "ann"}).as_object().cloned();
+        world
+            .commit(vec![Act::Attributes(end, attributes)])
+            .unwrap();
+    };
+    for is_checkpointed in [false, true] {
+        // An event leaves the scope and comes back; the same brain again is asked about the present only.
+        let worlds: Vec<(World, Vec<u64>, Vec<AsOf>)> = [(); 2]
+            .map(|()| {
+                let (mut world, mut ids) = brain(3, is_checkpointed);
+                let end = world.view().nodes();
+                world
+                    .commit(vec![said("ann", "deploy on friday", None)])
+                    .unwrap();
+                ids.push(end);
+                let mut moments = vec![AsOf::Lsn(world.view().lsn())];
+                leaves(&mut world, end);
+                moments.push(AsOf::Lsn(world.view().lsn()));
+                enters(&mut world, end);
+                moments.push(AsOf::Lsn(world.view().lsn()));
+                leaves(&mut world, end);
+                (world, ids, moments)
+            })
+            .into();
+        let [(world, ids, moments), (fresh, ..)] = &worlds[..] else {
+            unreachable!()
+        };
+        let present = scores(fresh, ids);
+        let mut answers = Vec::new();
+        for turn in 0..2 {
+            for (at, moment) in moments.iter().enumerate() {
+                let then = scores_in(&world.view().as_of(*moment).unwrap(), ids);
+                assert_eq!(
+                    scores(world, ids),
+                    present,
+                    "after moment {at}, turn {turn}"
+                );
+                answers.push(then);
+            }
+        }
+        let (first, again) = answers.split_at(moments.len());
+        assert_eq!(first, again);
+        assert_eq!(first[0], first[2]);
+        assert_ne!(first[0], first[1]);
+        assert_eq!(first[1], present);
+    }
 }
