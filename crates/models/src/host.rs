@@ -2,6 +2,7 @@
 //!
 //! Promises: opening the file calls nobody and reads no key; a sentence-transformer in a folder needs no network.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use crate::embedder::TextEmbedder;
 use crate::error::{Error, Result};
 use crate::limits::MODELS_FILE_BYTES_MAX;
 use crate::model::LanguageModel;
+use crate::provider::Provider;
 use crate::runtime::ModelRuntime;
 use crate::settings::{ModelSettings, document};
 
@@ -110,16 +112,7 @@ impl ModelHost {
     /// If the file cannot be read, is another user's or others may write it, has unknown settings, or its embedder's
     /// folder is no sentence-transformer.
     pub fn open(path: &Path) -> Result<Self> {
-        let failed = |why: String| Error::File {
-            path: path.display().to_string(),
-            why,
-        };
-        // It may name a command that prints a key: what others may write is not run.
-        let kind = FileKind::Settings(OthersMay::Read);
-        let text =
-            read_text(path, kind, MODELS_FILE_BYTES_MAX).map_err(|e| failed(e.to_string()))?;
-        let text = text.ok_or_else(|| failed("there is no such file".to_owned()))?;
-        Self::from_toml(&text)
+        Self::from_toml(&text_of(path)?)
     }
 
     /// The same from the text of the file.
@@ -229,6 +222,44 @@ impl HostEmbedder {
     }
 }
 
+/// The variables in which a daemon with this file of models looks for keys: a program that starts the daemon hands these
+/// on, and no keys beside.
+///
+/// # Errors
+/// If the file cannot be read, is another user's, or others may write it.
+pub fn key_variables(path: &Path) -> Result<Vec<String>> {
+    let tables: BTreeMap<String, toml::Table> = document(&text_of(path)?)?;
+    let mut out = Vec::new();
+    for table in tables.values() {
+        if table.contains_key("key_file") || table.contains_key("key_command") {
+            continue;
+        }
+        let named = table.get("key_env").and_then(toml::Value::as_str);
+        let provider = table.get("provider").cloned();
+        match (named, provider.map(Provider::deserialize)) {
+            (Some(name), _) => out.push(name.to_owned()),
+            (None, Some(Ok(provider))) => {
+                let usual = provider.key_variables().iter();
+                out.extend(usual.map(|name| (*name).to_owned()));
+            }
+            // A local embedder has no key.
+            (None, _) => {}
+        }
+    }
+    Ok(out)
+}
+
+/// The text of a file of models. It may name a command that prints a key: what others may write is not run.
+fn text_of(path: &Path) -> Result<String> {
+    let failed = |why: String| Error::File {
+        path: path.display().to_string(),
+        why,
+    };
+    let kind = FileKind::Settings(OthersMay::Read);
+    let text = read_text(path, kind, MODELS_FILE_BYTES_MAX).map_err(|e| failed(e.why()))?;
+    text.ok_or_else(|| failed("there is no such file".to_owned()))
+}
+
 /// Opens the models of a file for a program that knows only the port; an error says why it cannot.
 ///
 /// # Errors
@@ -329,6 +360,42 @@ mod tests {
         assert!(made.success());
         let why = ModelHost::open(&pipe).unwrap_err().to_string();
         assert!(why.contains("not a regular file"), "{why}");
+    }
+
+    #[test]
+    fn the_variables_of_keys_are_those_that_the_file_names() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("models.toml");
+        let model = |more: &str| format!("provider = \"openai\"\nmodel = \"m\"\n{more}\n");
+        for (text, variables) in [
+            (String::new(), vec![]),
+            (format!("[language]\n{}", model("")), vec!["OPENAI_API_KEY"]),
+            (
+                format!(
+                    "[language]\n{}[embedder]\nprovider = \"google\"\nmodel = \"e\"\n",
+                    model("key_env = \"LAN_KEY\"")
+                ),
+                vec!["GOOGLE_API_KEY", "GEMINI_API_KEY", "LAN_KEY"],
+            ),
+            (
+                format!("[language]\n{}", model("key_file = \"/k\"")),
+                vec![],
+            ),
+            (
+                format!("[language]\n{}", model("key_command = [\"k\"]")),
+                vec![],
+            ),
+            (
+                "[embedder]\nprovider = \"local\"\nfolder = \"/m\"\n".to_owned(),
+                vec![],
+            ),
+        ] {
+            std::fs::write(&path, &text).unwrap();
+            assert_eq!(key_variables(&path).unwrap(), variables, "{text}");
+        }
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        assert!(key_variables(&path).is_err());
     }
 
     #[test]

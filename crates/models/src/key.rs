@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
-use amem_process::child::clean_environment;
+use amem_process::child::foreign_command;
 use amem_process::files::{FileKind, read_text};
 use amem_process::trust::OthersMay;
 use tokio::io::AsyncReadExt;
@@ -140,9 +140,7 @@ async fn of_command(words: &[String]) -> Result<String> {
         return Err("no key: key_command is empty".into());
     };
     let failed = |why: std::io::Error| format!("no key: cannot run key_command: {why}");
-    let mut command = std::process::Command::new(program);
-    clean_environment(&mut command);
-    let mut child = Command::from(command)
+    let mut child = Command::from(foreign_command(program))
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

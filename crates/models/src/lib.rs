@@ -40,7 +40,7 @@ pub use budget::DayUsage;
 pub use check::CheckReport;
 pub use embedder::TextEmbedder;
 pub use error::{Error, Result};
-pub use host::{ModelHost, open};
+pub use host::{ModelHost, key_variables, open};
 pub use model::{LanguageModel, ModelSession};
 pub use probe::{FormReport, ProbeReport, probe};
 pub use provider::{AuthHeader, Provider};

@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use amem_process::files::TextPosition;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -267,10 +268,9 @@ impl ModelSettings {
 /// Reads a document of TOML; its errors repeat no text of it.
 pub(crate) fn document<T: DeserializeOwned>(text: &str) -> Result<T> {
     toml::from_str(text).map_err(|why: toml::de::Error| {
-        let at = why.span().map_or(0, |span| span.start.min(text.len()));
-        let before = text.as_bytes()[..at].iter();
+        let at = why.span().map_or(0, |span| span.start);
         Error::Document {
-            line: before.filter(|byte| **byte == b'\n').count() + 1,
+            line: TextPosition::of(text, at).line,
             why: without_values(why.message()),
         }
     })

@@ -1,4 +1,7 @@
 //! Programs that are started: with the variables that they need, and none that hold keys or change what runs.
+//!
+//! Promises: every program that amemd and amemctl start is made here; what is not on a list of this file is not handed on.
+//! Not here: which keys of models the daemon needs (`amemctl`, `connection::own_program`).
 
 use std::env;
 use std::ffi::OsStr;
@@ -28,19 +31,51 @@ pub const KEPT_VARIABLES: &[&str] = &[
 /// Beginnings of names of variables that every child gets.
 const KEPT_BEGINNINGS: [&str; 2] = ["LC_", "XDG_"];
 
-/// True if a child gets a variable.
+/// Variables that our own programs get beside: proxies and authorities for calls of models, the filter of the log, and
+/// the memory of malloc.
+const OWN_VARIABLES: &[&str] = &[
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "RUST_BACKTRACE",
+    "MALLOC_ARENA_MAX",
+];
+/// The beginning of the names of our own settings, `AMEM_` and `AMEMD_`.
+const OWN_BEGINNING: &str = "AMEM";
+
+/// A command of another program, with the variables of `KEPT_VARIABLES`.
 #[must_use]
-pub fn is_kept(name: &OsStr) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
+pub fn foreign_command(program: impl AsRef<OsStr>) -> Command {
+    command(program.as_ref(), is_kept)
+}
+
+/// A command of amemd or amemctl: it gets our own settings beside.
+#[must_use]
+pub fn own_command(program: impl AsRef<OsStr>) -> Command {
+    command(program.as_ref(), |name| is_kept(name) || is_own(name))
+}
+
+fn command(program: &OsStr, is_given: impl Fn(&str) -> bool) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    let given = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(&is_given));
+    command.envs(given);
+    command
+}
+
+fn is_kept(name: &str) -> bool {
     KEPT_VARIABLES.contains(&name) || KEPT_BEGINNINGS.iter().any(|start| name.starts_with(start))
 }
 
-/// Clears the environment of a child but for the variables that are kept.
-pub fn clean_environment(command: &mut Command) {
-    command.env_clear();
-    command.envs(env::vars_os().filter(|(name, _)| is_kept(name)));
+fn is_own(name: &str) -> bool {
+    OWN_VARIABLES.contains(&name) || name.starts_with(OWN_BEGINNING)
 }
 
 #[cfg(test)]
@@ -50,7 +85,10 @@ mod tests {
     #[test]
     fn a_child_gets_places_and_languages_and_no_keys() {
         for kept in ["PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"] {
-            assert!(is_kept(OsStr::new(kept)), "{kept}");
+            assert!(is_kept(kept), "{kept}");
+        }
+        for own in ["AMEMD_CONFIG", "AMEM_USER", "HTTPS_PROXY"] {
+            assert!(is_own(own) && !is_kept(own), "{own}");
         }
         for dropped in [
             "OPENAI_API_KEY",
@@ -59,16 +97,16 @@ mod tests {
             "AWS_SECRET_ACCESS_KEY",
             "BASH_ENV",
         ] {
-            assert!(!is_kept(OsStr::new(dropped)), "{dropped}");
+            assert!(!is_kept(dropped) && !is_own(dropped), "{dropped}");
         }
-        // Cargo sets this variable for tests.
-        let mut command = Command::new("env");
-        clean_environment(&mut command);
-        let output = command.output().unwrap();
-        let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            printed.contains("PATH=") && !printed.contains("CARGO_PKG_NAME"),
-            "{printed}"
-        );
+        for mut command in [foreign_command("env"), own_command("env")] {
+            let output = command.output().unwrap();
+            let printed = String::from_utf8(output.stdout).unwrap();
+            // Cargo sets this variable for tests.
+            assert!(
+                printed.contains("PATH=") && !printed.contains("CARGO_PKG_NAME"),
+                "{printed}"
+            );
+        }
     }
 }

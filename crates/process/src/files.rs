@@ -4,8 +4,10 @@
 //! does not hold the caller; no error quotes what the file says.
 //! Not here: what the bytes mean. A parser's error may quote its input: callers report a line number instead.
 
+use std::fmt;
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
@@ -52,6 +54,54 @@ pub enum FileFault {
     NotText(PathBuf),
 }
 
+impl FileFault {
+    /// What is wrong, without the path, for messages that name the file already.
+    #[must_use]
+    pub fn why(&self) -> String {
+        match self {
+            Self::Io { what, source, .. } => format!("cannot {what} it: {source}"),
+            Self::Link(_) => "it is a symbolic link: replace it by the file itself".to_owned(),
+            Self::NotRegular(_) => "it is not a regular file".to_owned(),
+            Self::Untrusted { why, .. } => why.clone(),
+            Self::TooLarge { max, .. } => {
+                format!("it has more than {max} bytes, the limit for this file")
+            }
+            Self::NotText(_) => "it is not UTF-8".to_owned(),
+        }
+    }
+}
+
+/// Where a parser found a fault. Reports say this instead of the line, which may have a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextPosition {
+    /// From 1.
+    pub line: usize,
+    /// From 1, in characters.
+    pub column: usize,
+}
+
+impl TextPosition {
+    /// The position of a byte; an offset beyond the text is its end.
+    #[must_use]
+    pub fn of(text: &str, offset: usize) -> Self {
+        let before = &text.as_bytes()[..offset.min(text.len())];
+        let begin = before.iter().rposition(|byte| *byte == b'\n');
+        let line = &before[begin.map_or(0, |at| at + 1)..];
+        // Bytes that continue a character are no columns.
+        let chars = line.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
+        Self {
+            line: before.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: chars + 1,
+        }
+    }
+}
+
+impl fmt::Display for TextPosition {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, column {}", self.line, self.column)
+    }
+}
+
 /// What makes a file acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
@@ -92,7 +142,8 @@ pub fn open_file(path: &Path, kind: FileKind) -> Result<Option<(File, Metadata)>
     };
     // Of the open file: its name could lead to another one meanwhile.
     let meta = file.metadata().map_err(|e| failed("read", e))?;
-    if !meta.is_file() {
+    let is_masked = matches!(kind, FileKind::Settings(_)) && is_null_device(&meta);
+    if !meta.is_file() && !is_masked {
         return Err(FileFault::NotRegular(path.to_owned()));
     }
     let trusted = match kind {
@@ -105,6 +156,12 @@ pub fn open_file(path: &Path, kind: FileKind) -> Result<Option<(File, Metadata)>
         why,
     })?;
     Ok(Some((file, meta)))
+}
+
+/// True for `/dev/null`: a person masks a settings file by it, and it reads as an empty one.
+fn is_null_device(meta: &Metadata) -> bool {
+    let null = || std::fs::metadata("/dev/null").is_ok_and(|null| null.rdev() == meta.rdev());
+    meta.file_type().is_char_device() && null()
 }
 
 /// The bytes of a file, at most `bytes_max`. Returns `None` if there is none.
@@ -194,6 +251,46 @@ mod tests {
                 let refused = read_file(path, kind, 4).unwrap_err();
                 assert!(matches!(refused, FileFault::NotRegular(_)), "{refused}");
             }
+        }
+    }
+
+    #[test]
+    fn settings_that_lead_to_the_null_device_are_empty() {
+        let null = Path::new("/dev/null");
+        assert_eq!(read_text(null, SETTINGS, 4).unwrap().as_deref(), Some(""));
+        for kind in [FileKind::Foreign, FileKind::Named] {
+            let refused = read_text(null, kind, 4).unwrap_err();
+            assert!(matches!(refused, FileFault::NotRegular(_)), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_file_of_another_program_is_read_whatever_its_mode_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f");
+        fs::write(&path, "said").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o666)).unwrap();
+        let kind = FileKind::Settings(OthersMay::Write);
+        assert_eq!(read_text(&path, kind, 4).unwrap().as_deref(), Some("said"));
+        // Only root can give a file away.
+        if std::os::unix::fs::chown(&path, Some(65_531), None).is_ok() {
+            let error = read_text(&path, kind, 4).unwrap_err();
+            assert!(error.to_string().contains("65531"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_position_counts_lines_and_characters() {
+        for (text, offset, line, column) in [
+            ("", 0, 1, 1),
+            ("ab", 1, 1, 2),
+            ("a\nü = 1", 5, 2, 3),
+            ("a\n", 2, 2, 1),
+            ("a\n", 99, 2, 1),
+            ("ü", 1, 1, 2),
+        ] {
+            let position = TextPosition::of(text, offset);
+            assert_eq!(position, TextPosition { line, column }, "{text:?} {offset}");
         }
     }
 

@@ -17,6 +17,8 @@ pub enum OthersMay {
     GroupReads,
     /// All may read it: configuration, certificates.
     Read,
+    /// All that its mode says: settings of other programs, whose mode is their choice. The owner is checked.
+    Write,
 }
 
 impl OthersMay {
@@ -26,6 +28,7 @@ impl OthersMay {
             Self::Nothing => (0o077, "600"),
             Self::GroupReads => (0o037, "640"),
             Self::Read => (0o022, "go-w"),
+            Self::Write => (0, ""),
         }
     }
 }

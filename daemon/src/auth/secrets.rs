@@ -3,8 +3,7 @@
 //! Promises: a file that others can write, or a secret that others can read, is refused; no secret is ever logged or
 //! printed. Not here: what a token is (`tokens`).
 
-use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +18,8 @@ use super::tokens::Tokens;
 use crate::config::{Config, TlsFiles};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
-use amem_process::trust::{self, OthersMay};
+use amem_process::files::{FileFault, FileKind, read_file};
+use amem_process::trust::OthersMay;
 
 /// The CA of client certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]
@@ -178,19 +178,13 @@ fn read_pem(
     pem: &mut Vec<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     let failed = |e| Error::io("read", path, e);
-    let file = File::open(path).map_err(failed)?;
-    let meta = file.metadata().map_err(failed)?;
-    trust::check(&meta, others)
-        .map_err(|why| config.wrong(key, format!("{}: {why}", path.display())))?;
-    let mut bytes = Vec::new();
-    file.take(PEM_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    // A truncated list of CAs must not pass for the list.
-    if bytes.len() as u64 > PEM_BYTES_MAX {
-        let why = format!("{} has more than {PEM_BYTES_MAX} bytes", path.display());
-        return Err(config.wrong(key, why));
-    }
+    // A longer file is refused: a truncated list of CAs must not pass for the list.
+    let read = read_file(path, FileKind::Settings(others), PEM_BYTES_MAX);
+    let read = read.map_err(|fault| match fault {
+        FileFault::Io { source, .. } => failed(source),
+        fault => config.wrong(key, fault.to_string()),
+    })?;
+    let bytes = read.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
     pem.push(bytes.clone());
     Ok(bytes)
 }

@@ -1,7 +1,6 @@
 //! The configuration file: TOML. An unknown key is an error.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 use toml::de::{DeTable, DeValue};
@@ -10,37 +9,22 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use amem_process::trust::{self, OthersMay};
+use amem_process::files::{FileFault, FileKind, TextPosition, read_text};
+use amem_process::trust::OthersMay;
 
 type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 
 /// Reads a file; `None` if it does not exist.
 pub(super) fn read(path: &Path) -> Result<Option<FileValues>> {
-    let failed = |e| Error::io("read the configuration in", path, e);
-    let file = match std::fs::File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(failed(e)),
-    };
-    let meta = file.metadata().map_err(failed)?;
-    trust::check(&meta, OthersMay::Read).map_err(|why| Error::File {
-        origin: path.display().to_string(),
-        why,
+    let kind = FileKind::Settings(OthersMay::Read);
+    let text = read_text(path, kind, CONFIG_BYTES_MAX).map_err(|fault| match fault {
+        FileFault::Io { source, .. } => Error::io("read the configuration in", path, source),
+        fault => Error::File {
+            origin: path.display().to_string(),
+            why: fault.why(),
+        },
     })?;
-    let mut bytes = Vec::new();
-    file.take(CONFIG_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    let origin = path.display().to_string();
-    if bytes.len() as u64 > CONFIG_BYTES_MAX {
-        let why = format!("it has more than {CONFIG_BYTES_MAX} bytes: is it a configuration file?");
-        return Err(Error::File { origin, why });
-    }
-    let text = String::from_utf8(bytes).map_err(|_| Error::File {
-        origin,
-        why: "it is not UTF-8".into(),
-    })?;
-    parse(path, &text).map(Some)
+    text.map(|text| parse(path, &text)).transpose()
 }
 
 /// Parses the text of a file.
@@ -62,8 +46,7 @@ struct ConfigText<'a> {
 
 impl ConfigText<'_> {
     fn line(&self, at: usize) -> usize {
-        let before = self.text.as_bytes().iter().take(at);
-        1 + before.filter(|byte| **byte == b'\n').count()
+        TextPosition::of(self.text, at).line
     }
 
     fn wrong(&self, at: usize, why: String) -> Error {
@@ -185,6 +168,20 @@ mod tests {
             let told = taken.err().map(|error| error.to_string());
             assert!(told.is_none_or(|told| told.contains("chmod go-w")));
         }
+    }
+
+    #[test]
+    fn a_pipe_as_the_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        let (mode, fifo) = (
+            rustix::fs::Mode::from_raw_mode(0o600),
+            rustix::fs::FileType::Fifo,
+        );
+        rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+        let why = read(&path).unwrap_err().to_string();
+        assert!(why.contains("not a regular file"), "{why}");
+        assert!(read(Path::new("/dev/null")).unwrap().unwrap().is_empty());
     }
 
     #[test]

@@ -3,8 +3,6 @@
 //! Promises: it is whole, new or old, after a power cut too; only the daemon's user can read it; a file that others can
 //! read is refused.
 
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::webhook::Webhook;
 use crate::error::{Error, Result};
 use crate::limits::WEBHOOKS_FILE_BYTES_MAX;
-use amem_process::trust::{self, OthersMay};
+use amem_process::files::{FileFault, FileKind, read_file};
+use amem_process::trust::OthersMay;
 
 /// Its name among our own files.
 const NAME: &str = "webhooks.json";
@@ -56,22 +55,15 @@ impl WebhooksFile {
 
     /// The webhooks; none if there is no file yet.
     pub(super) fn read(&self) -> Result<Vec<Webhook>> {
-        let failed = |e| Error::io("read the webhooks in", &self.path, e);
-        let file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(e) => return Err(failed(e)),
+        let kind = FileKind::Settings(OthersMay::Nothing);
+        let read = read_file(&self.path, kind, WEBHOOKS_FILE_BYTES_MAX);
+        let read = read.map_err(|fault| match fault {
+            FileFault::Io { source, .. } => Error::io("read the webhooks in", &self.path, source),
+            fault => self.wrong(fault.why()),
+        })?;
+        let Some(bytes) = read else {
+            return Ok(Vec::new());
         };
-        let meta = file.metadata().map_err(failed)?;
-        trust::check(&meta, OthersMay::Nothing).map_err(|why| self.wrong(why))?;
-        let mut bytes = Vec::new();
-        file.take(WEBHOOKS_FILE_BYTES_MAX + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
-        if bytes.len() as u64 > WEBHOOKS_FILE_BYTES_MAX {
-            let why = format!("it has more than {WEBHOOKS_FILE_BYTES_MAX} bytes");
-            return Err(self.wrong(why));
-        }
         // The error of a parser may quote the file, which has secrets.
         let place = |e: serde_json::Error| {
             let (line, column) = (e.line(), e.column());

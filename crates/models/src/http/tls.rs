@@ -1,10 +1,10 @@
 //! TLS with the authorities of this machine, and with those of a file.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+use amem_process::files::{FileKind, read_file};
+use amem_process::trust::OthersMay;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -21,10 +21,10 @@ pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, String> 
     let (mut usable, _) = roots.add_parsable_certificates(found.certs);
     if let Some(path) = ca_file {
         let failed = |why: &dyn std::fmt::Display| format!("ca_file {}: {why}", path.display());
-        let mut pem = Vec::new();
-        let file = File::open(path).map_err(|why| failed(&why))?;
-        let read = file.take(CA_FILE_BYTES_MAX).read_to_end(&mut pem);
-        read.map_err(|why| failed(&why))?;
+        let kind = FileKind::Settings(OthersMay::Read);
+        let read =
+            read_file(path, kind, CA_FILE_BYTES_MAX).map_err(|fault| failed(&fault.why()))?;
+        let pem = read.ok_or_else(|| failed(&"there is no such file"))?;
         for certificate in CertificateDer::pem_slice_iter(&pem) {
             let certificate = certificate.map_err(|why| failed(&why))?;
             roots.add(certificate).map_err(|why| failed(&why))?;

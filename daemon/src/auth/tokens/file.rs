@@ -5,8 +5,6 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write;
-use std::fs::{File, Metadata};
-use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,7 +19,8 @@ use crate::auth::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
 use crate::os::folder::make_private;
-use amem_process::trust::{self, OthersMay};
+use amem_process::files::{FileFault, FileKind, TextPosition, read_text};
+use amem_process::trust::OthersMay;
 
 /// The prefix of a hash.
 const SHA256: &str = "sha256:";
@@ -53,31 +52,21 @@ struct TokenEntry {
 
 /// Reads the tokens; none if there is no file yet.
 pub(super) fn read(path: &Path) -> Result<Vec<Token>> {
-    let failed = |e| Error::io("read the tokens in", path, e);
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(e) => return Err(failed(e)),
+    // A user that can write the file can add callers; no other user needs to read it.
+    let kind = FileKind::Settings(OthersMay::Nothing);
+    let text = read_text(path, kind, TOKENS_BYTES_MAX).map_err(|fault| match fault {
+        FileFault::Io { source, .. } => Error::io("read the tokens in", path, source),
+        fault => wrong(path, fault.why()),
+    })?;
+    let Some(text) = text else {
+        return Ok(Vec::new());
     };
-    check_private(path, &file.metadata().map_err(failed)?)?;
-    let mut bytes = Vec::new();
-    file.take(TOKENS_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(failed)?;
-    if bytes.len() as u64 > TOKENS_BYTES_MAX {
-        return Err(wrong(
-            path,
-            format!("it has more than {TOKENS_BYTES_MAX} bytes"),
-        ));
-    }
-    let text = String::from_utf8(bytes).map_err(|_| wrong(path, "it is not UTF-8".into()))?;
     let written: TokensFile = toml::from_str(&text).map_err(|e| {
         // The text may be a secret in the wrong file: the error does not show it.
-        let before = e.span().and_then(|span| text.get(..span.start));
-        let line = 1 + before.unwrap_or("").matches('\n').count();
+        let at = TextPosition::of(&text, e.span().map_or(0, |span| span.start));
         let what = "the file is a list of [[token]] with name, role, optional brains, user, agent, app and run, created (seconds \
                     since 1970) and hash";
-        wrong(path, format!("line {line} is invalid: {what}"))
+        wrong(path, format!("line {} is invalid: {what}", at.line))
     })?;
     tokens(written).map_err(|why| wrong(path, why))
 }
@@ -87,14 +76,6 @@ fn wrong(path: &Path, why: String) -> Error {
         origin: format!("tcp.tokens_file {}", path.display()),
         why,
     }
-}
-
-/// A user that can write the file can add callers; no other user needs to read it.
-fn check_private(path: &Path, meta: &Metadata) -> Result<()> {
-    if !meta.is_file() {
-        return Err(wrong(path, "it is not a file".into()));
-    }
-    trust::check(meta, OthersMay::Nothing).map_err(|why| wrong(path, why))
 }
 
 fn tokens(written: TokensFile) -> Result<Vec<Token>, String> {
