@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use amem_format::Error;
+use amem_process::files::FileFault;
 
 use crate::exit::Exit;
 
@@ -70,6 +71,22 @@ impl Failure {
     /// An invalid argument.
     pub(crate) fn argument(message: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::new(Exit::Usage, "usage", message, remedy)
+    }
+
+    /// A file that another program or person named is not read.
+    pub(crate) fn file(fault: &FileFault) -> Self {
+        let (code, remedy) = match fault {
+            FileFault::Io { what, path, source } => return Self::io(what, path, source),
+            FileFault::Link(_) => ("is_link", "name the file that the link leads to"),
+            FileFault::NotRegular(_) => ("not_a_file", "copy its contents into a file first"),
+            FileFault::Untrusted { .. } => (
+                "untrusted_file",
+                "repeat this once only you can change the file, or as the user that owns it",
+            ),
+            FileFault::TooLarge { .. } => ("too_large", "make the file smaller"),
+            FileFault::NotText(_) => ("not_text", "save the file as UTF-8 and repeat this"),
+        };
+        Self::refused(code, fault.to_string(), remedy)
     }
 
     pub(crate) fn io(action: &str, path: &Path, error: &io::Error) -> Self {

@@ -38,6 +38,7 @@ mod lines;
 mod listing;
 mod live;
 mod mcp;
+mod named_file;
 mod output;
 mod render;
 mod service;

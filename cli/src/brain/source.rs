@@ -19,6 +19,7 @@ use crate::brain::convert;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::{BrainName, layout_name};
+use crate::named_file;
 use crate::render::{TextPage, plural, printable};
 
 #[derive(Debug)]
@@ -149,7 +150,7 @@ fn conversion_note(layout: Layout, report: &AdoptionReport) -> String {
 
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
     check_file(path)?;
-    std::fs::read(path).map_err(|e| Failure::io("read", path, &e))
+    named_file::read(path, u64::MAX)
 }
 
 /// Only regular files: opening a pipe could block for ever.

@@ -14,6 +14,7 @@ use tonic::{Response, Status};
 
 use crate::connection::remote::RemoteError;
 use crate::failure::Failure;
+use crate::named_file;
 use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 
@@ -32,7 +33,7 @@ pub(crate) struct Upload {
 impl Upload {
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let failed = |e: &std::io::Error| Failure::io("read", path, e);
-        let file = File::open(path).map_err(|e| failed(&e))?;
+        let file = named_file::open(path)?;
         let bytes = file.metadata().map_err(|e| failed(&e))?.len();
         Ok(Self {
             path: path.to_owned(),

@@ -387,16 +387,7 @@ fn failure(error: SettingsError) -> Failure {
             "name_taken",
             "rename that entry and repeat this; nothing was written",
         ),
-        SettingsError::NotText { .. } => (
-            Exit::Refused,
-            "not_text",
-            "save the file as UTF-8 and repeat this; nothing was written",
-        ),
-        SettingsError::TooLarge { .. } => (
-            Exit::Refused,
-            "too_large",
-            "make the file smaller; nothing was written",
-        ),
+        SettingsError::File(fault) => return Failure::file(fault),
         SettingsError::ForeignFile { .. } => (
             Exit::Refused,
             "foreign_file",

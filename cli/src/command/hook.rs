@@ -39,6 +39,7 @@ impl HookArgs {
         let options = HookOptions {
             client: self.client.clone(),
             event: self.event.clone(),
+            is_explained: self.explain,
             source: SourceOptions {
                 brain: self.brain.clone().filter(|name| !name.is_empty()),
                 project: None,

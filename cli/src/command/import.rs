@@ -23,6 +23,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::json::brain::layout_name;
 use crate::jsonl::EventLine;
+use crate::named_file;
 use crate::output::context::CommandContext;
 
 #[derive(Debug, Args)]
@@ -247,7 +248,7 @@ impl ImportArgs {
         let path = self.file()?;
         let failed = |e: std::io::Error| Failure::io("read", path, &e);
         check_file(path)?;
-        let file = std::fs::File::open(path).map_err(failed)?;
+        let file = named_file::open(path)?;
         let len = file.metadata().map_err(failed)?.len();
         let map = Map::shared(&file, len).map_err(failed)?;
         let bytes = map.slice(0, len).unwrap_or_default();

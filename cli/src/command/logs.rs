@@ -5,11 +5,11 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
 use amem_client::{paths, v1};
+use amem_process::child::foreign_command;
 use clap::Args;
 
 use crate::connection::autostart;
@@ -123,7 +123,7 @@ impl LogsArgs {
 
     /// Becomes journalctl; returns only if that fails.
     fn journal(&self, is_system: bool) -> Failure {
-        let mut command = Command::new("journalctl");
+        let mut command = foreign_command("journalctl");
         if !is_system {
             command.arg("--user");
         }

@@ -22,6 +22,7 @@ use amem_client::v1;
 use rustix::fs::OFlags;
 use tonic::Code;
 
+use crate::connection::own_program::own_command;
 use crate::connection::remote::Remote;
 use crate::connection::silence::{self, SILENCE_MAX};
 use crate::exit::Exit;
@@ -182,7 +183,7 @@ fn spawn(program: &Path, socket: Option<&Path>, log: &DaemonLog) -> Result<Child
     let ours = env::current_exe().map_err(|e| Failure::io("find", Path::new("amemctl"), &e))?;
     let failed = |e| Failure::io("write", &log.path, &e);
     let output = log.file.try_clone().map_err(failed)?;
-    let mut command = Command::new(&ours);
+    let mut command = own_command(&ours);
     for (name, value) in env::vars_os() {
         if let Some(path) = is_relative_path(&name, &value) {
             command.env(name, absolute(&path)?);
@@ -218,6 +219,7 @@ fn is_relative_path(name: &OsStr, value: &OsStr) -> Option<PathBuf> {
 pub(crate) fn become_daemon(program: &Path, socket: Option<&Path>) -> Failure {
     // Fails for a group leader, which has no terminal to leave.
     let _leader = rustix::process::setsid();
+    // `spawn` cleaned the environment of this process.
     let mut command = Command::new(program);
     if let Some(socket) = socket {
         command.arg("--socket").arg(socket);

@@ -5,7 +5,6 @@
 //! could see.
 
 use std::env;
-use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,6 +19,7 @@ use crate::connection::remote::Remote;
 use crate::connection::settings::DaemonSettings;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::named_file;
 
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Connection")]
@@ -292,6 +292,9 @@ impl ConnectionArgs {
 
 const NO_DAEMON: &str = "no_daemon";
 
+/// Bytes of a token, a key or certificates.
+const SECRET_BYTES_MAX: u64 = 1 << 20;
+
 fn nowhere() -> Failure {
     Failure::new(
         Exit::Unavailable,
@@ -309,17 +312,17 @@ fn is_denied(socket: &Path) -> bool {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|e| Failure::io("read", path, &e))
+    named_file::read(path, SECRET_BYTES_MAX)
 }
 
 /// Refuses a file of ours that others may read. The mode of another user's file is that user's choice.
 fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |e| Failure::io("read", path, &e);
-    let mut file = File::open(path).map_err(failed)?;
+    let file = named_file::open(path)?;
     let meta = file.metadata().map_err(failed)?;
     let mode = meta.permissions().mode() & 0o777;
     let is_ours = meta.uid() == rustix::process::geteuid().as_raw();
-    if meta.is_file() && is_ours && mode & 0o077 != 0 {
+    if is_ours && mode & 0o077 != 0 {
         let path = path.display();
         return Err(Failure::argument(
             format!(
@@ -329,7 +332,17 @@ fn secret(path: &Path) -> Result<Vec<u8>, Failure> {
         ));
     }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
+    let read = file.take(SECRET_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(failed)?;
+    if bytes.len() as u64 > SECRET_BYTES_MAX {
+        let path = path.display();
+        return Err(Failure::argument(
+            format!(
+                "{path} has more than {SECRET_BYTES_MAX} bytes: it is neither a token nor a key"
+            ),
+            "name the file of the token or the key",
+        ));
+    }
     Ok(bytes)
 }
 

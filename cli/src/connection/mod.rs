@@ -2,6 +2,7 @@
 
 pub(crate) mod autostart;
 pub(crate) mod flags;
+pub(crate) mod own_program;
 pub(crate) mod refusal;
 pub(crate) mod remote;
 pub(crate) mod settings;

@@ -2,13 +2,13 @@
 //! and ends.
 
 use std::hint::black_box;
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use amem_client::{Reader, v1};
 use amem_format::view::View;
 use amem_format::{Lsn, Micros, NodeId};
+use amem_process::child::foreign_command;
 use rustix::process::Signal;
 
 use super::beliefs::{BACKUP, BERTHS, CORRECTION};
@@ -177,7 +177,7 @@ pub(super) fn copy(demo: &mut Demo, page: &mut Transcript<'_>) -> Result<(), Fai
         let before = load.answered();
         let cp = demo
             .sandbox
-            .run(Command::new("cp").args([&demo.file, &copy]));
+            .run(foreign_command("cp").args([&demo.file, &copy]));
         let during = cp.map(|_| load.answered() - before)?;
         let (writes, view) = count_writes(&copy, quiet.nodes())?;
         let is_whole = writes >= before && view.nodes() == quiet.nodes() + writes;

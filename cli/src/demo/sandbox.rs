@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
+use amem_process::child::foreign_command;
 use amem_process::locked;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::{Builder, Runtime};
@@ -67,7 +68,8 @@ impl Sandbox {
     /// `command`; `texts` are passed as they are.
     pub(super) fn amemctl(&self, command: &str, texts: &[&str]) -> Result<String, Failure> {
         let program = env::current_exe().map_err(|e| Failure::io("find", &self.folder, &e))?;
-        let mut process = without_settings(program);
+        // Without the user's own settings of amemd.
+        let mut process = foreign_command(program);
         process.arg("--socket").arg(self.socket());
         process.arg("--no-autostart");
         self.run(process.args(command.split_whitespace()).args(texts))
@@ -114,7 +116,7 @@ impl Sandbox {
     /// Starts a daemon and waits until it answers.
     pub(super) fn start_daemon(&self) -> Result<(usize, Remote), Failure> {
         let (brains, log) = (self.folder.join("brains"), self.folder.join("amemd.log"));
-        let mut command = without_settings(autostart::program()?);
+        let mut command = foreign_command(autostart::program()?);
         fs::create_dir_all(&brains).map_err(|e| Failure::io("make", &brains, &e))?;
         let stderr = fs::File::create(&log).map_err(|e| Failure::io("make", &log, &e))?;
         command.args(["--config", "/dev/null", "--folder"]);
@@ -191,15 +193,4 @@ fn clean(folder: &Path, children: &mut [Child]) {
         thread::sleep(Duration::from_millis(10));
     }
     eprintln!("cannot remove {}: remove it by hand", folder.display());
-}
-
-/// A command without the user's own settings of amemd.
-fn without_settings(program: PathBuf) -> Command {
-    let mut command = Command::new(program);
-    for (name, _) in env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("AMEM")) {
-            command.env_remove(name);
-        }
-    }
-    command
 }

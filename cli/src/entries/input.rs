@@ -8,6 +8,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::brain::source::check_file;
 use crate::failure::Failure;
+use crate::named_file;
 
 /// Bytes read to detect the format.
 const FRONT_BYTES_MAX: u64 = 64 << 10;
@@ -25,7 +26,7 @@ impl ImportInput {
             return Self::stdin().map_err(|e| Failure::io("keep", Path::new("stdin"), &e));
         }
         check_file(path)?;
-        let file = File::open(path).map_err(|e| Failure::io("open", path, &e))?;
+        let file = named_file::open(path)?;
         Ok(Self {
             path: path.to_owned(),
             file,

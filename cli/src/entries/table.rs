@@ -1,6 +1,5 @@
 //! CSV and SQLite that `amemctl export` wrote, as the JSON lines that they are made of.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use serde_json::{Map, Value};
 use super::input::ImportInput;
 use crate::failure::Failure;
 use crate::json::escape;
+use crate::named_file;
 
 /// Bytes of a header.
 const HEAD_BYTES_MAX: u64 = 4 << 10;
@@ -41,7 +41,7 @@ pub(crate) fn lines_of_table(path: &Path) -> Result<Option<ImportInput>, Failure
         return Ok(None);
     }
     let mut head = Vec::new();
-    let file = File::open(path).map_err(failed)?;
+    let file = named_file::open(path)?;
     file.take(HEAD_BYTES_MAX)
         .read_to_end(&mut head)
         .map_err(failed)?;
@@ -67,8 +67,8 @@ pub(crate) fn lines_of_table(path: &Path) -> Result<Option<ImportInput>, Failure
         Ok(())
     };
     let read = match is_csv {
-        true => File::open(path)
-            .map_err(RowFailure::Io)
+        true => named_file::open(path)
+            .map_err(RowFailure::Failure)
             .and_then(|file| read_csv(file, &mut take)),
         false => read_sqlite(path, &mut take),
     };

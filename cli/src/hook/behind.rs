@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use amem_client::v1;
 use amem_hooks::HookMoment;
@@ -11,6 +11,7 @@ use amem_hooks::limits::{TURNS_BYTES_MAX, TURNS_MAX};
 use super::request::{HookRequest, HookResult};
 use super::transcript::turns;
 use crate::connection::flags::ConnectionArgs;
+use crate::connection::own_program::own_command;
 
 /// Set for the process behind.
 const BEHIND: &str = "AMEM_HOOK_BEHIND";
@@ -26,7 +27,7 @@ pub(super) fn is_behind() -> bool {
 pub(super) fn start(input: &[u8]) -> HookResult<()> {
     let failed = |e: std::io::Error| format!("cannot go on behind the hook: {e}");
     let program = env::current_exe().map_err(failed)?;
-    let mut child = Command::new(program)
+    let mut child = own_command(&program)
         .args(env::args_os().skip(1))
         .env(BEHIND, "1")
         .stdin(Stdio::piped())

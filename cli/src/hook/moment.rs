@@ -1,7 +1,7 @@
 //! The hook as the client waits for it.
 
 use std::env;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -34,6 +34,8 @@ pub(crate) struct HookOptions {
     pub(crate) client: Option<String>,
     /// The client's name of the event; that of the input if `None`.
     pub(crate) event: Option<String>,
+    /// Say on stderr why nothing is printed.
+    pub(crate) is_explained: bool,
     pub(crate) source: SourceOptions,
 }
 
@@ -48,7 +50,7 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     if is_off {
         return Err(format!("{SWITCH} switches hooks off"));
     }
-    end_in_time();
+    end_in_time(options.is_explained);
     let bytes = input()?;
     let client = options.client.as_deref().and_then(HookClient::named);
     let input = HookInput::read(&bytes, options.event.as_deref(), client);
@@ -103,14 +105,20 @@ fn with_claim(context: &str) -> String {
     }
 }
 
-/// Ends the process in time, with the code of a hook that has nothing to print.
-fn end_in_time() {
+/// Ends the process in time, with the code of a hook that has nothing to print; `is_explained` says why on stderr.
+fn end_in_time(is_explained: bool) {
     let most = match behind::is_behind() {
         true => BEHIND_TIME_MAX,
         false => HOOK_TIME_MAX,
     };
     thread::spawn(move || {
         thread::sleep(most);
+        if is_explained {
+            let secs = most.as_secs();
+            let why = format!("nothing is printed: the hook did not end within {secs} s\n");
+            // Nobody may be there to read it.
+            let _closed = std::io::stderr().write_all(why.as_bytes());
+        }
         std::process::exit(0);
     });
 }

@@ -2,12 +2,14 @@
 
 use std::env;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use amem_client::v1;
 use amem_format::Micros;
 use amem_hooks::limits::{ANSWER_CHARS_MAX, SAID_CHARS_MAX};
 use amem_hooks::{HookClient, HookInput, HookMoment};
+use amem_process::files::{FileKind, open_file};
+use amem_process::trust::OthersMay;
 use amem_sources::{
     ItemType, ReadOptions, SecretPolicy, SkippedEntry, SourceItem, SourceKind, SourceSink, TurnRole,
 };
@@ -32,6 +34,7 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
     let (Some(path), Some(kind)) = (&input.transcript, transcript_kind(input.client)) else {
         return Ok(Vec::new());
     };
+    check_transcript(path)?;
     let options = ReadOptions {
         zone: when::time_zone(),
         home: env::var_os("HOME").map(PathBuf::from),
@@ -43,6 +46,15 @@ pub(super) fn turns(input: &HookInput) -> HookResult<Vec<v1::HookTurn>> {
     let read = amem_sources::read(path, Some(kind), &options, &mut said);
     read.map_err(|e| e.to_string())?;
     Ok(said.0)
+}
+
+/// The client's input names the path: it must be a file of this user, and no pipe, device or folder.
+fn check_transcript(path: &Path) -> HookResult<()> {
+    let opened = open_file(path, FileKind::Settings(OthersMay::Write));
+    match opened.map_err(|fault| format!("the transcript is not read: {fault}"))? {
+        Some(_) => Ok(()),
+        None => Err(format!("there is no transcript {}", path.display())),
+    }
 }
 
 fn transcript_kind(client: HookClient) -> Option<SourceKind> {

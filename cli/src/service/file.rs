@@ -8,10 +8,14 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use amem_process::files::{FileKind, read_file};
+use amem_process::trust::OthersMay;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::failure::Failure;
 
+/// Bytes of a unit or of settings that are compared.
+const FILE_BYTES_MAX: u64 = 1 << 20;
 const WROTE: &str = " wrote this file (";
 /// Lines of a difference that are shown.
 const LINES_MAX: usize = 12;
@@ -76,10 +80,10 @@ impl PlannedFile {
     }
 
     pub(crate) fn found(&self) -> Result<FileState, Failure> {
-        let bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(FileState::Nothing),
-            Err(e) => return Err(Failure::io("read", &self.path, &e)),
+        let kind = FileKind::Settings(OthersMay::Write);
+        let read = read_file(&self.path, kind, FILE_BYTES_MAX);
+        let Some(bytes) = read.map_err(|fault| Failure::file(&fault))? else {
+            return Ok(FileState::Nothing);
         };
         let there = String::from_utf8_lossy(&bytes);
         Ok(if self.is_ours {

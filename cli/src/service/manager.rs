@@ -1,8 +1,9 @@
 //! Commands of the service manager, and their output.
 
 use std::fmt;
-use std::process::{self, Stdio};
+use std::process::Stdio;
 
+use amem_process::child::foreign_command;
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -49,7 +50,7 @@ impl ManagerCommand {
             .0
             .split_first()
             .ok_or_else(|| self.failed("no command"))?;
-        let output = process::Command::new(program)
+        let output = foreign_command(program)
             .args(arguments)
             .stdin(Stdio::null())
             .output()

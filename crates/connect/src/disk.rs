@@ -4,10 +4,12 @@
 //! changed since it was read is not replaced.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use amem_process::files::{FileKind, read_text};
+use amem_process::trust::OthersMay;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{FILE_BYTES_MAX, SettingsError};
@@ -21,34 +23,10 @@ const SHARED_MODE: u32 = 0o644;
 
 /// The text of a file; `None` if there is none.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, SettingsError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(e) if is_missing(&e) => return Ok(None),
-        Err(e) => return Err(SettingsError::io("open", path, e)),
-    };
-    let meta = file.metadata();
-    let bytes = meta.map_err(|e| SettingsError::io("read", path, e))?.len();
-    let mut read = Vec::new();
-    let done = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut read);
-    done.map_err(|e| SettingsError::io("read", path, e))?;
-    if read.len() as u64 > FILE_BYTES_MAX {
-        return Err(SettingsError::TooLarge {
-            path: path.to_owned(),
-            bytes: bytes.max(FILE_BYTES_MAX + 1),
-            max: FILE_BYTES_MAX,
-        });
-    }
-    let text = String::from_utf8(read).map_err(|_| SettingsError::NotText {
-        path: path.to_owned(),
-    })?;
-    Ok(Some(text))
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+    // Another program's file: its mode is that program's choice. Who owns it is not: a link in a shared folder must not
+    // make us read, and write, what another user keeps.
+    let kind = FileKind::Settings(OthersMay::Write);
+    Ok(read_text(path, kind, FILE_BYTES_MAX)?)
 }
 
 /// The file that a path leads to, through symbolic links; it need not exist.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use amem_process::files::FileFault;
+
 /// Bytes of a settings file; a larger one is refused.
 pub const FILE_BYTES_MAX: u64 = 32 << 20;
 
@@ -61,22 +63,9 @@ pub enum SettingsError {
         /// The key.
         key: String,
     },
-    /// The file is not UTF-8.
-    #[error("{} is not UTF-8", .path.display())]
-    NotText {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is larger than `FILE_BYTES_MAX`.
-    #[error("{} has {bytes} bytes; {max} are allowed", .path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        max: u64,
-    },
+    /// The file is no regular one, another user's, larger than `FILE_BYTES_MAX`, or not UTF-8.
+    #[error(transparent)]
+    File(FileFault),
     /// A file that connect writes whole exists and has another content.
     #[error("{} exists and is not from amemctl", .path.display())]
     ForeignFile {
@@ -115,6 +104,15 @@ impl SettingsError {
             action,
             path: path.into(),
             source,
+        }
+    }
+}
+
+impl From<FileFault> for SettingsError {
+    fn from(fault: FileFault) -> Self {
+        match fault {
+            FileFault::Io { what, path, source } => Self::io(what, path, source),
+            fault => Self::File(fault),
         }
     }
 }

@@ -65,7 +65,10 @@ impl Record {
                 ..Self::default()
             });
         };
-        let record: Self = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
+        let record: Self = serde_json::from_str(text).map_err(|e| {
+            // The parser's message may repeat what the file says.
+            damaged(format!("line {}, column {}", e.line(), e.column()))
+        })?;
         if record.version != VERSION {
             return Err(damaged(format!("version {} is not known", record.version)));
         }

@@ -63,7 +63,7 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
             "amem-facts",
         ],
     ),
-    ("crates/connect", "amem-connect", &[]),
+    ("crates/connect", "amem-connect", &["amem-process"]),
     ("crates/sources", "amem-sources", &["amem-process"]),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (

@@ -9,6 +9,7 @@ mod random;
 mod rig;
 
 use amem_connect::{AgentClient, ConnectPlan, Locations, SettingsError};
+use amem_process::files::FileFault;
 use rig::Rig;
 
 /// Texts in JSON, with the file that they stand in.
@@ -529,13 +530,54 @@ fn bytes_that_are_no_text_and_deep_nesting_are_refused() {
     rig.write_bytes(".claude.json", b"{\"a\": \"\xff\"}");
     let refused = rig.connect_error(AgentClient::ClaudeCode);
     assert!(
-        matches!(refused, SettingsError::NotText { .. }),
+        matches!(refused, SettingsError::File(FileFault::NotText(_))),
         "{refused}"
     );
     let rig = Rig::new();
     rig.write(".claude.json", &"[".repeat(100_000));
     let refused = rig.connect_error(AgentClient::ClaudeCode);
     assert!(matches!(refused, SettingsError::Syntax { .. }), "{refused}");
+}
+
+#[test]
+fn a_pipe_as_settings_and_settings_of_another_user_are_refused_at_once() {
+    let rig = Rig::new();
+    let path = rig.home().join(".claude.json");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let refused = rig.connect_error(AgentClient::ClaudeCode);
+    assert!(
+        matches!(refused, SettingsError::File(FileFault::NotRegular(_))),
+        "{refused}"
+    );
+    let rig = Rig::new();
+    rig.write(".claude.json", "{\"theirs\": 1}");
+    let path = rig.home().join(".claude.json");
+    // Only root can give a file away. A link would lead there as well.
+    if std::os::unix::fs::chown(&path, Some(65_531), None).is_ok() {
+        let refused = rig.connect_error(AgentClient::ClaudeCode).to_string();
+        assert!(
+            refused.contains("65531") && !refused.contains("theirs"),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn settings_that_others_may_write_and_linked_ones_are_edited_where_they_are() {
+    use std::os::unix::fs::PermissionsExt;
+    let rig = Rig::new();
+    rig.write("dotfiles/claude.json", "{}");
+    let target = rig.home().join("dotfiles/claude.json");
+    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let link = rig.home().join(".claude.json");
+    std::os::unix::fs::symlink("dotfiles/claude.json", &link).unwrap();
+    rig.connect(AgentClient::ClaudeCode);
+    let text = std::fs::read_to_string(&target).unwrap();
+    assert!(text.contains("amemctl"), "{text}");
+    assert!(link.symlink_metadata().unwrap().is_symlink());
+    let mode = target.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o666);
 }
 
 #[test]
