@@ -6,7 +6,6 @@
 //! Not here: how models are called, and where (`amem_models`).
 
 use std::fmt;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +14,8 @@ use amem_format::event::Attributes;
 use amem_format::view::{Node, View};
 use amem_memory::model::{Model, ModelSource};
 use amem_memory::store::{BuiltinEmbedder, Embedder};
+use amem_process::files::{FileKind, read_text};
+use amem_process::trust::OthersMay;
 use amem_store::disk::os::OsDisk;
 use amem_store::disk::{Disk, atomic_file};
 use amem_store::folder::OWN;
@@ -32,6 +33,8 @@ pub(crate) type SharedEmbedder = Arc<dyn Embedder + Send + Sync>;
 
 /// The file of what was used of the budgets of a day.
 const USAGE: &str = "models.json";
+/// Its bytes.
+const USAGE_BYTES_MAX: u64 = 1 << 20;
 
 /// The models that are set up, none by default; and what was kept last of their budgets.
 #[derive(Clone, Default)]
@@ -71,10 +74,11 @@ impl Models {
     fn restore(&self, folder: &Path) {
         let Some(models) = &self.0 else { return };
         let path = folder.join(OWN).join(USAGE);
-        let restored = match std::fs::read_to_string(&path) {
-            Ok(usage) => models.restore(&usage),
-            Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(e.to_string()),
+        let kind = FileKind::Settings(OthersMay::Write);
+        let restored = match read_text(&path, kind, USAGE_BYTES_MAX) {
+            Ok(Some(usage)) => models.restore(&usage),
+            Ok(None) => Ok(()),
+            Err(fault) => Err(fault.why()),
         };
         if let Err(why) = restored {
             let path = path.display();

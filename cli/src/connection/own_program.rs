@@ -1,7 +1,7 @@
 //! Our own programs that amemctl starts: amemd, and the process behind a hook.
 //!
-//! Promises: they get the variables of `amem_process::child::own_command`, those by which a client names its project, and
-//! those that the file of models names for keys; no other keys of the shell that happens to start them.
+//! Promises: they get the variables of `amem_process::child::own_command`, those by which a client names its project,
+//! and those that the file of models names for keys; no other keys of the shell that happens to start them.
 
 use std::env;
 use std::path::{Path, PathBuf};

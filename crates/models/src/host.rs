@@ -222,8 +222,8 @@ impl HostEmbedder {
     }
 }
 
-/// The variables in which a daemon with this file of models looks for keys: a program that starts the daemon hands these
-/// on, and no keys beside.
+/// The variables in which a daemon with this file of models looks for keys: a program that starts the daemon hands
+/// these on, and no keys beside.
 ///
 /// # Errors
 /// If the file cannot be read, is another user's, or others may write it.

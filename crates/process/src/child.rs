@@ -1,6 +1,7 @@
 //! Programs that are started: with the variables that they need, and none that hold keys or change what runs.
 //!
-//! Promises: every program that amemd and amemctl start is made here; what is not on a list of this file is not handed on.
+//! Promises: every program that amemd and amemctl start is made here; a variable that no list of this file has is not
+//! handed on.
 //! Not here: which keys of models the daemon needs (`amemctl`, `connection::own_program`).
 
 use std::env;

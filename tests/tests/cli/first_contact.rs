@@ -1,6 +1,7 @@
 //! What a new user meets first: a daemon found from any environment, texts that look like options, local times.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -252,7 +253,16 @@ fn at_16_05_in_los_angeles_today_is_the_users_day() {
         return amem_tests::machine::skipped("libfaketime is not installed");
     }
     let tool = Tool::new();
-    // The daemon is started with the same clock.
+    // The daemon is started with the same clock, by a program of its own: no daemon inherits LD_PRELOAD.
+    let daemon = amem_tests::programs::amemd();
+    let script = format!(
+        "#!/bin/sh\nLD_PRELOAD={FAKETIME} FAKETIME_FMT=%s FAKETIME=1772755500 NO_FAKE_STAT=1 \\\n\
+         FAKETIME_DONT_FAKE_MONOTONIC=1 exec {} \"$@\"\n",
+        daemon.display()
+    );
+    tool.put("amemd", script.as_bytes());
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(tool.path("amemd"), executable).unwrap();
     let run = |arguments: &[&str]| {
         let mut command = tool.command();
         command.env("TZ", "America/Los_Angeles");
@@ -263,6 +273,7 @@ fn at_16_05_in_los_angeles_today_is_the_users_day() {
             ("NO_FAKE_STAT", "1"),
         ];
         command.env("LD_PRELOAD", FAKETIME).envs(fake);
+        command.env("AMEMD", tool.path("amemd"));
         command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         let output = command.args(arguments).output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {output:?}");

@@ -19,6 +19,7 @@ mod forms;
 mod guide;
 mod imports;
 mod moved;
+mod named_files;
 mod notes;
 mod persons;
 mod reached;

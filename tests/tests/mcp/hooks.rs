@@ -499,3 +499,82 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     let refused = here.post("/hooks/codex", Some(&scoped), &[], &input);
     assert_eq!(refused.0, 403, "{refused:?}");
 }
+
+#[test]
+fn a_daemon_that_never_answers_holds_no_hook() {
+    let user = User::new();
+    let socket = user.home.path().join("silent.sock");
+    // It accepts by its backlog, and nobody reads.
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let session = user.session("claude-code", "shop", "s1");
+    let folder = user.project("shop");
+    let file = user.home.path().join("input.json");
+    for event in ["SessionStart", "UserPromptSubmit", "Stop"] {
+        let input = session.input(event, &json!({"prompt": "which bundler?"}));
+        std::fs::write(&file, input.to_string()).unwrap();
+        let began = Instant::now();
+        let output = user
+            .command(&folder, &["hook", "--client", "claude-code", event])
+            .env("AMEMD_SOCKET", &socket)
+            .env("AMEM_NO_AUTOSTART", "1")
+            .stdin(std::fs::File::open(&file).unwrap())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success() && output.stdout.is_empty(),
+            "{event}: {output:?}"
+        );
+        assert!(
+            began.elapsed() < HOOK_TIME_MAX,
+            "{event}: {:?}",
+            began.elapsed()
+        );
+    }
+}
+
+/// The deadline of a hook, and the time in which a slow machine starts a program.
+const HOOK_TIME_MAX: Duration = Duration::from_secs(8);
+
+#[test]
+fn a_pipe_or_a_folder_as_transcript_is_not_read_and_holds_no_hook() {
+    let user = user();
+    let folder = user.project("shop");
+    let pipe = user.home.path().join("pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let other = user.home.path().join("other.jsonl");
+    std::fs::write(&other, "{}").unwrap();
+    // Only root can give a file away.
+    let is_given = std::os::unix::fs::chown(&other, Some(65_531), None).is_ok();
+    let mut paths = vec![
+        (&pipe, "not a regular file"),
+        (&folder, "not a regular file"),
+    ];
+    paths.extend(is_given.then_some((&other, "65531")));
+    let file = user.home.path().join("input.json");
+    for (path, words) in paths {
+        let input = json!({"session_id": "s1", "cwd": folder, "transcript_path": path});
+        std::fs::write(&file, input.to_string()).unwrap();
+        for is_behind in [false, true] {
+            let mut command = user.command(
+                &folder,
+                &["hook", "--explain", "--client", "claude-code", "Stop"],
+            );
+            if is_behind {
+                command.env("AMEM_HOOK_BEHIND", "1");
+            }
+            let began = Instant::now();
+            let output = command
+                .stdin(std::fs::File::open(&file).unwrap())
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success() && output.stdout.is_empty(),
+                "{output:?}"
+            );
+            assert!(began.elapsed() < HOOK_TIME_MAX, "{:?}", began.elapsed());
+            let told = String::from_utf8_lossy(&output.stderr);
+            assert!(!is_behind || told.contains(words), "{told}");
+        }
+    }
+}

@@ -2,7 +2,8 @@
 //!
 //! `sources` holds rules of every Rust file, `arrows` the layers of crates, `house` cycles between modules, sizes of
 //! facades and functions, and names; `format` and `records` hold docs/FORMAT.md against the code, `documents` the links
-//! and names in the documents, `proto` the style of the protos, `agents` the plugins in deploy/agents.
+//! and names in the documents, `outside` which files open paths and start programs, `proto` the style of the protos,
+//! `agents` the plugins in deploy/agents.
 //!
 //! Promises: each complaint names the file, the line and what is expected; one run lists all of them.
 
@@ -11,6 +12,7 @@ mod arrows;
 mod documents;
 mod format;
 mod house;
+mod outside;
 mod proto;
 mod records;
 mod sources;
