@@ -21,6 +21,7 @@ use crate::brain::writable::Writable;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::importing::{EventImport, FactImport, ImportCounts, ImportScope, ImportSink, ReadNotes};
+use crate::mcp::allowed_projects;
 use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when;
@@ -412,6 +413,10 @@ impl ImportSourcesArgs {
             user: self.user.clone().or(named).unwrap_or_else(own),
             is_named: self.user.is_some(),
             project: self.project.clone(),
+            allowed: allowed_projects().map_err(|e| {
+                let remedy = "mend or move the file away, then repeat the command";
+                Failure::refused("project", e.to_string(), remedy)
+            })?,
         };
         let import = FactImport::new(cx, brain.to_owned(), scope, self.dry_run, is_there);
         let mut sink = ImportSink::new(import);

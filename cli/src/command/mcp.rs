@@ -14,8 +14,9 @@ use crate::output::context::CommandContext;
   codex mcp add memory -- amemctl mcp
   amemctl mcp --project acme/shop --brain work
 
-The project is that of AMEM_PROJECT, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, or the working folder: the name in
-.amem.toml, the git remote as host/owner/repo, or the folder. In the home folder there is only the user's memory.")]
+The project is that of AMEM_PROJECT, CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR, or the working folder: its repository, else
+the folder. What .amem.toml or the git remote names counts once `amemctl project allow` was answered there. In the home
+folder there is only the user's memory.")]
 pub(crate) struct McpArgs {
     /// The brain [default: that of .amem.toml, else memories]
     #[arg(long, env = "AMEM_BRAIN", value_name = "NAME", hide_env_values = true)]

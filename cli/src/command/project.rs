@@ -2,23 +2,27 @@
 //!
 //! Promises: only a person at a terminal allows a folder to be a project; what the folder says is shown first.
 
+use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::io::{IsTerminal, Write, stdin, stdout};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_project::allow::{AllowedFolder, AllowedProjects};
+use amem_project::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
 use amem_project::{Project, ProjectError, ProjectPlace};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::mcp::{allowed_file, allowed_projects, project_place};
+use crate::mcp::{allowed_file, allowed_projects, folder_place};
 use crate::output::confirm::confirm;
 use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, printable};
+
+/// The brain of memories whose brain is not named.
+const DEFAULT_BRAIN: &str = "memories";
 
 #[derive(Debug, Args)]
 pub(crate) struct ProjectArgs {
@@ -132,48 +136,15 @@ fn folder(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     Ok(named.map_or(current.clone(), |named| current.join(named)))
 }
 
-fn place(named: Option<&PathBuf>) -> Result<ProjectPlace, Failure> {
-    let found = project_place(None, folder(named)?);
-    found.map_err(|why| Failure::refused("project", why, "mend the file, then repeat the command"))
+/// A folder by itself: a client's variables name the folder of its session, which is not meant here.
+fn place(named: Option<&PathBuf>, list: &AllowedProjects) -> Result<ProjectPlace, Failure> {
+    folder_place(&folder(named)?, list).map_err(|e| failed(&e))
 }
 
 impl AllowArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let place = place(self.folder.as_ref())?;
-        let says = place.claim.clone().unwrap_or_default();
-        let Some(own) = &place.project else {
-            let why = format!(
-                "{} is the home folder or /: it is no project",
-                place.folder.display()
-            );
-            return Err(Failure::argument(why, "name the folder of a project"));
-        };
-        let is_named = self.project.is_some() || self.brain.is_some() || !self.was.is_empty();
-        if says.is_empty() && !is_named {
-            let why = format!(
-                "{} says of no other project that it is one",
-                place.folder.display()
-            );
-            return Err(Failure::argument(
-                why,
-                "name one with --project, or the folder that it was moved from with --was",
-            ));
-        }
-        let wanted = self.project.clone().or(says.project.clone());
-        let project =
-            Project::named(wanted.as_deref().unwrap_or(&own.id)).map_err(|e| failed(&e))?;
-        // What was learned in these folders until now.
-        let was = self.was.iter().chain([&place.claimant]);
-        let mut earlier: Vec<String> = was.map(|was| Project::of_path(was).id).collect();
-        earlier.push(own.id.clone());
-        earlier.dedup();
-        let entry = AllowedFolder {
-            folder: place.claimant.clone(),
-            project: project.id,
-            brain: self.brain.clone().or(says.brain.clone()),
-            earlier,
-            says,
-        };
+        let mut list = allowed_projects().map_err(|e| failed(&e))?;
+        let entry = self.entry(&place(self.folder.as_ref(), &list)?, &list)?;
         // A flag would be at hand for programs that an agent runs, too.
         if !stdin().is_terminal() || !stdout().is_terminal() || cx.is_json() {
             return Err(Failure::refused(
@@ -182,15 +153,7 @@ impl AllowArgs {
                 "run amemctl project allow in a terminal of your own",
             ));
         }
-        let brain = entry.brain.as_deref().unwrap_or("memories");
-        let stake = format!(
-            "{} becomes the project {} in the brain {}: its agents read what that project learned, and write there.\n",
-            printable(&entry.folder.display().to_string()),
-            printable(&entry.project),
-            printable(brain),
-        );
-        confirm(cx, &stake, "Allow it?", "an answer at a terminal")?;
-        let mut list = allowed_projects().map_err(|e| failed(&e))?;
+        confirm(cx, &stake(&entry), "Allow it?", "an answer at a terminal")?;
         list.allow(entry.clone());
         write(&list)?;
         let row = row(&entry);
@@ -203,12 +166,93 @@ impl AllowArgs {
         })?;
         Ok(Exit::Ok)
     }
+
+    /// What is to be allowed: what the folder says, as far as the flags do not say it.
+    fn entry(
+        &self,
+        place: &ProjectPlace,
+        list: &AllowedProjects,
+    ) -> Result<AllowedFolder, Failure> {
+        let shown = || place.claimant.display();
+        let Some(own) = &place.project else {
+            let why = format!("{} is the home folder or /: it is no project", shown());
+            return Err(Failure::argument(why, "name the folder of a project"));
+        };
+        let is_named = self.project.is_some() || self.brain.is_some() || !self.was.is_empty();
+        let is_own = |entry: &&AllowedFolder| entry.folder == place.claimant;
+        let says = match (&place.claim, place.allowed.as_ref().filter(is_own)) {
+            (Some(claim), _) => claim.clone(),
+            (None, Some(entry)) if is_named => entry.says.clone(),
+            (None, Some(entry)) => {
+                let why = format!("{} is the project {} already", shown(), entry.project);
+                let remedy = "name another one with --project, or a folder that it was moved from with --was";
+                return Err(Failure::argument(why, remedy));
+            }
+            (None, None) if is_named => ProjectClaim::default(),
+            (None, None) => {
+                let why = format!("{} says of no other project that it is one", shown());
+                let remedy =
+                    "name one with --project, or the folder that it was moved from with --was";
+                return Err(Failure::argument(why, remedy));
+            }
+        };
+        let wanted = self.project.as_ref().or(says.project.as_ref());
+        // Beside a claim of a brain alone the project stays what it is.
+        let project = Project::named(wanted.unwrap_or(&own.id)).map_err(|e| failed(&e))?;
+        // What was learned in these folders until now.
+        let was = self.was.iter().chain([&place.claimant]);
+        let mut earlier: Vec<String> = was.map(|was| Project::of_path(was).id).collect();
+        earlier.extend(place.path_id.clone());
+        // The entry of this folder is replaced, also one of another claim; that of a folder around it stays.
+        let replaced = list.entries().iter().find(is_own);
+        if let Some(entry) = replaced {
+            earlier.push(entry.project.clone());
+            earlier.extend(entry.earlier.iter().cloned());
+        }
+        let mut seen = HashSet::from([project.id.clone()]);
+        earlier.retain(|id| seen.insert(id.clone()));
+        let kept = place.allowed.as_ref().filter(is_own);
+        let kept = kept.and_then(|entry| entry.brain.clone());
+        Ok(AllowedFolder {
+            folder: place.claimant.clone(),
+            project: project.id,
+            brain: self.brain.clone().or(says.brain.clone()).or(kept),
+            earlier,
+            says,
+        })
+    }
+}
+
+/// What a permission means.
+fn stake(entry: &AllowedFolder) -> String {
+    let mut out = format!(
+        "{} becomes the project {} in the brain {}: its agents read what that project learned, and write there.\n",
+        printable(&entry.folder.display().to_string()),
+        printable(&entry.project),
+        printable(entry.brain.as_deref().unwrap_or(DEFAULT_BRAIN)),
+    );
+    if !entry.earlier.is_empty() {
+        out.push_str(&format!(
+            "All folders of the project find what these learned, too: {}.\n",
+            printable(&entry.earlier.join(", "))
+        ));
+    }
+    out
 }
 
 impl ForbidArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let claimant = place(self.folder.as_ref())?.claimant;
         let mut list = allowed_projects().map_err(|e| failed(&e))?;
+        let named = folder(self.folder.as_ref())?;
+        let named = named.canonicalize().unwrap_or(named);
+        // A folder of an entry is not looked into: what is in it may be what is wrong with it.
+        let claimant = match list.entries().iter().any(|entry| entry.folder == named) {
+            true => named,
+            false => {
+                let place = place(self.folder.as_ref(), &list)?;
+                place.allowed.map_or(place.claimant, |entry| entry.folder)
+            }
+        };
         if !list.forbid(&claimant) {
             let why = format!("{} is not allowed to be a project", claimant.display());
             return Err(Failure::argument(
@@ -235,7 +279,8 @@ impl ForbidArgs {
 
 impl ShowArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let place = place(self.folder.as_ref())?;
+        let list = allowed_projects().map_err(|e| failed(&e))?;
+        let place = place(self.folder.as_ref(), &list)?;
         let says = place.claim.unwrap_or_default();
         let output = PlaceOutput {
             folder: place.claimant,
@@ -316,6 +361,8 @@ fn write(list: &AllowedProjects) -> Result<(), Failure> {
             "set HOME",
         )
     })?;
+    // The list may be a link, as those who keep their settings in one folder have it.
+    let path = path.canonicalize().unwrap_or(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
     let io = |e: std::io::Error| Failure::io("write", &path, &e);
     fs::DirBuilder::new()

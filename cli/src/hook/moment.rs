@@ -63,6 +63,9 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     if !memory.hooks_enabled {
         return Err("hooks = false in .amem.toml of this project".to_owned());
     }
+    // A session that goes on has it.
+    let is_first = input.moment == HookMoment::Start && !input.is_resumed;
+    let notice = memory.place.notice.clone().filter(|_| is_first);
     let request = HookRequest {
         input,
         place: memory.place,
@@ -78,11 +81,9 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     let event = request.input.event.clone();
     match answer(reach.clone(), request.message()) {
         Ok(context) => {
-            let is_start = moment == HookMoment::Start && memory.has_claim;
-            let context = if is_start {
-                with_claim(&context)
-            } else {
-                context
+            let context = match notice {
+                Some(notice) => with_notice(context, &notice),
+                None => context,
             };
             Ok(answer_json(client, &event, &context))
         }
@@ -94,14 +95,12 @@ pub(crate) fn run(reach: &ConnectionArgs, options: &HookOptions) -> Result<Optio
     }
 }
 
-/// What is given at the start in a folder that says it is a project, and was not allowed to be it. What the folder says
-/// is not repeated: it is another person's text.
-fn with_claim(context: &str) -> String {
-    let claim = "<memory source=\"amem\">\nThis folder says that it is a project with a memory elsewhere. Its memory is kept \
-                 apart until a person runs `amemctl project allow` here.\n</memory>";
+/// The context of a start, with what the place has to say beside its memories.
+fn with_notice(context: String, notice: &str) -> String {
+    let notice = format!("<memory source=\"amem\">\n{notice}\n</memory>");
     match context.is_empty() {
-        true => claim.to_owned(),
-        false => format!("{context}\n{claim}"),
+        true => notice,
+        false => format!("{context}\n{notice}"),
     }
 }
 

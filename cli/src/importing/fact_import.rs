@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::{Micros, attributes};
+use amem_project::Project;
+use amem_project::allow::AllowedProjects;
 use amem_query::time;
 use amem_sources::{ItemType, SourceItem, TurnRole};
 use serde_json::{Map, Value, json};
@@ -16,7 +18,7 @@ use super::source_event::{HASH, ID, KIND, RESERVED, SOURCE, bounded, session_key
 use crate::connection::remote::all_pages;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::mcp::{SourceOptions, memory_place};
+use crate::mcp::folder_place;
 use crate::output::context::CommandContext;
 use crate::output::progress::{Progress, Unit};
 use crate::when::{now, timestamp};
@@ -43,6 +45,8 @@ pub(crate) struct ImportScope {
     pub(crate) is_named: bool,
     /// The project of everything; that of each conversation's folder if `None`.
     pub(crate) project: Option<String>,
+    /// The folders that the user allowed to be projects.
+    pub(crate) allowed: AllowedProjects,
 }
 
 /// Turns of one document that wait for their request.
@@ -77,6 +81,8 @@ pub(crate) struct FactImport<'a> {
     known: HashMap<String, (v1::Scope, KnownMemories)>,
     /// The sessions of conversations, by key.
     sessions: HashMap<String, u32>,
+    /// The projects of the folders that were looked at.
+    projects: HashMap<PathBuf, Option<String>>,
     /// Documents of which everything was read.
     read: HashSet<String>,
     is_dry: bool,
@@ -103,6 +109,7 @@ impl<'a> FactImport<'a> {
             waiting: WaitingTurns::default(),
             known: HashMap::new(),
             sessions: HashMap::new(),
+            projects: HashMap::new(),
             read: HashSet::new(),
             is_dry,
             is_there,
@@ -112,7 +119,7 @@ impl<'a> FactImport<'a> {
     }
 
     /// Whose memory an item is: of whom it says so, else the project's that it was said in, else the user's.
-    fn scope_of(&self, item: &SourceItem) -> v1::Scope {
+    fn scope_of(&mut self, item: &SourceItem) -> v1::Scope {
         let named = |name: &str| {
             let value = item.attributes.get(name).and_then(Value::as_str);
             value.map(str::to_owned)
@@ -128,14 +135,12 @@ impl<'a> FactImport<'a> {
             return own;
         }
         let mut scope = v1::Scope::default();
-        let project = self.scope.project.clone().or_else(|| {
-            let folder = PathBuf::from(named("project")?);
-            if !folder.is_absolute() {
-                return None;
-            }
-            let place = memory_place(&SourceOptions::default(), folder).ok()?.place;
-            place.project.map(|project| project.id)
-        });
+        let folder = named("project").map(PathBuf::from);
+        let project = match (&self.scope.project, folder) {
+            (Some(project), _) => Some(project.clone()),
+            (None, Some(folder)) if folder.is_absolute() => self.project_of(folder),
+            _ => None,
+        };
         match project {
             Some(project) if !self.scope.is_named => scope.app = Some(project),
             Some(project) if self.scope.project.is_some() => {
@@ -144,6 +149,26 @@ impl<'a> FactImport<'a> {
             _ => scope.user = Some(self.scope.user.clone()),
         }
         scope
+    }
+
+    /// The project of a folder, as the hooks of a client in it have it.
+    fn project_of(&mut self, folder: PathBuf) -> Option<String> {
+        if let Some(known) = self.projects.get(&folder) {
+            return known.clone();
+        }
+        let found = match folder_place(&folder, &self.scope.allowed) {
+            Ok(place) => place.project,
+            // What was said there is not said everywhere: it stays with the folder.
+            Err(why) => {
+                self.cx.note(&format!(
+                    "{why}; its folder is taken as a project by its path"
+                ));
+                Some(Project::of_path(&folder))
+            }
+        };
+        let project = found.map(|project| project.id);
+        self.projects.insert(folder, project.clone());
+        project
     }
 
     fn options(&self) -> Option<v1::WriteOptions> {

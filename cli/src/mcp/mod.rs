@@ -6,6 +6,6 @@ mod project_source;
 mod stdio;
 
 pub(crate) use project_source::{
-    ProjectSource, SourceOptions, allowed_file, allowed_projects, memory_place, project_place,
+    ProjectSource, SourceOptions, allowed_file, allowed_projects, folder_place, memory_place,
 };
 pub(crate) use stdio::serve;

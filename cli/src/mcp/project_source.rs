@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use amem_client::paths::UserPaths;
 use amem_mcp::rmcp::model::Extensions;
@@ -15,6 +15,13 @@ use super::daemon_link::DaemonLink;
 use crate::connection::flags::ConnectionArgs;
 use crate::when;
 
+/// Ends the brief in a folder that says it is another project, and was not allowed to be it. What the folder says is
+/// not repeated: it is another person's text.
+const CLAIM_NOTICE: &str = "This folder names another project as its own. That counts once a person runs \
+                            `amemctl project allow` here, at a terminal.";
+/// The same if the list of allowed projects cannot be used.
+const LIST_NOTICE: &str = "The list of allowed projects cannot be used: each folder has a memory of its own until it can. \
+                           `amemctl project list` says why.";
 /// What the folder of a plugin has.
 const PLUGIN: &str = ".claude-plugin/plugin.json";
 
@@ -64,18 +71,13 @@ fn working_folder() -> PathBuf {
     theirs.unwrap_or(own)
 }
 
-/// What a folder means to memory: its project, as far as the user allowed it to be one.
-pub(crate) fn project_place(asked: Option<&str>, current: PathBuf) -> Result<ProjectPlace, String> {
-    let variable = |name: &str| env::var_os(name);
-    // Without a list that can be read, nothing is allowed: the folder is a project by its path.
-    let allowed = allowed_projects().unwrap_or_default();
-    let surroundings = Surroundings {
-        asked,
-        variable: &variable,
-        current,
-        allowed: &allowed,
-    };
-    surroundings.place().map_err(|e| e.to_string())
+/// What a folder means by itself, whatever the variables of this process say.
+pub(crate) fn folder_place(
+    folder: &Path,
+    allowed: &AllowedProjects,
+) -> Result<ProjectPlace, ProjectError> {
+    let home = env::var_os("HOME").filter(|home| !home.is_empty());
+    ProjectPlace::of(folder, home.as_deref().map(Path::new), allowed)
 }
 
 /// The file with the projects that the user allowed.
@@ -92,21 +94,34 @@ pub(crate) fn allowed_projects() -> Result<AllowedProjects, ProjectError> {
     }
 }
 
-/// The memory of a folder, and what the folder says beside.
+/// The memory of a folder.
 pub(crate) struct FolderMemory {
     pub(crate) place: MemoryPlace,
     /// False if the folder switches hooks off.
     pub(crate) hooks_enabled: bool,
-    /// True if the folder says that it is a project, and the user did not allow it.
-    pub(crate) has_claim: bool,
 }
 
-/// The memory of a folder.
+/// The memory of the project that this process is in.
 pub(crate) fn memory_place(
     options: &SourceOptions,
     current: PathBuf,
 ) -> Result<FolderMemory, String> {
-    let place = project_place(options.project.as_deref(), current)?;
+    let list = allowed_projects();
+    // Without a list that can be used, nothing is allowed: the folder is a project by its path, and an agent goes on.
+    let has_list = list.is_ok();
+    let allowed = list.unwrap_or_default();
+    let surroundings = Surroundings {
+        asked: options.project.as_deref(),
+        variable: &|name| env::var_os(name),
+        current,
+        allowed: &allowed,
+    };
+    let place = surroundings.place().map_err(|e| e.to_string())?;
+    let notice = match (has_list, &place.claim) {
+        (false, _) => Some(LIST_NOTICE),
+        (true, Some(_)) => Some(CLAIM_NOTICE),
+        (true, None) => None,
+    };
     let named = env::var(USER_VARIABLE)
         .ok()
         .filter(|name| !name.trim().is_empty());
@@ -120,11 +135,11 @@ pub(crate) fn memory_place(
         }),
         user: named.unwrap_or_else(|| user_of(uid)),
         zone: when::time_zone(),
+        notice: notice.map(str::to_owned),
     };
     Ok(FolderMemory {
         place: memory,
         hooks_enabled: place.hooks_enabled,
-        has_claim: place.claim.is_some(),
     })
 }
 

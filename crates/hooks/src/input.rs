@@ -42,6 +42,8 @@ pub struct HookInput {
     pub prompt: String,
     /// True if the context was compacted or cleared.
     pub is_cleared: bool,
+    /// True if an earlier session goes on, with the context that it has.
+    pub is_resumed: bool,
     /// The conversation, of clients that send it along.
     pub messages: Vec<HookMessage>,
     /// The client's id of the prompt and its answer, of clients that have one.
@@ -120,6 +122,7 @@ impl HookInput {
             transcript: text(input, &["transcript_path", "transcriptPath"]).map(PathBuf::from),
             prompt,
             is_cleared: matches!(source, "compact" | "clear"),
+            is_resumed: source == "resume",
             messages,
             turn: text(input, &["prompt_id", "turn_id", "generation_id"]).map(str::to_owned),
             answer: text(input, &["last_assistant_message", "prompt_response"]).map(str::to_owned),

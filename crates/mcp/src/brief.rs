@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::answer::{Answer, line};
 use crate::arguments::Words;
 use crate::calls::MemoryCalls;
-use crate::given_context::GivenContext;
+use crate::given_context::{GivenContext, LEARNED_LAST};
 use crate::limits::{BRIEF_ITEMS, BRIEF_LOOKED_AT, BRIEF_TOKENS};
 use crate::memories::Memories;
 use crate::memory_place::Reach;
@@ -60,4 +60,18 @@ pub(crate) async fn brief<C: MemoryCalls>(
         return Ok(None);
     }
     Ok(Some(GivenContext::new(answer, &head, facts_shown)))
+}
+
+/// The brief, or that nothing is known, and the notice of the place.
+pub(crate) async fn known<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<String> {
+    let place = memories.place;
+    let brief = brief(memories, LEARNED_LAST).await?;
+    let text = brief.map_or_else(
+        || format!("nothing known in {}", place.in_words()),
+        |brief| brief.text,
+    );
+    Ok(match &place.notice {
+        Some(notice) => format!("{text}\n{notice}"),
+        None => text,
+    })
 }

@@ -25,6 +25,8 @@ pub struct MemoryPlace {
     pub user: String,
     /// The zone of days and of times without an offset.
     pub zone: TimeZone,
+    /// What a brief ends with, such as what the folder claims.
+    pub notice: Option<String>,
 }
 
 /// Which memories a request means.

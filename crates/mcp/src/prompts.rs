@@ -3,9 +3,8 @@
 use serde_json::json;
 
 use crate::arguments::Words;
-use crate::brief::brief;
+use crate::brief::known;
 use crate::calls::MemoryCalls;
-use crate::given_context::LEARNED_LAST;
 use crate::memories::Memories;
 use crate::resources::call;
 
@@ -60,10 +59,4 @@ pub(crate) async fn text<C: MemoryCalls>(
             .map(|known| format!("{HANDOFF}\n{known}")),
         _ => return None,
     })
-}
-
-async fn known<C: MemoryCalls>(memories: &Memories<'_, C>) -> Words<String> {
-    let nothing = || format!("nothing known in {}", memories.place.in_words());
-    let brief = brief(memories, LEARNED_LAST).await?;
-    Ok(brief.map_or_else(nothing, |brief| brief.text))
 }

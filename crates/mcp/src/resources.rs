@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::arguments::{Arguments, Words};
-use crate::brief::brief;
+use crate::brief::known;
 use crate::calls::MemoryCalls;
-use crate::given_context::LEARNED_LAST;
 use crate::memories::Memories;
 use crate::tools;
 
@@ -23,12 +22,7 @@ pub(crate) async fn read<C: MemoryCalls>(
 ) -> Option<Words<String>> {
     let rest = uri.strip_prefix("amem://")?;
     if rest == "brief" {
-        let nothing = || format!("nothing known in {}", memories.place.in_words());
-        return Some(
-            brief(memories, LEARNED_LAST)
-                .await
-                .map(|brief| brief.map_or_else(nothing, |brief| brief.text)),
-        );
+        return Some(known(memories).await);
     }
     if let Some(id) = rest.strip_prefix("event/") {
         return Some(

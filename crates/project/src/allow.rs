@@ -9,7 +9,7 @@ use amem_process::files::{FileKind, read_text};
 use amem_process::trust::OthersMay;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{ProjectError, table};
+use crate::error::{ProjectError, check_name, table};
 
 /// Bytes of the list.
 pub const ALLOWED_BYTES_MAX: u64 = 1 << 20;
@@ -73,12 +73,23 @@ impl AllowedProjects {
         let Some(text) = read_text(path, kind, ALLOWED_BYTES_MAX)? else {
             return Ok(Self::default());
         };
-        let read = toml::Value::Table(table(path, &text)?).try_into();
-        read.map_err(|_: toml::de::Error| ProjectError::Settings {
+        let failed = |why: String| ProjectError::Settings {
             path: path.to_owned(),
-            why: "it is no list of [[allowed]] with folder and project: move it away, and allow the projects again"
-                .to_owned(),
-        })
+            why: format!("{why}: move it away, and allow the projects again"),
+        };
+        let read = toml::Value::Table(table(path, &text)?).try_into();
+        let read: Self = read.map_err(|_: toml::de::Error| {
+            failed("it is no list of [[allowed]] with folder and project".to_owned())
+        })?;
+        for (at, entry) in read.allowed.iter().enumerate() {
+            if check_name(&entry.project).is_err() {
+                return Err(failed(format!(
+                    "its entry {} has no name of a project",
+                    at + 1
+                )));
+            }
+        }
+        Ok(read)
     }
 
     /// The text of the file.

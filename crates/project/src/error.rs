@@ -31,6 +31,18 @@ pub enum ProjectError {
     },
 }
 
+/// Refuses what cannot be the name of a project.
+pub(crate) fn check_name(name: &str) -> Result<(), ProjectError> {
+    let is_name =
+        !name.is_empty() && name.len() <= PROJECT_BYTES_MAX && !name.chars().any(char::is_control);
+    match is_name {
+        true => Ok(()),
+        false => Err(ProjectError::Name {
+            name: name.chars().take(64).collect(),
+        }),
+    }
+}
+
 /// Parses TOML of a file; the error names the line and shows nothing of it.
 pub(crate) fn table(path: &std::path::Path, text: &str) -> Result<toml::Table, ProjectError> {
     text.parse().map_err(|e: toml::de::Error| {

@@ -18,6 +18,8 @@ const WORKTREES: &str = "worktrees";
 pub(crate) struct Repository {
     /// The folder of the main worktree.
     pub(crate) top: PathBuf,
+    /// The folder of this worktree.
+    worktree: PathBuf,
     /// The folder with the configuration.
     common: PathBuf,
 }
@@ -37,6 +39,7 @@ impl Repository {
         if kind.is_dir() {
             return Some(Self {
                 top: folder.to_owned(),
+                worktree: folder.to_owned(),
                 common: dot_git,
             });
         }
@@ -44,20 +47,21 @@ impl Repository {
         let named = path_in(&dot_git)?;
         let git_dir = folder.join(named.strip_prefix("gitdir:")?.trim());
         let git_dir = git_dir.canonicalize().ok()?;
-        let main = Self::of_worktree(&dot_git, &git_dir);
+        let main = Self::of_worktree(folder, &git_dir);
         Some(main.unwrap_or_else(|| Self {
             top: folder.to_owned(),
+            worktree: folder.to_owned(),
             common: git_dir,
         }))
     }
 
-    /// The repository of a linked worktree, if it has one at `dot_git`.
-    fn of_worktree(dot_git: &Path, git_dir: &Path) -> Option<Self> {
+    /// The repository of a linked worktree, if it has one in the folder.
+    fn of_worktree(folder: &Path, git_dir: &Path) -> Option<Self> {
         let common = git_dir.join(path_in(&git_dir.join("commondir"))?);
         let common = common.canonicalize().ok()?;
         let is_listed = git_dir.parent()? == common.join(WORKTREES);
         let back = git_dir.join(path_in(&git_dir.join("gitdir"))?);
-        if !is_listed || back.canonicalize().ok()? != *dot_git {
+        if !is_listed || back.canonicalize().ok()? != folder.join(".git") {
             return None;
         }
         // The main worktree of a bare repository is the repository itself.
@@ -65,7 +69,21 @@ impl Repository {
             (Some(name), Some(parent)) if name == ".git" => parent.to_owned(),
             _ => common.clone(),
         };
-        Some(Self { top, common })
+        Some(Self {
+            top,
+            worktree: folder.to_owned(),
+            common,
+        })
+    }
+
+    /// The place in the main worktree of a folder of this worktree; `None` for a folder outside.
+    pub(crate) fn in_main(&self, folder: &Path) -> Option<PathBuf> {
+        let below = folder.strip_prefix(&self.worktree).ok()?;
+        // Joining an empty path adds a slash.
+        Some(match below.as_os_str().is_empty() {
+            true => self.top.clone(),
+            false => self.top.join(below),
+        })
     }
 
     /// `host/owner/repo` of `origin`, else of the first remote on another machine.

@@ -21,7 +21,8 @@ mod user;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use allow::{AllowedProjects, ProjectClaim};
+use allow::{AllowedFolder, AllowedProjects, ProjectClaim};
+use error::check_name;
 use git::Repository;
 use settings::{SETTINGS_FILE, Settings};
 use xxhash_rust::xxh3::xxh3_64;
@@ -54,7 +55,7 @@ impl Project {
 }
 
 /// What a folder means to memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProjectPlace {
     /// The project; `None` in the home folder and in `/`.
     pub project: Option<Project>,
@@ -62,9 +63,13 @@ pub struct ProjectPlace {
     pub brain: Option<String>,
     /// What the folder says that it is, and no person allowed.
     pub claim: Option<ProjectClaim>,
-    /// The folder that says so, or would: the one to allow.
+    /// The entry by which it is the project that it is.
+    pub allowed: Option<AllowedFolder>,
+    /// The folder that claims, else that of the entry, else that of the path: the one to allow.
     pub claimant: PathBuf,
-    /// False if `.amem.toml` switches capture and recall by hooks off.
+    /// The id by the path, if memories of the path are those of the claimant, too.
+    pub path_id: Option<String>,
+    /// False if `.amem.toml` here or in a folder above switches capture and recall by hooks off.
     pub hooks_enabled: bool,
     /// The folder.
     pub folder: PathBuf,
@@ -96,19 +101,18 @@ impl Surroundings<'_> {
             .or_else(|| set(PROJECT_VARIABLE));
         if let Some(named) = named {
             if Path::new(&named).is_absolute() {
-                return place_of(Path::new(&named), home.as_deref(), self.allowed);
+                return ProjectPlace::of(Path::new(&named), home.as_deref(), self.allowed);
             }
             let name = named.to_string_lossy().trim().to_owned();
-            let place =
-                place_of(&self.folder(set), home.as_deref(), self.allowed).unwrap_or_default();
             let project = Some(Project::named(&name)?);
+            let place = ProjectPlace::of(&self.folder(set), home.as_deref(), self.allowed)?;
             return Ok(ProjectPlace {
                 project,
                 claim: None,
                 ..place
             });
         }
-        place_of(&self.folder(set), home.as_deref(), self.allowed)
+        ProjectPlace::of(&self.folder(set), home.as_deref(), self.allowed)
     }
 
     fn folder(&self, set: impl Fn(&str) -> Option<OsString>) -> PathBuf {
@@ -126,13 +130,7 @@ impl Project {
     /// # Errors
     /// A name that cannot be one.
     pub fn named(name: &str) -> Result<Self, ProjectError> {
-        let is_name = !name.is_empty()
-            && name.len() <= PROJECT_BYTES_MAX
-            && !name.chars().any(char::is_control);
-        if !is_name {
-            let name = name.chars().take(64).collect();
-            return Err(ProjectError::Name { name });
-        }
+        check_name(name)?;
         Ok(Self {
             id: name.to_owned(),
             earlier_ids: Vec::new(),
@@ -158,73 +156,120 @@ fn canonical(folder: &Path) -> PathBuf {
     })
 }
 
-fn place_of(
-    folder: &Path,
-    home: Option<&Path>,
-    allowed: &AllowedProjects,
-) -> Result<ProjectPlace, ProjectError> {
-    let folder = canonical(folder);
-    let home = home.map(canonical);
-    let is_home = |path: &Path| path.parent().is_none() || home.as_deref() == Some(path);
-    let mut place = ProjectPlace {
-        hooks_enabled: true,
-        claimant: folder.clone(),
-        folder: folder.clone(),
-        ..ProjectPlace::default()
-    };
-    if is_home(&folder) {
-        return Ok(place);
-    }
-    // A repository in the home folder is for its settings: what is below it is not all one project.
-    let below_home = || folder.ancestors().take_while(|path| !is_home(path));
-    let mut settings = None;
-    for ancestor in below_home() {
-        if let Some(found) = Settings::read(&ancestor.join(SETTINGS_FILE))? {
-            settings = Some((ancestor, found));
-            break;
-        }
-    }
-    // It may switch hooks off without being asked: that gives nobody anything.
-    place.hooks_enabled = settings.as_ref().is_none_or(|(_, found)| found.hooks);
-    let repository = below_home().find_map(Repository::of);
-    let by_path = of_folder(match (&repository, &settings) {
-        (Some(repository), _) => &repository.top,
-        (None, Some((with_file, _))) => with_file,
-        (None, None) => &folder,
-    });
-    let (said_by, mut claim) = match settings {
-        Some((with_file, found)) if found.project.is_some() || found.brain.is_some() => {
-            let claim = ProjectClaim {
-                project: found.project,
-                brain: found.brain,
-            };
-            (Some(with_file.to_owned()), claim)
-        }
-        _ => (None, ProjectClaim::default()),
-    };
-    if claim.project.is_none() {
-        claim.project = repository.as_ref().and_then(Repository::remote);
-    }
-    place.claimant = said_by.unwrap_or_else(|| match &repository {
-        Some(repository) => repository.top.clone(),
-        None => folder,
-    });
-    place.project = Some(match allowed.entry(&place.claimant, &claim) {
-        Some(entry) => {
-            place.brain.clone_from(&entry.brain);
-            let project = Project::named(entry.project.trim())?;
-            let earlier_ids = allowed.earlier_ids(&project.id);
-            Project {
-                earlier_ids,
-                ..project
+/// A folder, and what it says.
+struct Claimant {
+    folder: PathBuf,
+    says: ProjectClaim,
+}
+
+impl ProjectPlace {
+    /// What a folder means, whatever variables say.
+    ///
+    /// # Errors
+    /// `.amem.toml` that is not TOML or cannot be read.
+    pub fn of(
+        folder: &Path,
+        home: Option<&Path>,
+        allowed: &AllowedProjects,
+    ) -> Result<Self, ProjectError> {
+        let folder = canonical(folder);
+        let home = home.map(canonical);
+        let is_home = |path: &Path| path.parent().is_none() || home.as_deref() == Some(path);
+        // A repository in the home folder is for its settings: what is below it is not all one project.
+        let below_home = || folder.ancestors().take_while(|path| !is_home(path));
+        let mut settings = Vec::new();
+        for ancestor in below_home() {
+            if let Some(found) = Settings::read(&ancestor.join(SETTINGS_FILE))? {
+                settings.push((ancestor, found));
             }
         }
-        None => {
-            place.claim = (!claim.is_empty()).then_some(claim);
-            by_path
+        let repository = below_home().find_map(Repository::of);
+        let path_folder = match (&repository, settings.first()) {
+            (Some(repository), _) => repository.top.clone(),
+            (None, Some((with_file, _))) => with_file.to_path_buf(),
+            (None, None) => folder.clone(),
+        };
+        let claimants = claimants(&settings, repository.as_ref(), &path_folder);
+        let entry_of = |claimant: &Claimant| allowed.entry(&claimant.folder, &claimant.says);
+        let entry = claimants.iter().find_map(entry_of);
+        let entry = entry.filter(|_| !is_home(&folder));
+        // A claim further in than what is allowed is reported, and changes nothing.
+        let claimant = claimants
+            .iter()
+            .take_while(|claimant| entry_of(claimant).is_none())
+            .find(|claimant| !claimant.says.is_empty());
+        let by_path = of_folder(&path_folder);
+        let claimant_folder = match (claimant, entry) {
+            (Some(claimant), _) => &claimant.folder,
+            (None, Some(entry)) => &entry.folder,
+            (None, None) => &path_folder,
+        };
+        // What was learned by the path around a folder is not the folder's alone.
+        let path_id = |of: &Path| (path_folder.starts_with(of)).then(|| by_path.id.clone());
+        let project = match entry {
+            _ if is_home(&folder) => None,
+            Some(entry) => {
+                let mut project = Project::named(&entry.project)?;
+                project.earlier_ids = allowed.earlier_ids(&project.id);
+                let is_new = |id: &String| *id != project.id && !project.earlier_ids.contains(id);
+                let own = path_id(&entry.folder).filter(is_new);
+                project.earlier_ids.extend(own);
+                Some(project)
+            }
+            None => Some(by_path.clone()),
+        };
+        Ok(Self {
+            project,
+            brain: entry.and_then(|entry| entry.brain.clone()),
+            claim: claimant.map(|claimant| claimant.says.clone()),
+            allowed: entry.cloned(),
+            path_id: path_id(claimant_folder),
+            claimant: claimant_folder.clone(),
+            // That gives nobody anything: it needs no permission, and no file further in takes it back.
+            hooks_enabled: settings.iter().all(|(_, found)| found.hooks),
+            folder,
+        })
+    }
+}
+
+/// The folders that say what they are, from the inner one outwards; the repository by its remote is the last one. The
+/// folder of the path is among them, also if it says nothing: a person may have named its project.
+fn claimants(
+    settings: &[(&Path, Settings)],
+    repository: Option<&Repository>,
+    path_folder: &Path,
+) -> Vec<Claimant> {
+    let remote = repository.and_then(Repository::remote);
+    let mut out = Vec::new();
+    for (with_file, found) in settings {
+        if found.project.is_none() && found.brain.is_none() {
+            continue;
         }
-    });
-    Ok(place)
+        let in_main = repository.and_then(|repository| repository.in_main(with_file));
+        out.push(Claimant {
+            folder: match in_main {
+                Some(in_main) => in_main,
+                // A brain for the projects below: each is allowed by itself.
+                None if found.project.is_none() => path_folder.to_owned(),
+                None => with_file.to_path_buf(),
+            },
+            says: ProjectClaim {
+                project: found.project.clone().or_else(|| remote.clone()),
+                brain: found.brain.clone(),
+            },
+        });
+    }
+    let says_nothing = !out.iter().any(|claimant| claimant.folder == path_folder);
+    if remote.is_some() || says_nothing {
+        out.push(Claimant {
+            folder: path_folder.to_owned(),
+            says: ProjectClaim {
+                project: remote,
+                brain: None,
+            },
+        });
+    }
+    out
 }
 
 fn of_folder(folder: &Path) -> Project {

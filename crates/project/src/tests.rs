@@ -217,11 +217,24 @@ fn a_repository_with_commands_in_its_configuration_runs_none() {
 fn pipes_devices_and_links_in_a_folder_are_answered_at_once_and_shown_nowhere() {
     let root = tempfile::tempdir().unwrap();
     let home = root.path().to_str().unwrap();
-    for name in [".amem.toml", ".git", ".git/config", ".git/commondir"] {
+    let names = [
+        ".amem.toml",
+        ".git",
+        ".git/config",
+        "real/commondir",
+        "real/gitdir",
+    ];
+    for name in names {
         for kind in ["pipe", "zero", "environment"] {
             let folder = tempfile::tempdir_in(root.path()).unwrap();
             let path = folder.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
+            // The files of a linked worktree are beside those that its `.git` names.
+            if name.starts_with("real/") {
+                fs::write(folder.path().join(".git"), "gitdir: real").unwrap();
+                fs::write(folder.path().join("real/commondir"), "..").unwrap();
+                let _absent = fs::remove_file(&path);
+            }
             match kind {
                 "pipe" => {
                     let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -325,6 +338,145 @@ fn what_the_file_of_a_folder_says_holds_once_a_person_allowed_it() {
     }
 }
 
+/// An entry that allows a folder to be a project.
+fn entry(folder: &Path, project: &str, says: Option<&str>) -> AllowedFolder {
+    AllowedFolder {
+        folder: folder.to_owned(),
+        project: project.to_owned(),
+        earlier: Vec::new(),
+        brain: None,
+        says: ProjectClaim {
+            project: says.map(str::to_owned),
+            brain: None,
+        },
+    }
+}
+
+#[test]
+fn a_claim_further_in_changes_nothing_of_the_project_around_it() {
+    let root = tempfile::tempdir().unwrap();
+    let top = root.path().canonicalize().unwrap().join("shop");
+    let inner = top.join("vendor/bank");
+    fs::create_dir_all(&inner).unwrap();
+    git(&top, &["init", "-q"]);
+    let remote = "https://example.org/acme/shop";
+    git(&top, &["remote", "add", "origin", remote]);
+    let mut list = AllowedProjects::default();
+    list.allow(entry(&top, "shop", Some("example.org/acme/shop")));
+    let by_path = of_folder(&top).id;
+    let at = |folder: &Path, list: &AllowedProjects| place_with(folder, &[], list).unwrap();
+    let id_at = |folder: &Path, list: &AllowedProjects| at(folder, list).project.unwrap().id;
+    assert_eq!(id_at(&inner, &list), "shop");
+    // What was learned by the path is found without being listed.
+    let project = at(&inner, &list).project.unwrap();
+    assert_eq!(project.earlier_ids, [by_path.clone()]);
+    for with_file in [&inner, &top] {
+        let file = with_file.join(".amem.toml");
+        fs::write(&file, "project = \"bank\"\n").unwrap();
+        let found = at(&inner, &list);
+        assert_eq!(found.project.unwrap().id, "shop", "{with_file:?}");
+        assert_eq!(found.claim.unwrap().project.as_deref(), Some("bank"));
+        assert_eq!(&found.claimant, with_file);
+        fs::remove_file(&file).unwrap();
+    }
+    // A part that a person allowed to be another project does not get the memory around it.
+    fs::write(inner.join(".amem.toml"), "project = \"bank\"\n").unwrap();
+    let unallowed = at(&inner, &AllowedProjects::default());
+    assert_eq!(unallowed.path_id, None);
+    list.allow(entry(&inner, "bank", Some("bank")));
+    let found = at(&inner, &list);
+    assert_eq!(found.project.unwrap(), Project::named("bank").unwrap());
+    assert_eq!((found.claim, found.claimant), (None, inner));
+    assert_eq!(id_at(&top, &list), "shop");
+}
+
+#[test]
+fn a_project_that_a_person_named_holds_while_the_folder_says_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let top = root.path().canonicalize().unwrap().join("shop");
+    fs::create_dir_all(top.join("src")).unwrap();
+    let mut list = AllowedProjects::default();
+    list.allow(entry(&top, "by hand", None));
+    git(&top, &["init", "-q"]);
+    let id_now = || {
+        let found = place_with(&top.join("src"), &[], &list).unwrap();
+        found.project.unwrap().id
+    };
+    assert_eq!(id_now(), "by hand");
+    fs::write(top.join(".amem.toml"), "project = \"bank\"\n").unwrap();
+    assert_eq!(id_now(), of_folder(&top).id);
+}
+
+#[test]
+fn a_worktree_of_an_allowed_repository_needs_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    let (first, tree) = (root.join("first"), root.join("tree"));
+    fs::create_dir_all(&first).unwrap();
+    git(&first, &["init", "-q"]);
+    fs::write(first.join(".amem.toml"), "project = \"shop\"\n").unwrap();
+    git(&first, &["add", ".amem.toml"]);
+    git(&first, &["commit", "-q", "-m", "first"]);
+    git(&first, &["worktree", "add", "-q", "../tree"]);
+    let mut list = AllowedProjects::default();
+    list.allow(entry(&first, "shop", Some("shop")));
+    let at_tree = || place_with(&tree, &[], &list).unwrap();
+    let found = at_tree();
+    assert_eq!(
+        (found.project.unwrap().id.as_str(), found.claim),
+        ("shop", None)
+    );
+    // Its branch says something else.
+    fs::write(tree.join(".amem.toml"), "project = \"bank\"\n").unwrap();
+    let found = at_tree();
+    assert_eq!(found.project, Some(of_folder(&first)));
+    assert_eq!(found.claim.unwrap().project.as_deref(), Some("bank"));
+}
+
+#[test]
+fn hooks_are_off_below_a_folder_that_switches_them_off() {
+    let root = tempfile::tempdir().unwrap();
+    let inner = root.path().join("a/b");
+    fs::create_dir_all(&inner).unwrap();
+    fs::write(root.path().join(".amem.toml"), "hooks = false\n").unwrap();
+    fs::write(inner.join(".amem.toml"), "hooks = true\n").unwrap();
+    assert!(!place(&inner, &[]).unwrap().hooks_enabled);
+    // A project that is named by its name has the switch of its folder, and its faults.
+    let named = [("AMEM_PROJECT", "shop")];
+    assert!(!place(&inner, &named).unwrap().hooks_enabled);
+    fs::write(inner.join(".amem.toml"), "hooks = 1\n").unwrap();
+    assert!(place(&inner, &named).is_err());
+}
+
+#[test]
+fn a_brain_for_the_projects_of_a_folder_is_allowed_for_each() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    fs::write(root.join(".amem.toml"), "brain = \"work\"\n").unwrap();
+    let mut list = AllowedProjects::default();
+    for name in ["shop", "bank"] {
+        let folder = root.join(name);
+        fs::create_dir(&folder).unwrap();
+        git(&folder, &["init", "-q"]);
+        let own = place_with(&folder, &[], &list).unwrap();
+        assert_eq!(
+            (own.claimant.as_path(), own.brain),
+            (folder.as_path(), None)
+        );
+        let id = own.project.unwrap().id;
+        list.allow(AllowedFolder {
+            says: own.claim.unwrap(),
+            brain: Some("work".to_owned()),
+            ..entry(&folder, &id, None)
+        });
+    }
+    for name in ["shop", "bank"] {
+        let found = place_with(&root.join(name), &[], &list).unwrap();
+        assert_eq!(found.brain.as_deref(), Some("work"));
+        assert_eq!(found.project.unwrap().id, of_folder(&root.join(name)).id);
+    }
+}
+
 #[test]
 fn the_list_of_a_person_is_read_as_it_was_written_and_only_if_it_is_private() {
     let root = tempfile::tempdir().unwrap();
@@ -355,8 +507,11 @@ fn the_list_of_a_person_is_read_as_it_was_written_and_only_if_it_is_private() {
     mode(0o644);
     assert!(AllowedProjects::read(&path).is_err());
     mode(0o600);
-    fs::write(&path, "allowed = 7").unwrap();
-    let error = AllowedProjects::read(&path).unwrap_err().to_string();
-    assert!(error.contains("allow the projects again"), "{error}");
+    let no_name = "[[allowed]]\nfolder = \"/srv/one\"\nproject = \"\"\n";
+    for wrong in ["allowed = 7", no_name] {
+        fs::write(&path, wrong).unwrap();
+        let error = AllowedProjects::read(&path).unwrap_err().to_string();
+        assert!(error.contains("allow the projects again"), "{error}");
+    }
     assert!(list.forbid(Path::new("/srv/two")) && !list.forbid(Path::new("/srv/two")));
 }

@@ -224,6 +224,7 @@ impl Handle for v1::RunHookRequest {
             }),
             user,
             zone,
+            notice: None,
         };
         if place
             .project

@@ -1,8 +1,13 @@
 //! Which memories a client in a folder sees.
 
+use std::io::Write;
+
 use serde_json::json;
 
 use crate::client::{McpClient, User};
+
+/// More than a hook takes in all, on a machine that is busy.
+const HOOK_TIME_MAX: std::time::Duration = std::time::Duration::from_secs(30);
 
 #[test]
 fn a_project_sees_its_own_memories_and_the_users_and_no_others() {
@@ -94,6 +99,9 @@ fn a_clone_and_a_folder_that_says_so_are_the_project_once_a_person_allowed_it() 
             start.contains("amemctl project allow") && !start.contains("acme/shop"),
             "{start}"
         );
+        // A session that goes on has it.
+        let resumed = user.session("codex", other, "unallowed").start("resume");
+        assert!(!resumed.contains("amemctl project allow"), "{resumed}");
         // A program that an agent runs has no terminal.
         let refused = user
             .command(&user.project(other), &["project", "allow"])
@@ -152,4 +160,175 @@ fn a_clone_and_a_folder_that_says_so_are_the_project_once_a_person_allowed_it() 
         words.contains(".amem.toml") && words.contains("project is a text"),
         "{words}"
     );
+}
+
+/// Makes what is at a path a pipe that nobody writes to.
+fn pipe(path: &std::path::Path) {
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    let fifo = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
+}
+
+#[test]
+fn a_permission_is_kept_when_it_is_given_again_and_ends_when_it_is_taken_back() {
+    let user = User::new();
+    let shop = user.project("shop");
+    let file = shop.join(".amem.toml");
+    std::fs::write(&file, "project = \"acme/shop\"\n").unwrap();
+    let id = || -> String {
+        let asked = user.command(&shop, &["project", "show", "--json"]).output();
+        let shown: serde_json::Value = serde_json::from_slice(&asked.unwrap().stdout).unwrap();
+        shown["data"]["project"].as_str().unwrap().to_owned()
+    };
+    let by_path = id();
+    let mut client = user.client("shop");
+    client.remember(json!({"text": "The queue is Redis"}));
+    // It says so where a person reads it, and gives no text of the folder.
+    let brief = client
+        .ask("resources/read", json!({"uri": "amem://brief"}))
+        .to_string();
+    assert!(
+        brief.contains("Redis") && brief.contains("amemctl project allow"),
+        "{brief}"
+    );
+    assert!(!brief.contains("acme/shop"), "{brief}");
+    user.allow("shop", &[]);
+    assert_eq!(id(), "acme/shop");
+    // Once more, with a folder that it was moved from: the claim is that of the first time.
+    let old = user.project("old");
+    user.client("old")
+        .remember(json!({"text": "The carrier is DHL"}));
+    user.allow("shop", &["--was", old.to_str().unwrap()]);
+    assert_eq!(id(), "acme/shop");
+    for (query, known) in [("which queue", "Redis"), ("which carrier", "DHL")] {
+        let found = client.ok("recall", json!({ "query": query }));
+        assert!(found.contains(known), "{found}");
+    }
+    let again = user.command(&shop, &["project", "allow"]).output().unwrap();
+    let words = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(
+        words.contains("is the project acme/shop already"),
+        "{words}"
+    );
+    // The variables of a client's session name its folder, not the one that is meant here.
+    let mut other = user.command(&shop, &["project", "show", "--json"]);
+    other.env("CLAUDE_PROJECT_DIR", &old);
+    let shown = String::from_utf8(other.output().unwrap().stdout).unwrap();
+    assert!(shown.contains("acme/shop"), "{shown}");
+    // A folder whose file cannot be read any more is forbidden all the same.
+    std::fs::remove_file(&file).unwrap();
+    pipe(&file);
+    let done = user
+        .command(&shop, &["project", "forbid"])
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{done:?}");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(id(), by_path);
+}
+
+#[test]
+fn a_list_of_projects_that_cannot_be_used_allows_nothing_and_is_reported() {
+    let user = User::new();
+    let shop = user.project("shop");
+    std::fs::write(shop.join(".amem.toml"), "project = \"acme/shop\"\n").unwrap();
+    let mut client = user.client("shop");
+    client.remember(json!({"text": "The queue is Redis"}));
+    user.allow("shop", &[]);
+    client.remember(json!({"text": "The carrier is DHL"}));
+    let list = user.home.path().join(".local/share/amem/projects.toml");
+    assert!(list.is_file());
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(&list, mode).unwrap();
+    // The agent goes on with the memory of the path.
+    let found = client.ok("recall", json!({"query": "which queue, which carrier"}));
+    assert!(found.contains("Redis") && !found.contains("DHL"), "{found}");
+    let start = user.session("codex", "shop", "s1").start("startup");
+    assert!(
+        start.contains("Redis") && start.contains("amemctl project list"),
+        "{start}"
+    );
+    for act in ["list", "show", "allow", "forbid"] {
+        let refused = user.command(&shop, &["project", act]).output().unwrap();
+        let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(
+            !refused.status.success() && words.contains("chmod 600"),
+            "{act}: {words}"
+        );
+    }
+}
+
+#[test]
+fn pipes_devices_and_links_of_a_folder_hold_no_hook_and_no_tool() {
+    let user = User::new();
+    let shop = user.project("shop");
+    user.client("shop")
+        .remember(json!({"text": "The queue is Redis"}));
+    let file = shop.join(".amem.toml");
+    let link = |target: &str| std::os::unix::fs::symlink(target, &file).unwrap();
+    for kind in ["pipe", "/dev/zero", "/proc/self/environ"] {
+        match kind {
+            "pipe" => pipe(&file),
+            target => link(target),
+        }
+        let since = std::time::Instant::now();
+        let mut command = user.command(&shop, &["mcp"]);
+        command.env("OPENAI_API_KEY", "s3cret-key");
+        let words = McpClient::of(command)
+            .opened()
+            .fails("recall", json!({"query": "which queue"}));
+        assert!(
+            words.contains(".amem.toml") && !words.contains("s3cret"),
+            "{kind}: {words}"
+        );
+        let input = json!({"session_id": kind, "cwd": shop, "hook_event_name": "SessionStart"});
+        let output = user.hook(
+            &shop,
+            &["--client", "codex", "--explain"],
+            input.to_string().as_bytes(),
+        );
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.success() && output.stdout.is_empty() && words.contains(".amem.toml"),
+            "{kind}: {output:?}"
+        );
+        assert!(since.elapsed() < HOOK_TIME_MAX, "{kind}");
+        std::fs::remove_file(&file).unwrap();
+    }
+    let start = user.session("codex", "shop", "well").start("startup");
+    assert!(start.contains("Redis"), "{start}");
+}
+
+#[test]
+fn a_hook_ends_in_time_whatever_holds_it_up() {
+    let user = User::new();
+    let shop = user.project("shop");
+    user.client("shop")
+        .remember(json!({"text": "The queue is Redis"}));
+    let input = json!({"session_id": "s1", "cwd": shop, "hook_event_name": "SessionStart"});
+    let file = user.home.path().join("input.json");
+    std::fs::write(&file, input.to_string()).unwrap();
+    // The client reads nothing, and its pipe is full.
+    let (_unread, mut full) = std::io::pipe().unwrap();
+    rustix::io::ioctl_fionbio(&full, true).unwrap();
+    while full.write(&[b' '; 4096]).is_ok() {}
+    while full.write(b" ").is_ok() {}
+    rustix::io::ioctl_fionbio(&full, false).unwrap();
+    let mut child = user
+        .command(&shop, &["hook", "--client", "codex"])
+        .stdin(std::fs::File::open(&file).unwrap())
+        .stdout(full)
+        .spawn()
+        .unwrap();
+    let since = std::time::Instant::now();
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        if since.elapsed() > HOOK_TIME_MAX {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert!(ended.success(), "{ended:?}");
 }

@@ -131,6 +131,7 @@ pub(super) fn place(
         }),
         user,
         zone: gateway.control.live().zone.clone(),
+        notice: None,
     })
 }
 
