@@ -369,7 +369,7 @@ fn a_claim_further_in_changes_nothing_of_the_project_around_it() {
     assert_eq!(id_at(&inner, &list), "shop");
     // What was learned by the path is found without being listed.
     let project = at(&inner, &list).project.unwrap();
-    assert_eq!(project.earlier_ids, [by_path.clone()]);
+    assert_eq!(project.earlier_ids, [by_path]);
     for with_file in [&inner, &top] {
         let file = with_file.join(".amem.toml");
         fs::write(&file, "project = \"bank\"\n").unwrap();

@@ -162,6 +162,39 @@ fn a_clone_and_a_folder_that_says_so_are_the_project_once_a_person_allowed_it() 
     );
 }
 
+#[test]
+fn imported_sessions_are_of_the_projects_of_their_folders() {
+    let user = User::new();
+    let mut shop = user.session("claude-code", "shop", "of-shop");
+    shop.says("user", "We use pnpm for the frontend.");
+    let mut bank = user.session("claude-code", "bank", "of-bank");
+    bank.says("user", "We use gradle for the backend.");
+    // A file that cannot be used does not make its folder's sessions the user's everywhere.
+    let wrong = user.project("bank").join(".amem.toml");
+    std::fs::write(&wrong, "project = 7\n").unwrap();
+    let elsewhere = user.project("elsewhere");
+    let mut import = user.command(&elsewhere, &["import", "--from", "claude-code"]);
+    // A terminal of a client names the folder of its own session.
+    import.env("CLAUDE_PROJECT_DIR", &elsewhere);
+    let output = import.output().unwrap();
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && words.contains("project is a text"),
+        "{output:?}"
+    );
+    std::fs::remove_file(&wrong).unwrap();
+    let tools = |folder: &str| {
+        let mut client = user.client(folder);
+        ["pnpm", "gradle"].map(|tool| {
+            let found = client.ok("recall", json!({"query": format!("where is {tool} used")}));
+            found.contains(&format!("use {tool}"))
+        })
+    };
+    assert_eq!(tools("shop"), [true, false]);
+    assert_eq!(tools("bank"), [false, true]);
+    assert_eq!(tools("elsewhere"), [false, false]);
+}
+
 /// Makes what is at a path a pipe that nobody writes to.
 fn pipe(path: &std::path::Path) {
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
