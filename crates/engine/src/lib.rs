@@ -23,6 +23,7 @@ mod writer;
 
 mod blocking_pool;
 mod fair_queue;
+mod polls;
 mod tasks;
 
 mod descriptors;
@@ -48,6 +49,7 @@ pub use metrics::{
     BrainMetrics, EngineMetrics, Histogram, HistogramSnapshot, Metric, Subscription, TIME_BOUNDS,
 };
 pub use open_brain::{JobReport, OpenBrain};
+pub use polls::{PollUnderWay, named, named_poll, polls_under_way};
 pub use replaced_files::{Release, ReplacedFiles};
 pub use schedules::{ScheduledJob, Schedules};
 pub use tasks::{TaskPanic, blocking, caught, run_to_end};

@@ -8,6 +8,10 @@ use tokio::task::spawn_blocking;
 use tracing::Instrument;
 
 use crate::error::{Error, Result};
+use crate::polls::{current_name, named};
+
+/// The name of work that no call began.
+const OWN_WORK: &str = "work of the daemon";
 
 /// A panic ended one call.
 pub(crate) const DEFECT: Error = Error::Defect("this call");
@@ -19,7 +23,8 @@ pub(crate) const DEFECT: Error = Error::Defect("this call");
 pub async fn run_to_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T> {
-    let ended = tokio::spawn(work.in_current_span()).await;
+    let name = current_name().unwrap_or_else(|| OWN_WORK.into());
+    let ended = tokio::spawn(named(name, work.in_current_span())).await;
     ended.map_err(|_| DEFECT)
 }
 
