@@ -39,6 +39,16 @@ pub const SAVE: Duration = Duration::from_secs(600);
 pub const TASKS_END: Duration = Duration::from_millis(200);
 /// How long the process waits for background threads when it ends; it cuts off the rest, as a crash would.
 pub const LEAVE: Duration = Duration::from_millis(500);
+/// How long the process may take to end, saving (`SAVE`) apart; then it is cut off, as by `kill -9`.
+pub const END_WITHIN: Duration = Duration::from_millis(9_950);
+/// How long the last line of the log may take when the process is cut off.
+pub const CUT_OFF_LOG: Duration = Duration::from_millis(30);
+/// How long one poll of a task may last, or no thread of the runtime be free, before the daemon reports a standstill.
+pub const STALL_AFTER: Duration = Duration::from_secs(5);
+/// How often the daemon looks for what stands still.
+pub const STALL_LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often it looks while it ends.
+pub const END_LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How often the daemon asks the service manager for more time while it recovers or saves brains.
 pub const RECOVERY_STEP: Duration = Duration::from_secs(30);
 /// Open streams of batches: each may hold one batch that waits for its brain's queue.

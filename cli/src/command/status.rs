@@ -120,6 +120,15 @@ fn write(output: &Vitals, all: bool, page: &mut TextPage) {
             ),
         );
     }
+    if output.stalls > 0 {
+        page.field(
+            "stalls",
+            format!(
+                "{}: calls were held up; the log names what blocked",
+                count(output.stalls)
+            ),
+        );
+    }
     let process = &output.process;
     page.field(
         "memory",

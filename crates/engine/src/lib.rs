@@ -52,7 +52,7 @@ pub use open_brain::{JobReport, OpenBrain};
 pub use polls::{PollUnderWay, named, named_poll, polls_under_way};
 pub use replaced_files::{Release, ReplacedFiles};
 pub use schedules::{ScheduledJob, Schedules};
-pub use tasks::{TaskPanic, blocking, caught, run_to_end};
+pub use tasks::{TaskPanic, blocking, caught, run_to_end, spawn_part};
 pub use text::plural;
 pub use watch::watch;
 pub use writer::PRINCIPAL;

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 use tracing::Instrument;
 
 use crate::error::{Error, Result};
@@ -16,6 +16,14 @@ const OWN_WORK: &str = "work of the daemon";
 /// A panic ended one call.
 pub(crate) const DEFECT: Error = Error::Defect("this call");
 
+/// Starts a task for a part of what this thread polls: it has the same span, and its polls have the same name.
+pub fn spawn_part<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> JoinHandle<T> {
+    let name = current_name().unwrap_or_else(|| OWN_WORK.into());
+    tokio::spawn(named(name, work.in_current_span()))
+}
+
 /// Runs work to its end, even if the caller stops waiting for it.
 ///
 /// # Errors
@@ -23,8 +31,7 @@ pub(crate) const DEFECT: Error = Error::Defect("this call");
 pub async fn run_to_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> Result<T> {
-    let name = current_name().unwrap_or_else(|| OWN_WORK.into());
-    let ended = tokio::spawn(named(name, work.in_current_span())).await;
+    let ended = spawn_part(work).await;
     ended.map_err(|_| DEFECT)
 }
 

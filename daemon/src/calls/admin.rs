@@ -13,7 +13,7 @@ use crate::brains::blocking;
 use crate::ingress::methods;
 use crate::limits::STATUS_PROBLEMS_MAX;
 use crate::log;
-use crate::metrics::Process;
+use crate::metrics::{Process, STALLS};
 use crate::refusal::Result;
 use amem_engine::JobKind;
 
@@ -68,6 +68,7 @@ impl Handle for v1::GetStatusRequest {
             process: Some(status::process(&process)),
             connections: metrics.connections().get(),
             connections_turned_away: metrics.turned_away().get(),
+            stalls: STALLS.get(),
             refused_calls: refused.collect(),
             jobs: jobs.into_iter().map(status::job_count).collect(),
             files_waiting,

@@ -5,12 +5,11 @@
 
 use std::sync::Arc;
 
-use amem_engine::{JobKind, OpenBrain, TaskPanic, caught};
+use amem_engine::{JobKind, OpenBrain, TaskPanic, caught, spawn_part};
 use amem_facts::{ExportedFact, FactCursor, Facts, ListRequest};
 use amem_proto::answer::{Code, as_of, moment};
 use amem_proto::v1;
 use prost::Message;
-use tracing::Instrument;
 
 use super::answers::{AnswerSender, AnswerStream};
 use super::fact_memory::now;
@@ -81,7 +80,7 @@ pub(crate) async fn export(
             }
         }
     };
-    tokio::spawn(send.in_current_span());
+    spawn_part(send);
     Ok(out)
 }
 

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_engine::{Error as EngineError, JobKind, OpenBrain, PRINCIPAL, blocking, plural};
+use amem_engine::{
+    Error as EngineError, JobKind, OpenBrain, PRINCIPAL, blocking, plural, spawn_part,
+};
 use amem_facts::{Error as FactError, Facts, RetryOutcome};
 use amem_memory::FactScope;
 use tokio::sync::Semaphore;
@@ -37,7 +39,7 @@ pub(crate) async fn run_due(gateway: Arc<Gateway>) {
                 break;
             };
             let gateway = gateway.clone();
-            tokio::spawn(async move {
+            spawn_part(async move {
                 let _slot = slot;
                 retry(gateway, &name).await;
             });

@@ -3,6 +3,7 @@
 //! Promises: an enqueued batch is executed, whether or not its answer is read; a stream that ends before
 //! every batch was answered ends with a refusal.
 
+use amem_engine::spawn_part;
 use std::sync::Arc;
 
 use amem_proto::answer::Code;
@@ -11,7 +12,6 @@ use amem_proto::v1::ingest_stream_response::Result as Outcome;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
-use tracing::Instrument;
 
 use super::answers::{AnswerSender, AnswerStream, SendError};
 use super::gateway::Gateway;
@@ -37,7 +37,7 @@ pub(crate) fn ingest(
     })?;
     let (sent, mut waiting) = mpsc::channel(STREAM_BATCHES_MAX);
     let (answers, out) = AnswerSender::new(gateway.answers_to(&caller), STREAM_BATCHES_MAX);
-    let sending = tokio::spawn(send_all(gateway, caller, batches, sent).in_current_span());
+    let sending = spawn_part(send_all(gateway, caller, batches, sent));
     let answer = async move {
         let _turn = turn;
         let end = match answer_all(&mut waiting, &answers).await {
@@ -62,7 +62,7 @@ pub(crate) fn ingest(
             }
         }
     };
-    tokio::spawn(answer.in_current_span());
+    spawn_part(answer);
     Ok(out)
 }
 

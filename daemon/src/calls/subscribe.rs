@@ -14,7 +14,6 @@ use amem_proto::answer::Code;
 use amem_proto::v1;
 use tokio::sync::{Semaphore, broadcast, watch};
 use tokio::time::{Instant, sleep_until};
-use tracing::Instrument;
 use uuid::Uuid;
 
 use super::answers::{AnswerSender, AnswerStream};
@@ -25,8 +24,8 @@ use super::validate::Validate;
 use crate::auth::Caller;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, SKIPPED_COMMITS_MAX};
 use crate::refusal::{Refusal, Result};
-use amem_engine::Subscription;
 use amem_engine::{JobReport, OpenBrain};
+use amem_engine::{Subscription, spawn_part};
 
 /// The commits that a request asks for, from its moment on.
 pub(crate) async fn follow(
@@ -63,7 +62,7 @@ pub(crate) async fn follow(
         out: out.clone(),
     };
     // Log lines of the subscription carry the span of its call.
-    let run = tokio::spawn(following.run().in_current_span());
+    let run = spawn_part(following.run());
     let end = async move {
         let ended = run.await;
         match ended {
@@ -72,7 +71,7 @@ pub(crate) async fn follow(
             Err(_) => out.fail(Refusal::internal("a defect stopped the subscription")),
         }
     };
-    tokio::spawn(end.in_current_span());
+    spawn_part(end);
     Ok(messages)
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_doctor::verify;
-use amem_engine::JobKind;
+use amem_engine::{JobKind, spawn_part};
 use amem_format::event::Graph;
 use amem_format::journal::head::PAGE;
 use amem_format::view::View;
@@ -19,7 +19,6 @@ use amem_proto::v1::import_brain_request::Part;
 use amem_store::{ImportReport, IncomingFile};
 use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt};
-use tracing::Instrument;
 
 use super::answers::{AnswerSender, AnswerStream};
 use super::brain::info;
@@ -240,7 +239,7 @@ pub(crate) async fn export(
             }
         }
     };
-    tokio::spawn(send.in_current_span());
+    spawn_part(send);
     Ok(out)
 }
 

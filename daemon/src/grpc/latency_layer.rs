@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
+use amem_engine::{named, named_poll};
 use http_body::{Frame, SizeHint};
 use tonic::Status;
 use tonic::body::Body;
@@ -76,17 +77,22 @@ where
     }
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let call = SharedCallTimer::begin(&self.latencies, request.uri().path());
+        let path: Arc<str> = request.uri().path().into();
+        let call = SharedCallTimer::begin(&self.latencies, &path);
         request.extensions_mut().insert(call.clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
-            let (head, body) = answer.await?.into_parts();
+            let (head, body) = named(path.clone(), answer).await?.into_parts();
             if let Some(reason) = why_failed(&head.headers) {
                 // An answer of headers only: its body is not polled.
                 call.end(Some(&reason));
             }
             call.timer().answered = true;
-            let body = LatencyBody { inner: body, call };
+            let body = LatencyBody {
+                inner: body,
+                call,
+                path,
+            };
             Ok(Response::from_parts(head, Body::new(body)))
         })
     }
@@ -122,6 +128,7 @@ fn code_name(code: tonic::Code) -> String {
 struct LatencyBody {
     inner: Body,
     call: SharedCallTimer,
+    path: Arc<str>,
 }
 
 impl HttpBody for LatencyBody {
@@ -133,7 +140,8 @@ impl HttpBody for LatencyBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = self.get_mut();
-        let frame = ready!(Pin::new(&mut this.inner).poll_frame(cx));
+        let inner = Pin::new(&mut this.inner);
+        let frame = ready!(named_poll(&this.path, || inner.poll_frame(cx)));
         match &frame {
             None => this.call.end(None),
             Some(Err(status)) => this.call.end(Some(&reason(status))),

@@ -7,7 +7,7 @@ use super::prometheus::{Family, MICROS, MetricsText, counter, gauge, histogram};
 use crate::brains::{Brains, blocking};
 use crate::ingress::latency::{Latencies, Rpc};
 use crate::limits::STATUS_PROBLEMS_MAX;
-use crate::metrics::{Phase, Process};
+use crate::metrics::{Phase, Process, STALLS};
 use crate::refusal::{Refusal, Result};
 
 /// The sources of the values.
@@ -41,6 +41,10 @@ const CONNECTIONS: Family = gauge("amemd_connections", "Open connections.");
 const TURNED_AWAY: Family = counter(
     "amemd_connections_turned_away_total",
     "Connections that were refused.",
+);
+const STALLED: Family = counter(
+    "amemd_stalls_total",
+    "Calls that blocked a thread that serves all calls, and times when no such thread was free.",
 );
 const POSTS: Family = counter(
     "amemd_webhook_posts_total",
@@ -124,6 +128,7 @@ fn daemon(sources: &PageSources, brain_count: u64, text: &mut MetricsText) {
     );
     text.one(&CONNECTIONS, metrics.connections().get() as f64);
     text.one(&TURNED_AWAY, metrics.turned_away().get() as f64);
+    text.one(&STALLED, STALLS.get() as f64);
     text.family(&POSTS);
     for (outcome, posts) in [
         ("done", metrics.webhook_posts()),

@@ -6,6 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use amem_engine::named;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -100,6 +101,9 @@ async fn pause(error: &io::Error) {
     sleep(ACCEPT_AGAIN_AFTER).await;
 }
 
+/// What a thread does that polls a connection, apart from its calls.
+const CONNECTION: &str = "connection";
+
 struct Acceptor<H> {
     control: Control,
     limit: ConnectionLimit,
@@ -122,7 +126,9 @@ impl<H: Handler> Acceptor<H> {
         if let Some(slot) = self.acquire(&peer) {
             let stream = PeerStream::Unix(stream);
             let accepted = AcceptedConnection { stream, peer, slot };
-            tokio::spawn(async move { self.handler.handle(accepted).await });
+            tokio::spawn(named(CONNECTION, async move {
+                self.handler.handle(accepted).await
+            }));
         }
     }
 
@@ -142,7 +148,7 @@ impl<H: Handler> Acceptor<H> {
             client_ca: None,
         };
         if let Some(mut slot) = self.acquire(&peer) {
-            tokio::spawn(async move {
+            tokio::spawn(named(CONNECTION, async move {
                 let negotiated = tokio::select! {
                     negotiated = self.negotiate(stream, peer) => negotiated,
                     () = &mut slot => None,
@@ -151,7 +157,7 @@ impl<H: Handler> Acceptor<H> {
                     let accepted = AcceptedConnection { stream, peer, slot };
                     self.handler.handle(accepted).await;
                 }
-            });
+            }));
         }
     }
 

@@ -6,6 +6,9 @@ use std::time::{Duration, Instant};
 
 use amem_engine::Metric;
 
+/// What stood still in this process: calls that blocked, and the runtime as a whole.
+pub(crate) static STALLS: Metric = Metric::new();
+
 /// The metrics of the daemon; all clones count together.
 #[derive(Debug, Clone)]
 pub(crate) struct DaemonMetrics(Arc<DaemonCounts>);

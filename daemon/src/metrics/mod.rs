@@ -6,5 +6,5 @@
 mod daemon_metrics;
 mod process;
 
-pub(crate) use daemon_metrics::{DaemonMetrics, Phase};
+pub(crate) use daemon_metrics::{DaemonMetrics, Phase, STALLS};
 pub(crate) use process::Process;

@@ -9,6 +9,9 @@ mod manual;
 mod server;
 mod supervisor;
 
+mod ending;
+mod standstill;
+
 pub use folder::open_folder;
 pub use server::run;
 pub use start::main;

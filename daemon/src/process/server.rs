@@ -28,6 +28,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::server::NamedService;
 use tonic::transport::Server;
 
+use super::ending::PROCESS_END;
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::{Brains, blocking};
 use crate::calls::fact_memory::now;
@@ -136,6 +137,7 @@ pub async fn run(
         () = reload_on(hangup, &gateway) => None,
         () = notify::watchdog() => None,
     };
+    PROCESS_END.begin();
     tracing::info!("stopping");
     metrics.enter(Phase::Stopping);
     tasks.stop(intake).await;
@@ -349,11 +351,13 @@ async fn close(gateway: &Gateway) {
         // A failure is logged there; what was sent since the last write is sent again then.
         drop(blocking(move || webhooks.keep()).await);
     }
+    PROCESS_END.saves(true);
     let saved = tokio::select! {
         biased;
         () = notify::more_time() => false,
         saved = tokio::time::timeout(SAVE, engine.save_nameless()) => saved.is_ok(),
     };
+    PROCESS_END.saves(false);
     if !saved {
         tracing::error!("a brain whose file was removed could not be saved in time");
     }

@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use amem_proto::paths::IN_USE;
 use clap::Parser;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::check;
+use super::ending::{PROCESS_END, end_on_signals};
 use super::folder::open_folder;
 use super::manual;
 use super::server::run;
+use super::standstill::{WatchLimits, cut_off, watch};
 use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
 use crate::ingress::Listeners;
-use crate::limits::{CLOSE, DRAIN, LEAVE, TASKS_END};
+use crate::limits::{CLOSE, CUT_OFF_LOG, DRAIN, END_LOOK_EVERY, END_WITHIN, LEAVE, TASKS_END};
 use crate::log;
 use crate::os::InheritedSockets;
 use crate::traces::{self, Exporter};
@@ -24,14 +25,18 @@ use crate::{models, webhooks};
 
 /// Service managers and containers kill a process ten seconds after SIGTERM.
 const _: () = assert!(
-    2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis() < 10_000
+    2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis()
+        < END_WITHIN.as_millis()
+);
+const _: () = assert!(
+    END_WITHIN.as_millis() + END_LOOK_EVERY.as_millis() + CUT_OFF_LOG.as_millis() <= 10_000
 );
 
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP reloads its configuration. It uses the sockets that
 /// a service manager passes (LISTEN_FDS).
 ///
-/// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, or the configuration is
-/// invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
+/// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, was cut off because its
+/// end took too long, or the configuration is invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
 /// succeed). The log goes to standard error.
 ///
 /// `exporter` sends spans to the configured collector, `webhooks` posts to configured hosts, `models` opens configured
@@ -90,12 +95,16 @@ fn check(
     Ok(())
 }
 
-/// Runs the work of the process. Blocking threads get `LEAVE` to end: the end of the daemon must not wait for a query.
+/// Runs the work of the process under the watch. Blocking threads get `LEAVE` to end: the end of the daemon must not wait
+/// for a query.
 fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(Error::Threads)?;
+    let handle = runtime.handle().clone();
+    let watching = watch(handle, WatchLimits::default(), &PROCESS_END, cut_off);
+    let _watching = watching.map_err(Error::Threads)?;
     let done = runtime.block_on(work);
     runtime.shutdown_timeout(LEAVE);
     done
@@ -111,9 +120,7 @@ async fn serve(
     let (spans, end) = traces::start(&config, exporter)?;
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     amem_engine::raise_descriptor_limit();
-    let on = |kind| signal(kind).map_err(Error::Signals);
-    let mut terminate = on(SignalKind::terminate())?;
-    let mut interrupt = on(SignalKind::interrupt())?;
+    end_on_signals(&PROCESS_END).map_err(Error::Signals)?;
     amem_process::fail_writes_beyond_limit().map_err(Error::Signals)?;
     if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
@@ -126,13 +133,8 @@ async fn serve(
             "cannot record where amemd listens: {error}; callers without XDG_DATA_HOME look in the default places only"
         );
     }
-    let ran = run(config, folder, listeners, (webhooks, models), async {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-    })
-    .await;
+    let asked = PROCESS_END.asked();
+    let ran = run(config, folder, listeners, (webhooks, models), asked).await;
     traces::finish(end).await;
     ran
 }

@@ -68,6 +68,53 @@ async fn sigterm_under_load_ends_in_time_and_loses_no_acknowledged_write() {
     );
 }
 
+/// How long the end may take that a service manager waits for.
+const END_WITHIN: Duration = Duration::from_secs(10);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sigterm_ends_a_daemon_of_which_every_thread_is_blocked() {
+    for signal in ["-TERM", "-INT"] {
+        let place = Setup::new("[traces]\notlp = \"127.0.0.1:4317\"");
+        let at = place.path("block");
+        let real = place.command();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_amem-stalled-daemon"));
+        command.env_clear().args(real.get_args());
+        command.env("AMEM_STALL_AT", &at).stderr(Stdio::piped());
+        let daemon = Daemon::start(place, command);
+        let client = daemon.client().await;
+        create_bare(&client, "b").await;
+        let id = add(&client, "b", "acknowledged").await.unwrap();
+        std::fs::write(at, "").unwrap();
+        let said = daemon.says("a call stands still");
+        assert!(said.contains("a task that blocks"), "{said}");
+        let said = daemon.says("no thread is free");
+        assert!(said.contains("WARN"), "{said}");
+        let since = Instant::now();
+        daemon.signal(signal);
+        let pid = daemon.pid().to_string();
+        let late = std::thread::spawn(move || {
+            std::thread::park_timeout(2 * END_WITHIN);
+            // It fails if the daemon has ended.
+            drop(Command::new("kill").args(["-KILL", &pid]).output());
+        });
+        let said = tokio::task::block_in_place(|| daemon.says("the end is cut off"));
+        assert!(
+            said.contains("what stands still: a task that blocks"),
+            "{said}"
+        );
+        let (status, place) = tokio::task::block_in_place(|| daemon.wait());
+        late.thread().unpark();
+        late.join().unwrap();
+        assert_eq!(status.code(), Some(1), "{signal}");
+        let took = since.elapsed();
+        assert!(took < END_WITHIN, "{signal}: {took:?}");
+        place.configure("");
+        let daemon = place.start();
+        let found = texts(&daemon.client().await, "b", &[id]).await;
+        assert_eq!(found, ["acknowledged"]);
+    }
+}
+
 #[tokio::test]
 async fn the_daemon_starts_in_any_working_folder() {
     let gone = tempfile::tempdir().unwrap();

@@ -38,6 +38,11 @@ pub struct BrainMetrics {
 pub struct Metric(AtomicU64);
 
 impl Metric {
+    /// A count of nothing.
+    pub const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
     /// Adds.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);

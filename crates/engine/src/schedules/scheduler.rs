@@ -8,7 +8,6 @@ use std::time::{Instant, SystemTime};
 use amem_format::Micros;
 use jiff::tz::TimeZone;
 use tokio::sync::Semaphore;
-use tracing::Instrument;
 
 use super::clock::ScheduleClock;
 use super::entry::ScheduledJob;
@@ -24,7 +23,7 @@ use crate::fair_queue::FairQueue;
 use crate::jobs::JobKind;
 use crate::limits::{KEEP_EVERY, SCHEDULED_MAX, SCHEDULES_EVERY};
 use crate::open_brain::{JobReport, OpenBrain};
-use crate::tasks::{DEFECT, blocking, run_to_end};
+use crate::tasks::{DEFECT, blocking, run_to_end, spawn_part};
 
 /// The outcome of a job that found nothing to do.
 const NOTHING: &str = "nothing was to be done";
@@ -252,7 +251,7 @@ impl Schedules {
         let job = is_listed.then(|| self.0.engine.jobs().begin(kind, &brain.name));
         let began = SystemTime::now();
         // A job that panics has failed; it runs again when it is due.
-        let done = tokio::spawn(work.in_current_span()).await;
+        let done = spawn_part(work).await;
         let done = done.unwrap_or(Err(DEFECT));
         match (&done, job) {
             // There is nothing to do most of the time.

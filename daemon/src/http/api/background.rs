@@ -5,10 +5,9 @@
 
 use std::future::Future;
 
-use amem_engine::{TaskPanic, caught};
+use amem_engine::{TaskPanic, caught, spawn_part};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::sleep;
-use tracing::Instrument;
 
 use crate::ingress::load::CallSlot;
 use crate::limits::DRAIN;
@@ -50,7 +49,7 @@ impl BackgroundWork {
                 unheard(done);
             }
         };
-        tokio::spawn(run.in_current_span());
+        spawn_part(run);
         told
     }
 }

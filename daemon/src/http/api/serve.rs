@@ -105,7 +105,7 @@ impl RestService {
             cors::allow(&live.origins, &head.headers, answer.headers_mut());
             answer
         };
-        answered.instrument(span).await
+        amem_engine::named(format!("{method} {path}"), answered.instrument(span)).await
     }
 
     async fn answer(
