@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The socket of the system service.
@@ -55,6 +55,54 @@ pub struct DaemonRecord {
     pub folder: Option<PathBuf>,
     /// Its socket.
     pub socket: Option<PathBuf>,
+    /// The folder that the file was written for: a copy of that folder has the file, too. `None` in files of earlier
+    /// releases.
+    pub place: Option<FolderIdentity>,
+}
+
+/// Which folder a file belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderIdentity {
+    /// The number of its device.
+    pub device: u64,
+    /// Its number on that device.
+    pub inode: u64,
+    /// Its path without links.
+    pub path: PathBuf,
+}
+
+impl FolderIdentity {
+    /// The identity of a folder.
+    ///
+    /// # Errors
+    /// The folder cannot be reached.
+    pub fn of(folder: &Path) -> io::Result<Self> {
+        let path = fs::canonicalize(folder)?;
+        let meta = fs::metadata(&path)?;
+        Ok(Self {
+            device: meta.dev(),
+            inode: meta.ino(),
+            path,
+        })
+    }
+
+    /// `DEVICE INODE PATH`.
+    fn parse(value: &[u8]) -> Option<Self> {
+        let mut parts = value.splitn(3, |byte| *byte == b' ');
+        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse().ok();
+        let (device, inode) = (number()?, number()?);
+        let path = PathBuf::from(OsStr::from_bytes(parts.next()?));
+        Some(Self {
+            device,
+            inode,
+            path,
+        })
+    }
+
+    /// True for the same folder, also under another path.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
 }
 
 impl DaemonRecord {
@@ -71,6 +119,26 @@ impl DaemonRecord {
         Self::parse(&read().unwrap_or_default())
     }
 
+    /// Reads the lock of a folder of brains; empty if it was written for another folder, of which this one is a copy. Its
+    /// daemon has that one.
+    pub fn of_lock(folder: &Path) -> Self {
+        let record = Self::read(&folder.join(LOCK));
+        let is_own = record.place.as_ref().is_none_or(|place| {
+            FolderIdentity::of(folder).is_ok_and(|folder| folder.is_same(place))
+        });
+        if is_own { record } else { Self::default() }
+    }
+
+    /// False for a `last-daemon` that came with a copy of the user's data folder. A folder that was moved has its numbers
+    /// still, one that was restored its path: what it points to is outside of it, and right.
+    fn is_of_user_data(&self, folder: &Path) -> bool {
+        let Some(place) = &self.place else {
+            return true;
+        };
+        let own = FolderIdentity::of(folder);
+        own.is_ok_and(|own| own.is_same(place) || own.path == place.path)
+    }
+
     fn parse(bytes: &[u8]) -> Self {
         let mut record = Self::default();
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -83,6 +151,7 @@ impl DaemonRecord {
                 b"pid" => record.pid = value.to_str().and_then(|pid| pid.parse().ok()),
                 b"folder" => record.folder = path,
                 b"socket" => record.socket = path,
+                b"at" => record.place = FolderIdentity::parse(value.as_bytes()),
                 _ => {}
             }
         }
@@ -102,6 +171,13 @@ impl DaemonRecord {
             if !path.contains(&b'\n') {
                 lines.extend([key.as_bytes(), b" ", path, b"\n"].concat());
             }
+        }
+        if let Some(place) = &self.place {
+            let path = place.path.as_os_str().as_bytes();
+            // The numbers decide; the path of a folder with a line break is left out.
+            let path = if path.contains(&b'\n') { b"" } else { path };
+            let numbers = format!("at {} {} ", place.device, place.inode);
+            lines.extend([numbers.as_bytes(), path, b"\n"].concat());
         }
         OsString::from_vec(lines)
     }
@@ -149,7 +225,7 @@ impl UserPaths {
     /// Every socket where the daemon may listen, the likeliest first. `folder` is that of the brains, if it is known to
     /// be another than the default.
     pub fn sockets(&self, folder: Option<&Path>) -> Vec<PathBuf> {
-        let of_lock = |folder: &Path| DaemonRecord::read(&folder.join(LOCK)).socket;
+        let of_lock = |folder: &Path| DaemonRecord::of_lock(folder).socket;
         let default = self.folder();
         let last = self.last_daemon().and_then(|last| last.folder);
         let folder = folder.or(self.folder.as_deref()).or(default.as_deref());
@@ -176,9 +252,7 @@ impl UserPaths {
     pub fn owner(&self, folder: Option<&Path>) -> DaemonRecord {
         let default = self.folder();
         let folder = folder.or(self.folder.as_deref()).or(default.as_deref());
-        folder.map_or_else(DaemonRecord::default, |folder| {
-            DaemonRecord::read(&folder.join(LOCK))
-        })
+        folder.map_or_else(DaemonRecord::default, DaemonRecord::of_lock)
     }
 
     /// Writes `last-daemon`, for callers without `XDG_DATA_HOME`.
@@ -194,6 +268,7 @@ impl UserPaths {
             pid: None,
             folder: Some(folder.into()),
             socket: Some(socket.into()),
+            place: Some(FolderIdentity::of(usual)?),
         };
         let path = usual.join(LAST_DAEMON);
         if DaemonRecord::read(&path) == record {
@@ -240,7 +315,7 @@ impl UserPaths {
         }
         let record = DaemonRecord::read(&usual.join(LAST_DAEMON));
         let is_there = record.folder.as_ref().is_some_and(|folder| folder.is_dir());
-        (is_there && record.socket.is_some()).then_some(record)
+        (is_there && record.socket.is_some() && record.is_of_user_data(usual)).then_some(record)
     }
 }
 
@@ -361,6 +436,54 @@ mod tests {
         paths.record(&brains, Path::new("/run/s")).unwrap();
         assert_eq!(paths.folder(), Some(brains));
         assert_eq!(paths.socket(), Some("/run/s".into()));
+    }
+
+    #[test]
+    fn a_copy_of_a_folder_does_not_point_to_the_daemon_of_the_original() {
+        let root = tempfile::tempdir().unwrap();
+        let places = |home: &str| {
+            let home = root.path().join(home);
+            UserPaths::new(
+                move |name| (name == "HOME").then(|| home.clone().into()),
+                || None,
+                None,
+            )
+        };
+        let brains = root.path().join("moved brains");
+        fs::create_dir_all(brains.join(".amemd")).unwrap();
+        places("h").record(&brains, Path::new("/run/s")).unwrap();
+        let lock = |folder: &Path| DaemonRecord {
+            socket: Some("/run/t".into()),
+            place: Some(FolderIdentity::of(folder).unwrap()),
+            ..DaemonRecord::default()
+        };
+        let written = lock(&brains).to_lines();
+        fs::write(brains.join(LOCK), written.as_bytes()).unwrap();
+        let copied = |from: &Path, to: &str, file: &str| {
+            let to = root.path().join(to);
+            fs::create_dir_all(to.join(file).parent().unwrap()).unwrap();
+            fs::copy(from.join(file), to.join(file)).unwrap();
+            to
+        };
+        // The data folder: its pointer is that of the original.
+        let data = ".local/share/amem/last-daemon";
+        copied(&root.path().join("h"), "copy", data);
+        assert_eq!(places("h").socket(), Some("/run/s".into()));
+        assert_eq!(places("copy").last_daemon(), None);
+        // Moved as a whole, it is the same folder.
+        fs::rename(root.path().join("h"), root.path().join("g")).unwrap();
+        assert_eq!(places("g").socket(), Some("/run/s".into()));
+        // Restored at its path, it is the same data.
+        copied(&root.path().join("g"), "h", data);
+        assert_eq!(places("h").socket(), Some("/run/s".into()));
+        // The lock of a copied folder of brains names nobody.
+        let copy = copied(&brains, "copied brains", LOCK);
+        assert_eq!(DaemonRecord::of_lock(&brains), lock(&brains));
+        assert_eq!(DaemonRecord::of_lock(&copy), DaemonRecord::default());
+        let here = places("g").sockets(Some(&brains));
+        assert!(here.contains(&"/run/t".into()), "{here:?}");
+        let there = places("g").sockets(Some(&copy));
+        assert!(!there.contains(&"/run/t".into()), "{there:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{env, fs, thread};
 
 use amem_client::v1;
@@ -26,6 +26,12 @@ use crate::output::context::CommandContext;
 use crate::render::{TextPage, bytes, count, plural, printable};
 use crate::when;
 
+/// The first pause before `--follow` looks for the daemon again; each further one is twice as long.
+const REACH_AGAIN_AFTER: Duration = Duration::from_millis(250);
+/// The longest such pause.
+const REACH_AGAIN_AFTER_MAX: Duration = Duration::from_secs(5);
+/// How long `--follow` leaves it to others to start the daemon again.
+const RESTART_WITHIN: Duration = Duration::from_secs(10);
 /// How often `--follow` looks for changes.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Folders below each other that `--follow` looks into.
@@ -181,7 +187,8 @@ impl ImportSourcesArgs {
         }
     }
 
-    /// Imports whenever a file changed. Ctrl-C ends the process; what is written by then is whole.
+    /// Imports whenever a file changed. Ctrl-C ends the process; what is written by then is whole. A daemon that goes away
+    /// is waited for: the import that was under way is done again, and finds what it wrote.
     fn import_on_change(
         &self,
         cx: &mut CommandContext,
@@ -189,6 +196,7 @@ impl ImportSourcesArgs {
         brain: &str,
     ) -> Result<Exit, Failure> {
         let (mut before, mut last, mut is_first) = (None, None, true);
+        let mut outage = Outage::none();
         loop {
             let paths: Vec<PathBuf> = match path {
                 Some(path) => vec![path.to_owned()],
@@ -206,11 +214,17 @@ impl ImportSourcesArgs {
                 before = Some(now);
                 match self.import_once(cx, path, brain) {
                     Ok(output) => {
+                        outage.end(cx);
                         if is_first || output.counts.has_news() {
                             cx.answer(None, &output, |page| write(&output, page))?;
                             cx.finish()?;
                         }
                         is_first = false;
+                    }
+                    Err(failure) if cx.was_reached() && failure.exit == Exit::Unavailable => {
+                        before = None;
+                        outage.wait(cx, failure)?;
+                        continue;
                     }
                     // It is whole a moment later.
                     Err(failure) if !is_first && matches!(failure.code, "source" | "not_found") => {
@@ -477,6 +491,53 @@ fn once_each(kinds: &[SourceKind]) -> Vec<SourceKind> {
         }
     }
     out
+}
+
+/// The time in which the daemon does not answer, from the first failure to the next import that is done.
+struct Outage {
+    began: Option<Instant>,
+    pause: Duration,
+    /// The last failure that was shown.
+    shown: String,
+}
+
+impl Outage {
+    fn none() -> Self {
+        Self {
+            began: None,
+            pause: REACH_AGAIN_AFTER,
+            shown: String::new(),
+        }
+    }
+
+    /// Waits until a daemon can be connected to. Fails if it refuses the connection.
+    fn wait(&mut self, cx: &mut CommandContext, lost: Failure) -> Result<(), Failure> {
+        let began = *self.began.get_or_insert_with(Instant::now);
+        let mut lost = lost;
+        loop {
+            if self.shown != lost.message {
+                cx.note(&format!(
+                    "note: {}; the import goes on when amemd answers again (Ctrl-C ends it)",
+                    printable(&lost.message)
+                ));
+                self.shown.clone_from(&lost.message);
+            }
+            thread::sleep(self.pause);
+            self.pause = (2 * self.pause).min(REACH_AGAIN_AFTER_MAX);
+            match cx.reconnect(began.elapsed() > RESTART_WITHIN) {
+                Err(failure) if failure.exit == Exit::Unavailable => lost = failure,
+                reached => return reached,
+            }
+        }
+    }
+
+    /// An import is done: the daemon answers.
+    fn end(&mut self, cx: &CommandContext) {
+        if self.began.is_some() {
+            cx.note("note: amemd answers again; the import goes on");
+            *self = Self::none();
+        }
+    }
 }
 
 fn unread(error: &SourceError) -> Failure {

@@ -114,7 +114,7 @@ pub(crate) fn start(
 }
 
 /// Refuses to wait at a socket while the daemon that has the folder answers at another.
-fn check_owner(socket: &Path, owner: &DaemonRecord) -> Result<(), Failure> {
+pub(crate) fn check_owner(socket: &Path, owner: &DaemonRecord) -> Result<(), Failure> {
     let Some(other) = owner.socket.as_ref().filter(|other| *other != socket) else {
         return Ok(());
     };
@@ -130,7 +130,7 @@ fn check_owner(socket: &Path, owner: &DaemonRecord) -> Result<(), Failure> {
             other.display(),
             socket.display()
         ),
-        "omit --socket (AMEMD_SOCKET), or name the folder of another amemd with AMEMD_FOLDER",
+        "omit --socket (AMEMD_SOCKET), or start the amemd of that socket: `amemd --folder FOLDER --socket SOCKET`",
     ))
 }
 

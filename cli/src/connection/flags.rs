@@ -1,7 +1,7 @@
 //! Which daemon a command talks to, and as whom: flags and variables of every command.
 //!
-//! A daemon of the user is started if none runs (`autostart`), unless --no-autostart is given or the machine has a
-//! daemon for all users. Promises: tokens are read from files, never from arguments or variables, which other users
+//! The user's own daemon is started if none runs (`autostart`): with the default socket and the default folder, or those
+//! of the settings. Not if --no-autostart is given, another place is named, or the machine has a daemon for all users. Promises: tokens are read from files, never from arguments or variables, which other users
 //! could see.
 
 use std::env;
@@ -169,6 +169,7 @@ impl ConnectionArgs {
         if denied {
             return Err(failure);
         }
+        check_own_place(self.socket.as_deref(), failure)?;
         let owner = || {
             let settings = DaemonSettings::of_process();
             UserPaths::of_process().owner(settings.folder.as_deref())
@@ -289,6 +290,42 @@ impl ConnectionArgs {
         }
     }
 }
+
+/// Refuses to start a daemon unless both its socket and its folder are the user's own. Of another socket the folder is not
+/// known: while its daemon restarts, one with the user's folder would take its place, and what is written meanwhile would
+/// be elsewhere. On the user's own socket, the daemon of another folder would do the same to the user's own.
+fn check_own_place(socket: Option<&Path>, failure: Failure) -> Result<(), Failure> {
+    let (places, settings) = (UserPaths::of_process(), DaemonSettings::of_process());
+    let is_half = settings.is_half_named();
+    let own_socket = settings.socket.or_else(|| places.socket());
+    let own_folder = settings.folder.or_else(|| places.folder());
+    let folder = env::var_os(FOLDER).filter(|folder| !folder.is_empty());
+    let folder = folder.map(PathBuf::from);
+    let is_own = |named: Option<&Path>, own: &Option<PathBuf>| {
+        named.is_none_or(|named| std::path::absolute(named).ok() == *own)
+    };
+    if !is_half && is_own(socket, &own_socket) && is_own(folder.as_deref(), &own_folder) {
+        return Ok(());
+    }
+    if let Some(socket) = socket {
+        autostart::check_owner(socket, &places.owner(own_folder.as_deref()))?;
+    }
+    let shown = |path: Option<&Path>, other: &str| {
+        path.map_or(other.to_owned(), |path| path.display().to_string())
+    };
+    let folder = shown(folder.as_deref(), "FOLDER");
+    let socket = shown(socket.or(own_socket.as_deref()), "SOCKET");
+    Err(Failure {
+        remedy: format!(
+            "start the amemd that listens there: `amemd --folder {folder} --socket {socket}`; or omit --socket \
+             (AMEMD_SOCKET, {FOLDER}, AMEMD_CONFIG) for your own, which this command starts"
+        ),
+        ..failure
+    })
+}
+
+/// Names the daemon's folder of brains.
+const FOLDER: &str = "AMEMD_FOLDER";
 
 const NO_DAEMON: &str = "no_daemon";
 

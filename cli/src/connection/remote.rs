@@ -64,7 +64,16 @@ impl From<Status> for RemoteError {
                 why: format!("what listens there does not answer as amemd ({why})"),
             };
         }
-        let mut refusal = Refusal::from(status);
+        // It was made here, for a connection that broke; one of the daemon has no source.
+        let is_lost = std::error::Error::source(&status).is_some();
+        let mut refusal = match is_lost {
+            true => Refusal::new(
+                Code::Unavailable.into(),
+                "CONNECTION_LOST",
+                format!("the connection to the daemon was lost: {why}"),
+            ),
+            false => Refusal::from(status),
+        };
         if refusal.message.is_empty() {
             refusal.message = format!("amemd answered {:?}", refusal.code);
         }

@@ -31,6 +31,13 @@ pub(crate) struct ModelsSettings {
 }
 
 impl DaemonSettings {
+    /// True if `AMEMD_CONFIG` names a file that has a socket and no folder, or a folder and no socket: with the default
+    /// of the other, a daemon would be in the place of the user's own.
+    pub(crate) fn is_half_named(&self) -> bool {
+        let is_named = env::var_os("AMEMD_CONFIG").is_some_and(|value| !value.is_empty());
+        is_named && self.socket.is_some() != self.folder.is_some()
+    }
+
     /// `AMEMD_CONFIG`, else the user's file.
     pub(crate) fn of_process() -> Self {
         let named = env::var_os("AMEMD_CONFIG").filter(|value| !value.is_empty());

@@ -29,6 +29,8 @@ pub(crate) struct CommandContext {
     is_quiet: bool,
     reach: ConnectionArgs,
     remote: Option<Remote>,
+    /// True once a daemon was reached.
+    was_reached: bool,
 }
 
 #[derive(Serialize)]
@@ -66,6 +68,7 @@ impl CommandContext {
             is_quiet,
             reach,
             remote: None,
+            was_reached: false,
         }
     }
 
@@ -77,11 +80,27 @@ impl CommandContext {
                 self.note(&note);
             }
             self.remote = Some(reached.remote);
+            self.was_reached = true;
         }
         self.remote.as_ref().ok_or_else(|| {
             let remedy = "report it, with the command that was given";
             Failure::new(Exit::Io, "defect", "the connection is not there", remedy)
         })
+    }
+
+    /// True once a daemon was reached: it may be there again in a moment.
+    pub(crate) fn was_reached(&self) -> bool {
+        self.was_reached
+    }
+
+    /// Connects again, to the daemon that runs now; `starts` allows to start it as the first connection may.
+    pub(crate) fn reconnect(&mut self, starts: bool) -> Result<(), Failure> {
+        self.remote = None;
+        if starts {
+            return self.daemon().map(drop);
+        }
+        self.remote = Some(self.reach.running()?);
+        Ok(())
     }
 
     pub(crate) fn reach(&self) -> &ConnectionArgs {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_format::reader::boot_id;
-use amem_proto::paths::DaemonRecord;
+use amem_proto::paths::{DaemonRecord, FolderIdentity};
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 
@@ -35,6 +35,8 @@ pub fn open_folder(config: &Config) -> Result<Folder> {
         pid: Some(std::process::id()),
         folder: None,
         socket: Some(config.socket.clone()),
+        // A folder that cannot be reached is refused when it is locked.
+        place: FolderIdentity::of(&config.folder).ok(),
     };
     let folder = Folder::open(Arc::new(disk), &record.to_lines().to_string_lossy())?;
     folder.set_readers(config.readers.clone());

@@ -23,20 +23,7 @@ impl ServedFolder {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("brains")).unwrap();
         std::fs::write(folder.path().join("log"), "").unwrap();
-        let log = std::fs::File::options()
-            .append(true)
-            .open(folder.path().join("log"))
-            .unwrap();
-        let child = Command::new(amemd())
-            .arg("--folder")
-            .arg(folder.path().join("brains"))
-            .arg("--socket")
-            .arg(folder.path().join("run/s"))
-            .args(["--tcp-listen", "127.0.0.1:0", "--tokens-file"])
-            .arg(folder.path().join("tokens.toml"))
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let child = command(&folder).spawn().unwrap();
         let served = Self {
             child,
             folder,
@@ -155,6 +142,37 @@ impl ServedFolder {
             );
         }
     }
+}
+
+impl ServedFolder {
+    /// Kills the daemon, as a crash does.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again after `kill`.
+    pub(crate) fn start_again(&mut self) {
+        self.child = command(&self.folder).spawn().unwrap();
+    }
+}
+
+/// A daemon on the folder.
+fn command(folder: &tempfile::TempDir) -> Command {
+    let log = std::fs::File::options()
+        .append(true)
+        .open(folder.path().join("log"))
+        .unwrap();
+    let mut command = Command::new(amemd());
+    command
+        .arg("--folder")
+        .arg(folder.path().join("brains"))
+        .arg("--socket")
+        .arg(folder.path().join("run/s"))
+        .args(["--tcp-listen", "127.0.0.1:0", "--tokens-file"])
+        .arg(folder.path().join("tokens.toml"))
+        .stderr(log);
+    command
 }
 
 impl Drop for ServedFolder {

@@ -1,7 +1,7 @@
 //! What a new user meets first: a daemon found from any environment, texts that look like options, local times.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -39,7 +39,18 @@ fn a_daemon_is_found_from_every_environment_of_its_user() {
     let first = run(&mut bare(&tool, &with_data), &["status"])["pid"].clone();
     let lock = fs::read_to_string(moved.join("amem/brains/.amemd/lock")).unwrap();
     let socket = moved.join("amem/run/amemd.sock");
-    assert_eq!(lock, format!("pid {first}\nsocket {}\n", socket.display()));
+    let brains = fs::canonicalize(moved.join("amem/brains")).unwrap();
+    let of = fs::metadata(&brains).unwrap();
+    assert_eq!(
+        lock,
+        format!(
+            "pid {first}\nsocket {}\nat {} {} {}\n",
+            socket.display(),
+            of.dev(),
+            of.ino(),
+            brains.display()
+        )
+    );
 
     // Cron has no XDG_DATA_HOME, a login session has XDG_RUNTIME_DIR: both reach the same daemon.
     let login = [("HOME", home), ("XDG_RUNTIME_DIR", &*moved)];

@@ -22,6 +22,7 @@ mod moved;
 mod named_files;
 mod notes;
 mod persons;
+mod places;
 mod reached;
 mod round_trips;
 mod served;

@@ -84,9 +84,9 @@ impl Tool {
         command
     }
 
-    /// The socket of the daemon that is started by the first command that needs one.
+    /// The socket of the daemon that is started by the first command that needs one: the default one of this home.
     pub(crate) fn socket(&self) -> PathBuf {
-        self.home.path().join("amemd.sock")
+        self.home.path().join(".local/share/amem/run/amemd.sock")
     }
 
     /// A user's folder of their own.

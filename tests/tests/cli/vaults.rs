@@ -340,6 +340,46 @@ fn a_folder_is_followed() {
 }
 
 #[test]
+fn a_followed_folder_survives_a_daemon_that_is_gone_for_a_while() {
+    let mut served = ServedFolder::start();
+    served.put("v/a.md", "one\n");
+    let mut child = amemctl()
+        .current_dir(served.path(""))
+        .args(["import", "v", "--into", "notes", "--follow", "--json"])
+        .args(["--no-autostart", "--socket"])
+        .arg(served.path("run/s"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || lines.next().expect("the import has ended").unwrap();
+    let mut notes = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut says = |words: &str| {
+        let said = notes.find(|line| line.as_ref().unwrap().contains(words));
+        said.unwrap_or_else(|| panic!("it ended without {words:?}"))
+    };
+    next();
+    for (round, name) in ["b", "c"].into_iter().enumerate() {
+        served.kill();
+        // What changes while nothing answers is imported once amemd is back.
+        served.put(&format!("v/{name}.md"), format!("round {round}\n"));
+        let said = says("goes on when amemd answers again").unwrap();
+        assert!(said.contains("Ctrl-C"), "{said}");
+        served.start_again();
+        says("amemd answers again; the import goes on").unwrap();
+        let told = serde_json::from_str::<Value>(&next()).unwrap();
+        assert_eq!(counts(&told["data"])[0], 2, "{told}");
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut texts = served.texts("notes");
+    texts.sort();
+    let all = ["a", "a: one", "b", "b: round 0", "c", "c: round 1"];
+    assert_eq!(texts, all, "nothing is lost or doubled");
+}
+
+#[test]
 fn an_import_that_was_killed_is_completed_by_the_same_command() {
     const TURNS: usize = 12_000;
     let served = ServedFolder::start();
