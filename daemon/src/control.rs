@@ -33,6 +33,8 @@ pub(crate) struct LiveConfig {
     pub(crate) tcp_role: Role,
     /// The web pages that may call HTTP.
     pub(crate) origins: Origins,
+    /// The settings file that was read, if any.
+    pub(crate) settings_file: Option<PathBuf>,
 }
 
 /// The outcome of a reload.
@@ -81,6 +83,7 @@ fn live(config: &Config, secrets: Secrets) -> LiveConfig {
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
         origins: config.http_origins.clone(),
+        settings_file: config.file.clone(),
     }
 }
 
@@ -95,6 +98,7 @@ impl LiveConfig {
             secrets: Secrets::default(),
             tcp_role: Role::Read,
             origins: Origins::default(),
+            settings_file: None,
         }
     }
 }
@@ -137,11 +141,6 @@ impl Control {
         self.0.live.load_full()
     }
 
-    /// The settings file that was read, if any.
-    pub(crate) fn settings_file(&self) -> Option<PathBuf> {
-        self.running().config.file.clone()
-    }
-
     /// Receives every change.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
@@ -154,7 +153,7 @@ impl Control {
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// Held by each change, so that changes follow one another.
+    /// Held by each change, so that changes follow one another. A change reads files: no thread of the runtime takes it.
     fn running(&self) -> MutexGuard<'_, RunningConfig> {
         let running = self.0.running.lock();
         running.unwrap_or_else(PoisonError::into_inner)
@@ -182,7 +181,7 @@ impl Control {
         Ok(done)
     }
 
-    /// Reads the configuration again and puts it in force; an invalid one changes nothing.
+    /// Reads the configuration again and puts it in force; an invalid one changes nothing. It reads files, which may block.
     pub(crate) fn reload(&self) -> Result<ReloadOutcome> {
         notify::reloading();
         let done = self.try_reload();

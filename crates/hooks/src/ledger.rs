@@ -1,7 +1,7 @@
 //! The ledger: a file of JSON lines for each session, beside the brains.
 //!
 //! Promises: a line that was cut off by a crash is left out, and the next one begins a line of its own; what another
-//! version wrote and this one cannot read is kept and left out.
+//! version wrote and this one cannot read is kept and left out; files are read and written on threads that may block.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -84,8 +84,8 @@ impl SessionLedger {
         self.is_opened
     }
 
-    /// Adds a line.
-    pub(crate) fn write(&mut self, entry: &LedgerEntry) -> Result<(), HookError> {
+    /// Adds a line. What begins it waits for its end, or the file and this have other lines.
+    pub(crate) async fn write(&mut self, entry: &LedgerEntry) -> Result<(), HookError> {
         let failed = |error: io::Error| HookError::Ledger {
             doing: "write",
             error,
@@ -99,14 +99,9 @@ impl SessionLedger {
                 limit: usize::try_from(LEDGER_BYTES_MAX).unwrap_or(usize::MAX),
             });
         }
-        let mut file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .mode(0o600)
-            .open(&self.path)
-            .map_err(failed)?;
-        file.write_all(&line).map_err(failed)?;
-        self.bytes += line.len() as u64;
+        let (path, bytes) = (self.path.clone(), line.len() as u64);
+        blocking("write", move || append(&path, &line)).await?;
+        self.bytes += bytes;
         self.take(entry);
         Ok(())
     }
@@ -114,11 +109,12 @@ impl SessionLedger {
 
 type OpenSessions = HashMap<SessionKey, (u64, Arc<tokio::sync::Mutex<SessionLedger>>)>;
 
-/// The ledgers of all sessions, in a folder.
-#[derive(Debug)]
+/// The ledgers of all sessions, in a folder. All clones are the same.
+#[derive(Debug, Clone)]
 pub struct Ledger {
     folder: PathBuf,
-    open: Mutex<(u64, OpenSessions)>,
+    /// Held while a file is read: only threads that may block take it.
+    open: Arc<Mutex<(u64, OpenSessions)>>,
 }
 
 impl Ledger {
@@ -127,7 +123,7 @@ impl Ledger {
     pub fn new(folder: PathBuf) -> Self {
         Self {
             folder,
-            open: Mutex::default(),
+            open: Arc::default(),
         }
     }
 
@@ -135,10 +131,15 @@ impl Ledger {
     ///
     /// # Errors
     /// A folder or a file that cannot be used.
-    pub fn session(
+    pub async fn session(
         &self,
         key: &SessionKey,
     ) -> Result<Arc<tokio::sync::Mutex<SessionLedger>>, HookError> {
+        let (ledger, key) = (self.clone(), key.clone());
+        blocking("open", move || ledger.opened(&key)).await
+    }
+
+    fn opened(&self, key: &SessionKey) -> io::Result<Arc<tokio::sync::Mutex<SessionLedger>>> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (uses, sessions) = &mut *open;
         *uses += 1;
@@ -146,15 +147,11 @@ impl Ledger {
             *used = *uses;
             return Ok(session.clone());
         }
-        let failed = |error: io::Error| HookError::Ledger {
-            doing: "open",
-            error,
-        };
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700);
-        builder.create(&self.folder).map_err(failed)?;
+        builder.create(&self.folder)?;
         let path = self.folder.join(key.file());
-        let session = load(path).map_err(failed)?;
+        let session = load(path)?;
         // It looks at every file: not at every session.
         if !session.is_opened() && *uses % PRUNE_EVERY == 1 {
             self.prune();
@@ -221,11 +218,18 @@ impl Ledger {
     }
 
     /// The newest session of a project but one, from which something was learnt.
-    pub(crate) fn last_of(
+    pub(crate) async fn last_of(
         &self,
         key: &SessionKey,
         project: Option<&str>,
     ) -> Option<SessionSummary> {
+        let (ledger, key) = (self.clone(), key.clone());
+        let project = project.map(str::to_owned);
+        let look = move || Ok(ledger.newest_of(&key, project.as_deref()));
+        blocking("read", look).await.ok().flatten()
+    }
+
+    fn newest_of(&self, key: &SessionKey, project: Option<&str>) -> Option<SessionSummary> {
         /// Files that are looked at.
         const LOOKED_AT: usize = 40;
         let files = self.files().ok()?;
@@ -283,6 +287,25 @@ impl Ledger {
             }
         }
     }
+}
+
+/// Does something with files on a thread that may block.
+async fn blocking<T: Send + 'static>(
+    doing: &'static str,
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Result<T, HookError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.unwrap_or_else(|defect| Err(io::Error::other(defect)));
+    done.map_err(|error| HookError::Ledger { doing, error })
+}
+
+fn append(path: &Path, line: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(path)?;
+    file.write_all(line)
 }
 
 /// The line that begins a file.
@@ -374,33 +397,36 @@ mod tests {
     async fn what_a_session_has_is_known_after_a_restart_and_a_cut_line() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::new(folder.path().join("hooks"));
-        let session = ledger.session(&key("a")).unwrap();
+        let session = ledger.session(&key("a")).await.unwrap();
         let mut session = session.lock().await;
-        session.write(&opened("a")).unwrap();
-        session.write(&given("m1")).unwrap();
+        session.write(&opened("a")).await.unwrap();
+        session.write(&given("m1")).await.unwrap();
         let stored = LedgerEntry::Stored {
             at: 3,
             moment: HookMoment::Answer,
             turns: vec![5, u64::MAX],
             memories: Vec::new(),
         };
-        session.write(&stored).unwrap();
+        session.write(&stored).await.unwrap();
         let path = session.path.clone();
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
         file.write_all(br#"{"what":"giv"#).unwrap();
         let again = Ledger::new(folder.path().join("hooks"));
-        let session = again.session(&key("a")).unwrap();
+        let session = again.session(&key("a")).await.unwrap();
         let mut session = session.lock().await;
         assert!(session.is_opened() && session.has.contains("m1"));
         assert!(session.turns.contains(&u64::MAX) && !session.is_briefed);
-        session.write(&given("m2")).unwrap();
+        session.write(&given("m2")).await.unwrap();
         let found = again.find("memories", "", (0, 9)).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].0.given, found[0].0.turns), (2, 2));
         assert_eq!(found[0].1.len(), 4);
         assert!(again.find("memories", "b", (0, 9)).unwrap().is_empty());
         assert!(again.find("other", "", (0, 9)).unwrap().is_empty());
-        session.write(&LedgerEntry::Cleared { at: 9 }).unwrap();
+        session
+            .write(&LedgerEntry::Cleared { at: 9 })
+            .await
+            .unwrap();
         assert!(session.has.is_empty() && session.turns.len() == 2);
     }
 
@@ -408,11 +434,11 @@ mod tests {
     async fn a_ledger_that_is_full_is_an_error_and_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::new(folder.path().to_owned());
-        let session = ledger.session(&key("a")).unwrap();
+        let session = ledger.session(&key("a")).await.unwrap();
         let mut session = session.lock().await;
-        session.write(&opened("a")).unwrap();
+        session.write(&opened("a")).await.unwrap();
         session.bytes = LEDGER_BYTES_MAX - 3;
-        let error = session.write(&given("m")).unwrap_err().to_string();
+        let error = session.write(&given("m")).await.unwrap_err().to_string();
         assert!(
             error.contains("ledger") && error.contains("most"),
             "{error}"

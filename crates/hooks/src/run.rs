@@ -138,7 +138,7 @@ pub async fn run<C: HookCalls>(
 ) -> Result<HookDone, HookError> {
     run.check()?;
     let key = run.key();
-    let session = ledger.session(&key)?;
+    let session = ledger.session(&key).await?;
     let mut session = session.lock().await;
     let mut moment = Moment {
         calls,
@@ -149,7 +149,7 @@ pub async fn run<C: HookCalls>(
         done: HookDone::default(),
     };
     if run.is_cleared && moment.session.is_opened() {
-        moment.write(LedgerEntry::Cleared { at: run.now })?;
+        moment.write(LedgerEntry::Cleared { at: run.now }).await?;
     }
     if run.takes_context() {
         match run.moment {
@@ -174,18 +174,20 @@ struct Moment<'m, C> {
 }
 
 impl<C: HookCalls> Moment<'_, C> {
-    fn write(&mut self, entry: LedgerEntry) -> Result<(), HookError> {
+    async fn write(&mut self, entry: LedgerEntry) -> Result<(), HookError> {
         if !self.session.is_opened() {
             let project = self.run.place.project.as_ref();
-            self.session.write(&LedgerEntry::Opened {
-                at: self.run.now,
-                brain: self.key.brain.clone(),
-                client: self.key.client.clone(),
-                session: self.key.session.clone(),
-                project: project.map(|project| project.id.clone()),
-            })?;
+            self.session
+                .write(&LedgerEntry::Opened {
+                    at: self.run.now,
+                    brain: self.key.brain.clone(),
+                    client: self.key.client.clone(),
+                    session: self.key.session.clone(),
+                    project: project.map(|project| project.id.clone()),
+                })
+                .await?;
         }
-        self.session.write(&entry)
+        self.session.write(&entry).await
     }
 
     /// The brief, unless the session has it.
@@ -196,7 +198,8 @@ impl<C: HookCalls> Moment<'_, C> {
         let project = self.run.place.project.as_ref();
         let last = self
             .ledger
-            .last_of(&self.key, project.map(|project| project.id.as_str()));
+            .last_of(&self.key, project.map(|project| project.id.as_str()))
+            .await;
         let title = last.map_or_else(
             || LEARNED_LAST.to_owned(),
             |last| {
@@ -206,6 +209,7 @@ impl<C: HookCalls> Moment<'_, C> {
         );
         let brief = brief_of(self.calls, &self.run.place, &title).await;
         self.give(brief.map_err(HookError::Words)?, String::new(), 0)
+            .await
     }
 
     /// What the prompt is about.
@@ -220,9 +224,10 @@ impl<C: HookCalls> Moment<'_, C> {
         let (place, has) = (&self.run.place, &self.session.has);
         let given = recall_for(self.calls, place, &prompt, has, own_session).await;
         self.give(given.map_err(HookError::Words)?, text_hash(&prompt), chars)
+            .await
     }
 
-    fn give(
+    async fn give(
         &mut self,
         given: Option<GivenContext>,
         prompt: String,
@@ -232,13 +237,14 @@ impl<C: HookCalls> Moment<'_, C> {
             // The list has prompts that got nothing, too.
             return match chars {
                 0 => Ok(()),
-                _ => self.write(self.entry(prompt, chars, 0, &[])),
+                _ => self.write(self.entry(prompt, chars, 0, &[])).await,
             };
         };
         let context = wrapped(&given.text);
         let tokens = u32::try_from(given.tokens).unwrap_or(u32::MAX);
         // It is written first: what is not in the ledger must not be given.
-        self.write(self.entry(prompt, chars, tokens, &given.facts))?;
+        self.write(self.entry(prompt, chars, tokens, &given.facts))
+            .await?;
         self.done.context = context;
         self.done.given = given.facts;
         Ok(())
@@ -297,7 +303,8 @@ impl<C: HookCalls> Moment<'_, C> {
                 moment: self.run.moment,
                 turns: part.iter().map(|(id, _)| *id).collect(),
                 memories,
-            })?;
+            })
+            .await?;
         }
         Ok(())
     }
@@ -372,7 +379,7 @@ impl<C: HookCalls> Moment<'_, C> {
         if !self.session.is_opened() {
             return Ok(());
         }
-        self.write(LedgerEntry::Ended { at: self.run.now })?;
+        self.write(LedgerEntry::Ended { at: self.run.now }).await?;
         if self.session.turns.is_empty() {
             return Ok(());
         }

@@ -31,7 +31,7 @@ impl Handle for v1::GetStatusRequest {
         let problems = brains.first_problems_for(caller, STATUS_PROBLEMS_MAX);
         let refused = gateway.latencies.refused().into_iter();
         let refused = refused.map(|(reason, count)| v1::RefusedCalls { reason, count });
-        let process = blocking(Process::now).await?;
+        let (process, log) = blocking(|| (Process::now(), log::destination())).await?;
         // Both are about all brains.
         let (jobs, files_waiting) = if caller.sees_all() {
             (
@@ -74,10 +74,12 @@ impl Handle for v1::GetStatusRequest {
             files_waiting,
             settings_file: gateway
                 .control
-                .settings_file()
-                .map_or(String::new(), |file| local_path(&file)),
+                .live()
+                .settings_file
+                .as_deref()
+                .map_or(String::new(), local_path),
             log: if caller.is_local() {
-                log::destination()
+                log
             } else {
                 String::new()
             },

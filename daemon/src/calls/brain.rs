@@ -122,12 +122,12 @@ impl Handle for v1::ListBrainsRequest {
             .engine()
             .summaries(closed.cloned().collect())
             .await?;
+        let of_page = page.iter().filter_map(is_open).cloned().collect();
+        let opened = gateway.brains.engine().summaries_of_open(of_page).await?;
+        summaries.extend(opened);
         let listed = page.iter().map(|name| {
             let open = is_open(name);
-            let summary = match open {
-                Some(brain) => Some(gateway.brains.engine().summary(brain)),
-                None => summaries.remove(name),
-            };
+            let summary = summaries.remove(name);
             v1::ListedBrain {
                 brain: name.clone(),
                 open: open.is_some(),

@@ -13,7 +13,7 @@ use super::fact_messages::{scope, scope_message};
 use super::item_memory::ItemMemory;
 use super::validate::Validate;
 use crate::auth::{Caller, Role};
-use crate::brains::Brains;
+use crate::brains::{Brains, blocking};
 use crate::call_pool::CallPool;
 use crate::config::READERS;
 use crate::control::{Control, ReloadOutcome};
@@ -67,7 +67,7 @@ pub(crate) struct Gateway {
     /// What the calls on the items of each brain share.
     pub(super) items: ItemMemory,
     /// What sessions of agents were given.
-    pub(super) hooks: Arc<Ledger>,
+    pub(super) hooks: Ledger,
     /// Threads on which calls about facts and items wait for their commits.
     pub(crate) fact_calls: CallPool,
     /// The models that are set up.
@@ -117,7 +117,7 @@ impl Gateway {
             latencies,
             facts: FactMemory::default(),
             items: ItemMemory::default(),
-            hooks: Arc::new(Ledger::new(ledger)),
+            hooks: Ledger::new(ledger),
             fact_calls,
             models,
             episodes,
@@ -126,7 +126,8 @@ impl Gateway {
 
     /// Reads the configuration again and puts it into force.
     pub(crate) async fn reload(&self) -> Result<ReloadOutcome> {
-        let reloaded = self.control.reload().map_err(|error| {
+        let control = self.control.clone();
+        let reloaded = blocking(move || control.reload()).await?.map_err(|error| {
             let message = format!("the configuration did not change: {error}");
             Refusal::new(Code::InvalidArgument, "CONFIGURATION", message)
         })?;

@@ -19,6 +19,7 @@ use super::fact_memory::now;
 use super::gateway::{Gateway, Handle};
 use super::validate::unknown_page_token;
 use crate::auth::Caller;
+use crate::brains::{blocking, to_its_end};
 use crate::limits::SESSION_TURNS_SHOWN;
 use crate::refusal::{Refusal, Result};
 
@@ -48,8 +49,9 @@ impl Gateway {
         caller: &Caller,
         hook: HookRun,
     ) -> Result<HookDone> {
-        let calls = CallerMemory::new(self, caller);
-        Ok(run(&calls, &self.hooks, &hook).await?)
+        let (calls, ledger) = (CallerMemory::new(self, caller), self.hooks.clone());
+        // What is stored and what the ledger has of it must agree, also if the caller leaves.
+        to_its_end(async move { Ok(run(&calls, &ledger, &hook).await?) }).await
     }
 
     /// Sessions of a brain, by the beginning of their ids: files are read on a thread that may wait.
@@ -209,7 +211,7 @@ impl Handle for v1::RunHookRequest {
             .user
             .map_or_else(|| rustix::process::geteuid().as_raw(), |(uid, _)| uid);
         let user = match request.user.is_empty() {
-            true => user_of(uid),
+            true => blocking(move || user_of(uid)).await?,
             false => request.user,
         };
         let place = MemoryPlace {

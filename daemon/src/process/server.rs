@@ -344,7 +344,8 @@ async fn reload_on(mut hangup: Signal, gateway: &Gateway) {
 /// Saves the state of schedules and the brains without files, and closes all brains.
 async fn close(gateway: &Gateway) {
     let engine = gateway.brains.engine();
-    gateway.schedules.keep();
+    let schedules = gateway.schedules.clone();
+    drop(blocking(move || schedules.keep()).await);
     let (models, folder) = (gateway.models.clone(), engine.path().to_owned());
     drop(blocking(move || models.keep(&folder)).await);
     if let Some(webhooks) = gateway.webhooks.clone() {

@@ -33,6 +33,7 @@ struct WebhooksSite {
     metrics: DaemonMetrics,
     file: WebhooksFile,
     state: Mutex<WebhooksState>,
+    marks: Mutex<WebhookMarks>,
 }
 
 impl fmt::Debug for WebhooksSite {
@@ -50,10 +51,16 @@ struct WebhooksState {
     is_unwritten: bool,
     /// Why the last write failed.
     trouble: Option<String>,
-    /// Those that are being sent something.
-    running: HashSet<Uuid>,
     /// Those that were sent everything when they were looked at last.
     idle: HashSet<Uuid>,
+}
+
+/// What goes on. Its lock is not held while the file is written: the ends of turns and erases take it on threads of the
+/// runtime.
+#[derive(Debug, Default)]
+struct WebhookMarks {
+    /// Those that are being sent something.
+    running: HashSet<Uuid>,
     /// Erases in progress, by brain.
     erasing: HashMap<String, usize>,
 }
@@ -96,11 +103,11 @@ pub(crate) struct Erasure {
 
 impl Drop for Erasure {
     fn drop(&mut self) {
-        let mut state = self.webhooks.state();
-        if let Some(count) = state.erasing.get_mut(&self.brain) {
+        let mut marks = self.webhooks.marks();
+        if let Some(count) = marks.erasing.get_mut(&self.brain) {
             *count -= 1;
             if *count == 0 {
-                state.erasing.remove(&self.brain);
+                marks.erasing.remove(&self.brain);
             }
         }
     }
@@ -115,7 +122,7 @@ pub(super) struct WebhookTurn {
 
 impl Drop for WebhookTurn {
     fn drop(&mut self) {
-        self.webhooks.state().running.remove(&self.id);
+        self.webhooks.marks().running.remove(&self.id);
     }
 }
 
@@ -137,6 +144,7 @@ impl Webhooks {
             post: starter().map_err(error::Error::Webhooks)?,
             metrics: metrics.clone(),
             file,
+            marks: Mutex::default(),
             state: Mutex::new(WebhooksState {
                 list,
                 ..WebhooksState::default()
@@ -150,6 +158,11 @@ impl Webhooks {
     fn state(&self) -> MutexGuard<'_, WebhooksState> {
         let state = self.0.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn marks(&self) -> MutexGuard<'_, WebhookMarks> {
+        let marks = self.0.marks.lock();
+        marks.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn hosts(&self) -> &WebhookHosts {
@@ -251,8 +264,8 @@ impl Webhooks {
 
     /// Notes which memories an erase takes, before it takes them: afterwards nothing has their ids.
     pub(crate) fn before_erase(&self, brain: &str, view: &View, events: &[NodeId]) -> Erasure {
+        *self.marks().erasing.entry(brain.to_owned()).or_default() += 1;
         let mut state = self.state();
-        *state.erasing.entry(brain.to_owned()).or_default() += 1;
         let erasure = Erasure {
             webhooks: self.clone(),
             brain: brain.to_owned(),
@@ -290,7 +303,7 @@ impl Webhooks {
     }
 
     pub(super) fn is_erasing(&self, brain: &str) -> bool {
-        self.state().erasing.contains_key(brain)
+        self.marks().erasing.contains_key(brain)
     }
 
     /// Begins the turns of the webhooks that are due, at most so many; those that waited the longest come first.
@@ -304,13 +317,14 @@ impl Webhooks {
             .iter()
             .map(|brain| (brain.name.as_str(), WebhookPosition::end(&brain.view())))
             .collect();
-        let mut state = self.state();
+        let state = self.state();
+        let mut marks = self.marks();
         let mut due: Vec<_> = state
             .list
             .iter()
             .filter(|webhook| {
                 webhook.is_active
-                    && !state.running.contains(&webhook.id)
+                    && !marks.running.contains(&webhook.id)
                     && is_past(webhook.progress.next_try, now)
                     && state.is_behind(webhook, &ends)
             })
@@ -319,8 +333,8 @@ impl Webhooks {
         due.sort_unstable();
         due.truncate(most);
         let due: Vec<_> = due.into_iter().map(|(_, id)| id).collect();
-        state.running.extend(&due);
-        drop(state);
+        marks.running.extend(&due);
+        drop((state, marks));
         let turn = |id| WebhookTurn {
             webhooks: self.clone(),
             id,

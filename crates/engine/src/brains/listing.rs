@@ -40,10 +40,16 @@ impl Engine {
         self.0.known.identities()
     }
 
-    /// What an open brain holds.
-    pub fn summary(&self, brain: &OpenBrain) -> BrainSummary {
-        let bytes = std::fs::metadata(&brain.path).map_or(0, |meta| meta.len());
-        BrainSummary::of(&brain.view(), bytes)
+    /// What open brains hold, by name.
+    pub async fn summaries_of_open(
+        &self,
+        brains: Vec<Arc<OpenBrain>>,
+    ) -> Result<HashMap<String, BrainSummary>> {
+        let summary = |brain: &Arc<OpenBrain>| {
+            let bytes = std::fs::metadata(&brain.path).map_or(0, |meta| meta.len());
+            (brain.name.clone(), BrainSummary::of(&brain.view(), bytes))
+        };
+        blocking(move || brains.iter().map(summary).collect()).await
     }
 
     /// Summaries of these closed brains, by name. Each file is read once and again only after it has changed.

@@ -54,7 +54,7 @@ pub(super) async fn answer(
         Refusal::invalid("client", why)
     })?;
     let input = HookInput::of(object, None, Some(client))?;
-    let mut place = mcp::place(gateway, caller, head, None)?;
+    let mut place = mcp::place(gateway, caller, head, None).await?;
     let brain = gateway.hook_brain(caller, &place.brain).await?;
     place.brain.clone_from(&brain.name);
     let hook = HookRun {

@@ -20,6 +20,7 @@ use super::call::RestCall;
 use super::output::{Output, OutputBody};
 use super::route::Route;
 use crate::auth::Caller;
+use crate::brains::blocking;
 use crate::calls::Gateway;
 use crate::calls::caller_memory::CallerMemory;
 use crate::limits::{HTTP_ANSWER_BYTES_MAX, HTTP_BODY_BYTES_MAX};
@@ -58,7 +59,7 @@ pub(super) async fn answer(
     params: &[String],
     bytes: Bytes,
 ) -> Result<Output> {
-    let place = place(gateway, caller, head, params.first())?;
+    let place = place(gateway, caller, head, params.first()).await?;
     let compat = compat(head.uri.query().unwrap_or_default())?;
     let source = DoorSource {
         gateway: gateway.clone(),
@@ -89,7 +90,7 @@ pub(super) async fn answer(
 }
 
 /// Whose memory a request is about, by its headers and its caller.
-pub(super) fn place(
+pub(super) async fn place(
     gateway: &Gateway,
     caller: &Caller,
     head: &Parts,
@@ -121,7 +122,10 @@ pub(super) fn place(
     let uid = caller
         .user
         .map_or_else(|| rustix::process::geteuid().as_raw(), |(uid, _)| uid);
-    let user = of_token.or(header(USER)?).unwrap_or_else(|| user_of(uid));
+    let user = match of_token.or(header(USER)?) {
+        Some(user) => user,
+        None => blocking(move || user_of(uid)).await?,
+    };
     Ok(MemoryPlace {
         brain,
         project: project.map(|project| ProjectName {
