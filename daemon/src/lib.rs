@@ -26,6 +26,7 @@ mod grpc;
 mod http;
 mod ingress;
 mod log;
+mod log_queue;
 mod metrics;
 mod os;
 mod pending_facts;

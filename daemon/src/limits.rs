@@ -41,8 +41,8 @@ pub const TASKS_END: Duration = Duration::from_millis(200);
 pub const LEAVE: Duration = Duration::from_millis(500);
 /// How long the process may take to end, saving (`SAVE`) apart; then it is cut off, as by `kill -9`.
 pub const END_WITHIN: Duration = Duration::from_millis(9_950);
-/// How long the last line of the log may take when the process is cut off.
-pub const CUT_OFF_LOG: Duration = Duration::from_millis(30);
+/// How long the last lines of the log may take when the process ends.
+pub const LAST_LINES: Duration = Duration::from_millis(30);
 /// How long one poll of a task may last, or no thread of the runtime be free, before the daemon reports a standstill.
 pub const STALL_AFTER: Duration = Duration::from_secs(5);
 /// How often the daemon looks for what stands still.
@@ -248,6 +248,8 @@ pub const SOURCE_RESERVE_ONE_IN: u64 = 8;
 pub const SOURCE_ACTIVE_FOR: Duration = Duration::from_secs(5);
 /// Processes and connections of one caller that share; further ones have what a new one would.
 pub const SOURCES_MAX: usize = 1_024;
+/// Lines of the log that wait to be written; of more, the newest are dropped and counted.
+pub const LOG_LINES_WAITING_MAX: usize = 4_096;
 /// Log lines of libraries for each second: peers cause them without a token.
 pub const FOREIGN_LINES_PER_SECOND: u64 = 100;
 /// Reasons that are counted apart; calls refused for further reasons are counted as OTHER.

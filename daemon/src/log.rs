@@ -15,11 +15,14 @@ use tracing_subscriber::{Registry, fmt, reload};
 use crate::config::LogFormat;
 use crate::config::log_filter::parse;
 use crate::limits::FOREIGN_LINES_PER_SECOND;
+use crate::log_queue::LogQueue;
 use crate::traces::SpanLayer;
 
 static FILTER: OnceLock<reload::Handle<EnvFilter, Registry>> = OnceLock::new();
 
-/// Writes the log to standard error from now on, and passes spans on to `spans`.
+static QUEUE: OnceLock<LogQueue> = OnceLock::new();
+
+/// Writes the log to standard error from now on, on a thread of its own, and passes spans on to `spans`.
 pub(crate) fn install(
     filter: &str,
     format: LogFormat,
@@ -28,7 +31,8 @@ pub(crate) fn install(
     let (filter, handle) = reload::Layer::new(parse(filter)?);
     let registry = tracing_subscriber::registry().with(filter).with(spans);
     let colours = io::stderr().is_terminal();
-    let lines = fmt::layer().with_ansi(colours).with_writer(io::stderr);
+    let queue = LogQueue::start(io::stderr()).map_err(|e| e.to_string())?;
+    let lines = fmt::layer().with_ansi(colours).with_writer(queue.clone());
     let bounded = || dynamic_filter_fn(|line, _| FOREIGN.is_within(line.target(), Instant::now()));
     let installed = match format {
         LogFormat::Text => registry.with(lines.with_filter(bounded())).try_init(),
@@ -38,7 +42,15 @@ pub(crate) fn install(
     };
     installed.map_err(|e| e.to_string())?;
     drop(FILTER.set(handle));
+    drop(QUEUE.set(queue));
     Ok(())
+}
+
+/// Waits until the lines so far are written, or for this long.
+pub(crate) fn flush(within: Duration) {
+    if let Some(queue) = QUEUE.get() {
+        queue.flush(within);
+    }
 }
 
 /// The lines of libraries in the current second.
@@ -87,6 +99,13 @@ pub(crate) async fn report_dropped() {
         let lines = FOREIGN.take_dropped();
         if lines > 0 {
             tracing::warn!(lines, "dropped log lines of libraries: there were too many");
+        }
+        let lines = QUEUE.get().map_or(0, LogQueue::take_dropped);
+        if lines > 0 {
+            tracing::warn!(
+                lines,
+                "dropped log lines: they were not read as fast as they came"
+            );
         }
     }
 }

@@ -19,7 +19,8 @@ use amem_engine::polls_under_way;
 use tokio::runtime::Handle;
 
 use super::ending::ProcessEnd;
-use crate::limits::{CUT_OFF_LOG, END_LOOK_EVERY, END_WITHIN, STALL_AFTER, STALL_LOOK_EVERY};
+use crate::limits::{END_LOOK_EVERY, END_WITHIN, LAST_LINES, STALL_AFTER, STALL_LOOK_EVERY};
+use crate::log;
 use crate::metrics::STALLS;
 
 /// The exit code of a process that was cut off.
@@ -101,16 +102,10 @@ pub(super) fn watch(
     Ok(WatchThread { _stop: stop })
 }
 
-/// Ends the process at once, as `kill -9` would. The log may be what is blocked: its last line has a limit.
+/// Ends the process at once, as `kill -9` would.
 pub(super) fn cut_off(why: String) {
-    let (logged, done) = mpsc::channel();
-    let log = move || {
-        tracing::error!("the end is cut off: {why}; what was acknowledged is durable");
-        _ = logged.send(());
-    };
-    if thread::Builder::new().spawn(log).is_ok() {
-        _ = done.recv_timeout(CUT_OFF_LOG);
-    }
+    tracing::error!("the end is cut off: {why}; what was acknowledged is durable");
+    log::flush(LAST_LINES);
     process::exit(CUT_OFF);
 }
 

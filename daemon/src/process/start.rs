@@ -17,7 +17,7 @@ use super::standstill::{WatchLimits, cut_off, watch};
 use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
 use crate::ingress::Listeners;
-use crate::limits::{CLOSE, CUT_OFF_LOG, DRAIN, END_LOOK_EVERY, END_WITHIN, LEAVE, TASKS_END};
+use crate::limits::{CLOSE, DRAIN, END_LOOK_EVERY, END_WITHIN, LAST_LINES, LEAVE, TASKS_END};
 use crate::log;
 use crate::os::InheritedSockets;
 use crate::traces::{self, Exporter};
@@ -28,9 +28,8 @@ const _: () = assert!(
     2 * TASKS_END.as_millis() + DRAIN.as_millis() + CLOSE.as_millis() + LEAVE.as_millis()
         < END_WITHIN.as_millis()
 );
-const _: () = assert!(
-    END_WITHIN.as_millis() + END_LOOK_EVERY.as_millis() + CUT_OFF_LOG.as_millis() <= 10_000
-);
+const _: () =
+    assert!(END_WITHIN.as_millis() + END_LOOK_EVERY.as_millis() + LAST_LINES.as_millis() <= 10_000);
 
 /// Runs the daemon as this process until SIGTERM or SIGINT; SIGHUP reloads its configuration. It uses the sockets that
 /// a service manager passes (LISTEN_FDS).
@@ -69,6 +68,7 @@ pub fn main(
         let inherited = InheritedSockets::take()?;
         run_to_end(serve(config, inherited, exporter, webhooks, models))
     });
+    log::flush(LAST_LINES);
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

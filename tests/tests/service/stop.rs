@@ -1,5 +1,6 @@
 //! The end under load, and where a daemon is started from.
 
+use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -113,6 +114,82 @@ async fn sigterm_ends_a_daemon_of_which_every_thread_is_blocked() {
         let found = texts(&daemon.client().await, "b", &[id]).await;
         assert_eq!(found, ["acknowledged"]);
     }
+}
+
+/// What a call may take while something else is held up.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_that_waits_for_a_file_holds_up_no_call_and_no_end() {
+    let place = Setup::new("[tcp]\nlisten = \"127.0.0.1:0\"\ntokens_file = \"tokens.toml\"");
+    let tokens = place.path("tokens.toml");
+    let sockets = tempfile::tempdir().unwrap();
+    let manager = UnixDatagram::bind(sockets.path().join("n")).unwrap();
+    manager.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut command = place.command();
+    command.env("NOTIFY_SOCKET", sockets.path().join("n"));
+    let daemon = Daemon::start(place, command);
+    create_bare(&daemon.client().await, "b").await;
+    let made = Command::new("mkfifo")
+        .args(["-m", "600"])
+        .arg(&tokens)
+        .status();
+    assert!(made.unwrap().success());
+    daemon.signal("-HUP");
+    // What the daemon says to its service manager: the reload is under way.
+    let mut said = [0; 1024];
+    while !String::from_utf8_lossy(&said).contains("RELOADING=1") {
+        said.fill(0);
+        manager.recv(&mut said).unwrap();
+    }
+    let calls = async {
+        let client = daemon.client().await;
+        add(&client, "b", "answered").await.unwrap();
+        let status = amem_client::v1::GetStatusRequest {};
+        client.admin().get_status(status).await.unwrap();
+    };
+    tokio::time::timeout(PATIENCE, calls).await.unwrap();
+    let since = Instant::now();
+    let status = tokio::task::block_in_place(|| daemon.stop());
+    assert!(status.success(), "{status}");
+    assert!(since.elapsed() < END_WITHIN);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_that_nobody_reads_holds_up_no_call_and_no_end() {
+    const CALLS: usize = 400;
+    let place = Setup::new("[log]\nfilter = \"trace\"");
+    let mut child = place.command().stderr(Stdio::piped()).spawn().unwrap();
+    let client = async {
+        loop {
+            match amem_client::Client::connect_unix(place.socket()).await {
+                Ok(client) => return client,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let calls = async {
+        let client = client.await;
+        create_bare(&client, "b").await;
+        for call in 0..CALLS {
+            add(&client, "b", &call.to_string()).await.unwrap();
+        }
+    };
+    let done = tokio::time::timeout(3 * PATIENCE, calls).await;
+    let since = Instant::now();
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").arg(&pid).status().unwrap().success());
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break Some(status),
+            None if since.elapsed() > END_WITHIN => break None,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(done.is_ok(), "calls were held up");
+    assert!(status.is_some_and(|status| status.success()), "{status:?}");
 }
 
 #[tokio::test]
