@@ -176,12 +176,14 @@ impl Brains {
 pub(crate) async fn to_its_end<T: Send + 'static>(
     work: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
-    amem_engine::run_to_end(work).await?
+    amem_engine::tasks::run_to_end(work).await?
 }
 
 /// Runs blocking work on a thread of its own.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T> {
-    amem_engine::blocking(work).await.map_err(Refusal::from)
+    amem_engine::tasks::blocking(work)
+        .await
+        .map_err(Refusal::from)
 }

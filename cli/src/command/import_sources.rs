@@ -187,8 +187,8 @@ impl ImportSourcesArgs {
         }
     }
 
-    /// Imports whenever a file changed. Ctrl-C ends the process; what is written by then is whole. A daemon that goes away
-    /// is waited for: the import that was under way is done again, and finds what it wrote.
+    /// Imports whenever a file changed. Ctrl-C ends the process; what is written by then is whole. A daemon that goes
+    /// away is waited for: the import that was under way is done again, and finds what it wrote.
     fn import_on_change(
         &self,
         cx: &mut CommandContext,

@@ -1,8 +1,8 @@
 //! Which daemon a command talks to, and as whom: flags and variables of every command.
 //!
-//! The user's own daemon is started if none runs (`autostart`): with the default socket and the default folder, or those
-//! of the settings. Not if --no-autostart is given, another place is named, or the machine has a daemon for all users. Promises: tokens are read from files, never from arguments or variables, which other users
-//! could see.
+//! The user's own daemon is started if none runs (`autostart`): with the default socket and the default folder, or
+//! those of the settings. Not if --no-autostart is given, another place is named, or the machine has a daemon for all
+//! users. Promises: tokens are read from files, never from arguments or variables, which other users could see.
 
 use std::env;
 use std::io::Read;
@@ -291,9 +291,9 @@ impl ConnectionArgs {
     }
 }
 
-/// Refuses to start a daemon unless both its socket and its folder are the user's own. Of another socket the folder is not
-/// known: while its daemon restarts, one with the user's folder would take its place, and what is written meanwhile would
-/// be elsewhere. On the user's own socket, the daemon of another folder would do the same to the user's own.
+/// Refuses to start a daemon unless both its socket and its folder are the user's own. Of another socket the folder is
+/// not known: while its daemon restarts, one with the user's folder would take its place, and what is written meanwhile
+/// would be elsewhere. On the user's own socket, the daemon of another folder would do the same to the user's own.
 fn check_own_place(socket: Option<&Path>, failure: Failure) -> Result<(), Failure> {
     let (places, settings) = (UserPaths::of_process(), DaemonSettings::of_process());
     let is_half = settings.is_half_named();

@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 pub mod limits;
+pub mod polls;
+pub mod tasks;
 
 mod brains;
 mod open_brain;
@@ -23,8 +25,6 @@ mod writer;
 
 mod blocking_pool;
 mod fair_queue;
-mod polls;
-mod tasks;
 
 mod descriptors;
 mod file_holders;
@@ -49,10 +49,8 @@ pub use metrics::{
     BrainMetrics, EngineMetrics, Histogram, HistogramSnapshot, Metric, Subscription, TIME_BOUNDS,
 };
 pub use open_brain::{JobReport, OpenBrain};
-pub use polls::{PollUnderWay, named, named_poll, polls_under_way};
 pub use replaced_files::{Release, ReplacedFiles};
 pub use schedules::{ScheduledJob, Schedules};
-pub use tasks::{TaskPanic, blocking, caught, run_to_end, spawn_part};
 pub use text::plural;
 pub use watch::watch;
 pub use writer::PRINCIPAL;

@@ -180,7 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_runs_to_its_end_keeps_the_name_of_its_call() {
-        let work = crate::run_to_end(async { current_name() });
+        let work = crate::tasks::run_to_end(async { current_name() });
         let name = named("a call of a test", work).await.unwrap();
         assert_eq!(name.as_deref(), Some("a call of a test"));
     }

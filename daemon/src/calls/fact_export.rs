@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use amem_engine::{JobKind, OpenBrain, TaskPanic, caught, spawn_part};
+use amem_engine::tasks::{TaskPanic, caught, spawn_part};
+use amem_engine::{JobKind, OpenBrain};
 use amem_facts::{ExportedFact, FactCursor, Facts, ListRequest};
 use amem_proto::answer::{Code, as_of, moment};
 use amem_proto::v1;

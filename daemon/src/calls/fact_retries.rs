@@ -6,9 +6,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_engine::{
-    Error as EngineError, JobKind, OpenBrain, PRINCIPAL, blocking, plural, spawn_part,
-};
+use amem_engine::tasks::{blocking, spawn_part};
+use amem_engine::{Error as EngineError, JobKind, OpenBrain, PRINCIPAL, plural};
 use amem_facts::{Error as FactError, Facts, RetryOutcome};
 use amem_memory::FactScope;
 use tokio::sync::Semaphore;

@@ -3,7 +3,7 @@
 //! Promises: an enqueued batch is executed, whether or not its answer is read; a stream that ends before
 //! every batch was answered ends with a refusal.
 
-use amem_engine::spawn_part;
+use amem_engine::tasks::spawn_part;
 use std::sync::Arc;
 
 use amem_proto::answer::Code;

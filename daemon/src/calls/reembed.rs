@@ -80,7 +80,7 @@ impl Handle for v1::ReembedBrainRequest {
             false => {
                 let (on, made) = (brain.clone(), made.clone());
                 // Nobody else embeds the brain until the generation is in place, also if this caller leaves.
-                let done = amem_engine::spawn_part(async move {
+                let done = amem_engine::tasks::spawn_part(async move {
                     let installed = installed(&on, &made).await;
                     if !matches!(installed, Ok(None)) || !made.is_there().unwrap_or(false) {
                         held.end();

@@ -24,8 +24,9 @@ use super::validate::Validate;
 use crate::auth::Caller;
 use crate::limits::{CHANGES_PER_TURN, CHANGES_WAITING_MAX, HEARTBEAT, SKIPPED_COMMITS_MAX};
 use crate::refusal::{Refusal, Result};
+use amem_engine::Subscription;
+use amem_engine::tasks::spawn_part;
 use amem_engine::{JobReport, OpenBrain};
-use amem_engine::{Subscription, spawn_part};
 
 /// The commits that a request asks for, from its moment on.
 pub(crate) async fn follow(

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use amem_doctor::verify;
-use amem_engine::{JobKind, spawn_part};
+use amem_engine::JobKind;
+use amem_engine::tasks::spawn_part;
 use amem_format::event::Graph;
 use amem_format::journal::head::PAGE;
 use amem_format::view::View;
@@ -31,7 +32,7 @@ use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
 use crate::refusal::{Refusal, Result};
 use amem_engine::OpenBrain;
 use amem_engine::plural;
-use amem_engine::{TaskPanic, caught};
+use amem_engine::tasks::{TaskPanic, caught};
 
 type ExportSender = AnswerSender<v1::ExportBrainResponse>;
 

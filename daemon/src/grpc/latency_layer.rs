@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
-use amem_engine::{named, named_poll};
+use amem_engine::polls::{named, named_poll};
 use http_body::{Frame, SizeHint};
 use tonic::Status;
 use tonic::body::Body;

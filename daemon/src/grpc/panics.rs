@@ -15,7 +15,7 @@ use tracing::Span;
 use super::response_future::ResponseFuture;
 use super::status::trailers;
 use crate::refusal::Refusal;
-use amem_engine::{TaskPanic, caught};
+use amem_engine::tasks::{TaskPanic, caught};
 
 /// Wraps every service.
 #[derive(Debug, Clone, Copy)]

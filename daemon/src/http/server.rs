@@ -128,7 +128,7 @@ impl MetricsServer {
                     let has_head = Arc::default();
                     let site = Arc::downgrade(&self.site);
                     let serving = serve_connection(stream, from, site, Arc::clone(&has_head));
-                    let task = tokio::spawn(amem_engine::named("metrics", serving));
+                    let task = tokio::spawn(amem_engine::polls::named("metrics", serving));
                     connections.add(RecentConnection { task, has_head });
                 }
                 Err(error) => {

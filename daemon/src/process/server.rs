@@ -137,9 +137,7 @@ pub async fn run(
         () = reload_on(hangup, &gateway) => None,
         () = notify::watchdog() => None,
     };
-    PROCESS_END.begin();
-    tracing::info!("stopping");
-    metrics.enter(Phase::Stopping);
+    begin_end(&metrics);
     tasks.stop(intake).await;
     control.shutdown();
     notify::stopping();
@@ -159,6 +157,13 @@ pub async fn run(
     tracing::info!("stopped");
     tasks.stop(StopStage::Reporting).await;
     Ok(served?)
+}
+
+/// From here on the end is bounded.
+fn begin_end(metrics: &DaemonMetrics) {
+    PROCESS_END.begin();
+    tracing::info!("stopping");
+    metrics.enter(Phase::Stopping);
 }
 
 /// Serves the pages of metrics, if they are on; returns their address.

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{io, process};
 
-use amem_engine::polls_under_way;
+use amem_engine::polls::polls_under_way;
 use tokio::runtime::Handle;
 
 use super::ending::ProcessEnd;
@@ -265,7 +265,7 @@ mod tests {
     fn block(runtime: &Runtime, name: &'static str) -> mpsc::Sender<()> {
         let (release, held) = mpsc::channel::<()>();
         let (hangs, hanging) = mpsc::channel();
-        runtime.spawn(amem_engine::named(name, async move {
+        runtime.spawn(amem_engine::polls::named(name, async move {
             hangs.send(()).unwrap();
             _ = held.recv();
         }));

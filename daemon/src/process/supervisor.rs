@@ -95,7 +95,7 @@ impl Supervisor {
         let guard = EndGuard(self.ended.clone(), Some(end));
         let handle = tokio::spawn(async move {
             let _guard = guard;
-            amem_engine::named(name, task).await;
+            amem_engine::polls::named(name, task).await;
         });
         self.tasks.push(Task { stage, handle });
     }

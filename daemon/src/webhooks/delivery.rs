@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_engine::{OpenBrain, blocking};
+use amem_engine::OpenBrain;
+use amem_engine::tasks::blocking;
 use amem_format::Micros;
 use tokio::task::JoinSet;
 use tokio::time::sleep;

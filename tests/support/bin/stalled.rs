@@ -31,7 +31,7 @@ fn stall(_collector: SocketAddr) -> Result<(SpanLayer, FlushSpans), String> {
                 thread::park();
             }
         };
-        tokio::spawn(amem_engine::named("a task that blocks", blocks));
+        tokio::spawn(amem_engine::polls::named("a task that blocks", blocks));
     }
     let spans = tracing_subscriber::layer::Identity::new();
     Ok((Box::new(spans), Box::new(|| Ok(()))))

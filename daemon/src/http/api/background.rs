@@ -5,7 +5,7 @@
 
 use std::future::Future;
 
-use amem_engine::{TaskPanic, caught, spawn_part};
+use amem_engine::tasks::{TaskPanic, caught, spawn_part};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::sleep;
 

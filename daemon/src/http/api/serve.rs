@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use amem_engine::{TaskPanic, caught};
+use amem_engine::tasks::{TaskPanic, caught};
 use amem_proto::answer::Code;
 use axum::body::Body;
 use hyper::header::{HeaderName, HeaderValue, ORIGIN};
@@ -105,7 +105,7 @@ impl RestService {
             cors::allow(&live.origins, &head.headers, answer.headers_mut());
             answer
         };
-        amem_engine::named(format!("{method} {path}"), answered.instrument(span)).await
+        amem_engine::polls::named(format!("{method} {path}"), answered.instrument(span)).await
     }
 
     async fn answer(
