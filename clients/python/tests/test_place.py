@@ -181,7 +181,9 @@ class Choice(Contact):
 class Start(Contact):
     def test_a_daemon_is_started_on_its_own(self):
         about = self.listening()
-        os.environ.update(AMEMD_FOLDER="brains", AMEMD_LOG="debug")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.home)
+        os.environ.update(AMEMD_FOLDER=".local/share/amem/brains", AMEMD_LOG="debug")
         with amemd.connect() as made:
             self.assertEqual(made.target, f"unix:{self.socket}")
         found = json.loads(about.read_text())
@@ -189,17 +191,25 @@ class Start(Contact):
         self.assertEqual((found["session"], found["folder"], found["given"]), (found["pid"], "/", []))
         variables = found["variables"]
         self.assertEqual(variables["MALLOC_ARENA_MAX"], "2")
-        self.assertEqual((variables["AMEMD_FOLDER"], variables["AMEMD_LOG"]), (os.path.abspath("brains"), "debug"))
+        self.assertEqual((variables["AMEMD_FOLDER"], variables["AMEMD_LOG"]), (str(self.home / ".local/share/amem/brains"), "debug"))
         modes = [stat.S_IMODE(path.stat().st_mode) for path in (self.log, self.log.parent)]
         self.assertEqual(modes, [0o600, 0o700])
 
-    def test_a_given_socket_is_passed_on(self):
+    def test_a_given_socket_is_passed_on_if_it_is_the_default_one(self):
         about = self.listening()
-        with amemd.connect(f"{self.root}/given/s") as made:
-            self.assertEqual(made.target, f"unix:{self.root}/given/s")
+        with amemd.connect(str(self.socket)) as made:
+            self.assertEqual(made.target, f"unix:{self.socket}")
         found = json.loads(about.read_text())
         self.addCleanup(os.kill, found["pid"], signal.SIGKILL)
-        self.assertEqual(found["given"], ["--socket", f"{self.root}/given/s"])
+        self.assertEqual(found["given"], ["--socket", str(self.socket)])
+
+    def test_none_is_started_in_the_place_of_another(self):
+        self.shell("exit 3")
+        message = self.refused(f"{self.root}/given/s")
+        self.assertIn(f"run amemd --folder FOLDER --socket {self.root}/given/s", message)
+        with mock.patch.dict(os.environ, AMEMD_FOLDER=f"{self.root}/f"):
+            self.assertIn(f"run amemd --folder {self.root}/f --socket {self.socket}", self.refused())
+        self.assertFalse((self.root / "pids").exists())
 
     def test_the_variable_names_the_program(self):
         about = self.listening()

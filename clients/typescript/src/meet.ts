@@ -137,7 +137,7 @@ export async function meet(meeting: Meeting): Promise<string> {
   if (found) return found;
   let not: NotStarted;
   try {
-    const path = startable(meeting, tried);
+    const path = startable(meeting, places, tried);
     const search = async (): Promise<string | undefined> => (await looked()).found;
     return await start(path, { socket: given, log: places.log, variables, search, until: began + patience - 100 });
   } catch (error) {
@@ -154,7 +154,7 @@ export async function meet(meeting: Meeting): Promise<string> {
 }
 
 /** The program to start; throws NotStarted if none may be started. */
-function startable(meeting: Meeting, tried: Tried): string {
+function startable(meeting: Meeting, places: Places, tried: Tried): string {
   const { given, autostart = true, variables, systemSocket = SYSTEM_SOCKET } = meeting;
   if (!autostart) throw new NotStarted('none is started, because autostart is off', 'start it, or allow autostart');
   if (!['', '0'].includes(variables['AMEM_NO_AUTOSTART'] ?? '')) {
@@ -162,6 +162,15 @@ function startable(meeting: Meeting, tried: Tried): string {
   }
   if (given === systemSocket || (given === undefined && fs.existsSync(systemSocket))) {
     throw new NotStarted("this machine's is not this user's to start", 'run systemctl start amemd');
+  }
+  const named = variables['AMEMD_FOLDER'];
+  const isOther = given !== undefined && given !== places.socket;
+  if (isOther || (named && path.resolve(named) !== places.folder)) {
+    // Another daemon may be about to come back there: one with the default folder would take its place.
+    throw new NotStarted(
+      'none is started but with the default socket and the default folder',
+      `run amemd --folder ${named || 'FOLDER'} --socket ${given ?? places.socket}, or name neither`,
+    );
   }
   const why = tried.get(given ?? '');
   if (why !== undefined && why !== WORDS['ENOENT'] && why !== WORDS['ECONNREFUSED']) {

@@ -104,6 +104,9 @@ function lastDaemon(own: string): { folder: string; socket: string } | undefined
   const lines = linesOf(join(own, 'last-daemon'));
   const [folder, socket] = [absolute(lines.get('folder')), absolute(lines.get('socket'))];
   if (!folder || !socket || !isFolder(folder)) return undefined;
+  const [written, here] = [writtenPlace(lines), placeOf(own)];
+  // A folder that was moved has its numbers still, a restored one its path; a copy has neither.
+  if (written && here && written.numbers !== here.numbers && written.path !== here.path) return undefined;
   let names: string[] = [];
   try {
     names = fs.readdirSync(join(own, 'brains'));
@@ -113,9 +116,34 @@ function lastDaemon(own: string): { folder: string; socket: string } | undefined
   return names.some((name) => name.endsWith('.amem')) ? undefined : { folder, socket };
 }
 
-/** The socket of the daemon that had a folder last. */
+/** The socket of the daemon that had a folder last; none in a copy of that folder, whose daemon has the original. */
 function lockedBy(folder: string | undefined): string | undefined {
-  return folder && absolute(linesOf(join(folder, '.amemd/lock')).get('socket'));
+  if (!folder) return undefined;
+  const lines = linesOf(join(folder, '.amemd/lock'));
+  const [written, here] = [writtenPlace(lines), placeOf(folder)];
+  if (written && here && written.numbers !== here.numbers) return undefined;
+  return absolute(lines.get('socket'));
+}
+
+/** A folder: the numbers of its device and inode, and its path without links. */
+interface FolderPlace {
+  numbers: string;
+  path: string;
+}
+
+/** The folder that a file was written for; none in files of earlier releases. */
+function writtenPlace(lines: Map<string, string>): FolderPlace | undefined {
+  const parts = /^([0-9]+ [0-9]+) (.*)$/.exec(lines.get('at') ?? '');
+  return parts ? { numbers: parts[1] ?? '', path: parts[2] ?? '' } : undefined;
+}
+
+function placeOf(folder: string): FolderPlace | undefined {
+  try {
+    const about = fs.statSync(folder, { bigint: true });
+    return { numbers: `${about.dev} ${about.ino}`, path: fs.realpathSync(folder) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The lines `name value` of a file; none if it cannot be read. */

@@ -174,22 +174,32 @@ test('a short socket in a folder of another user is not taken', async (t) => {
 
 test('a daemon is started on its own', async () => {
   const about = listens();
-  Object.assign(process.env, { AMEMD_FOLDER: 'brains', AMEMD_LOG: 'debug' });
+  const brains = path.relative('', path.join(home, '.local/share/amem/brains'));
+  Object.assign(process.env, { AMEMD_FOLDER: brains, AMEMD_LOG: 'debug' });
   assert.equal(await met(), socket);
   const found = JSON.parse(fs.readFileSync(about, 'utf8'));
   assert.deepEqual([found.session, found.folder, found.given], [found.pid, '/', []]);
   const { MALLOC_ARENA_MAX: arenas, AMEMD_FOLDER: folder, AMEMD_LOG: level } = found.variables;
-  assert.deepEqual([arenas, folder, level], ['2', path.resolve('brains'), 'debug']);
+  assert.deepEqual([arenas, folder, level], ['2', path.resolve(brains), 'debug']);
   const modes = [log, path.dirname(log)].map((file) => fs.statSync(file).mode & 0o7777);
   assert.deepEqual(modes, [0o600, 0o700]);
 });
 
-test('a given socket is passed on, and the variable names the program', async () => {
+test('a default socket is passed on, and the variable names the program', async () => {
   const about = listens();
   fs.renameSync(`${root}/bin/amemd`, `${root}/other`);
   process.env['AMEMD'] = `${root}/other`;
-  assert.equal(await met({ given: `${root}/given/s` }), `${root}/given/s`);
-  assert.deepEqual(JSON.parse(fs.readFileSync(about, 'utf8')).given, ['--socket', `${root}/given/s`]);
+  assert.equal(await met({ given: socket }), socket);
+  assert.deepEqual(JSON.parse(fs.readFileSync(about, 'utf8')).given, ['--socket', socket]);
+});
+
+test('none is started in the place of another', async () => {
+  shell('exit 3');
+  const given = `${root}/given/s`;
+  assert.match(await refusedMeet({ given }), new RegExp(`run amemd --folder FOLDER --socket ${given}`));
+  process.env['AMEMD_FOLDER'] = `${root}/f`;
+  assert.match(await refusedMeet(), new RegExp(`run amemd --folder ${root}/f --socket ${socket}`));
+  assert.ok(!fs.existsSync(`${root}/started`));
 });
 
 test('the last words of a daemon that fails are shown', async () => {

@@ -135,7 +135,7 @@ def meet(given: Optional[str], autostart: bool, variables: Mapping[str, str]) ->
     if found:
         return found
     try:
-        program = _startable(given, autostart, variables, dict(tried))
+        program = _startable(given, places, autostart, variables, dict(tried))
         return _start.start(program, given, places.log, variables, lambda: looked()[0], began + PATIENCE - 0.1)
     except _start.NotStarted as error:
         why, remedy, may_come = error.why, error.remedy, not error.was_tried
@@ -148,7 +148,9 @@ def meet(given: Optional[str], autostart: bool, variables: Mapping[str, str]) ->
     raise unavailable(f"no amemd answers, and {why}; {remedy}; tried {listed}")
 
 
-def _startable(given: Optional[str], autostart: bool, variables: Mapping[str, str], tried: Dict[str, str]) -> str:
+def _startable(
+    given: Optional[str], places: Places, autostart: bool, variables: Mapping[str, str], tried: Dict[str, str]
+) -> str:
     """The program to start; raises NotStarted if none may be started."""
     if not autostart:
         raise _start.NotStarted("none is started, because autostart is off", "start it, or allow autostart")
@@ -156,6 +158,13 @@ def _startable(given: Optional[str], autostart: bool, variables: Mapping[str, st
         raise _start.NotStarted("none is started, because AMEM_NO_AUTOSTART is set", "start it, or unset the variable")
     if given == SYSTEM_SOCKET or (not given and os.path.exists(SYSTEM_SOCKET)):
         raise _start.NotStarted("this machine's is not this user's to start", "run systemctl start amemd")
+    named = variables.get("AMEMD_FOLDER")
+    if (given and given != places.socket) or (named and os.path.abspath(named) != places.folder):
+        # Another daemon may be about to come back there: one with the default folder would take its place.
+        raise _start.NotStarted(
+            "none is started but with the default socket and the default folder",
+            f"run amemd --folder {named or 'FOLDER'} --socket {given or places.socket}, or name neither",
+        )
     why = tried.get(given or "", "")
     if why and why not in (reason(errno.ENOENT), reason(errno.ECONNREFUSED)):
         raise _start.NotStarted("a new one could not listen there", "correct the socket")

@@ -104,6 +104,10 @@ def _last_daemon(own: str) -> Optional[Tuple[str, str]]:
     folder, socket = absolute(lines.get("folder")), absolute(lines.get("socket"))
     if not folder or not socket or not os.path.isdir(folder):
         return None
+    written, here = _written_place(lines), _place_of(own)
+    # A folder that was moved has its numbers still, a restored one its path; a copy has neither.
+    if written and here and written[:2] != here[:2] and written[2] != here[2]:
+        return None
     try:
         has_brains = any(name.endswith(".amem") for name in os.listdir(os.path.join(own, "brains")))
     except OSError:
@@ -112,8 +116,33 @@ def _last_daemon(own: str) -> Optional[Tuple[str, str]]:
 
 
 def _locked_by(folder: Optional[str]) -> Optional[str]:
-    """The socket of the daemon that had a folder last."""
-    return absolute(_lines(os.path.join(folder, ".amemd/lock")).get("socket")) if folder else None
+    """The socket of the daemon that had a folder last; None in a copy of that folder, whose daemon has the original."""
+    if not folder:
+        return None
+    lines = _lines(os.path.join(folder, ".amemd/lock"))
+    written, here = _written_place(lines), _place_of(folder)
+    if written and here and written[:2] != here[:2]:
+        return None
+    return absolute(lines.get("socket"))
+
+
+#: The numbers of a folder's device and inode, and its path without links.
+FolderPlace = Tuple[str, str, str]
+
+
+def _written_place(lines: Mapping[str, str]) -> Optional[FolderPlace]:
+    """The folder that a file was written for; None in files of earlier releases."""
+    device, _, rest = lines.get("at", "").partition(" ")
+    inode, _, path = rest.partition(" ")
+    return (device, inode, path) if device.isdigit() and inode.isdigit() else None
+
+
+def _place_of(folder: str) -> Optional[FolderPlace]:
+    try:
+        about = os.stat(folder)
+    except OSError:
+        return None
+    return str(about.st_dev), str(about.st_ino), os.path.realpath(folder)
 
 
 def _lines(path: str) -> Dict[str, str]:
