@@ -121,8 +121,8 @@ function secret(file: string): string {
  * A client of a daemon: the one at `target`, else the one that AMEMD_SOCKET or AMEMD_ADDRESS names, else the user's,
  * else the machine's.
  *
- * Starts amemd if no daemon answers, unless the target is an address or another socket than the default, `autostart` is false, or AMEM_NO_AUTOSTART is
- * set. Throws Unavailable within two seconds if none can be had. A token goes to another machine by TLS or not at all.
+ * Starts amemd if no daemon answers, unless the target is an address or another socket than the default
+ * one, `autostart` is false, or AMEM_NO_AUTOSTART is set. Throws Unavailable within two seconds if none can be had. A token goes to another machine by TLS or not at all.
  * Later failures that are temporary, such as a restart of the daemon, are retried for `retryFor`; they start no daemon.
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {

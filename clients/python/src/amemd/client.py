@@ -114,8 +114,8 @@ def connect(
     """A client of the daemon at a target: `unix:/path`, a path, or `host:port`; default: AMEMD_SOCKET or AMEMD_ADDRESS,
     else the user's daemon, else the machine's.
 
-    Starts amemd if no daemon answers, unless the target is an address or another socket than the default one, `autostart` is False, or AMEM_NO_AUTOSTART is
-    set. Raises Unavailable within two seconds if none can be had, and ValueError if an argument is unusable: a token
+    Starts amemd if no daemon answers, unless the target is an address or another socket than the default
+    one, `autostart` is False, or AMEM_NO_AUTOSTART is set. Raises Unavailable within two seconds if none can be had, and ValueError if an argument is unusable: a token
     goes to another machine by TLS or not at all.
 
     `agent` is the name that commits record. `timeout` is that of one attempt, in seconds. Later failures that are
