@@ -153,7 +153,8 @@ impl Control {
         self.0.changes.send_modify(|count| *count += 1);
     }
 
-    /// Held by each change, so that changes follow one another. A change reads files: no thread of the runtime takes it.
+    /// Held by each change, so that changes follow one another. A change reads files: no thread of the runtime takes
+    /// it.
     fn running(&self) -> MutexGuard<'_, RunningConfig> {
         let running = self.0.running.lock();
         running.unwrap_or_else(PoisonError::into_inner)
@@ -181,7 +182,8 @@ impl Control {
         Ok(done)
     }
 
-    /// Reads the configuration again and puts it in force; an invalid one changes nothing. It reads files, which may block.
+    /// Reads the configuration again and puts it in force; an invalid one changes nothing. It reads files, which may
+    /// block.
     pub(crate) fn reload(&self) -> Result<ReloadOutcome> {
         notify::reloading();
         let done = self.try_reload();

@@ -119,8 +119,8 @@ impl DaemonRecord {
         Self::parse(&read().unwrap_or_default())
     }
 
-    /// Reads the lock of a folder of brains; empty if it was written for another folder, of which this one is a copy. Its
-    /// daemon has that one.
+    /// Reads the lock of a folder of brains; empty if it was written for another folder, of which this one is a copy.
+    /// Its daemon has that one.
     pub fn of_lock(folder: &Path) -> Self {
         let record = Self::read(&folder.join(LOCK));
         let is_own = record.place.as_ref().is_none_or(|place| {
@@ -129,8 +129,8 @@ impl DaemonRecord {
         if is_own { record } else { Self::default() }
     }
 
-    /// False for a `last-daemon` that came with a copy of the user's data folder. A folder that was moved has its numbers
-    /// still, one that was restored its path: what it points to is outside of it, and right.
+    /// False for a `last-daemon` that came with a copy of the user's data folder. A folder that was moved has its
+    /// numbers still, one that was restored its path: what it points to is outside of it, and right.
     fn is_of_user_data(&self, folder: &Path) -> bool {
         let Some(place) = &self.place else {
             return true;

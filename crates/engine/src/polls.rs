@@ -1,10 +1,11 @@
 //! Polls under way: what each thread that polls tasks does now, and since when.
 //!
 //! A task that blocks in a poll holds its thread of the runtime, and nothing in the runtime says which task that is. A
-//! named future puts its name on a stack of its thread for as long as it is polled; [`polls_under_way`] reads the stacks.
+//! named future puts its name on a stack of its thread for as long as it is polled; [`polls_under_way`] reads the
+//! stacks.
 //!
 //! Promises: a poll takes two locks that nobody else holds for long, and no memory once its thread has polled before.
-//! Not here: what is done about a poll that stands still (`amemd::standstill`).
+//! Not here: what is done about a poll that stands still (`amemd::process::standstill`).
 
 use std::cell::OnceCell;
 use std::future::poll_fn;

@@ -4,8 +4,8 @@
 //! by its name (`amem_engine::polls`), and a runtime without a free thread by a task that does not run.
 //!
 //! Promises: each standstill is logged and counted once; an end that was asked for ends the process within
-//! `END_WITHIN`, and within `STALL_AFTER` if no thread of the runtime is free. What was acknowledged is durable then, as
-//! after `kill -9`. Saving brains without files has more time (`SAVE`) while the runtime is alive.
+//! `END_WITHIN`, and within `STALL_AFTER` if no thread of the runtime is free. What was acknowledged is durable then,
+//! as after `kill -9`. Saving brains without files has more time (`SAVE`) while the runtime is alive.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -35,8 +35,8 @@ const _: () =
 /// a service manager passes (LISTEN_FDS).
 ///
 /// Exit codes: 0 stopped in order, or the configuration is valid; 1 could not start or serve, was cut off because its
-/// end took too long, or the configuration is invalid; 2 invalid flags; 75 another daemon has the folder or the socket (EX_TEMPFAIL of sysexits.h: a retry may
-/// succeed). The log goes to standard error.
+/// end took too long, or the configuration is invalid; 2 invalid flags; 75 another daemon has the folder or the socket
+/// (EX_TEMPFAIL of sysexits.h: a retry may succeed). The log goes to standard error.
 ///
 /// `exporter` sends spans to the configured collector, `webhooks` posts to configured hosts, `models` opens configured
 /// models; what is configured and has none of them is an error.
@@ -95,8 +95,8 @@ fn check(
     Ok(())
 }
 
-/// Runs the work of the process under the watch. Blocking threads get `LEAVE` to end: the end of the daemon must not wait
-/// for a query.
+/// Runs the work of the process under the watch. Blocking threads get `LEAVE` to end: the end of the daemon must not
+/// wait for a query.
 fn run_to_end<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

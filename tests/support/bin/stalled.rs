@@ -1,5 +1,5 @@
-//! A daemon of which every thread blocks once the file `$AMEM_STALL_AT` is there: `amemd` with an exporter of spans that
-//! begins such tasks when it is started (`traces.otlp`).
+//! A daemon of which every thread blocks once the file `$AMEM_STALL_AT` is there: `amemd` with an exporter of spans
+//! that begins such tasks when it is started (`traces.otlp`).
 
 #![forbid(unsafe_code)]
 
