@@ -7,7 +7,7 @@ use amem_mcp::{
 };
 use amem_memory::text_hash;
 use amem_proto::{Timestamp, v1};
-use amem_sources::{mask_secrets, strip_injected};
+use amem_texts::{mask_secrets, strip_injected};
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64;
 

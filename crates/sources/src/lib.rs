@@ -19,7 +19,6 @@ mod error;
 mod event_time;
 pub mod export;
 mod homes;
-mod injected;
 mod input;
 mod item;
 mod kind;
@@ -32,12 +31,10 @@ mod plain_turn;
 mod read;
 mod readers;
 mod recognition;
-mod secrets;
 
 pub use detect::{DetectedSource, Detection, detect};
 pub use error::SourceError;
 pub use homes::{ClientHome, homes};
-pub use injected::strip_injected;
 pub use item::{
     CollectedItems, EventTime, ItemPlace, ItemRelation, ItemType, SkipReason, SkippedEntry,
     SourceId, SourceItem, SourceSink, TurnRole,
@@ -46,4 +43,3 @@ pub use kind::SourceKind;
 pub use ledger::{ItemChange, SourceLedger};
 pub use options::{ReadCounts, ReadOptions, SecretPolicy};
 pub use read::read;
-pub use secrets::{SecretKind, mask_secrets};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use amem_texts::SecretKind;
 use jiff::tz::TimeZone;
 
 use crate::event_time::TimeReading;
 use crate::item::{ItemType, SkipReason};
-use crate::secrets::SecretKind;
 
 /// What happens to an item with a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::ControlFlow;
 
+use amem_texts::{mask_secrets, strip_injected};
 use serde_json::{Map, Value};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::SourceError;
 use crate::event_time::TimeReading;
-use crate::injected::strip_injected;
 use crate::input::{FileTree, TreeFile};
 use crate::item::{
     EventTime, ItemPlace, ItemType, SkipReason, SkippedEntry, SourceId, SourceItem, SourceSink,
@@ -18,7 +18,6 @@ use crate::item::{
 use crate::kind::SourceKind;
 use crate::limits;
 use crate::options::{ReadCounts, ReadOptions, SecretPolicy};
-use crate::secrets::mask_secrets;
 
 /// What the readers write to.
 pub(crate) struct ItemOutput<'s> {

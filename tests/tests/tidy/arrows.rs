@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 24] = [
+const CRATES: [(&str, &str, &[&str]); 25] = [
     ("crates/format", "amem-format", &[]),
     ("crates/query", "amem-query", &["amem-format"]),
     ("crates/interop", "amem-interop", &["amem-format"]),
@@ -30,10 +30,11 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
             "amem-store",
         ],
     ),
+    ("crates/texts", "amem-texts", &[]),
     (
         "crates/memory",
         "amem-memory",
-        &["amem-format", "amem-query"],
+        &["amem-format", "amem-query", "amem-texts"],
     ),
     (
         "crates/transformer",
@@ -64,7 +65,11 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
         ],
     ),
     ("crates/connect", "amem-connect", &["amem-process"]),
-    ("crates/sources", "amem-sources", &["amem-process"]),
+    (
+        "crates/sources",
+        "amem-sources",
+        &["amem-process", "amem-texts"],
+    ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
@@ -75,12 +80,18 @@ const CRATES: [(&str, &str, &[&str]); 24] = [
     (
         "crates/mcp",
         "amem-mcp",
-        &["amem-format", "amem-query", "amem-proto"],
+        &["amem-format", "amem-query", "amem-texts", "amem-proto"],
     ),
     (
         "crates/hooks",
         "amem-hooks",
-        &["amem-memory", "amem-sources", "amem-proto", "amem-mcp"],
+        &[
+            "amem-memory",
+            "amem-sources",
+            "amem-texts",
+            "amem-proto",
+            "amem-mcp",
+        ],
     ),
     ("crates/process", "amem-process", &[]),
     ("crates/traces", "amem-traces", &[]),

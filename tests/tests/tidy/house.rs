@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 24] = [
+const FACADES: [(&str, usize); 25] = [
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -64,6 +64,7 @@ const FACADES: [(&str, usize); 24] = [
     ("crates/project", 12),
     ("crates/sources", 30),
     ("crates/process", 8),
+    ("crates/texts", 10),
     ("crates/traces", 5),
     ("crates/webhooks", 5),
     ("crates/models", 30),
