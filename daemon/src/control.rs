@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use amem_memory::SecretPolicy;
 use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;
@@ -28,6 +29,8 @@ pub(crate) struct LiveConfig {
     pub(crate) limits: Limits,
     /// The zone of times of day in schedules.
     pub(crate) zone: TimeZone,
+    /// What happens to secrets in what is to be remembered.
+    pub(crate) memory_secrets: SecretPolicy,
     pub(crate) secrets: Secrets,
     /// The role of callers by TCP that present a certificate and need no token.
     pub(crate) tcp_role: Role,
@@ -80,6 +83,7 @@ fn live(config: &Config, secrets: Secrets) -> LiveConfig {
         ),
         limits: config.limits.clone(),
         zone: config.zone.clone(),
+        memory_secrets: config.memory_secrets,
         secrets,
         tcp_role: config.tcp.as_ref().map_or(Role::Read, |tcp| tcp.role),
         origins: config.http_origins.clone(),
@@ -95,6 +99,7 @@ impl LiveConfig {
             access: AccessControl::default(),
             limits,
             zone: TimeZone::UTC,
+            memory_secrets: SecretPolicy::default(),
             secrets: Secrets::default(),
             tcp_role: Role::Read,
             origins: Origins::default(),

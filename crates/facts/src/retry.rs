@@ -5,7 +5,9 @@
 
 use amem_format::types::Micros;
 use amem_memory::add::{AddAnswer, AddPorts, AddRequest, AssistantPolicy, ModelFallback, add};
-use amem_memory::{ContentPart, Error as MemoryError, FactFilter, FactScope, Message, Role};
+use amem_memory::{
+    ContentPart, Error as MemoryError, FactFilter, FactScope, Message, Role, SecretPolicy,
+};
 use amem_store::mutation::{Ingest, Mutation};
 use uuid::Uuid;
 
@@ -113,6 +115,8 @@ impl Facts<'_> {
         }
         let mut request = AddRequest::new(messages, entry.scope.clone(), now);
         request.is_retry = true;
+        // The add that stored the turns masked them, or its setting was to keep them: another text would be another turn.
+        request.secrets = SecretPolicy::Keep;
         request.prompt = entry.options.prompt.clone();
         request.metadata = entry.options.metadata.clone();
         // What would have expired by now is remembered as expired: the add refuses a time in the past.

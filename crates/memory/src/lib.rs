@@ -32,6 +32,8 @@ mod text;
 
 mod conversation;
 
+mod secrets;
+
 mod patterns;
 mod slots;
 
@@ -64,5 +66,6 @@ pub use pending::{PendingReason, PendingWork, retry_pause};
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
+pub use secrets::SecretPolicy;
 pub use slots::slot_keys;
 pub use validity::{DatePrecision, Validity};

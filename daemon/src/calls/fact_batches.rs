@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use amem_facts::Facts;
+use amem_memory::SecretPolicy;
 use amem_memory::change::{ChangeOutcome, UpdateRequest};
 use amem_memory::limits::BATCH_CHANGES_MAX;
 use amem_proto::v1;
@@ -68,7 +69,7 @@ fn answers(
     named.into_iter().map(answer).collect()
 }
 
-fn update(update: v1::FactUpdate) -> Result<UpdateRequest> {
+fn update(update: v1::FactUpdate, secrets: SecretPolicy) -> Result<UpdateRequest> {
     let metadata = update.metadata_json.as_deref().map(metadata).transpose()?;
     Ok(UpdateRequest {
         id: id(&update.id)?,
@@ -76,6 +77,7 @@ fn update(update: v1::FactUpdate) -> Result<UpdateRequest> {
         metadata,
         expected: update.expected_text,
         reason: None,
+        secrets,
         now: now(),
     })
 }
@@ -90,8 +92,11 @@ impl Handle for v1::BatchUpdateFactsRequest {
     ) -> Result<Self::Response> {
         let (agent, _) = options(request.options)?;
         let scope = scope(request.scope);
+        let secrets = gateway.memory_secrets();
         let name = |update: &v1::FactUpdate| update.id.clone();
-        let items = BatchItems::of("the number of updates", request.updates, name, update)?;
+        let items = BatchItems::of("the number of updates", request.updates, name, |one| {
+            update(one, secrets)
+        })?;
         let tried = items.tried;
         let work = move |facts: &Facts<'_>| facts.update_many(&tried, &scope);
         let (moment, (outcomes, _)) = gateway

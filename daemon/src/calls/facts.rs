@@ -96,6 +96,7 @@ impl Handle for v1::AddFactsRequest {
         add.dry_run = request.dry_run;
         add.session = Some(request.session_id).filter(|session| *session != 0);
         add.without_turns = request.without_turns;
+        add.secrets = gateway.memory_secrets();
         add.prompt = Some(request.prompt).filter(|prompt| !prompt.is_empty());
         add.filters = filter(&request.filter_json)?;
         add.metadata = metadata(&request.metadata_json)?;
@@ -305,6 +306,7 @@ impl Handle for v1::UpdateFactRequest {
             metadata,
             expected: request.expected_text,
             reason: convert::reason(request.reason),
+            secrets: gateway.memory_secrets(),
             now: now(),
         };
         update.validate()?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use amem_memory::SecretPolicy;
 use amem_proto::answer::{Code, Question};
 use amem_proto::v1;
 use tokio::sync::{Semaphore, watch};
@@ -122,6 +123,11 @@ impl Gateway {
             models,
             episodes,
         })
+    }
+
+    /// What happens to secrets in what is to be remembered.
+    pub(crate) fn memory_secrets(&self) -> SecretPolicy {
+        self.control.live().memory_secrets
     }
 
     /// Reads the configuration again and puts it into force.

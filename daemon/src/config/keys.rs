@@ -39,11 +39,12 @@ pub(crate) const WEBHOOK_PRIVATE_HOSTS: &str = "webhooks.private_hosts";
 pub(crate) const MODELS_FILE: &str = "models.file";
 
 /// All settings but the limits, in the order of `--check-config`.
-const PLAIN: [SettingKey; 25] = [
+const PLAIN: [SettingKey; 26] = [
     fixed("folder", "AMEMD_FOLDER"),
     fixed("allow_network_folder", "AMEMD_ALLOW_NETWORK_FOLDER"),
     fixed("socket", "AMEMD_SOCKET"),
     live("zone", "AMEMD_ZONE"),
+    live("secrets", "AMEMD_SECRETS"),
     fixed("access.socket_group", "AMEMD_ACCESS_SOCKET_GROUP"),
     live("access.users", "AMEMD_ACCESS_USERS"),
     live("access.groups", "AMEMD_ACCESS_GROUPS"),

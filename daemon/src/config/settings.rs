@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use amem_memory::SecretPolicy;
 use amem_proto::paths;
 use amem_query::time_phrase::zone_named;
 use amem_store::Readers;
@@ -98,6 +99,8 @@ pub struct Config {
     pub socket: PathBuf,
     /// The zone of times of day in the schedules of jobs.
     pub zone: TimeZone,
+    /// What happens to secrets in what is to be remembered.
+    pub memory_secrets: SecretPolicy,
     /// The group whose members may connect, besides the daemon's user.
     pub socket_group: Option<u32>,
     /// The roles of other users by it, for all brains.
@@ -166,6 +169,7 @@ impl Config {
         let zone = layers.value("zone", Some("UTC".to_owned()))?;
         let zone = zone_named(&zone.unwrap_or_default());
         let zone = zone.map_err(|why| layers.wrong("zone").because(why))?;
+        let memory_secrets = layers.value("secrets", Some(SecretPolicy::default()))?;
         let socket_group = layers.id("access.socket_group", AccountKind::Groups)?;
         let grants = grants(&mut layers, socket_group)?;
         let brain_grants = brain_grants(&mut layers, socket_group)?;
@@ -197,6 +201,7 @@ impl Config {
             allow_network_folder: allow_network_folder.unwrap_or(false),
             socket,
             zone,
+            memory_secrets: memory_secrets.unwrap_or_default(),
             socket_group,
             grants,
             brain_grants,

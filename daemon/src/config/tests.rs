@@ -207,6 +207,7 @@ fn values_that_do_not_do_are_told_with_key_and_source() {
             &["zone=Mars/Olympus"],
             &["zone", "Mars/Olympus", "Europe/Berlin"],
         ),
+        (&["secrets=hide"], &["secrets", "\"hide\"", "mask or keep"]),
         (&["no.such=1"], &["no.such"]),
         (&["socket"], &["KEY=VALUE"]),
     ] {

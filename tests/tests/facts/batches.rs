@@ -18,6 +18,7 @@ fn text(id: Uuid, text: &str, now: Micros) -> UpdateRequest {
         metadata: None,
         expected: None,
         reason: None,
+        secrets: amem_memory::SecretPolicy::Mask,
         now,
     }
 }

@@ -288,6 +288,7 @@ impl Bench {
             metadata: None,
             expected: None,
             reason: None,
+            secrets: amem_memory::SecretPolicy::Mask,
             now: self.now(),
         };
         let facts = self.facts();

@@ -8,7 +8,7 @@ use super::answer::RejectedFact;
 use super::forgetting::unforgotten;
 use super::pattern_facts::facts_by_patterns;
 use super::request::{AddRequest, ModelFallback};
-use crate::check::{CheckFailure, Grounds, check, is_instruction};
+use crate::check::{CheckFailure, Grounds, check, is_instruction, overrides};
 use crate::conversation::{Turn, TurnUse};
 use crate::fact::ExtractedFact;
 use crate::kind::{FactKind, FactSource};
@@ -164,6 +164,8 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
     let (mut seen, mut all_grounds) = (HashSet::new(), HashMap::new());
     // Where the facts stand among those that pass.
     let mut places: Vec<Option<usize>> = Vec::new();
+    // An order spoils all of its turn: what a model or a pattern makes of it need not show it.
+    let mut spoilt: HashMap<usize, bool> = HashMap::new();
     for fact in found {
         let fact = fact.behind(&places);
         places.push(None);
@@ -202,10 +204,17 @@ fn checked(found: Vec<ExtractedFact>, turns: &[Turn], out: &mut Extraction) {
             }
         }
         match check(&fact, grounds) {
-            Ok(()) => out.facts.push(CheckedFact {
-                fact,
-                is_quarantined: false,
-            }),
+            Ok(()) => {
+                let mut is_spoilt = |at: &usize| {
+                    let of_turn = || overrides(&turns[*at].text);
+                    *spoilt.entry(*at).or_insert_with(of_turn)
+                };
+                let is_quarantined = fact.turns.iter().any(&mut is_spoilt);
+                out.facts.push(CheckedFact {
+                    fact,
+                    is_quarantined,
+                });
+            }
             Err(CheckFailure::Quarantine) => out.facts.push(CheckedFact {
                 fact,
                 is_quarantined: true,

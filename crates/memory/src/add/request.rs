@@ -12,6 +12,7 @@ use crate::hash::text_hash;
 use crate::kind::FactKind;
 use crate::limits::{BECAUSE_MAX, IDEMPOTENCY_KEY_BYTES_MAX, METADATA_BYTES_MAX, PROMPT_BYTES_MAX};
 use crate::scope::FactScope;
+use crate::secrets::SecretPolicy;
 
 /// Whether the agent's own turns are facts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct AddRequest {
     pub session: Option<u32>,
     /// With `infer` off: true for a memory of another store. Its message is no turn, and is not stored as one.
     pub without_turns: bool,
+    /// What happens to secrets in the messages and the metadata.
+    pub secrets: SecretPolicy,
     /// True for pending work: its turns are stored already, and are extracted all the same.
     pub is_retry: bool,
     /// The present.
@@ -94,6 +97,7 @@ impl AddRequest {
             fallback: ModelFallback::default(),
             session: None,
             without_turns: false,
+            secrets: SecretPolicy::default(),
             is_retry: false,
             now,
         }

@@ -9,6 +9,7 @@ use super::decisions::{OpenQuestion, Plan, PreparedFact};
 use super::extraction::{CheckedFact, Extraction, RejectedExtract, extract};
 use super::forgetting::unforgotten;
 use super::request::{AddRequest, AssistantPolicy};
+use crate::check::gives_orders;
 use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
 use crate::fact::ExtractedFact;
@@ -19,6 +20,7 @@ use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, d
 use crate::pending::{PendingReason, PendingWork};
 use crate::relations::fact_graph;
 use crate::replies::ModelDecision;
+use crate::secrets::{SecretPolicy, is_only_a_secret, without_secrets};
 use crate::slots::slot_keys;
 use crate::store::{
     CandidateKey, CandidateSet, Embedder, FactBatch, FactOp, FactStore, Ids, NewAnswer,
@@ -47,6 +49,8 @@ pub struct AddPorts<'p> {
 /// of the store. A failing model or embedder is no error: the answer names what is pending.
 pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
     request.validate()?;
+    let (request, masked) = without_secrets(request);
+    let request = &*request;
     // 1. Normalise.
     let is_agents = request.scope.agent.is_some() && request.scope.user.is_none();
     let rules = TurnRules {
@@ -55,6 +59,7 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
         as_it_is: !request.infer,
     };
     let mut list = turns_of(&request.messages, rules)?;
+    list.skipped.extend(masked);
     if let Some(answer) = earlier_answer(request, ports.store)? {
         return Ok(answer);
     }
@@ -214,8 +219,13 @@ fn as_they_are(request: &AddRequest, turns: &[Turn]) -> Result<Extraction> {
             graph: FactGraph::default(),
             validity: Validity::default(),
         };
+        if request.secrets == SecretPolicy::Mask && is_only_a_secret(&fact.text) {
+            let why = "it is about a secret, which is masked".to_owned();
+            out.rejected.push(RejectedExtract { fact, why });
+            continue;
+        }
         out.facts.push(CheckedFact {
-            is_quarantined: false,
+            is_quarantined: gives_orders(&fact.text),
             fact,
         });
     }

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::limits::{BATCH_CHANGES_MAX, COMMIT_TRIES_MAX};
 use crate::pending::{PendingReason, PendingWork};
 use crate::scope::FactScope;
+use crate::secrets::update_without_secrets;
 use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem};
 
 /// What became of one change of a batch.
@@ -45,10 +46,11 @@ pub fn update_many(
     let Some(now) = requests.first().map(|request| request.now) else {
         return Ok(Vec::new());
     };
+    let requests: Vec<_> = requests.iter().map(update_without_secrets).collect();
     until_unchanged(|| {
         let mut seen = HashSet::new();
         let (mut outcomes, mut planned) = (Vec::new(), Vec::new());
-        for request in requests {
+        for request in requests.iter().map(|request| &**request) {
             let looked = if seen.insert(request.id) {
                 planned_update(request, scope, store)?
             } else {

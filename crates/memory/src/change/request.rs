@@ -7,6 +7,7 @@ use amem_format::types::Micros;
 
 use crate::error::{Error, Result};
 use crate::limits::{MEMORY_BYTES_MAX, METADATA_BYTES_MAX, REASON_BYTES_MAX};
+use crate::secrets::SecretPolicy;
 
 /// A new text or new keys for a memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +22,8 @@ pub struct UpdateRequest {
     pub expected: Option<String>,
     /// Why it changes, for its history.
     pub reason: Option<String>,
+    /// What happens to secrets in the text, the keys and the reason.
+    pub secrets: SecretPolicy,
     /// The present.
     pub now: Micros,
 }

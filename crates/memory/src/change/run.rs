@@ -5,6 +5,7 @@ use uuid::Uuid;
 use amem_format::types::Micros;
 
 use super::request::{UpdateRequest, check_reason};
+use crate::check::gives_orders;
 use crate::error::{Error, Result};
 use crate::filter::FactFilter;
 use crate::hash::text_hash;
@@ -13,6 +14,7 @@ use crate::limits::{COMMIT_TRIES_MAX, DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
 use crate::pending::{PendingReason, PendingWork};
 use crate::relations::fact_graph;
 use crate::scope::FactScope;
+use crate::secrets::update_without_secrets;
 use crate::slots::slot_keys;
 use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem, NewFact, StoredMemory};
 
@@ -60,6 +62,7 @@ pub fn update(
     embedder: &dyn Embedder,
 ) -> Result<MemoryItem> {
     request.validate()?;
+    let request = &*update_without_secrets(request);
     let StoredMemory { item, version, .. } = current(store, scope, request.id)?;
     if request
         .expected
@@ -80,6 +83,7 @@ pub fn update(
         confidence: fact.confidence,
         updated_at: request.now,
         sources: fact.sources.clone(),
+        is_quarantined: fact.is_quarantined,
         happened_at: Some(request.now),
         event: None,
         ..item.clone()
@@ -146,7 +150,7 @@ pub(super) fn new_version(
         },
         // What it follows from is still why it was believed at all.
         because: item.because.clone(),
-        is_quarantined: item.is_quarantined,
+        is_quarantined: item.is_quarantined || text != item.memory && gives_orders(&text),
         why: BY_CALLER.to_owned(),
         reason: request.reason.clone(),
         text,

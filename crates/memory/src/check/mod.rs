@@ -2,8 +2,11 @@
 
 mod grounding;
 mod instructions;
+mod order_words;
+mod orders;
 mod verdict;
 
 pub(crate) use grounding::Grounds;
 pub(crate) use instructions::is_instruction;
+pub(crate) use orders::{gives_orders, overrides};
 pub(crate) use verdict::{CheckFailure, check};

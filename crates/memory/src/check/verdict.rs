@@ -6,6 +6,7 @@ use crate::fact::ExtractedFact;
 use crate::kind::FactKind;
 use crate::limits::FACT_CHARS_MAX;
 use crate::patterns::has_content_words;
+use crate::secrets::MASK;
 
 /// Why a fact is not stored, or not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,9 +16,6 @@ pub(crate) enum CheckFailure {
     /// It is stored in quarantine: it gives orders to a model.
     Quarantine,
 }
-
-/// How the mask of a secret begins.
-const MASK: &str = "[masked ";
 
 /// Checks a fact against the turns that it cites.
 pub(crate) fn check(fact: &ExtractedFact, grounds: &Grounds) -> Result<(), CheckFailure> {

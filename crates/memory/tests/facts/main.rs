@@ -4,4 +4,5 @@ mod adds;
 mod forgetting;
 mod languages;
 mod random_adds;
+mod secrets;
 mod support;

@@ -32,6 +32,7 @@ pub(crate) struct NaiveStore {
     ids: Cell<u64>,
 }
 
+#[derive(Debug)]
 pub(crate) struct StoredItem {
     pub(crate) item: MemoryItem,
     vector: Option<Vec<f32>>,
