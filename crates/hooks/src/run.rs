@@ -7,7 +7,7 @@ use amem_mcp::{
 };
 use amem_memory::text_hash;
 use amem_proto::{Timestamp, v1};
-use amem_texts::{mask_secrets, strip_injected};
+use amem_texts::{for_model, mask_secrets, strip_injected};
 use serde_json::json;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -421,8 +421,6 @@ fn clean(text: &str) -> String {
 
 /// The text in the element that marks what was given. A memory cannot end the element.
 fn wrapped(text: &str) -> String {
-    let text = text
-        .replace("<memory", "&lt;memory")
-        .replace("</memory", "&lt;/memory");
+    let text = for_model(text);
     format!("<memory source=\"amem\">\n{text}\n</memory>")
 }

@@ -1,5 +1,6 @@
 //! The server: requests of the protocol to tools, prompts and resources.
 
+use amem_texts::for_model;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
     ErrorData, Extensions, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
@@ -105,10 +106,12 @@ fn agent(context: &RequestContext<RoleServer>) -> String {
     }
 }
 
+/// An answer as a model may be given it, whichever tool it is from.
 fn result(answer: Words<String>) -> CallToolResult {
+    let shown = |text: String| vec![ContentBlock::text(for_model(&text))];
     match answer {
-        Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-        Err(words) => CallToolResult::error(vec![ContentBlock::text(words)]),
+        Ok(text) => CallToolResult::success(shown(text)),
+        Err(words) => CallToolResult::error(shown(words)),
     }
 }
 
@@ -188,7 +191,7 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         };
         let text = prompts::text(&memories, form.name, argument).await;
         let text = text.unwrap_or_else(|| Err(format!("there is no prompt {:?}", form.name)));
-        let message = PromptMessage::new_text(Role::User, text.map_err(invalid)?);
+        let message = PromptMessage::new_text(Role::User, for_model(&text.map_err(invalid)?));
         let prompt = GetPromptResult::new(vec![message]).with_description(form.description);
         Ok(prompt.into())
     }
@@ -246,7 +249,7 @@ impl<S: MemorySource> ServerHandler for MemoryServer<S> {
         };
         let text = resources::read(&memories, &request.uri).await;
         let text = text.unwrap_or_else(|| Err(format!("there is no resource {:?}", request.uri)));
-        let contents = ResourceContents::text(text.map_err(missing)?, request.uri);
+        let contents = ResourceContents::text(for_model(&text.map_err(missing)?), request.uri);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 }

@@ -12,6 +12,7 @@ mod client;
 mod bad_input;
 mod by_http;
 mod compat;
+mod doors;
 
 mod eras;
 mod hooks;

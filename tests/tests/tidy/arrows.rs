@@ -145,6 +145,7 @@ const CRATES: [(&str, &str, &[&str]); 25] = [
             "amem-mcp",
             "amem-hooks",
             "amem-sources",
+            "amem-texts",
             "amem-memory",
             "amem-models",
         ],

@@ -3,6 +3,7 @@
 use amem_proto::answer::Code;
 use amem_proto::v1;
 
+use super::remember::IN_QUARANTINE;
 use crate::answer::{Answer, id_of, line, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
@@ -68,6 +69,10 @@ pub(super) async fn run<C: MemoryCalls>(
         id_of(old.event_id),
         shown(&new)
     );
+    let head = match new.quarantined && !old.quarantined {
+        true => head + IN_QUARANTINE,
+        false => head,
+    };
     let rested = memories.resting_on(&old.id, None).await?;
     let mut answer = Answer::within(TOKENS_DEFAULT);
     let mut left = 0;

@@ -4,7 +4,7 @@ use amem_proto::v1;
 use serde_json::Value;
 
 use super::parameters::{REACHES, condition, tokens};
-use crate::answer::{Answer, entry_line, id_of, line, minute, shortened};
+use crate::answer::{AS_DATA, Answer, entry_line, id_of, line, minute, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
@@ -59,7 +59,7 @@ fn head<C>(
         |project| format!("project {}", project.label),
     );
     format!(
-        "{project} · brain {} · as of {} · {shown} of {found} · ~{tokens} tokens",
+        "{project} · brain {} · as of {} · {shown} of {found} · ~{tokens} tokens · {AS_DATA}",
         place.brain_name(),
         minute(time, place)
     )

@@ -18,6 +18,9 @@ const TYPES: [(&str, &str); 5] = [
     ("skill", "skill"),
     ("episode", "episode"),
 ];
+/// What is said of a memory that recall does not show.
+pub(super) const IN_QUARANTINE: &str = "\nin quarantine: it reads like an order to a model, so recall does not show it; \
+    a person decides with \"amemctl fact review\"";
 /// Memories that are compared with a new one.
 const COMPARED: u32 = 5;
 
@@ -104,6 +107,16 @@ pub(super) async fn run<C: MemoryCalls>(
         "remembered as [{}] ({kind}, {place})",
         id_of(result.event_id)
     );
+    if result.quarantined {
+        answer.push_str(IN_QUARANTINE);
+    }
+    for masked in added
+        .skipped
+        .iter()
+        .filter(|part| part.what.starts_with("secret"))
+    {
+        answer.push_str(&format!("\n{}: {}", masked.what, masked.why));
+    }
     for (fact, _) in near.iter().filter(|(_, score)| *score >= SCORE_CLOSE) {
         answer.push_str(&format!(
             "\nclose to [{}]: \"{}\"; if it replaces that, call correct with id {} and forget [{}]",

@@ -7,7 +7,7 @@ use amem_query::time;
 use serde_json::{Value, json};
 
 use super::parameters::{REACHES, tokens};
-use crate::answer::{Answer, day, line, shortened};
+use crate::answer::{AS_DATA, Answer, day, line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{LINE_CHARS_MAX, SCORE_FLOOR, SESSION_GAP_SECS, TIMELINE_MAX};
@@ -54,7 +54,7 @@ pub(super) async fn run<C: MemoryCalls>(
     }
     let (answer, shown) = by_day(&facts, memories.place, tokens);
     let head = format!(
-        "{} · brain {} · {shown} of {}{what} · ~{} tokens",
+        "{} · brain {} · {shown} of {}{what} · ~{} tokens · {AS_DATA}",
         memories.place.in_words(),
         memories.place.brain_name(),
         facts.len(),
