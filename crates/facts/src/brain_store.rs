@@ -406,6 +406,10 @@ impl FactStore for BrainStore<'_> {
         self.port(hashes.iter().zip(shown).map(is_there).collect())
     }
 
+    fn served_words(&self, scope: &FactScope, hashes: &[String]) -> MemoryResult<Vec<bool>> {
+        Ok(self.state.served.has_words(scope, hashes))
+    }
+
     fn candidates(
         &self,
         scope: &FactScope,

@@ -35,6 +35,7 @@ use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
 use crate::search::{FactRanking, FactSearch};
+use crate::served_ring::ServedText;
 use crate::support::{sources_of, supports_of};
 use crate::users::{self, ScopeCount};
 use crate::verdict::{FactReview, FactVerdict, ReviewedFact};
@@ -112,8 +113,8 @@ impl Facts<'_> {
     pub fn search(&self, request: &FactSearch, moment: &FactMoment) -> Result<FactRanking> {
         let ranking = request.run(moment, self.embedder)?;
         for hit in &ranking.hits {
-            let hash = std::iter::once(hit.item.hash.clone());
-            self.state.served.add(&hit.item.scope, hash);
+            let text = std::iter::once(ServedText::of(&hit.item.memory));
+            self.state.served.add(&hit.item.scope, text);
         }
         Ok(ranking)
     }
@@ -121,13 +122,12 @@ impl Facts<'_> {
     /// Answers a question from what was formed, said and written, and notes what was served: it is not learnt again.
     pub fn recall(&self, request: &Recall, moment: &FactMoment) -> Result<RecallAnswer> {
         let answer = request.run(moment, self.embedder)?;
-        for item in answer
-            .entries
-            .iter()
-            .filter_map(|entry| entry.item.as_ref())
-        {
-            let hash = std::iter::once(item.hash.clone());
-            self.state.served.add(&item.scope, hash);
+        for entry in &answer.entries {
+            let item = entry.item.as_ref();
+            let texts = item.map(|item| item.memory.as_str()).into_iter();
+            let texts = texts.chain([entry.text.as_str()]).map(ServedText::of);
+            let scope = item.map_or(&request.scope, |item| &item.scope);
+            self.state.served.add(scope, texts);
         }
         Ok(answer)
     }
@@ -418,8 +418,8 @@ impl Facts<'_> {
     ) -> Result<EntityPage> {
         let page = entities::entity_page(moment, request, name)?;
         for fact in &page.facts {
-            let hash = std::iter::once(fact.item.hash.clone());
-            self.state.served.add(&fact.item.scope, hash);
+            let text = std::iter::once(ServedText::of(&fact.item.memory));
+            self.state.served.add(&fact.item.scope, text);
         }
         Ok(page)
     }

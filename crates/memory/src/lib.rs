@@ -35,6 +35,7 @@ mod conversation;
 mod secrets;
 
 mod patterns;
+mod reading;
 mod slots;
 
 mod relations;
@@ -63,6 +64,7 @@ pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
 pub use patterns::facts_in_turn;
 pub use pending::{PendingReason, PendingWork, retry_pause};
+pub use reading::words_hash;
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;

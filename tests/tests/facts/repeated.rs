@@ -106,6 +106,22 @@ fn what_was_served_and_ended_since_is_learnt_again() {
 }
 
 #[test]
+fn a_recalled_memory_that_was_deleted_comes_back_by_no_paste_of_it() {
+    let bench = Bench::new();
+    let id = bench.keep("User lives in Rome", &alice());
+    assert_eq!(bench.texts_found("Rome", &alice()), ["User lives in Rome"]);
+    bench.delete(id);
+    for pasted in [
+        "- User lives in Rome",
+        "You told me this: [e1] fact 2026-11-14: User lives in Rome",
+        "[e1] fact 2026-11-14: User lives in Rome",
+    ] {
+        let answer = bench.add(pasted, &alice());
+        assert!(answer.results.is_empty(), "{pasted}: {answer:?}");
+    }
+}
+
+#[test]
 fn what_a_wider_scope_was_served_is_not_learnt_in_a_narrower_one() {
     let bench = Bench::new();
     bench.keep("My dog is called Rex", &alice());

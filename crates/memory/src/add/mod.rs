@@ -7,6 +7,7 @@ mod forgetting;
 mod pattern_facts;
 mod request;
 mod run;
+mod spoken;
 
 pub use answer::{
     AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,

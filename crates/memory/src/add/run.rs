@@ -9,6 +9,7 @@ use super::decisions::{OpenQuestion, Plan, PreparedFact};
 use super::extraction::{CheckedFact, Extraction, RejectedExtract, extract};
 use super::forgetting::unforgotten;
 use super::request::{AddRequest, AssistantPolicy};
+use super::spoken::spoken;
 use crate::check::gives_orders;
 use crate::conversation::{SkippedPart, Turn, TurnList, TurnRules, TurnUse, turns_of};
 use crate::error::{Error, Result};
@@ -68,7 +69,8 @@ pub fn add(request: &AddRequest, ports: AddPorts<'_>) -> Result<AddAnswer> {
     // 3 to 5. Extract, check, date.
     let extraction = if request.infer {
         let model = ports.model.map(|model| (model, ports.forms));
-        extract(request, &list.turns, &turns.is_fresh, model)
+        let spoken = spoken(request, &mut list, ports.store)?;
+        extract(request, &spoken, &turns.is_fresh, model)
     } else {
         as_they_are(request, &list.turns)?
     };

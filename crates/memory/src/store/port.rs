@@ -103,6 +103,9 @@ pub trait FactStore {
     /// Which texts are memories of the scope that were served lately as context, by the MD5 of the whole text.
     fn served_lately(&self, scope: &FactScope, hashes: &[String]) -> Result<Vec<bool>>;
 
+    /// Which texts were served lately to the scope, by `words_hash`, also if they are no memories any more.
+    fn served_words(&self, scope: &FactScope, hashes: &[String]) -> Result<Vec<bool>>;
+
     /// The candidates of facts: memories that the scope may change, that are current, neither deleted nor expired at
     /// `now`, and match the filter.
     fn candidates(

@@ -4,5 +4,6 @@ mod adds;
 mod forgetting;
 mod languages;
 mod random_adds;
+mod reading;
 mod secrets;
 mod support;

@@ -23,6 +23,8 @@ pub(crate) struct NaiveStore {
     pub(crate) history: RefCell<Vec<HistoryRecord>>,
     pub(crate) answers: RefCell<HashMap<String, StoredAnswer>>,
     pub(crate) served: RefCell<Vec<String>>,
+    /// What was served, by the hashes of its words.
+    pub(crate) served_words: RefCell<Vec<String>>,
     pub(crate) pending: RefCell<Vec<amem_memory::PendingWork>>,
     pub(crate) conflicts: RefCell<Vec<(Uuid, Uuid)>>,
     version: Cell<u64>,
@@ -219,6 +221,11 @@ impl FactStore for NaiveStore {
             .iter()
             .map(|hash| self.served.borrow().contains(hash))
             .collect())
+    }
+
+    fn served_words(&self, _: &FactScope, hashes: &[String]) -> Result<Vec<bool>> {
+        let words = self.served_words.borrow();
+        Ok(hashes.iter().map(|hash| words.contains(hash)).collect())
     }
 
     fn candidates(
