@@ -237,6 +237,12 @@ pub(super) fn mark(text: &str, lines: &mut [Line<'_>]) -> Vec<ForeignSpan> {
             at += 1;
             continue;
         }
+        // What is announced is a block that is found already: own words may follow it.
+        let next = lines[at + 1..].iter().find(|line| !line.is_blank());
+        if behind == 0 && next.is_some_and(|next| !next.is_own()) {
+            at += 1;
+            continue;
+        }
         let end = end_of(lines, at + 1);
         let is_long = || {
             let body = &lines[at + 1..end];

@@ -151,6 +151,17 @@ const TITLED: [&str; 64] = [
     "le\u{ed}do",
     "visto",
 ];
+/// What a program is quoted for.
+const ERRORS: [&str; 8] = [
+    "error",
+    "errors",
+    "warning",
+    "exception",
+    "failure",
+    "log",
+    "fehler",
+    "erreur",
+];
 /// Persons that speak.
 const PERSONS: [&str; 45] = [
     "i", "i'm", "i've", "i'll", "i'd", "me", "my", "mine", "we", "we're", "we've", "we'll", "our",
@@ -158,6 +169,8 @@ const PERSONS: [&str; 45] = [
     "du", "dein", "je", "j'ai", "j'habite", "mon", "ma", "mes", "nous", "notre", "tu", "vous",
     "yo", "mi", "mis", "nosotros", "nuestro", "vivo", "tengo", "soy",
 ];
+/// The first person in scripts without blanks.
+const WIDE_PERSONS: [&str; 6] = ["私", "僕", "俺", "我", "저는", "나는"];
 /// The first person, which quotes itself.
 const SELVES: [&str; 8] = ["i", "we", "ich", "wir", "je", "nous", "yo", "nosotros"];
 
@@ -261,16 +274,26 @@ fn is_of_another(text: &str, paragraph: &Range<usize>, range: &Range<usize>) -> 
     if by_self {
         return false;
     }
+    let speaks = words.iter().any(|word| PERSONS.contains(&word.as_str()))
+        || WIDE_PERSONS.iter().any(|word| quoted.contains(word));
+    // What a program says is a name of what is wrong.
+    let is_error = before
+        .iter()
+        .chain(&behind)
+        .any(|word| ERRORS.contains(word));
+    if is_error && !speaks {
+        return false;
+    }
     if (says_before.is_some() || is_said(&behind)) && count >= REPORTED_WORDS_MIN {
         return true;
     }
-    let speaks = words.iter().any(|word| PERSONS.contains(&word.as_str()));
     let is_sentence = quoted.ends_with(['.', '!', '?', '\u{3002}']) || speaks;
     if before.iter().any(|word| TITLED.contains(word)) && !(is_sentence && count >= PLAIN_WORDS_MIN)
     {
         return false;
     }
-    speaks && count >= SPOKEN_WORDS_MIN || count >= PLAIN_WORDS_MIN && !is_title(quoted)
+    speaks && count >= SPOKEN_WORDS_MIN
+        || is_sentence && count >= PLAIN_WORDS_MIN && !is_title(quoted)
 }
 
 fn words_of(text: &str) -> Vec<String> {
