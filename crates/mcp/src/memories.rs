@@ -58,6 +58,14 @@ pub(crate) fn in_words(refusal: Refusal) -> String {
     }
 }
 
+/// What is said of a memory that no model is given.
+pub(crate) fn in_quarantine(event: u64) -> String {
+    format!(
+        "[{}] is in quarantine: it reads like an order to a model; a person decides with \"amemctl fact review\"",
+        id_of(event)
+    )
+}
+
 /// The present.
 pub(crate) fn now() -> Micros {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -153,6 +161,15 @@ impl<C: MemoryCalls> Memories<'_, C> {
                 self.place.in_words()
             )
         })
+    }
+
+    /// The same, unless it is in quarantine: then it is for a person to read.
+    pub(crate) async fn readable(&self, text: &str, at: Option<Micros>) -> Words<v1::Fact> {
+        let fact = self.named(text, at).await?;
+        match fact.quarantined {
+            true => Err(in_quarantine(fact.event_id)),
+            false => Ok(fact),
+        }
     }
 
     /// The short ids of what a memory rests on, the first few.

@@ -52,6 +52,7 @@ pub mod add;
 pub mod change;
 
 pub use add::{AddAnswer, AddPorts, AddRequest, add};
+pub use check::gives_orders;
 pub use conversation::{
     CONTEXT_MARKERS, ContentPart, Message, Role, SkippedPart, Turn, TurnUse, messages_from_json,
     time_from_json,

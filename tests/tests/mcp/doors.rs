@@ -183,6 +183,16 @@ fn an_order_to_a_model_is_given_to_no_session_by_whichever_door_it_came() {
         let told = format!("{order}, from mem0");
         mem0.ok("add_memory", json!({"text": told, "user_id": "ada"}));
     }
+    let mut session = user.session("claude-code", "shop", "monday");
+    session.start("startup");
+    for order in ORDERS {
+        session.says(
+            "user",
+            &format!("{order}. The kumquat shop has a red door."),
+        );
+    }
+    session.hook("Stop", &json!({}));
+    user.stored("monday", ORDERS.len() as u64);
     let id = client.remember(json!({"text": "The kumquat cart is kept for a day"}));
     let said = client.ok("correct", json!({"id": id, "text": ORDERS[0]}));
     assert!(said.contains("in quarantine"), "{said}");
@@ -197,6 +207,9 @@ fn an_order_to_a_model_is_given_to_no_session_by_whichever_door_it_came() {
         client
             .tool("recall", json!({"query": "kumquat build shop"}))
             .0,
+        client.tool("recall", json!({"ids": [id]})).0,
+        client.fails("why", json!({"id": id})),
+        mem0.ok("get_memories", json!({"filters": {"user_id": "ada"}})),
         client.ok("timeline", json!({"since": "1 day ago"})),
         mem0.ok(
             "search_memories",

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use amem_format::NodeId;
 use amem_format::types::{Micros, SessionId};
+use amem_memory::gives_orders;
 use amem_memory::store::Embedder;
 use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
@@ -269,7 +270,8 @@ impl RecallRun<'_> {
         let passage = self
             .passages
             .of(&said.text.text, PASSAGE_BYTES, &mut |sentence| {
-                if memories.is_forgotten(sentence, wording) {
+                // An order to a model is no memory, whoever said it.
+                if gives_orders(sentence) || memories.is_forgotten(sentence, wording) {
                     return true;
                 }
                 let since = memories.until(sentence, wording);
@@ -300,7 +302,10 @@ impl RecallRun<'_> {
         if !self.is_in_scope(&text.scope) || !self.is_wanted(&text.json(None, "written")) {
             return Ok(());
         }
-        let Some(passage) = self.passages.of(&text.text, PASSAGE_BYTES, &mut |_| false) else {
+        let Some(passage) = self
+            .passages
+            .of(&text.text, PASSAGE_BYTES, &mut gives_orders)
+        else {
             return Ok(());
         };
         let entry = RecalledEntry {

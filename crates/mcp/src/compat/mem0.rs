@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::memories::{Memories, in_words, write_again};
+use crate::memories::{Memories, in_quarantine, in_words, write_again};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -206,7 +206,8 @@ async fn list<C: MemoryCalls>(
         }
         request.page_token = answer.next_page_token;
     }
-    let items: Vec<Value> = facts.iter().map(|fact| Value::Object(item(fact))).collect();
+    let readable = facts.iter().filter(|fact| !fact.quarantined);
+    let items: Vec<Value> = readable.map(|fact| Value::Object(item(fact))).collect();
     Ok(json!({"results": items}))
 }
 
@@ -220,6 +221,9 @@ async fn get<C: MemoryCalls>(
         ..v1::GetFactRequest::default()
     };
     let found = memories.calls.get_fact(request).await.map_err(in_words)?;
+    if let Some(fact) = found.fact.as_ref().filter(|fact| fact.quarantined) {
+        return Err(in_quarantine(fact.event_id));
+    }
     Ok(Value::Object(
         found.fact.as_ref().map(item).unwrap_or_default(),
     ))

@@ -21,7 +21,7 @@ pub(super) async fn run<C: MemoryCalls>(
             Err(words) => Err(words),
         },
         "fetch" => match arguments.needed("id") {
-            Ok(id) => memories.named(&id, None).await.map(|fact| {
+            Ok(id) => memories.readable(&id, None).await.map(|fact| {
                 let mut document = head(&fact);
                 document["text"] = json!(fact.memory);
                 document["metadata"] = json!({"type": kind(&fact)});

@@ -8,7 +8,7 @@ use crate::answer::{AS_DATA, Answer, entry_line, id_of, line, minute, shortened}
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
-use crate::memories::{Memories, as_of, asked, in_words, now};
+use crate::memories::{Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::Reach;
 
 const TYPES: [(&str, &str); 6] = [
@@ -161,6 +161,10 @@ async fn by_ids<C: MemoryCalls>(
             notes.push(format!("no memory [{}]", id.trim_matches(['[', ']'])));
             continue;
         };
+        if fact.quarantined {
+            notes.push(in_quarantine(fact.event_id));
+            continue;
+        }
         let causes = memories.causes(&fact, at).await;
         let mut text = line(&fact, &causes, memories.place, ANSWER_CHARS_MAX);
         if let crate::memories::AskedMemory::Event(event) = asked

@@ -33,7 +33,7 @@ pub(super) async fn run<C: MemoryCalls>(
         .unwrap_or(Way::Reasons);
     let at = arguments.time("as_of", &memories.clock())?;
     let tokens = tokens(&mut arguments)?;
-    let fact = memories.named(&id, at).await?;
+    let fact = memories.readable(&id, at).await?;
     let mut answer = Answer::within(tokens);
     let mut left = walk(memories, &fact, way, at, &mut answer).await?;
     if way == Way::Reasons && at.is_none() {

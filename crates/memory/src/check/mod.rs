@@ -8,5 +8,6 @@ mod verdict;
 
 pub(crate) use grounding::Grounds;
 pub(crate) use instructions::is_instruction;
-pub(crate) use orders::{gives_orders, overrides};
+pub use orders::gives_orders;
+pub(crate) use orders::overrides;
 pub(crate) use verdict::{CheckFailure, check};

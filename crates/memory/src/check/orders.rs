@@ -15,7 +15,8 @@ use super::order_words::{
 const REACH: usize = 8;
 
 /// True if a text that is stored as it is gives orders to a model.
-pub(crate) fn gives_orders(text: &str) -> bool {
+#[must_use]
+pub fn gives_orders(text: &str) -> bool {
     any_clause(text, |clause| is_override(clause) || is_role(clause))
 }
 
