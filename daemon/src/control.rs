@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use amem_memory::SecretPolicy;
+use amem_memory::add::SecretPolicy;
 use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
 use jiff::tz::TimeZone;

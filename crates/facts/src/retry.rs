@@ -4,10 +4,10 @@
 //! `amem_memory::limits::PENDING_TRIES_MAX` tries patterns do what the model could not.
 
 use amem_format::types::Micros;
-use amem_memory::add::{AddAnswer, AddPorts, AddRequest, AssistantPolicy, ModelFallback, add};
-use amem_memory::{
-    ContentPart, Error as MemoryError, FactFilter, FactScope, Message, Role, SecretPolicy,
+use amem_memory::add::{
+    AddAnswer, AddPorts, AddRequest, AssistantPolicy, ModelFallback, SecretPolicy, add,
 };
+use amem_memory::{ContentPart, Error as MemoryError, FactFilter, FactScope, Message, Role};
 use amem_store::mutation::{Ingest, Mutation};
 use uuid::Uuid;
 
@@ -115,7 +115,7 @@ impl Facts<'_> {
         }
         let mut request = AddRequest::new(messages, entry.scope.clone(), now);
         request.is_retry = true;
-        // The add that stored the turns masked them, or its setting was to keep them: another text would be another turn.
+        // The add that stored the turns masked them, or was to keep them: another text would be another turn.
         request.secrets = SecretPolicy::Keep;
         request.prompt = entry.options.prompt.clone();
         request.metadata = entry.options.metadata.clone();

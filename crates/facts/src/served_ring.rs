@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
-use amem_memory::{FactScope, text_hash, words_hash};
+use amem_memory::store::words_hash;
+use amem_memory::{FactScope, text_hash};
 
 use crate::limits::{SERVED_MAX, SERVED_SCOPES_MAX};
 

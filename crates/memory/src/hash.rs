@@ -19,6 +19,16 @@ pub fn bytes_hash(bytes: &[u8]) -> String {
     out
 }
 
+/// The hash of the words of a text: case, punctuation and marks of lists make no other one.
+pub fn words_hash(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    text_hash(&words.join(" "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::text_hash;

@@ -52,7 +52,6 @@ pub mod add;
 pub mod change;
 
 pub use add::{AddAnswer, AddPorts, AddRequest, add};
-pub use check::gives_orders;
 pub use conversation::{
     CONTEXT_MARKERS, ContentPart, Message, Role, SkippedPart, Turn, TurnUse, messages_from_json,
     time_from_json,
@@ -65,10 +64,8 @@ pub use kind::{FactKind, FactSource};
 pub use language::TurnLanguage;
 pub use patterns::facts_in_turn;
 pub use pending::{PendingReason, PendingWork, retry_pause};
-pub use reading::words_hash;
 pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
-pub use secrets::SecretPolicy;
 pub use slots::slot_keys;
 pub use validity::{DatePrecision, Validity};

@@ -8,10 +8,6 @@ use std::str::FromStr;
 use amem_texts::{SecretKind, mask_secrets};
 use serde_json::{Map, Value};
 
-use crate::add::AddRequest;
-use crate::change::UpdateRequest;
-use crate::conversation::{ContentPart, SkippedPart};
-
 /// What happens to secrets in texts that are to be remembered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SecretPolicy {
@@ -48,71 +44,11 @@ impl fmt::Display for SecretPolicy {
 /// How a mask begins.
 pub(crate) const MASK: &str = "[masked ";
 
-type Counts = BTreeMap<SecretKind, u64>;
+/// How many secrets there are of each kind.
+pub(crate) type SecretCounts = BTreeMap<SecretKind, u64>;
 
-/// The request without its secrets, and what the answer says of them.
-pub(crate) fn without_secrets(request: &AddRequest) -> (Cow<'_, AddRequest>, Vec<SkippedPart>) {
-    if request.secrets == SecretPolicy::Keep {
-        return (Cow::Borrowed(request), Vec::new());
-    }
-    let mut masked: Option<AddRequest> = None;
-    let mut notes = Vec::new();
-    for (at, message) in request.messages.iter().enumerate() {
-        let mut counts = Counts::new();
-        for (part, content) in message.content.iter().enumerate() {
-            let ContentPart::Text(text) = content else {
-                continue;
-            };
-            if let Cow::Owned(text) = hidden(text, &mut counts) {
-                let copy = masked.get_or_insert_with(|| request.clone());
-                copy.messages[at].content[part] = ContentPart::Text(text);
-            }
-        }
-        if !counts.is_empty() {
-            notes.push(SkippedPart {
-                message: at,
-                what: "secret".into(),
-                why: reason(&counts),
-            });
-        }
-    }
-    let mut counts = Counts::new();
-    if let Some(metadata) = hidden_in(&request.metadata, &mut counts) {
-        masked.get_or_insert_with(|| request.clone()).metadata = metadata;
-        notes.push(SkippedPart {
-            message: 0,
-            what: "secret in metadata".into(),
-            why: reason(&counts),
-        });
-    }
-    (masked.map_or(Cow::Borrowed(request), Cow::Owned), notes)
-}
-
-/// The update without its secrets: the memory that is answered shows the masks.
-pub(crate) fn update_without_secrets(request: &UpdateRequest) -> Cow<'_, UpdateRequest> {
-    if request.secrets == SecretPolicy::Keep {
-        return Cow::Borrowed(request);
-    }
-    let mut counts = Counts::new();
-    let mut of = |text: &Option<String>| {
-        let text = text.as_deref()?;
-        Some(hidden(text, &mut counts).into_owned())
-    };
-    let (text, reason) = (of(&request.text), of(&request.reason));
-    let metadata = request.metadata.as_ref();
-    let metadata = metadata.and_then(|metadata| hidden_in(metadata, &mut counts));
-    if counts.is_empty() {
-        return Cow::Borrowed(request);
-    }
-    Cow::Owned(UpdateRequest {
-        text,
-        reason,
-        metadata: metadata.or_else(|| request.metadata.clone()),
-        ..request.clone()
-    })
-}
-
-fn hidden<'t>(text: &'t str, counts: &mut Counts) -> Cow<'t, str> {
+/// The text with a mask in place of each secret, which is counted.
+pub(crate) fn hidden<'t>(text: &'t str, counts: &mut SecretCounts) -> Cow<'t, str> {
     let (text, found) = mask_secrets(text);
     for (kind, count) in found {
         *counts.entry(kind).or_default() += count;
@@ -121,7 +57,10 @@ fn hidden<'t>(text: &'t str, counts: &mut Counts) -> Cow<'t, str> {
 }
 
 /// The object with masks in its texts; `None` if it has no secrets.
-fn hidden_in(object: &Map<String, Value>, counts: &mut Counts) -> Option<Map<String, Value>> {
+pub(crate) fn hidden_in(
+    object: &Map<String, Value>,
+    counts: &mut SecretCounts,
+) -> Option<Map<String, Value>> {
     let mut changed: Option<Map<String, Value>> = None;
     for (key, value) in object {
         if let Some(value) = hidden_value(key, value, counts) {
@@ -132,7 +71,7 @@ fn hidden_in(object: &Map<String, Value>, counts: &mut Counts) -> Option<Map<Str
     changed
 }
 
-fn hidden_value(key: &str, value: &Value, counts: &mut Counts) -> Option<Value> {
+fn hidden_value(key: &str, value: &Value, counts: &mut SecretCounts) -> Option<Value> {
     match value {
         Value::String(text) => {
             let (masked, found) = mask_secrets(text);
@@ -164,7 +103,8 @@ fn hidden_value(key: &str, value: &Value, counts: &mut Counts) -> Option<Value> 
     }
 }
 
-fn reason(counts: &Counts) -> String {
+/// What an answer says of secrets.
+pub(crate) fn reason(counts: &SecretCounts) -> String {
     let found: Vec<String> = counts
         .iter()
         .map(|(kind, count)| format!("{count} of {kind}"))

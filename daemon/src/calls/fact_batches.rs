@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amem_facts::Facts;
-use amem_memory::SecretPolicy;
+use amem_memory::add::SecretPolicy;
 use amem_memory::change::{ChangeOutcome, UpdateRequest};
 use amem_memory::limits::BATCH_CHANGES_MAX;
 use amem_proto::v1;

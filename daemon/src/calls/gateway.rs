@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use amem_memory::SecretPolicy;
+use amem_memory::add::SecretPolicy;
 use amem_proto::answer::{Code, Question};
 use amem_proto::v1;
 use tokio::sync::{Semaphore, watch};

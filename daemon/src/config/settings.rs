@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use amem_memory::SecretPolicy;
+use amem_memory::add::SecretPolicy;
 use amem_proto::paths;
 use amem_query::time_phrase::zone_named;
 use amem_store::Readers;

@@ -159,7 +159,7 @@ fn what_is_deleted_is_not_deleted_again() {
         metadata: None,
         expected: None,
         reason: None,
-        secrets: amem_memory::SecretPolicy::Mask,
+        secrets: amem_memory::add::SecretPolicy::Mask,
         now: bench.now(),
     };
     let error = bench.facts().update(&update, &alice(), None).unwrap_err();
@@ -177,7 +177,7 @@ fn of_two_updates_at_once_one_is_refused() {
         metadata: None,
         expected: Some("User likes tea".into()),
         reason: None,
-        secrets: amem_memory::SecretPolicy::Mask,
+        secrets: amem_memory::add::SecretPolicy::Mask,
         now: bench.now(),
     };
     let facts = bench.facts();
@@ -216,7 +216,7 @@ fn threads_that_update_one_memory_lose_nothing() {
                         metadata: None,
                         expected: None,
                         reason: None,
-                        secrets: amem_memory::SecretPolicy::Mask,
+                        secrets: amem_memory::add::SecretPolicy::Mask,
                         now: Micros(crate::support::START + thread * 1_000 + round),
                     };
                     match facts.update(&request, &alice(), None) {

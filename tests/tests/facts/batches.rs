@@ -18,7 +18,7 @@ fn text(id: Uuid, text: &str, now: Micros) -> UpdateRequest {
         metadata: None,
         expected: None,
         reason: None,
-        secrets: amem_memory::SecretPolicy::Mask,
+        secrets: amem_memory::add::SecretPolicy::Mask,
         now,
     }
 }

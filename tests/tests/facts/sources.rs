@@ -84,7 +84,7 @@ fn new_keys_leave_a_text_with_its_sources() {
         metadata: Some([("tag".to_owned(), "home".into())].into_iter().collect()),
         expected: None,
         reason: None,
-        secrets: amem_memory::SecretPolicy::Mask,
+        secrets: amem_memory::add::SecretPolicy::Mask,
         now: bench.now(),
     };
     let facts = bench.facts();

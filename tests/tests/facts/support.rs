@@ -288,7 +288,7 @@ impl Bench {
             metadata: None,
             expected: None,
             reason: None,
-            secrets: amem_memory::SecretPolicy::Mask,
+            secrets: amem_memory::add::SecretPolicy::Mask,
             now: self.now(),
         };
         let facts = self.facts();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use amem_format::NodeId;
 use amem_format::types::{Micros, SessionId};
-use amem_memory::gives_orders;
+use amem_memory::add::gives_orders;
 use amem_memory::store::Embedder;
 use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
@@ -270,7 +270,7 @@ impl RecallRun<'_> {
         let passage = self
             .passages
             .of(&said.text.text, PASSAGE_BYTES, &mut |sentence| {
-                // An order to a model is no memory, whoever said it.
+                // An order to a model is no memory: no session is given it.
                 if gives_orders(sentence) || memories.is_forgotten(sentence, wording) {
                     return true;
                 }

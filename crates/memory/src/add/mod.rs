@@ -4,11 +4,14 @@ mod answer;
 mod decisions;
 mod extraction;
 mod forgetting;
+mod masking;
 mod pattern_facts;
 mod request;
 mod run;
 mod spoken;
 
+pub use crate::check::gives_orders;
+pub use crate::secrets::SecretPolicy;
 pub use answer::{
     AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,
 };

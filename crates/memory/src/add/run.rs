@@ -8,6 +8,7 @@ use super::answer::{AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, Rejected
 use super::decisions::{OpenQuestion, Plan, PreparedFact};
 use super::extraction::{CheckedFact, Extraction, RejectedExtract, extract};
 use super::forgetting::unforgotten;
+use super::masking::without_secrets;
 use super::request::{AddRequest, AssistantPolicy};
 use super::spoken::spoken;
 use crate::check::gives_orders;
@@ -21,7 +22,7 @@ use crate::model::{CallCount, CallFailure, DecisionQuestion, FormTable, Model, d
 use crate::pending::{PendingReason, PendingWork};
 use crate::relations::fact_graph;
 use crate::replies::ModelDecision;
-use crate::secrets::{SecretPolicy, is_only_a_secret, without_secrets};
+use crate::secrets::{SecretPolicy, is_only_a_secret};
 use crate::slots::slot_keys;
 use crate::store::{
     CandidateKey, CandidateSet, Embedder, FactBatch, FactOp, FactStore, Ids, NewAnswer,

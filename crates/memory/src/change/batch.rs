@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 use amem_format::types::Micros;
 
+use super::masking::update_without_secrets;
 use super::request::UpdateRequest;
 use super::run::{NO_VECTOR, current, deletion, new_text, new_version};
 use crate::add::AddEvent;
@@ -13,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::limits::{BATCH_CHANGES_MAX, COMMIT_TRIES_MAX};
 use crate::pending::{PendingReason, PendingWork};
 use crate::scope::FactScope;
-use crate::secrets::update_without_secrets;
 use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem};
 
 /// What became of one change of a batch.

@@ -1,5 +1,6 @@
 //! Changes by request: a new text for a memory, its end, many of them at once, the end of all memories of a scope.
 
+mod masking;
 mod request;
 mod run;
 

@@ -4,6 +4,7 @@ use uuid::Uuid;
 
 use amem_format::types::Micros;
 
+use super::masking::update_without_secrets;
 use super::request::{UpdateRequest, check_reason};
 use crate::check::gives_orders;
 use crate::error::{Error, Result};
@@ -14,7 +15,6 @@ use crate::limits::{COMMIT_TRIES_MAX, DELETED_AT_ONCE_MAX, FACT_CHARS_MAX};
 use crate::pending::{PendingReason, PendingWork};
 use crate::relations::fact_graph;
 use crate::scope::FactScope;
-use crate::secrets::update_without_secrets;
 use crate::slots::slot_keys;
 use crate::store::{Embedder, FactBatch, FactOp, FactStore, MemoryItem, NewFact, StoredMemory};
 

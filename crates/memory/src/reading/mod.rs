@@ -24,7 +24,6 @@ mod served;
 
 pub(crate) use foreign::{ForeignKind, apart, own_words};
 pub(crate) use served::served_spans;
-pub use served::words_hash;
 
 use foreign::ForeignSpan;
 use line::{lines_of, spans_of};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::foreign::{ForeignKind, ForeignSpan};
 use crate::error::Result;
-use crate::hash::text_hash;
+use crate::hash::words_hash;
 
 /// Sentences of a turn that are compared with what was served.
 const SEGMENTS_MAX: usize = 2_000;
@@ -22,16 +22,6 @@ struct ServedSegment {
     is_marked: bool,
     /// True if it has the person of a memory: "User likes tea".
     is_third_person: bool,
-}
-
-/// The hash of the words of a text: case, punctuation and marks of lists make no other one.
-pub fn words_hash(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    let words: Vec<String> = words
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
-    text_hash(&words.join(" "))
 }
 
 /// What of a turn was served: lines in the form of a recall, and what says the same as a memory that was served in the

@@ -5,6 +5,7 @@ mod embedder;
 mod item;
 mod port;
 
+pub use crate::hash::words_hash;
 pub use crate::relations::aliases_said;
 pub use batch::{FactBatch, FactOp, NewAnswer, NewFact, NewRejection, NewTurn, RejectionState};
 pub use embedder::{BuiltinEmbedder, Embedder};

@@ -913,7 +913,7 @@ fn case_9_to_12_memories_change_by_request() {
         metadata: None,
         expected: Some("User lives in Rome".into()),
         reason: None,
-        secrets: amem_memory::SecretPolicy::Mask,
+        secrets: amem_memory::add::SecretPolicy::Mask,
         now: NOW,
     };
     let after = update(&change, &scope, &store, &BuiltinEmbedder).unwrap();

@@ -3,10 +3,8 @@
 use crate::support::NaiveStore;
 use amem_format::types::Micros;
 use amem_memory::model::FormTable;
-use amem_memory::store::BuiltinEmbedder;
-use amem_memory::{
-    AddAnswer, AddPorts, AddRequest, FactScope, add, messages_from_json, words_hash,
-};
+use amem_memory::store::{BuiltinEmbedder, words_hash};
+use amem_memory::{AddAnswer, AddPorts, AddRequest, FactScope, add, messages_from_json};
 use serde_json::{Value, json};
 
 fn said(store: &NaiveStore, messages: &Value, scope: FactScope) -> AddAnswer {

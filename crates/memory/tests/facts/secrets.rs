@@ -2,12 +2,11 @@
 
 use crate::support::NaiveStore;
 use amem_format::types::Micros;
+use amem_memory::add::SecretPolicy;
 use amem_memory::change::{UpdateRequest, update, update_many};
 use amem_memory::model::FormTable;
 use amem_memory::store::BuiltinEmbedder;
-use amem_memory::{
-    AddAnswer, AddPorts, AddRequest, FactScope, SecretPolicy, add, messages_from_json,
-};
+use amem_memory::{AddAnswer, AddPorts, AddRequest, FactScope, add, messages_from_json};
 use serde_json::{Value, json};
 
 const START: i64 = 1_700_000_000_000_000;
