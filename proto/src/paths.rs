@@ -480,9 +480,9 @@ mod tests {
         let copy = copied(&brains, "copied brains", LOCK);
         assert_eq!(DaemonRecord::of_lock(&brains), lock(&brains));
         assert_eq!(DaemonRecord::of_lock(&copy), DaemonRecord::default());
-        let here = places("g").sockets(Some(&brains));
+        let here = places("new").sockets(Some(&brains));
         assert!(here.contains(&"/run/t".into()), "{here:?}");
-        let there = places("g").sockets(Some(&copy));
+        let there = places("new").sockets(Some(&copy));
         assert!(!there.contains(&"/run/t".into()), "{there:?}");
     }
 

@@ -4,6 +4,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::limits::{HELD_MAX, OPEN_MAX};
 
+/// What a daemon has as long as it runs: runtimes, signals, listeners, log, locks, watches.
+const OWN_DESCRIPTORS: usize = 20;
+
 /// Raises the soft limit of open files to the hard limit: the default soft limit exists for programs that use `select`.
 pub fn raise_descriptor_limit() {
     let limit = getrlimit(Resource::Nofile);
@@ -23,21 +26,26 @@ fn descriptors_max() -> usize {
     usize::try_from(all).unwrap_or(usize::MAX)
 }
 
-/// How many files of closed brains may be held open: at most a quarter of all descriptors.
-pub(crate) fn held_max() -> usize {
-    (descriptors_max() / 4).min(HELD_MAX)
+/// Those without what the process has as long as it runs.
+fn shared_max() -> usize {
+    descriptors_max().saturating_sub(OWN_DESCRIPTORS)
 }
 
-/// How many brains may be open. They have a quarter of all descriptors: each takes one, and two while it gets a
+/// How many files of closed brains may be held open: at most a quarter of the shared descriptors.
+pub(crate) fn held_max() -> usize {
+    (shared_max() / 4).clamp(1, HELD_MAX)
+}
+
+/// How many brains may be open. They have a quarter of the shared descriptors: each takes one, and two while it gets a
 /// checkpoint.
 pub(crate) fn open_max() -> usize {
-    (descriptors_max() / 8).clamp(1, OPEN_MAX)
+    (shared_max() / 8).clamp(1, OPEN_MAX)
 }
 
-/// How many connections may be open: a quarter of all descriptors. The last quarter is for everything else, so that a
-/// checkpoint, a listing or the status never finds none.
+/// How many connections may be open: a quarter of the shared descriptors. The last quarter is for everything else, so
+/// that a checkpoint, a listing or the status never finds none.
 pub(crate) fn connections_max() -> u64 {
-    (descriptors_max() as u64 / 4).max(1)
+    (shared_max() as u64 / 4).max(1)
 }
 
 #[cfg(test)]
