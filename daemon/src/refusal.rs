@@ -136,6 +136,7 @@ fn of_store(error: &Store) -> (Code, &'static str) {
         Store::Name { .. } => (Code::InvalidArgument, "BRAIN_NAME"),
         Store::OutcomeUnknown { .. } => (Code::Unavailable, "OUTCOME_UNKNOWN"),
         Store::Poisoned { .. } => (Code::Unavailable, "RECOVERING"),
+        Store::Overwritten { .. } => (Code::DataLoss, "OVERWRITTEN"),
         Store::Replaced { .. } => (Code::Unavailable, "REPLACED"),
         Store::Unsaved { .. } => (Code::Unavailable, "UNSAVED"),
         Store::NotQuarantined { .. } => (Code::NotFound, "UNKNOWN_FILE"),

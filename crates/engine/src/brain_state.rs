@@ -66,14 +66,16 @@ impl BrainState {
 
     /// Publishes what the store has: views that begin from now on see it.
     pub(crate) fn publish(&self, store: &Store) {
-        if !Arc::ptr_eq(&self.brain.load(), store.brain()) {
-            let before = self.brain.swap(store.brain().clone());
+        let is_other = !Arc::ptr_eq(&self.brain.load(), store.brain());
+        let before = is_other.then(|| self.brain.swap(store.brain().clone()));
+        let file = {
+            // The handle says how far the file is written, for `OpenHandle::overwritten`.
             let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            let file = std::mem::replace(&mut *file, store.open_handle());
-            // A brain that was recovered may go on in its file.
-            if file.id() != store.open_handle().id() {
-                self.replaced.add(&before, file);
-            }
+            std::mem::replace(&mut *file, store.open_handle())
+        };
+        // A brain that was recovered may go on in its file.
+        if let Some(before) = before.filter(|_| file.id() != store.open_handle().id()) {
+            self.replaced.add(&before, file);
         }
         self.journal_bytes
             .store(store.journal_bytes(), Ordering::Relaxed);

@@ -13,8 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use amem_format::NodeId;
 use amem_format::view::View;
+use amem_format::{Error as FormatError, NodeId};
 use amem_query::embed::Embedder;
 use amem_store::mutation::{Mutation, Request};
 use amem_store::{Error as StoreError, Folder, Store};
@@ -182,6 +182,7 @@ impl Writer {
         if let Some(store) = &mut self.store {
             self.checkpoints.begin_if_due(store, is_idle);
         }
+        self.react();
         None
     }
 
@@ -348,6 +349,11 @@ impl Writer {
                     error = error.to_string(),
                     "checkpoint failed"
                 );
+                if matches!(&error, Error::Format(e) if matches!(**e, FormatError::Corrupt { .. }))
+                {
+                    // If commits are lost the store says so, and takes no more.
+                    drop(store.check_journal());
+                }
                 match self.checkpoints.is_reembedding() {
                     true => self.checkpoints.failed_reembedding(&error),
                     false => self.checkpoints.failed(&error),

@@ -156,6 +156,18 @@ pub enum Error {
         /// What failed.
         why: String,
     },
+    /// Another program wrote to the brain's file while it was open.
+    #[error(
+        "another program wrote to {brain}.amem while the daemon had it open ({what}), as `cp` over the file does: it is \
+         neither read nor written any more; `amemctl brain restore {brain} FILE` makes a whole copy the brain and keeps \
+         what stands there now"
+    )]
+    Overwritten {
+        /// The brain.
+        brain: String,
+        /// What is not as it was left.
+        what: String,
+    },
     /// The brain's file is missing; its content is in quarantine.
     #[error(
         "the file {name} was removed or renamed; what was committed is saved as {saved} (`amemctl conflicts` makes it a brain again)"
@@ -316,6 +328,10 @@ impl Error {
                 name,
                 io::Error::new(source.kind(), source.to_string()),
             ),
+            Self::Overwritten { brain, what } => Self::Overwritten {
+                brain: brain.clone(),
+                what: what.clone(),
+            },
             Self::LockLost => Self::LockLost,
             Self::Clock { now } => Self::Clock { now: *now },
             Self::RangeEnd { why } => Self::RangeEnd { why: why.clone() },

@@ -93,6 +93,10 @@ impl File for SimFile {
             .perform(Kind::Len, |state| Ok(state.content(self.inode)?.len()))
     }
 
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        SourceFile::read_at(self, position, into)
+    }
+
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.disk.state();
         let Some(fault) = state.strike(Kind::Write) else {

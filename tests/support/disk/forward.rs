@@ -58,6 +58,9 @@ macro_rules! forward {
     (@File len $($w:tt)+) => {
         forward!(@fn len() -> std::io::Result<u64>, $($w)+);
     };
+    (@File read_at $($w:tt)+) => {
+        forward!(@fn read_at(position: u64, into: &mut [u8]) -> std::io::Result<usize>, $($w)+);
+    };
     (@File write_at $($w:tt)+) => {
         forward!(@fn write_at(position: u64, bytes: &[u8]) -> std::io::Result<()>, $($w)+);
     };

@@ -101,5 +101,5 @@ impl File for HookedFile {
         self.inner.sync_part(position, bytes)
     }
 
-    forward!(File, |this| this.inner; id, len, write_out, map, store_cell, protect, is_sole_opening);
+    forward!(File, |this| this.inner; id, len, read_at, write_out, map, store_cell, protect, is_sole_opening);
 }

@@ -57,5 +57,5 @@ impl File for ThinFile {
         self.0.sync_part(position, bytes)
     }
 
-    forward!(File, |this| this.0; id, len, write_out, map, store_cell, protect, is_sole_opening);
+    forward!(File, |this| this.0; id, len, read_at, write_out, map, store_cell, protect, is_sole_opening);
 }

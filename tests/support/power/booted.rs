@@ -93,5 +93,5 @@ impl File for UnsyncedFile {
         Ok(())
     }
 
-    forward!(File, |this| this.0; id, len, write_at, map, store_cell, protect, is_sole_opening);
+    forward!(File, |this| this.0; id, len, read_at, write_at, map, store_cell, protect, is_sole_opening);
 }

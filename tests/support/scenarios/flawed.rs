@@ -166,5 +166,5 @@ impl File for FlawedFile {
         self.file.store_cell(page, offset, value)
     }
 
-    forward!(File, |this| this.file; id, len, write_out, map, protect, is_sole_opening);
+    forward!(File, |this| this.file; id, len, read_at, write_out, map, protect, is_sole_opening);
 }

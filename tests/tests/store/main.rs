@@ -17,6 +17,7 @@ mod leftovers;
 mod lock;
 mod merge;
 mod newer;
+mod overwritten;
 mod parts;
 mod ranges;
 mod refusals;

@@ -23,7 +23,7 @@ pub(crate) enum NameState {
     Settled,
     /// No file, where a brain of ours should be.
     Missing { since: Instant },
-    /// Another file, where a brain of ours should be.
+    /// Another file, or other content, where a brain of ours should be.
     Displaced,
     /// A file that is not ours.
     Untracked(Stamp),
@@ -53,6 +53,14 @@ impl Engine {
         };
         let is_known = self.0.known.is_held(name);
         match standing {
+            Ok(Ownership::Own) if self.is_open_and_overwritten(name) => NameState::Displaced,
+            Ok(Ownership::Overwritten(what)) => {
+                self.0.known.note_present(name);
+                let brain = name.to_owned();
+                let error = StoreError::Overwritten { brain, what }.into();
+                self.problems().note(name, &error, false);
+                NameState::Settled
+            }
             Ok(Ownership::Own) => {
                 self.0.known.note_present(name);
                 let is_listed = match self.problem(name) {
@@ -72,6 +80,15 @@ impl Engine {
                     NameState::Settled
                 }
             },
+            Ok(Ownership::Untracked(stamp)) if self.0.known.is_held_as(name, stamp.id) => {
+                // No writer had it open, and nothing of the brain is left to save.
+                tracing::warn!(
+                    brain = name,
+                    "another program wrote a file of its own over that of the closed brain: it is adopted"
+                );
+                self.0.known.forget(name);
+                NameState::Untracked(stamp)
+            }
             Ok(Ownership::Untracked(_) | Ownership::Rejected(_)) if is_known => {
                 NameState::Displaced
             }
@@ -96,6 +113,14 @@ impl Engine {
                 NameState::Later
             }
         }
+    }
+
+    /// True if a brain is open whose file is not what its writer left there. A file that cannot be read is another
+    /// matter: its readers and its writer get the error.
+    fn is_open_and_overwritten(&self, name: &str) -> bool {
+        let open = self.open_brains();
+        let open = open.iter().find(|brain| brain.name == name);
+        open.is_some_and(|brain| matches!(brain.held().overwritten(), Ok(Some(_))))
     }
 
     /// The names that need a check: of files that are not known to be ours, of brains without a file, and of problems

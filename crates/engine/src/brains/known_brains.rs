@@ -128,6 +128,11 @@ impl KnownBrains {
         self.list().entries.get(name)?.held.clone()
     }
 
+    /// True if a brain of this name is closed and its file, which is held, is this one.
+    pub(super) fn is_held_as(&self, name: &str, file: FileId) -> bool {
+        self.held(name).is_some_and(|held| held.id() == file)
+    }
+
     /// The identities of known brains, by name.
     pub(super) fn identities(&self) -> HashMap<String, BrainIdentity> {
         let list = self.list();

@@ -36,8 +36,13 @@ impl Engine {
     pub(super) async fn open_ours(&self, name: &str) -> Result<Arc<OpenBrain>> {
         let slot = self.lock_slot(name).await?;
         if let Some(open) = slot.as_ref().filter(|open| !open.is_closed()) {
+            let open = open.clone();
+            // A view of an overwritten file shows what is not there, or ends the process if the file is shorter now.
+            if !matches!(open.held().overwritten(), Ok(None)) {
+                open.hold_name().await?;
+            }
             open.mark_used();
-            return Ok(open.clone());
+            return Ok(open);
         }
         if let Some(error) = self.recent_failure(name) {
             self.unlock_slot(name, slot);

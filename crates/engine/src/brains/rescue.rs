@@ -107,6 +107,12 @@ impl Engine {
             }
             Err(error) => {
                 job.failed(&error);
+                if matches!(error.store(), Some(StoreError::Overwritten { .. })) {
+                    // Nothing of it can be saved, and nothing is written to it any more.
+                    *slot = None;
+                    self.0.known.forget(name);
+                    self.problems().note(name, &error, false);
+                }
                 if matches!(error.store(), Some(StoreError::Replaced { .. })) {
                     *slot = None;
                     self.0.known.forget(name);

@@ -21,7 +21,8 @@ impl Writer {
         let Some(store) = &self.store else {
             return;
         };
-        if let Some(why) = store.poisoned().map(str::to_owned) {
+        let overwritten = store.overwritten().map(|error| error.to_string());
+        if let Some(why) = overwritten.or_else(|| store.poisoned().map(str::to_owned)) {
             self.lose(&why);
             self.recover();
             return;
@@ -81,6 +82,12 @@ impl Writer {
                 job.failed(&error);
                 tracing::error!(brain = self.name, %error, "recovered, and quarantined");
                 self.is_saved = true;
+                self.give_up();
+            }
+            Err(error @ StoreError::Overwritten { .. }) => {
+                // It is in the log. The next caller gets this error, from the next opening.
+                job.failed(&error);
+                self.state.poison(&error.to_string());
                 self.give_up();
             }
             Err(StoreError::NotFound { .. } | StoreError::Untracked { .. }) => {

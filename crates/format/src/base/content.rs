@@ -66,6 +66,11 @@ pub fn decode(block: &[u8], position: u64) -> Result<Cow<'_, str>> {
     }
     let size = get_u32(block, 0) as usize;
     let packed = &block[4..];
+    if size == 0 {
+        return Err(bad(
+            "its block says that it is empty: an empty text has none".into(),
+        ));
+    }
     if size > TEXT_BYTES_MAX || size > packed.len().saturating_mul(EXPANSION_MAX) {
         return Err(bad(format!(
             "{} compressed bytes claim to be a text of {size}",

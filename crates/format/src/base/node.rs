@@ -81,11 +81,14 @@ impl<'a> RawNode<'a> {
     #[inline]
     pub fn check(bytes: &'a [u8; LEN], id: NodeId, position: u64) -> Result<Self> {
         let raw = Self(bytes).checked(position)?;
-        if raw.id() == id {
-            Ok(raw)
-        } else {
-            Err(raw.wrong_id(position))
+        if raw.id() != id {
+            return Err(raw.wrong_id(position));
         }
+        // Zeros pass for event 0, and for no other.
+        if id == NodeId(0) && *bytes == [0; LEN] {
+            return Err(zeros(position));
+        }
+        Ok(raw)
     }
 
     #[inline]
@@ -182,6 +185,11 @@ impl<'a> RawNode<'a> {
     pub fn lambda(self) -> f32 {
         get_f32(self.0, 68)
     }
+}
+
+#[cold]
+fn zeros(position: u64) -> Error {
+    Error::corrupt("node record", position, "all its bytes are zero")
 }
 
 #[inline]

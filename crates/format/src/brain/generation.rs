@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::scope_cache::ScopeCache;
 use crate::base::Base;
+use crate::bytes::get_u32;
 use crate::delta::Delta;
 use crate::delta::entry::Span;
 use crate::error::{Error, Result};
@@ -219,8 +220,25 @@ impl Brain {
     /// The text of a span of the journal.
     #[inline]
     pub(crate) fn span_str(&self, span: Span) -> Result<&str> {
-        std::str::from_utf8(self.span(span)?)
+        let bytes = self.span(span)?;
+        self.check_length(span)?;
+        std::str::from_utf8(bytes)
             .map_err(|e| Error::corrupt("journal", span.position, e.to_string()))
+    }
+
+    /// Refuses a text whose length, which stands before it in the frame, has changed since the commit was applied:
+    /// another program wrote to the file, and zeros would pass for a text.
+    #[inline]
+    fn check_length(&self, span: Span) -> Result<()> {
+        if span.len == 0 {
+            return Ok(());
+        }
+        let before = span.position.checked_sub(4);
+        let before = before.and_then(|at| self.map.slice(at, 4));
+        match before.map(|bytes| get_u32(bytes, 0)) {
+            Some(len) if len == span.len => Ok(()),
+            found => Err(other_length(span, found)),
+        }
     }
 
     /// The vector of a span of the journal, in place.
@@ -303,4 +321,14 @@ impl Brain {
             .and_then(|at| self.delta.log.get(at))
             .map_or(self.base.header().edges, |e| e.edges)
     }
+}
+
+#[cold]
+fn other_length(span: Span, found: Option<u32>) -> Error {
+    let found = found.unwrap_or_default();
+    let why = format!(
+        "a text of {} bytes that was committed is not there: {found} stands for its length",
+        span.len
+    );
+    Error::corrupt("journal", span.position, why)
 }

@@ -1,4 +1,4 @@
-//! Faster calls of Linux: identifying a file without reading its times, and syncing a part of a file.
+//! Faster calls of Linux: identifying and measuring a file without reading its times, and syncing a part of a file.
 //!
 //! Both return an error of kind `Unsupported` if this kernel or file system cannot.
 
@@ -24,6 +24,15 @@ pub(super) fn identity(path: &Path) -> io::Result<FileId> {
             born: born(&stat),
         }),
         // A sandbox may forbid statx.
+        Err(Errno::NOSYS | Errno::PERM) => Err(io::ErrorKind::Unsupported.into()),
+        Err(e) => Err(e.into()),
+    }
+}
+
+/// The length of an open file, without reading its times, as above: it is asked for with each group of commits.
+pub(super) fn len(file: &fs::File) -> io::Result<u64> {
+    match rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, StatxFlags::SIZE) {
+        Ok(stat) => Ok(stat.stx_size),
         Err(Errno::NOSYS | Errno::PERM) => Err(io::ErrorKind::Unsupported.into()),
         Err(e) => Err(e.into()),
     }

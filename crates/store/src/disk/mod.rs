@@ -181,6 +181,9 @@ pub trait File: Debug + Send + Sync {
         Ok(self.len()? == 0)
     }
 
+    /// Reads bytes at a position; returns how many, 0 at the end.
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize>;
+
     /// Writes all of `bytes` at a position, growing the file if needed.
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()>;
 

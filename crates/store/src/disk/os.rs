@@ -383,7 +383,16 @@ impl File for OsFile {
     }
 
     fn len(&self) -> io::Result<u64> {
+        #[cfg(target_os = "linux")]
+        match super::linux::len(&self.file) {
+            Err(e) if e.kind() == io::ErrorKind::Unsupported => {}
+            done => return done,
+        }
         Ok(self.file.metadata()?.len())
+    }
+
+    fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
+        uninterrupted(|| self.file.read_at(into, position))
     }
 
     fn write_at(&self, position: u64, bytes: &[u8]) -> io::Result<()> {

@@ -69,6 +69,7 @@ impl Checkpoint {
     pub fn begin(store: &Store) -> Result<Self> {
         let (folder, view) = (store.folder.clone(), store.view());
         folder.check_lock()?;
+        store.check_content()?;
         range::check_generation(&view)?;
         if let Some(what) = store.brain.newer() {
             return Err(amem_format::Error::NewerWrites { what }.into());

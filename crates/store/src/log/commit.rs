@@ -32,6 +32,9 @@ impl Store {
     /// Erased content is hidden when this returns; it is gone once `checkpoint` has made a new generation
     /// (`erase_pending`).
     pub fn commit(&mut self, requests: &[Request]) -> Vec<Result<Answer>> {
+        if let Some(error) = self.overwritten() {
+            return requests.iter().map(|_| Err(error.again())).collect();
+        }
         if let Some(why) = &self.poison {
             return requests
                 .iter()
@@ -203,8 +206,16 @@ impl Store {
         self.sync_time = begun.elapsed();
         synced.map_err(|e| format!("syncing frames: {e}"))?;
         self.grown = false;
+        // What follows overwrites the cell by which an overwritten file is known.
+        let overwritten = self.compare();
+        if let Some(what) = overwritten.map_err(|e| format!("reading the file: {e}"))? {
+            return Err(self.note_overwritten(what).to_string());
+        }
         let log = &self.brain.delta().log;
         log.publish(log.applied());
-        self.store_committed(0)
+        self.store_committed(0)?;
+        self.published = self.position.at;
+        self.seals = [self.seals[1], self.last_seal.take().or(self.seals[1])];
+        Ok(())
     }
 }

@@ -9,6 +9,7 @@ use amem_format::{ActorId, Lsn};
 use crate::error::{Error, Result};
 use crate::limits::APPENDED_TRANSACTION_BYTES_MAX;
 use crate::log::checkpoint::{Checkpoint, Payloads};
+use crate::log::content_check::FrameSeal;
 use crate::log::store::Store;
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;
@@ -156,7 +157,7 @@ impl Store {
         let Some(last) = frames.last() else {
             return Err("a transaction has no frame".into());
         };
-        let header = last.header;
+        let (header, seal) = (last.header, FrameSeal::of(last));
         let commit = Commit {
             lsn: header.lsn,
             time: header.time,
@@ -175,6 +176,7 @@ impl Store {
             self.newest_change = Some(commit.lsn);
         }
         self.position = after;
+        self.last_seal = Some(seal);
         Ok(())
     }
 }

@@ -30,10 +30,14 @@ impl Store {
 
     /// Carries the last frames, gives the new file the brain's name and continues there. Returns the old generation.
     pub fn install(&mut self, mut checkpoint: Checkpoint) -> Result<RetiredGeneration> {
+        if let Some(error) = self.overwritten() {
+            return Err(error);
+        }
         if let Some(why) = &self.poison {
             return Err(Error::Poisoned { why: why.clone() });
         }
         self.folder.check_lock()?;
+        self.check_content()?;
         if !checkpoint.is_next_of(self) {
             let generation = |brain: &Brain| brain.base().identity().generation.0.to_string();
             return Err(Error::Aborted {
@@ -56,7 +60,7 @@ impl Store {
             return Err(Error::invalid("checkpoint", "it has not been built"));
         };
         let file = new.file().clone();
-        let next = Self::new(
+        let mut next = Self::new(
             self.folder.clone(),
             self.name.clone(),
             self.file_name.clone(),

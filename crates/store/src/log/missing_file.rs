@@ -27,6 +27,7 @@ impl Store {
     /// Saves what is committed into quarantine and closes the brain, so that another file can take its place
     /// (`quarantine::take`).
     pub fn retire(self) -> Result<SavedFile> {
+        self.check_content()?;
         let saved = self.save()?;
         self.folder.remove_vector_rows(&self.name)?;
         self.close()?;

@@ -4,6 +4,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
+pub(crate) mod content_check;
 mod due;
 pub(crate) mod erase;
 pub(crate) mod frames;

@@ -63,11 +63,13 @@ impl Store {
     ///
     /// That file goes to quarantine, and the brain continues in a new generation under its name. If no file has the
     /// name, what is committed is saved (`Error::Replaced`), and nothing is written any more. What cannot be saved now
-    /// (`Error::Unsaved`) stays in the open file, and the next check tries again.
+    /// (`Error::Unsaved`) stays in the open file, and the next check tries again. Of a file that was overwritten nothing
+    /// is saved (`Error::Overwritten`).
     pub fn check_path(&mut self) -> Result<bool> {
         if let Some(MissingFile::Saved(saved)) = &self.missing {
             return Err(self.replaced(saved.clone()));
         }
+        self.check_content()?;
         let was_taken = match self.folder.identity(&self.file_name)? {
             Some(id) if id == self.file.id() => false,
             Some(_) => match self.checkpoint() {

@@ -36,6 +36,10 @@ impl Store {
                 let name = name.into();
                 return Err(Error::Rejected { name, why });
             }
+            Ownership::Overwritten(what) => {
+                let brain = name.into();
+                return Err(Error::Overwritten { brain, what });
+            }
             Ownership::Missing => return Err(missing()),
         }
         let file = folder.disk().open(&file_name).map_err(|e| match e.kind() {
@@ -59,6 +63,10 @@ pub(crate) fn open_file(folder: &Folder, name: &str, file: Arc<dyn File>) -> Res
 fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     let (file_name, disk) = (file_name(name)?, folder.disk());
     folder.check_lock()?;
+    if let Some(what) = folder.why_overwritten(file.id()) {
+        let brain = name.to_owned();
+        return Err(Error::Overwritten { brain, what });
+    }
     cleanup::clear_old(folder, name)?;
     let failed = |action: &'static str| {
         let file_name = file_name.clone();

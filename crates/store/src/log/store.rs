@@ -16,8 +16,9 @@ use amem_format::{ActorId, Lsn, limits};
 
 use crate::disk::{File, FileId};
 use crate::error::{Error, Result, SavedFile};
+use crate::log::content_check::{FileMark, FrameSeal};
 use crate::names::folder::Folder;
-use crate::names::ownership::claim;
+use crate::names::ownership::{claim, home_of};
 
 /// The state of a brain whose file lost its name.
 #[derive(Debug)]
@@ -39,22 +40,26 @@ pub(crate) enum ReadOnly {
 
 /// A brain's open file: its content outlives its name.
 #[derive(Debug, Clone)]
-pub struct OpenHandle(Arc<dyn File>);
+pub struct OpenHandle {
+    file: Arc<dyn File>,
+    /// What its writer had left there when the handle was taken.
+    pub(crate) mark: Option<FileMark>,
+}
 
 impl OpenHandle {
     pub(crate) fn file(&self) -> &Arc<dyn File> {
-        &self.0
+        &self.file
     }
 
     /// The identity of the file.
     pub fn id(&self) -> FileId {
-        self.0.id()
+        self.file.id()
     }
 
     /// True if no other process has it open or mapped; mappings of our stores and views do not count. An error of kind
     /// `Unsupported` if the system cannot say.
     pub fn is_sole_opening(&self) -> io::Result<bool> {
-        self.0.is_sole_opening()
+        self.file.is_sole_opening()
     }
 }
 
@@ -69,6 +74,16 @@ pub struct Store {
     pub(crate) brain: Arc<Brain>,
     /// Position of the next frame.
     pub(crate) position: Position,
+    /// Up to where frames are published.
+    pub(crate) published: u64,
+    /// The last frames of the last two groups.
+    pub(crate) seals: [Option<FrameSeal>; 2],
+    /// The last frame of the group that is being committed.
+    pub(crate) last_seal: Option<FrameSeal>,
+    /// The cell that says whose file it is, once the store writes it.
+    pub(crate) home: u64,
+    /// It has taken the file over, and may write.
+    pub(crate) is_writing: bool,
     /// End of the zeros after the last frame.
     pub(crate) space_end: u64,
     /// The file has grown since it was synced.
@@ -103,7 +118,13 @@ impl Store {
         space_end: u64,
     ) -> Self {
         let (actors, poison) = (HashMap::new(), None);
+        let home = home_of(&folder, &name, file.id());
         Self {
+            published: position.at,
+            seals: [None; 2],
+            last_seal: None,
+            home,
+            is_writing: false,
             folder,
             name,
             file_name,
@@ -163,7 +184,11 @@ impl Store {
 
     /// Poisons the store: the content of the file is unknown.
     pub(crate) fn poison(&mut self, why: String) {
-        if let Some(page) = self.brain.live_page() {
+        if let Some(page) = self
+            .brain
+            .live_page()
+            .filter(|_| self.overwritten().is_none())
+        {
             // If this fails as well, readers do not learn of it; callers get an error either way.
             drop(self.file.store_cell(page, live::DOUBT, 1));
         }
@@ -179,7 +204,7 @@ impl Store {
     }
 
     /// Marks the file as owned in this boot, and stores how far it is committed, for readers.
-    pub(crate) fn take_ownership(&self) -> io::Result<()> {
+    pub(crate) fn take_ownership(&mut self) -> io::Result<()> {
         let page = self.brain.live_page();
         let page = page.ok_or_else(|| io::Error::other("the brain has no journal"))?;
         claim(
@@ -188,7 +213,11 @@ impl Store {
             &*self.file,
             page,
             self.position.at,
-        )
+        )?;
+        self.published = self.position.at;
+        self.seals = [None, self.newest_seal()];
+        self.is_writing = true;
+        Ok(())
     }
 
     /// How long the last sync of a group took.
@@ -198,6 +227,9 @@ impl Store {
 
     /// Closes the brain cleanly, so that the next open needs no recovery.
     pub fn close(self) -> Result<()> {
+        if let Some(error) = self.overwritten() {
+            return Err(error);
+        }
         if let Some(why) = self.poison {
             return Err(Error::Poisoned { why });
         }
@@ -207,6 +239,7 @@ impl Store {
         }
         // Another daemon may write the file.
         self.folder.check_lock()?;
+        self.check_content()?;
         let failed = |e| Error::disk("close", &self.file_name, e);
         self.file.sync().map_err(failed)?;
         if let Some(page) = self.brain.live_page() {
@@ -230,7 +263,10 @@ impl Store {
 
     /// The brain's file as it is now; each checkpoint has another.
     pub fn open_handle(&self) -> OpenHandle {
-        OpenHandle(self.file.clone())
+        OpenHandle {
+            file: self.file.clone(),
+            mark: self.file_mark(),
+        }
     }
 
     /// Makes the brain's file read-only, against accidents, and readable to its group (`Folder::set_readers`).

@@ -141,7 +141,7 @@ fn clear_displaced(folder: &Folder, path: &str, here: FileId, swap: &SwapName<'_
     let (was_own, is_expendable) = match &displaced {
         Ownership::Own => (true, true),
         Ownership::Untracked(stamp) => (false, swap.expects(stamp)),
-        Ownership::Rejected(_) | Ownership::Missing => (false, false),
+        Ownership::Overwritten(_) | Ownership::Rejected(_) | Ownership::Missing => (false, false),
     };
     if has_brain && is_expendable {
         return folder.remove(path);

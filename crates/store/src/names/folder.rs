@@ -3,7 +3,7 @@
 //! The lock is on a separate file that is never replaced (P1): a lock on a brain's file would be void after its first
 //! checkpoint.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -83,6 +83,8 @@ pub struct Folder {
     clearing: Arc<Mutex<()>>,
     /// Files put into quarantine since the last `take_quarantine_notices`.
     notices: Arc<Mutex<Vec<QuarantineNotice>>>,
+    /// Files that another program wrote to while a store of this process had them open, and what is wrong with each.
+    overwritten: Arc<Mutex<HashMap<FileId, String>>>,
     readers: Arc<RwLock<Readers>>,
     journal_bytes_max: Arc<AtomicU64>,
 }
@@ -124,6 +126,7 @@ impl Folder {
             leftovers: Arc::default(),
             clearing: Arc::default(),
             notices: Arc::default(),
+            overwritten: Arc::default(),
             readers: Arc::default(),
             journal_bytes_max: Arc::new(CHECKPOINT_JOURNAL_BYTES_MAX.into()),
         })
@@ -190,6 +193,22 @@ impl Folder {
     /// True, once, for a file that this process has made and whose name is durable.
     pub(crate) fn take_created(&self, id: FileId) -> bool {
         self.created().remove(&id)
+    }
+
+    /// Notes that another program wrote to a file that a store had open: this process opens it no more.
+    pub(crate) fn note_overwritten(&self, id: FileId, what: String) {
+        self.overwritten().entry(id).or_insert(what);
+    }
+
+    /// What is wrong with a file that another program wrote to while a store had it open.
+    pub(crate) fn why_overwritten(&self, id: FileId) -> Option<String> {
+        self.overwritten().get(&id).cloned()
+    }
+
+    fn overwritten(&self) -> MutexGuard<'_, HashMap<FileId, String>> {
+        self.overwritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn created(&self) -> MutexGuard<'_, HashSet<FileId>> {

@@ -55,6 +55,8 @@ pub enum Ownership {
     Own,
     /// Another file, or a copy of ours: it can be adopted.
     Untracked(Stamp),
+    /// The brain's file, to which another program wrote while this process had it open, and what is wrong with it.
+    Overwritten(String),
     /// A link, a special file, or another user's file, and why it stays where it is.
     Rejected(String),
     /// No file.
@@ -89,6 +91,9 @@ pub(crate) fn of_displaced(folder: &Folder, path: &str, brain: &str) -> io::Resu
 
 fn of_source(folder: &Folder, brain: &str, source: &dyn SourceFile) -> io::Result<Ownership> {
     let stamp = source.stamp()?;
+    if let Some(what) = folder.why_overwritten(stamp.id) {
+        return Ok(Ownership::Overwritten(what));
+    }
     let is_own = home(source, stamp.bytes)? == Some(home_of(folder, brain, stamp.id));
     Ok(if is_own {
         Ownership::Own
