@@ -232,7 +232,9 @@ impl<'a> TypedLine<'a> {
         if is(TypeId::of::<BrainTarget>()) {
             return WantedWords::Brain { or_file: true };
         }
-        if matches!(id, "brain" | "brains") || (id == "name" && self.command.get_name() == "rm") {
+        if matches!(id, "brain" | "brains")
+            || (id == "name" && ["rm", "restore"].contains(&self.command.get_name()))
+        {
             return WantedWords::Brain { or_file: false };
         }
         if is(TypeId::of::<EdgeType>()) {
@@ -339,6 +341,7 @@ mod tests {
         }
         for line in [
             "amemctl brain rm w",
+            "amemctl brain restore w",
             "amemctl jobs w",
             "amemctl token create t --brain w",
         ] {

@@ -93,6 +93,22 @@ impl Brains {
         Ok(self.engine.receive(name, bytes).await?)
     }
 
+    /// Begins to receive a file of `bytes` that takes the place of a brain, if there is one.
+    pub(crate) async fn receive_in_place(&self, name: &str, bytes: u64) -> Result<IncomingFile> {
+        Ok(self.engine.receive_in_place(name, bytes).await?)
+    }
+
+    /// Makes a received file the brain of a name; returns the name of the quarantined file that has what stood there.
+    pub(crate) async fn replace_with_received(
+        &self,
+        name: &str,
+        incoming: IncomingFile,
+        embed: bool,
+    ) -> Result<(ImportReport, Option<String>)> {
+        let replaced = self.engine.replace_with_received(name, incoming, embed);
+        Ok(replaced.await?)
+    }
+
     /// Removes a brain, if it is this instance.
     pub(crate) async fn remove(
         &self,

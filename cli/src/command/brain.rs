@@ -4,7 +4,7 @@ use amem_client::v1;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::{brain_settings, info};
+use super::{brain_restore, brain_settings, info};
 use crate::brain::target::BrainTarget;
 use crate::connection::remote::Remote;
 use crate::exit::Exit;
@@ -39,6 +39,8 @@ enum BrainCommand {
     Show(brain_settings::ShowArgs),
     /// Changes settings of a brain.
     Set(brain_settings::SetArgs),
+    /// Puts a copy in the place of a brain, and keeps what stands there.
+    Restore(brain_restore::RestoreArgs),
     /// Removes a brain and its file.
     Rm(RmArgs),
 }
@@ -153,6 +155,7 @@ impl BrainArgs {
             BrainCommand::Info(info) => info.run(cx),
             BrainCommand::Show(show) => show.run(cx),
             BrainCommand::Set(set) => set.run(cx),
+            BrainCommand::Restore(restore) => restore.run(cx),
             BrainCommand::Rm(rm) => rm.run(cx),
         }
     }

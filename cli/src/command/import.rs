@@ -353,6 +353,7 @@ impl ImportArgs {
             format,
             brain: name,
             no_embed: self.no_embed,
+            replaces: false,
         };
         send.run(cx)
     }

@@ -2,6 +2,7 @@
 
 mod add;
 mod brain;
+mod brain_restore;
 mod brain_settings;
 mod chat;
 mod complete;

@@ -1,4 +1,4 @@
-//! Uploads a file as a new brain of amemd.
+//! Uploads a file as a new brain of amemd, or in the place of one.
 //!
 //! Promises: memory is bounded by a part; a live brain is sent as `cp` would copy it.
 
@@ -25,6 +25,8 @@ struct SendOutput {
     renumbered: u64,
     dropped_edges: u64,
     changed: u64,
+    /// Where what stood there before is quarantined.
+    kept_file: Option<String>,
 }
 
 pub(super) struct Transfer<'a> {
@@ -32,6 +34,8 @@ pub(super) struct Transfer<'a> {
     pub(super) format: &'static str,
     pub(super) brain: &'a str,
     pub(super) no_embed: bool,
+    /// The file takes the place of the brain, if there is one.
+    pub(super) replaces: bool,
 }
 
 impl Transfer<'_> {
@@ -48,6 +52,7 @@ impl Transfer<'_> {
             renumbered: made.renumbered,
             dropped_edges: made.dropped_edges,
             changed: made.changed,
+            kept_file: Some(made.kept_file).filter(|kept| !kept.is_empty()),
         };
         let opened = v1::OpenBrainResponse {
             moment: made.moment,
@@ -80,6 +85,10 @@ impl Transfer<'_> {
                 let values = plural(output.changed, "value");
                 page.field("changed", format!("{values} that no brain can hold"));
             }
+            if let Some(kept) = &output.kept_file {
+                page.field("before", format!("quarantined as {}", printable(kept)));
+                page.aside("`amemctl conflicts` lists it, takes it back or deletes it");
+            }
         })?;
         Ok(Exit::Ok)
     }
@@ -93,6 +102,7 @@ impl Transfer<'_> {
             brain: self.brain.to_owned(),
             file_bytes: file.bytes,
             no_embed: self.no_embed,
+            replace: self.replaces,
         };
         let message = |part| v1::ImportBrainRequest { part: Some(part) };
         let data = |data| v1::ImportBrainRequest {

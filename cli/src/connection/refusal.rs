@@ -167,6 +167,12 @@ const BY_REASON: &[(&str, &str, Exit, &str)] = &[
         "repeat the command with the same --request-id: the change is made once",
     ),
     (
+        "OVERWRITTEN",
+        "overwritten",
+        Exit::Damaged,
+        "`amemctl brain restore NAME COPY` puts a whole copy in its place, and keeps what stands there",
+    ),
+    (
         "DISK_FULL",
         "disk_full",
         Exit::Io,

@@ -151,7 +151,9 @@ async fn newest(reader: &Arc<Reader>) -> Result<Option<View>> {
     };
     match view {
         Ok(view) => Ok(Some(view)),
-        Err(Error::Superseded { .. } | Error::MustDrop { .. }) => Ok(None),
+        Err(Error::Superseded { .. } | Error::MustDrop { .. } | Error::Overwritten { .. }) => {
+            Ok(None)
+        }
         Err(e) => Err(e.into()),
     }
 }

@@ -37,6 +37,8 @@ pub(crate) enum WriterCommand {
 pub(crate) enum CloseMode {
     /// Closes it cleanly: the next opening need not recover it.
     Close,
+    /// The same, for another brain that takes its place.
+    Superseded,
     /// Removes its file.
     Remove,
     /// Removes its file, and quarantines what was committed.

@@ -351,6 +351,11 @@ impl OpenBrain {
         drop(self.end(CloseMode::Close).await);
     }
 
+    /// Closes the brain cleanly, after what waits, for another that takes its place.
+    pub(crate) async fn close_superseded(&self) -> Result<()> {
+        self.end(CloseMode::Superseded).await.map(drop)
+    }
+
     /// Removes the brain's file, after what waits, and closes the brain.
     pub(crate) async fn remove(&self) -> Result<()> {
         self.end(CloseMode::Remove).await.map(drop)

@@ -381,6 +381,7 @@ impl Writer {
                 self.checkpoint_before_close(&mut store);
                 store.close().map(|()| None)
             }
+            CloseMode::Superseded => store.close_superseded().map(|()| None),
             CloseMode::Remove => store.remove().map(|()| None),
             CloseMode::Retire => store.retire().map(|saved| Some(saved.to_string())),
         };

@@ -184,6 +184,17 @@ pub enum Error {
         /// What the path names, or why it cannot be read.
         why: String,
     },
+    /// Another program wrote to the file that is followed: what was read there is gone.
+    #[error(
+        "another program wrote to the brain's file while it was read: its journal ended at byte {before} and ends at byte \
+         {now}; open it again"
+    )]
+    Overwritten {
+        /// Up to where its frames were read.
+        before: u64,
+        /// Where they end now.
+        now: u64,
+    },
     /// An argument is not valid.
     #[error("{what}: {why}")]
     Invalid {

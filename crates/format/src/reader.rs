@@ -304,6 +304,13 @@ impl FollowedFile {
         };
         let committed = cell & !LOOK;
         let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        if committed < position.at {
+            // The writer of a file never takes back what it published.
+            return Err(Error::Overwritten {
+                before: position.at,
+                now: committed,
+            });
+        }
         if committed > position.at {
             if committed > self.brain.mapped()
                 && let Some(file) = &self.file

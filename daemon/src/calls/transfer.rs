@@ -25,7 +25,7 @@ use super::answers::{AnswerSender, AnswerStream};
 use super::brain::info;
 use super::gateway::Gateway;
 use super::validate::Validate;
-use crate::auth::Caller;
+use crate::auth::{Caller, Role};
 use crate::brains::{blocking, to_its_end};
 use crate::call_pool::CallPoolOf;
 use crate::limits::{EXPORTS_MAX, PART_AFTER, PART_BYTES_MAX, PARTS_WAITING_MAX};
@@ -93,7 +93,7 @@ pub(crate) async fn import(
     caller: Caller,
     parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
 ) -> Result<v1::ImportBrainResponse> {
-    let (brain, imported) = receive_brain(gateway, caller, parts).await?;
+    let (brain, imported, kept_file) = receive_brain(gateway, caller, parts).await?;
     let view = brain.view();
     Ok(v1::ImportBrainResponse {
         moment: Some(moment(&view)),
@@ -103,19 +103,31 @@ pub(crate) async fn import(
         renumbered: imported.renumbered,
         dropped_edges: imported.lossy.dropped_edges,
         changed: imported.lossy.changed,
+        kept_file: kept_file.unwrap_or_default(),
     })
 }
+
+/// A brain that was received, and the quarantined file that has what had its name before.
+type ReceivedBrain = (Arc<OpenBrain>, ImportReport, Option<String>);
 
 async fn receive_brain(
     gateway: Arc<Gateway>,
     caller: Caller,
     mut parts: impl Stream<Item = Result<v1::ImportBrainRequest>> + Unpin,
-) -> Result<(Arc<OpenBrain>, ImportReport)> {
+) -> Result<ReceivedBrain> {
     let options = options(&mut parts).await?;
     let name = options.brain.clone();
-    let embed = !options.no_embed;
+    let (embed, replaces) = (!options.no_embed, options.replace);
+    if replaces {
+        caller.check(&name, Role::Admin)?;
+    }
     let job = gateway.brains.jobs().begin(JobKind::Import, &name);
-    let received = match gateway.brains.receive(&name, options.file_bytes).await {
+    let brains = &gateway.brains;
+    let received = match replaces {
+        true => brains.receive_in_place(&name, options.file_bytes).await,
+        false => brains.receive(&name, options.file_bytes).await,
+    };
+    let received = match received {
         Ok(incoming) => receive(incoming, parts).await,
         Err(refusal) => Err(refusal),
     };
@@ -128,18 +140,23 @@ async fn receive_brain(
     };
     // From here on the import completes even if the caller leaves.
     to_its_end(async move {
-        let scans = gateway.scans.of(&caller.principal);
-        let imported = scans.run(move || Ok(incoming.finish(embed)?)).await;
+        let brains = &gateway.brains;
+        let imported = if replaces {
+            brains.replace_with_received(&name, incoming, embed).await
+        } else {
+            let scans = gateway.scans.of(&caller.principal);
+            let finished = scans.run(move || Ok(incoming.finish(embed)?)).await;
+            finished.map(|imported| (imported, None))
+        };
         let done = match imported {
-            Ok(imported) => gateway
-                .brains
-                .get(&caller, &name)
-                .await
-                .map(|brain| (brain, imported)),
+            Ok((imported, before)) => {
+                let opened = brains.get(&caller, &name).await;
+                opened.map(|brain| (brain, imported, before))
+            }
             Err(refusal) => Err(refusal),
         };
         match &done {
-            Ok((brain, _)) => job.done(plural(brain.view().nodes(), "event")),
+            Ok((brain, ..)) => job.done(plural(brain.view().nodes(), "event")),
             Err(refusal) => job.failed(&refusal.message),
         }
         done

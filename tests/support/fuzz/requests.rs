@@ -343,6 +343,7 @@ fn importing(file: &[u8]) -> Vec<u8> {
         brain: "new".into(),
         file_bytes: file.len() as u64,
         no_embed: false,
+        replace: false,
     };
     let part = |part| {
         of(

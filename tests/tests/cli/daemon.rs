@@ -151,7 +151,12 @@ impl ServedFolder {
         self.child.wait().unwrap();
     }
 
-    /// Starts it again after `kill`.
+    /// True if the daemon has ended.
+    pub(crate) fn ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    /// Starts it again after it has ended.
     pub(crate) fn start_again(&mut self) {
         self.child = command(&self.folder).spawn().unwrap();
     }

@@ -21,6 +21,7 @@ mod imports;
 mod moved;
 mod named_files;
 mod notes;
+mod overwritten;
 mod own_daemon;
 mod persons;
 mod reached;

@@ -13,6 +13,7 @@ mod commits;
 mod cost;
 mod damaged;
 mod growth;
+mod in_place;
 mod leftovers;
 mod lock;
 mod merge;

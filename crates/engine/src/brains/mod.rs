@@ -14,6 +14,7 @@ mod problems;
 mod summary;
 
 mod file_modes;
+mod in_place;
 mod quarantine;
 mod readers;
 

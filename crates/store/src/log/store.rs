@@ -214,6 +214,14 @@ impl Store {
             page,
             self.position.at,
         )?;
+        // A brain that was to take its place did not.
+        if self
+            .brain
+            .live()
+            .is_some_and(|live| live.superseded_by.is_some())
+        {
+            self.file.store_cell(page, live::SUPERSEDED_BY, 0)?;
+        }
         self.published = self.position.at;
         self.seals = [None, self.newest_seal()];
         self.is_writing = true;
@@ -249,6 +257,17 @@ impl Store {
             self.file.sync().map_err(failed)?;
         }
         Ok(())
+    }
+
+    /// Closes the brain cleanly, and has readers look for the brain that takes its place.
+    pub fn close_superseded(self) -> Result<()> {
+        self.check_content()?;
+        if self.is_writing && self.poison.is_none() {
+            let generation = self.brain.base().identity().generation.0;
+            self.store_hint(live::SUPERSEDED_BY, generation.saturating_add(1))
+                .map_err(|e| Error::disk("close", &self.file_name, e))?;
+        }
+        self.close()
     }
 
     /// Makes readers check the rest of the live page.

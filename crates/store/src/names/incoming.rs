@@ -144,6 +144,47 @@ impl IncomingFile {
         })
     }
 
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The brain will take the name of this file.
+    pub(crate) fn displace(&mut self, untracked: UntrackedFile) {
+        self.untracked = Some(untracked);
+    }
+
+    /// The file that has lost its name to the brain.
+    pub(crate) fn take_original(&mut self) -> Option<OriginalFile> {
+        self.untracked.take().and_then(UntrackedFile::into_original)
+    }
+
+    /// Refuses a file of which no brain can be made.
+    ///
+    /// # Errors
+    /// What `finish` would say.
+    pub fn verify(&self) -> Result<()> {
+        let map = self.map()?;
+        let bytes = map.slice(0, map.len()).unwrap_or_default();
+        match detect(bytes)? {
+            Layout::Native => {
+                check_journal(journal_bytes(&map), INCOMING_JOURNAL_BYTES_MAX)?;
+                self.open(&map).map(drop)
+            }
+            layout => {
+                check_foreign(&map)?;
+                match layout {
+                    Layout::Reference => drop(Foreign::open(bytes)?),
+                    _ => drop(Spec1::open(bytes)?),
+                }
+                Ok(())
+            }
+        }
+    }
+
     /// The next bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let end = self.received + bytes.len() as u64;
@@ -202,11 +243,13 @@ impl IncomingFile {
         mut self,
         embed: bool,
     ) -> Result<(ImportReport, Option<OriginalFile>)> {
-        let imported = self.make(embed, INCOMING_JOURNAL_BYTES_MAX)?;
-        Ok((
-            imported,
-            self.untracked.take().and_then(UntrackedFile::into_original),
-        ))
+        let imported = self.finish_now(embed)?;
+        Ok((imported, self.take_original()))
+    }
+
+    /// The same for a caller that goes on with this file.
+    pub(crate) fn finish_now(&mut self, embed: bool) -> Result<ImportReport> {
+        self.make(embed, INCOMING_JOURNAL_BYTES_MAX)
     }
 
     /// Converts the file; returns a view of it and what could not be converted. Removes the file.
@@ -224,12 +267,7 @@ impl IncomingFile {
                 Ok((self.open(&map)?.view(), LossyConversions::default()))
             }
             layout => {
-                let max = FOREIGN_BYTES_MAX;
-                amem_format::Error::check_limit(
-                    "a file of another layout (bytes)",
-                    map.len(),
-                    max,
-                )?;
+                check_foreign(&map)?;
                 match layout {
                     Layout::Reference => {
                         let file = Foreign::open(bytes)?;
@@ -265,12 +303,7 @@ impl IncomingFile {
                 self.adopt(&map)
             }
             layout => {
-                let max = FOREIGN_BYTES_MAX;
-                amem_format::Error::check_limit(
-                    "a file of another layout (bytes)",
-                    map.len(),
-                    max,
-                )?;
+                check_foreign(&map)?;
                 match layout {
                     Layout::Reference => {
                         self.convert(layout, &Foreign::open(bytes)?.as_written(), embed)
@@ -385,6 +418,15 @@ impl IncomingFile {
             format!("{expected} bytes were announced, {found} {came}"),
         )
     }
+}
+
+/// Refuses a file of another layout that is too large.
+fn check_foreign(map: &Map) -> Result<()> {
+    Ok(amem_format::Error::check_limit(
+        "a file of another layout (bytes)",
+        map.len(),
+        FOREIGN_BYTES_MAX,
+    )?)
 }
 
 /// Bytes of a brain's journal, not replayed yet; 0 if none is found: verifying the file says why.

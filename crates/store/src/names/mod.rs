@@ -7,6 +7,7 @@ pub(crate) mod cleanup;
 pub(crate) mod create;
 pub(crate) mod displaced;
 pub mod folder;
+pub(crate) mod in_place;
 pub(crate) mod incoming;
 pub(crate) mod ownership;
 pub(crate) mod quarantine;

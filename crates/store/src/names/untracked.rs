@@ -47,6 +47,15 @@ impl UntrackedFile {
         Ok(Some(Self::new(folder, name, source, stamp)))
     }
 
+    /// Opens the file under a brain's name, which has another in quarantine as well.
+    pub(crate) fn open_named_twice(folder: &Folder, name: &str) -> Result<Self> {
+        let source = source_of(folder, name, false)?;
+        let stamp = source
+            .stamp()
+            .map_err(|e| Error::disk("look at", name, e))?;
+        Ok(Self::new(folder, name, source, stamp))
+    }
+
     fn new(folder: &Folder, name: &str, source: Box<dyn SourceFile>, stamp: Stamp) -> Self {
         Self {
             folder: folder.clone(),
@@ -129,10 +138,15 @@ impl UntrackedFile {
 }
 
 fn open(folder: &Folder, name: &str) -> Result<Box<dyn SourceFile>> {
+    source_of(folder, name, true)
+}
+
+/// Opens the file under a brain's name; `alone`: one with other names is refused.
+fn source_of(folder: &Folder, name: &str, alone: bool) -> Result<Box<dyn SourceFile>> {
     let file = file_name(name)?;
     folder
         .disk()
-        .source(&file, true)
+        .source(&file, alone)
         .map_err(|e| match e.kind() {
             io::ErrorKind::NotFound => Error::NotFound { name: name.into() },
             io::ErrorKind::InvalidInput => Error::Rejected {
@@ -157,6 +171,18 @@ impl OriginalFile {
     /// relative to the folder. If that fails the file stays for `Folder::clear_leftovers`.
     pub fn finalise(mut self) -> Result<Option<String>> {
         self.finalise_now()
+    }
+
+    /// Removes the name that it got when it was displaced: it has another.
+    pub(crate) fn remove_name(mut self) -> Result<()> {
+        self.is_final = true;
+        let (untracked, disk) = (&self.untracked, self.untracked.folder.disk());
+        let removed = self.displaced.remove();
+        if removed.is_err() {
+            self.displaced.leave();
+        }
+        removed.map_err(untracked.failed("remove"))?;
+        disk.sync_folder(TMP).map_err(untracked.failed("sync"))
     }
 
     fn finalise_now(&mut self) -> Result<Option<String>> {
