@@ -8,7 +8,7 @@
 
 pub use crate::analyzer::TermEnd;
 use crate::base::terms::Terms;
-use crate::delta::DeltaTerms;
+use crate::delta::{DeltaTerms, TermsBelow};
 use crate::error::Result;
 
 /// Terms in two orders.
@@ -156,6 +156,37 @@ impl Dictionary for DeltaTerms {
                 break;
             }
         }
+        Ok(())
+    }
+}
+
+/// Later events add no term to what a reader sees, and take no room from it.
+impl Dictionary for TermsBelow<'_> {
+    type Range = ();
+
+    fn all(&self) -> Self::Range {}
+
+    fn count(&self, (): ()) -> Option<u32> {
+        None
+    }
+
+    fn narrowed(&self, (): (), end: TermEnd, part: &[u8]) -> Result<Option<()>> {
+        Ok(self.terms_with(end, part).next().map(|_| ()))
+    }
+
+    fn first_from<'s>(&'s self, (): (), end: TermEnd, key: &'s [u8]) -> Result<Option<&'s [u8]>> {
+        Ok(self.terms_from(end, key).next())
+    }
+
+    fn for_each(
+        &self,
+        (): (),
+        end: TermEnd,
+        part: &[u8],
+        f: &mut dyn FnMut(&[u8]) -> bool,
+    ) -> Result<()> {
+        // Stops when `f` has enough.
+        let _ended = self.terms_with(end, part).all(f);
         Ok(())
     }
 }

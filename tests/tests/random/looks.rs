@@ -10,17 +10,31 @@ use amem_format::mapping::Map;
 use amem_format::view::{AsOf, View};
 use amem_format::{Error, Flags, Lsn, Micros, NodeId};
 use amem_query::{
-    AuthorNames, Pattern, Resolve, Scope, Selection, Similar, SimilarityTarget, TextSearch,
+    AuthorNames, Order, Pattern, Resolve, Scope, Selection, Similar, SimilarityTarget, TextSearch,
 };
 use amem_store::disk::{Disk, FileId};
 use amem_tests::disk::SimDisk;
 use amem_tests::model::{
-    Account, Requests, ViewState, bm25, commits, cosines, likeness, list, resolve, text, vector,
+    Account, Heads, Requests, ViewState, bm25, commits, cosines, likeness, list, resolve, text,
+    vector,
 };
 use amem_tests::random::Random;
 
 /// How far a score may be off.
 const SCORE: f64 = 1e-4;
+
+/// A scope, as often as not; events of some have come from others, and go there.
+pub(crate) fn scope(random: &mut Random) -> Scope {
+    if random.below(2) == 0 {
+        return Scope::default();
+    }
+    let agent = (random.below(3) == 0).then(|| format!("a{}", random.below(2)));
+    Scope {
+        user: Some(format!("u{}", random.below(2))),
+        agent,
+        ..Scope::default()
+    }
+}
 
 /// Holds all that a view shows, now and at some moment of the past, against what was done.
 pub(crate) fn look(view: &View, account: &Account, random: &mut Random) -> Result<(), String> {
@@ -39,7 +53,7 @@ fn past(view: &View, account: &Account, at: AsOf, random: &mut Random) -> Result
 }
 
 /// A moment of the past: a commit, one within a transaction, a time at, before or after one.
-fn moment(view: &View, account: &Account, random: &mut Random) -> AsOf {
+pub(crate) fn moment(view: &View, account: &Account, random: &mut Random) -> AsOf {
     let lsn = Lsn(random.below(view.lsn().0 + 1));
     let time = account.model.time(lsn).0;
     match random.below(5) {
@@ -88,12 +102,14 @@ fn heads(view: &View, known: &ViewState, random: &mut Random) -> Result<(), Stri
     let request = Resolve {
         event: NodeId(random.below(view.nodes())),
         include_forgotten: random.below(3) == 0,
+        scope: scope(random),
         ..Resolve::default()
     };
-    let all = request.include_forgotten;
-    let expected = resolve(known, request.event.0, &Scope::default(), all);
+    let expected = heads_of(known, &request);
     let found = match request.run(view) {
         Err(Error::Forgotten { .. }) => None,
+        // It is of another scope.
+        Err(Error::Invalid { .. }) if request.scope != Scope::default() => None,
         Ok(found) => Some((found.heads, found.is_cyclic)),
         Err(e) => return Err(format!("{request:?}: {e}")),
     };
@@ -104,13 +120,34 @@ fn heads(view: &View, known: &ViewState, random: &mut Random) -> Result<(), Stri
     Err(format!("{request:?} found {found:?}, not {expected:?}"))
 }
 
+/// The heads of an event; `None` if nothing of it may be shown.
+pub(crate) fn heads_of(known: &ViewState, request: &Resolve) -> Option<Heads> {
+    let selection = Selection {
+        scope: request.scope.clone(),
+        include_forgotten: true,
+        include_compressed: true,
+        ..Selection::default()
+    };
+    let is_in = list(known, &selection, Order::default()).contains(&request.event);
+    let (id, all) = (request.event.0, request.include_forgotten);
+    is_in.then(|| resolve(known, id, &request.scope, all))?
+}
+
 fn words(view: &View, known: &ViewState, random: &mut Random) -> Result<(), String> {
     let request = TextSearch {
         question: text(random),
+        selection: Selection {
+            scope: scope(random),
+            ..Selection::default()
+        },
         limit: 1 + random.below(8) as usize,
         ..TextSearch::default()
     };
     let found = request.run(view).map_err(|e| e.to_string())?.hits;
+    let again = request.run(view).map_err(|e| e.to_string())?.hits;
+    if found != again {
+        return Err(format!("{request:?} found {found:?}, then {again:?}"));
+    }
     let found: Vec<_> = found.iter().map(|hit| (hit.id, hit.score)).collect();
     let mut expected = bm25(known, &request.question, &request.selection.scope);
     shown(known, &mut expected);
@@ -142,7 +179,11 @@ fn shown(known: &ViewState, scores: &mut BTreeMap<u64, f64>) {
 }
 
 /// Each score is right, and no better one is missing.
-fn check(hits: &[(NodeId, f32)], all: &BTreeMap<u64, f64>, limit: usize) -> Result<(), String> {
+pub(crate) fn check(
+    hits: &[(NodeId, f32)],
+    all: &BTreeMap<u64, f64>,
+    limit: usize,
+) -> Result<(), String> {
     let is_right = |(id, score): &(NodeId, f32)| {
         let expected = all.get(&id.0);
         expected.is_some_and(|of| (f64::from(*score) - of).abs() < SCORE * (1.0 + of.abs()))

@@ -14,6 +14,7 @@
 mod asks;
 mod counts;
 mod history;
+mod load;
 mod looks;
 mod machine;
 

@@ -17,7 +17,7 @@ pub mod sparse;
 pub mod terms;
 mod values;
 
-pub use postings::DeltaTerms;
+pub use postings::{DeltaTerms, TermsBelow};
 pub use values::DeltaValues;
 
 use crate::append::{AppendVec, Trie};

@@ -39,6 +39,8 @@ pub struct DeltaTerms {
 struct Term {
     term: Box<str>,
     newest: AtomicIndex,
+    /// The first event that has it.
+    first: u32,
 }
 
 #[derive(Debug)]
@@ -55,6 +57,40 @@ struct Length {
     before: u64,
     /// The length that a quarter of all texts up to this one do not exceed, those of the base included.
     quarter: u32,
+}
+
+/// The dictionary of the events below a bound.
+#[derive(Debug, Clone, Copy)]
+pub struct TermsBelow<'a> {
+    terms: &'a DeltaTerms,
+    bound: u32,
+}
+
+impl TermsBelow<'_> {
+    /// The terms in the order of an end, from `key` on.
+    pub(crate) fn terms_from<'s>(
+        &'s self,
+        end: TermEnd,
+        key: &'s [u8],
+    ) -> impl Iterator<Item = &'s [u8]> {
+        let places = self.terms.places_from(end, key);
+        let terms = places.filter_map(|place| self.terms.terms.get(place));
+        let seen = terms.filter(|term| term.first < self.bound);
+        seen.map(|term| term.term.as_bytes())
+    }
+
+    /// The terms with `part` at an end, in the order of that end.
+    pub(crate) fn terms_with<'s>(
+        &'s self,
+        end: TermEnd,
+        part: &'s [u8],
+    ) -> impl Iterator<Item = &'s [u8]> {
+        let places = self.terms.places_from(end, part);
+        let terms = places.filter_map(|place| self.terms.terms.get(place));
+        let terms = terms.take_while(move |term| end.has(term.term.as_bytes(), part));
+        let seen = terms.filter(|term| term.first < self.bound);
+        seen.map(|term| term.term.as_bytes())
+    }
 }
 
 impl DeltaTerms {
@@ -107,6 +143,7 @@ impl DeltaTerms {
                     let place = self.terms.push(Term {
                         term: term.into(),
                         newest,
+                        first: id,
                     });
                     self.places.insert(key, place);
                     for end in [TermEnd::Start, TermEnd::Finish] {
@@ -150,8 +187,17 @@ impl DeltaTerms {
         end: TermEnd,
         key: &'s [u8],
     ) -> impl Iterator<Item = &'s [u8]> {
-        let places = self.ordered(end).range_after(self.is_before(end, key));
+        let places = self.places_from(end, key);
         places.filter_map(|place| Some(self.terms.get(place)?.term.as_bytes()))
+    }
+
+    fn places_from<'s>(&'s self, end: TermEnd, key: &'s [u8]) -> impl Iterator<Item = u32> + 's {
+        self.ordered(end).range_after(self.is_before(end, key))
+    }
+
+    /// The dictionary as a reader up to `bound` sees it: without terms that only later events have.
+    pub fn below(&self, bound: u32) -> TermsBelow<'_> {
+        TermsBelow { terms: self, bound }
     }
 
     /// The index of a term, or the free key for it.

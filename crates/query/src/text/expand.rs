@@ -241,7 +241,9 @@ impl GroupBuilder<'_> {
             collect(&base, end, part, self.texts.has_all_of_base(), &mut found)?;
         }
         if let Some(delta) = self.texts.delta() {
-            collect(delta, end, part, false, &mut found)?;
+            // What comes later takes no room: the answer about a moment stays the same.
+            let seen = delta.below(self.texts.bound());
+            collect(&seen, end, part, false, &mut found)?;
         }
         Ok(found)
     }

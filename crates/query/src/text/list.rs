@@ -131,6 +131,11 @@ impl<'s, 'a> Occurrences<'s, 'a> {
         self.lengths.delta
     }
 
+    /// The id after the last of the texts.
+    pub(super) fn bound(&self) -> u32 {
+        self.bound
+    }
+
     /// True if every term of the base is in one of the texts.
     pub(super) fn has_all_of_base(&self) -> bool {
         let events = self.lengths.base.map_or(0, |base| base.events());

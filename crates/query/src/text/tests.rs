@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::expand::{COMPOUND, OPEN_FORM, TYPO};
+use super::expand::{ADDED_MAX, COMPOUND, OPEN_FORM, TYPO};
 use super::*;
 use amem_format::analyzer::{Analyzer, TermCounts, is_aside, is_stop_word};
 use amem_format::base::terms::{IndexMerge, LengthQuarter, Terms};
@@ -339,6 +339,20 @@ fn of_equal_texts_the_newest_comes_first() {
     assert_eq!(found(&[]), [289, 287, 286]);
     assert_eq!(found(&[150, 300]), [289, 287, 286]);
     assert_eq!(found(&[200]), [289, 287, 286]);
+}
+
+#[test]
+fn what_is_said_later_takes_no_form_of_a_word_from_an_earlier_moment() {
+    let letter = |number: usize| char::from(b'a' + (number % 26) as u8);
+    let later = |at: usize| format!("garten{}{}a", letter(at / 26), letter(at));
+    let mut texts = vec!["gartenzwerg".to_owned()];
+    texts.extend((0..2 * ADDED_MAX).map(later));
+    let query = TextQuery::new("garten");
+    let alone = Split::new(&texts[..1], &[]);
+    let expected = alone.texts(1).scores(&query, |_| false).unwrap();
+    assert_eq!(expected.events.len(), 1);
+    let split = Split::new(&texts, &[]);
+    assert_eq!(split.texts(1).scores(&query, |_| false).unwrap(), expected);
 }
 
 #[test]
