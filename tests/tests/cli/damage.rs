@@ -61,6 +61,28 @@ fn damage_is_found_reported_and_repaired() {
 }
 
 #[test]
+fn events_of_zeros_are_damage_and_no_texts() {
+    let whole = brains::story();
+    let header = *Brain::open(Map::owned(&whole)).unwrap().base().header();
+    let tables = [
+        (header.node_table..header.edge_table, "node record"),
+        (header.content..header.vectors, "text"),
+    ];
+    for (zeros, what) in tables {
+        let mut bytes = whole.clone();
+        bytes[zeros.start as usize..zeros.end as usize].fill(0);
+        let tool = Tool::with("b.amem", &bytes);
+        let found = tool.run(&["verify", "b.amem"]);
+        assert_eq!(found.exit, 1, "{what}: {}", found.out);
+        for id in ["0", "1"] {
+            let ran = tool.run(&["get", "b.amem", id]);
+            assert_eq!(ran.exit, 4, "{what} {id}: {} {}", ran.out, ran.err);
+            assert!(ran.err.contains(what), "{what} {id}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn a_flipped_bit_costs_nothing() {
     let mut bytes = brains::story();
     let history = place(&bytes, tag::HISTORY).start;

@@ -131,6 +131,14 @@ mod tests {
     }
 
     #[test]
+    fn a_block_of_zeros_is_damage_and_no_text() {
+        for len in [4, 5, 64, 4096] {
+            let refused = decode(&vec![0; len], 0).unwrap_err();
+            assert!(matches!(refused, Error::Corrupt { .. }), "{len}: {refused}");
+        }
+    }
+
+    #[test]
     fn other_decoders_read_our_literals() {
         for len in [1, 14, 15, 16, 269, 270, 271, 525, 1_000] {
             let text = "x".repeat(len);

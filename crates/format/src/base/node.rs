@@ -247,4 +247,11 @@ mod tests {
         put_f32(&mut bad, 24, f32::NAN);
         assert!(NodeRecord::decode(&bad, 0).is_err());
     }
+    #[test]
+    fn a_record_of_zeros_is_damage_also_that_of_the_first_event() {
+        for id in [0, 9] {
+            let refused = RawNode::check(&[0; LEN], NodeId(id), 4096).unwrap_err();
+            assert!(matches!(refused, Error::Corrupt { .. }), "{id}: {refused}");
+        }
+    }
 }
