@@ -262,7 +262,10 @@ impl Handle for v1::VerifyBrainRequest {
         // Everything in this view is committed, and so verified.
         let (view, path) = (brain.view(), brain.path.clone());
         let scans = gateway.scans.of(&caller.principal);
-        let report = match scans.run(move || Ok(verify::file(path)?)).await {
+        let report = scans.run(move || Ok(verify::file(path)?)).await;
+        // A whole file is not the brain's if another program wrote it meanwhile: opening the brain refuses it then.
+        let checked = gateway.brains.get(caller, &request.brain).await;
+        let report = match checked.and(report) {
             Ok(report) => report,
             Err(refusal) => {
                 job.failed(&refusal.message);

@@ -47,8 +47,13 @@ impl ServedFolder {
 
     /// From now on the program talks to it by TCP, and can read no file of it.
     pub(crate) fn by_tcp(&mut self) {
+        self.by_tcp_with("-q token create far");
+    }
+
+    /// The same, with a token that a command makes.
+    pub(crate) fn by_tcp_with(&mut self, line: &str) {
         let address = self.log("tcp=").unwrap();
-        let token = self.out("-q token create far");
+        let token = self.out(line);
         self.put("token", token);
         let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
         std::fs::set_permissions(self.path("token"), private).unwrap();

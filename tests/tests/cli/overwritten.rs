@@ -4,7 +4,7 @@
 //! in its place, and keeps what stands there.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -253,6 +253,27 @@ fn a_copy_over_a_brain_under_load_loses_no_later_answer_in_silence() {
 }
 
 #[test]
+fn verify_of_an_open_brain_reads_the_file_and_a_checkpoint_ends_its_writing() {
+    let world = World::new(Copy::SameSize);
+    world.served.out("add w third");
+    let bytes = fs::read(&world.file).unwrap();
+    let said = b"after the copy";
+    let at = bytes.windows(said.len()).position(|part| part == said);
+    let mode = fs::metadata(&world.file).unwrap().permissions();
+    fs::set_permissions(&world.file, fs::Permissions::from_mode(0o600)).unwrap();
+    let file = fs::File::options().write(true).open(&world.file).unwrap();
+    file.write_all_at(&[0; 14], at.unwrap() as u64).unwrap();
+    fs::set_permissions(&world.file, mode).unwrap();
+    let found = world.served.data("verify w", 1);
+    assert_eq!(found["whole"], false, "{found}");
+    let ran = world.served.run_with("checkpoint w", &[]);
+    assert_ne!(ran.status.code(), Some(0), "{ran:?}");
+    world.expect_refusals();
+    world.restore();
+    assert_eq!(texts(&world.served, "w"), ["in the copy"]);
+}
+
+#[test]
 fn a_healthy_brain_is_replaced_and_taken_back() {
     let world = World::new(Copy::SameSize);
     let kept = world.restore();
@@ -269,6 +290,23 @@ fn a_healthy_brain_is_replaced_and_taken_back() {
     let made = world.served.data("brain restore new copy.amem", 0);
     assert_eq!(made["kept_file"], Value::Null);
     assert_eq!(texts(&world.served, "new"), ["in the copy"]);
+}
+
+#[test]
+fn only_callers_that_may_administer_a_brain_put_a_copy_in_its_place() {
+    let mut world = World::new(Copy::SameSize);
+    world.served.by_tcp_with("-q token create far --role write");
+    let role = "admin";
+    world.served.refused(
+        "brain restore w copy.amem",
+        5,
+        "permission_denied",
+        role,
+        "token",
+    );
+    assert_eq!(texts(&world.served, "w"), ["in the copy", "after the copy"]);
+    // It may import, under a free name.
+    world.served.out("import copy.amem new");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! A received file in the place of the brain whose name it takes.
 //!
-//! Promises: the file is verified before the brain is closed; what had the name is quarantined, whole or as damaged as it
-//! is, before the new brain has it; no caller can make another brain of the name meanwhile, and those that ask wait for
-//! the new one.
+//! Promises: the file is verified before the brain is closed; what had the name is quarantined, whole or as damaged as
+//! it is, before the new brain has it; no caller can make another brain of the name meanwhile, and those that ask wait
+//! for the new one.
 
 use amem_store::{Error as StoreError, ImportReport, IncomingFile};
 
@@ -17,8 +17,8 @@ impl Engine {
         Ok(blocking(move || IncomingFile::begin_in_place(&folder, &of, bytes)).await??)
     }
 
-    /// Makes a received file the brain of a name, in the place of what has the name. Returns the name of the quarantined
-    /// file that has what stood there; none if nothing did.
+    /// Makes a received file the brain of a name, in the place of what has the name. Returns the name of the
+    /// quarantined file that has what stood there; none if nothing did.
     ///
     /// # Errors
     /// If no brain can be made of the file; then nothing has changed.

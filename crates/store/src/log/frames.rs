@@ -9,7 +9,7 @@ use amem_format::{ActorId, Lsn};
 use crate::error::{Error, Result};
 use crate::limits::APPENDED_TRANSACTION_BYTES_MAX;
 use crate::log::checkpoint::{Checkpoint, Payloads};
-use crate::log::content_check::FrameSeal;
+use crate::log::file_mark::FrameSeal;
 use crate::log::store::Store;
 use crate::mutation::{Answer, Request};
 use crate::plan::Plan;

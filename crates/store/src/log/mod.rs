@@ -4,9 +4,10 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
-pub(crate) mod content_check;
+mod content_check;
 mod due;
 pub(crate) mod erase;
+mod file_mark;
 pub(crate) mod frames;
 pub(crate) mod install;
 pub(crate) mod missing_file;

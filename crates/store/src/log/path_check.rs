@@ -63,8 +63,8 @@ impl Store {
     ///
     /// That file goes to quarantine, and the brain continues in a new generation under its name. If no file has the
     /// name, what is committed is saved (`Error::Replaced`), and nothing is written any more. What cannot be saved now
-    /// (`Error::Unsaved`) stays in the open file, and the next check tries again. Of a file that was overwritten nothing
-    /// is saved (`Error::Overwritten`).
+    /// (`Error::Unsaved`) stays in the open file, and the next check tries again. Of a file that was overwritten
+    /// nothing is saved (`Error::Overwritten`).
     pub fn check_path(&mut self) -> Result<bool> {
         if let Some(MissingFile::Saved(saved)) = &self.missing {
             return Err(self.replaced(saved.clone()));

@@ -16,7 +16,7 @@ use amem_format::{ActorId, Lsn, limits};
 
 use crate::disk::{File, FileId};
 use crate::error::{Error, Result, SavedFile};
-use crate::log::content_check::{FileMark, FrameSeal};
+use crate::log::file_mark::{Closeness, FileMark, FrameSeal, compare};
 use crate::names::folder::Folder;
 use crate::names::ownership::{claim, home_of};
 
@@ -60,6 +60,18 @@ impl OpenHandle {
     /// `Unsupported` if the system cannot say.
     pub fn is_sole_opening(&self) -> io::Result<bool> {
         self.file.is_sole_opening()
+    }
+
+    /// What is wrong with the brain's file, if it is not what its writer left there when this handle was taken or
+    /// later; `None` if nothing is.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn overwritten(&self) -> io::Result<Option<String>> {
+        match &self.mark {
+            Some(mark) => compare(&*self.file, mark, Closeness::AtLeast),
+            None => Ok(None),
+        }
     }
 }
 
