@@ -50,14 +50,14 @@ enum Question {
 }
 
 /// The hits, each with the event that has the score; no score of what has none. `None` if the event may not be shown.
-type Found = Option<Vec<(NodeId, NodeId, f32)>>;
+type FoundHits = Option<Vec<(NodeId, NodeId, f32)>>;
 
 /// A question that was answered.
-struct Asked {
+struct AskedQuestion {
     view: View,
     at: Option<AsOf>,
     question: Question,
-    found: Found,
+    found: FoundHits,
 }
 
 impl Question {
@@ -103,7 +103,7 @@ impl Question {
         }
     }
 
-    fn ask(&self, view: &View) -> Result<Found, Error> {
+    fn ask(&self, view: &View) -> Result<FoundHits, Error> {
         let scored = |(id, score)| (id, id, score);
         Ok(Some(match self {
             Self::Words(words) => {
@@ -138,12 +138,12 @@ impl Question {
     }
 
     /// Compares what was found with the model.
-    fn judge(&self, found: &Found, known: &ViewState) -> Result<(), String> {
-        let hits = |found: &Found| -> Vec<(NodeId, f32)> {
+    fn judge(&self, found: &FoundHits, known: &ViewState) -> Result<(), String> {
+        let hits = |found: &FoundHits| -> Vec<(NodeId, f32)> {
             let found = found.iter().flatten();
             found.map(|&(id, _, score)| (id, score)).collect()
         };
-        let ids = |found: &Found| -> Option<Vec<NodeId>> {
+        let ids = |found: &FoundHits| -> Option<Vec<NodeId>> {
             let found = found.as_ref()?.iter();
             Some(found.map(|(id, ..)| *id).collect())
         };
@@ -203,7 +203,7 @@ impl Question {
 }
 
 /// Asks twice: the answers are the same, and equal scores are in order.
-fn ask_twice(view: &View, question: &Question) -> Result<Found, String> {
+fn ask_twice(view: &View, question: &Question) -> Result<FoundHits, String> {
     let failed = |e: Error| format!("{question:?}: {e}");
     let first = question.ask(view).map_err(failed)?;
     let again = question.ask(view).map_err(failed)?;
@@ -299,7 +299,7 @@ impl LoadedBrain {
     }
 
     /// Commits while all threads ask; then judges every answer.
-    fn round(&mut self, seed: u64, figures: &mut Figures) -> Result<(), String> {
+    fn round(&mut self, seed: u64, figures: &mut LoadCounts) -> Result<(), String> {
         let (brain, old) = (self.store.brain().clone(), self.store.view());
         let moments: Vec<AsOf> = (0..8)
             .map(|_| moment(&old, &self.account, &mut self.random))
@@ -360,7 +360,7 @@ fn questions(
     old: &View,
     moments: &[AsOf],
     mut random: Random,
-) -> Result<Vec<Asked>, String> {
+) -> Result<Vec<AskedQuestion>, String> {
     let mut asked = Vec::new();
     while asked.len() < QUESTIONS {
         let view = match random.below(3) {
@@ -377,7 +377,7 @@ fn questions(
         let then = then.map_err(|e| failed(e.to_string()))?;
         let question = Question::new(&mut random, then.nodes().max(1));
         let found = ask_twice(&then, &question).map_err(failed)?;
-        asked.push(Asked {
+        asked.push(AskedQuestion {
             view,
             at,
             question,
@@ -389,7 +389,7 @@ fn questions(
 
 /// What the threads did.
 #[derive(Debug, Default)]
-struct Figures {
+struct LoadCounts {
     groups: usize,
     asked: usize,
     of_the_past: usize,
@@ -400,7 +400,7 @@ struct Figures {
 
 #[test]
 fn questions_during_writes_find_the_same_twice_and_what_the_model_finds() {
-    let mut figures = Figures::default();
+    let mut figures = LoadCounts::default();
     let brains = crate::number("AMEM_RANDOM_BRAINS", BRAINS);
     for seed in 0..brains {
         let mut brain = LoadedBrain::new(seed);
