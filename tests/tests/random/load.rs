@@ -243,14 +243,14 @@ impl LoadedBrain {
         let now = Micros(1_700_000_000_000_000);
         let process = Process::new(disk, Flaw::None);
         process.set_clock(now);
-        let folder = Folder::open(Arc::new(process.clone()), "a load").unwrap();
+        let folder = Folder::open(Arc::new(process.clone()), "a load").expect("the folder opens");
         let options = NewBrain {
             dimension: DIMENSION,
             space: Uuid::nil(),
             ..NewBrain::default()
         };
-        create(&folder, "b", &options).unwrap();
-        let store = Store::open(&folder, "b").unwrap();
+        create(&folder, "b", &options).expect("the brain is made");
+        let store = Store::open(&folder, "b").expect("the brain opens");
         let account = Account::new(DIMENSION, store.view().time());
         Self {
             process,
@@ -314,7 +314,7 @@ impl LoadedBrain {
                         let random = Random::new(seed * THREADS + thread);
                         let answered = questions(brain, old, moments, random);
                         done.fetch_add(1, Ordering::Release);
-                        asked.lock().unwrap().extend(answered?);
+                        asked.lock().expect("no thread panics").extend(answered?);
                         Ok::<_, String>(())
                     })
                 })
@@ -328,7 +328,7 @@ impl LoadedBrain {
                 std::thread::yield_now();
             }
             for thread in threads {
-                thread.join().unwrap()?;
+                thread.join().expect("no thread panics")?;
             }
             Ok::<_, String>(groups)
         })?;
@@ -337,7 +337,7 @@ impl LoadedBrain {
             self.judge(group)?;
         }
         let newest = old.lsn();
-        for of in asked.into_inner().unwrap() {
+        for of in asked.into_inner().expect("no thread panics") {
             let known = self.account.model.known(&of.view, of.at);
             let judged = of.question.judge(&of.found, &known);
             judged.map_err(|why| {

@@ -21,6 +21,9 @@ use crate::{fact, ingest, open, run};
 const LONG_TEXTS: usize = 8;
 const LONG_TEXT_BYTES: usize = 1 << 19;
 
+/// Where a copy goes, and its bytes.
+type WaitingCopy = (PathBuf, Vec<u8>);
+
 /// A folder of a real file system, with a brain "b" that has one event.
 struct World {
     folder: Folder,
@@ -149,7 +152,7 @@ fn a_copy_of_this_moment_changes_nothing() {
 
 #[test]
 fn a_copy_between_the_write_and_the_sync_of_a_group_is_not_answered() {
-    let copy: Arc<Mutex<Option<(PathBuf, Vec<u8>)>>> = Arc::default();
+    let copy: Arc<Mutex<Option<WaitingCopy>>> = Arc::default();
     let is_due = Arc::new(AtomicBool::new(false));
     let (waiting, due) = (copy.clone(), is_due.clone());
     let (world, mut store) = World::with(|disk| {
