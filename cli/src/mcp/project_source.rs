@@ -135,6 +135,7 @@ pub(crate) fn memory_place(
         }),
         user: named.unwrap_or_else(|| user_of(uid)),
         zone: when::time_zone(),
+        naming: None,
         notice: notice.map(str::to_owned),
     };
     Ok(FolderMemory {

@@ -30,7 +30,7 @@ use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
-use crate::recall::{Recall, RecallAnswer};
+use crate::recall::{self, Recall, RecallAnswer};
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
@@ -179,6 +179,17 @@ impl Facts<'_> {
         let found = ChainEvent::read(&moment.view.node(event)?)?;
         let found = found.filter(|found| scope.covers(&found.scope));
         Ok(found.map(|found| found.record.id))
+    }
+
+    /// The memory that is from a turn, by the turn's event: the one with the turn's words, or the only one. `None` if
+    /// the event is no turn, is of another scope, or several memories are from it.
+    pub fn memory_from(
+        &self,
+        event: NodeId,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<Option<Uuid>> {
+        recall::memory_from(event, scope, moment)
     }
 
     /// The event of the current version of a memory; `None` if there is none.

@@ -33,10 +33,10 @@ pub const SESSION_GAP_SECS: i64 = 4 * 3600;
 /// Hits below this score (0 to 1) do not answer a question. Of 120 questions about conversations all keep their best
 /// hit, of 80 about other things half get nothing.
 pub const SCORE_FLOOR: f32 = 0.3;
-/// Memories from this score on say nearly the same.
-pub const SCORE_CLOSE: f32 = 0.72;
 /// Tries of a write while other clients write as well.
 pub const WRITE_TRIES_MAX: u32 = 12;
+/// Tokens of the tree that the prompt `why` shows.
+pub const WHY_TOKENS: u64 = 1_600;
 /// Tokens of the brief.
 pub const BRIEF_TOKENS: u64 = 600;
 /// Memories of each part of the brief.

@@ -29,6 +29,13 @@ pub(crate) enum AskedMemory {
     Id(String),
 }
 
+/// A memory, and what the id says by which it was found.
+pub(crate) struct NamedMemory {
+    pub(crate) fact: v1::Fact,
+    /// The event of the id, if it is of an earlier version.
+    pub(crate) replaced: Option<u64>,
+}
+
 /// Reads an id: e43, [e43], 43, or a UUID.
 pub(crate) fn asked(text: &str) -> Words<AskedMemory> {
     let id = text.trim().trim_matches(['[', ']']).trim();
@@ -131,6 +138,15 @@ impl<C: MemoryCalls> Memories<'_, C> {
         memory: &AskedMemory,
         at: Option<Micros>,
     ) -> CallResult<Option<v1::Fact>> {
+        Ok(self.look_up(memory, at).await?.map(|found| found.fact))
+    }
+
+    /// The same, with what its id names.
+    pub(crate) async fn look_up(
+        &self,
+        memory: &AskedMemory,
+        at: Option<Micros>,
+    ) -> CallResult<Option<NamedMemory>> {
         let mut request = v1::GetFactRequest {
             brain: self.brain(),
             as_of: as_of(at),
@@ -141,9 +157,20 @@ impl<C: MemoryCalls> Memories<'_, C> {
             AskedMemory::Id(id) => request.id.clone_from(id),
         }
         match self.calls.get_fact(request).await {
-            Ok(answer) => Ok(answer
-                .fact
-                .filter(|fact| self.place.is_visible(fact.scope.as_ref()))),
+            Ok(answer) => {
+                let fact = answer
+                    .fact
+                    .filter(|fact| self.place.is_visible(fact.scope.as_ref()));
+                Ok(fact.map(|fact| NamedMemory {
+                    replaced: match memory {
+                        AskedMemory::Event(event) if !answer.from_turn => {
+                            Some(*event).filter(|event| *event != fact.event_id)
+                        }
+                        _ => None,
+                    },
+                    fact,
+                }))
+            }
             Err(refusal) if refusal.code == Code::NotFound && refusal.reason != "UNKNOWN_BRAIN" => {
                 Ok(None)
             }
@@ -153,7 +180,16 @@ impl<C: MemoryCalls> Memories<'_, C> {
 
     /// The memory that a model names.
     pub(crate) async fn named(&self, text: &str, at: Option<Micros>) -> Words<v1::Fact> {
-        let found = self.find(&asked(text)?, at).await.map_err(in_words)?;
+        Ok(self.named_version(text, at).await?.fact)
+    }
+
+    /// The same, with what its id names.
+    pub(crate) async fn named_version(
+        &self,
+        text: &str,
+        at: Option<Micros>,
+    ) -> Words<NamedMemory> {
+        let found = self.look_up(&asked(text)?, at).await.map_err(in_words)?;
         found.ok_or_else(|| {
             let id = text.trim().trim_matches(['[', ']']);
             format!(

@@ -25,6 +25,8 @@ pub struct MemoryPlace {
     pub user: String,
     /// The zone of days and of times without an offset.
     pub zone: TimeZone,
+    /// How a caller names the project, where a request can leave it out by mistake. A write asks for it then.
+    pub naming: Option<&'static str>,
     /// What a brief ends with, such as what the folder claims.
     pub notice: Option<String>,
 }
@@ -49,6 +51,33 @@ impl MemoryPlace {
     /// The name of the zone, for days that a question names; empty for one that has none.
     pub(crate) fn zone_name(&self) -> String {
         self.zone.iana_name().unwrap_or_default().to_owned()
+    }
+
+    /// What a read looks into, in words: "project shop", "the memory of user ada".
+    pub(crate) fn searched(&self, reach: Reach) -> String {
+        let user = format!("the memory of user {}", self.user);
+        match (reach, &self.project) {
+            (Reach::User, _) => user,
+            (_, Some(_)) => self.in_words(),
+            (_, None) => match self.naming {
+                Some(naming) => format!("{user}, and in no project: {naming}"),
+                None => user,
+            },
+        }
+    }
+
+    /// Refuses to write what would hold in every project only because no project is named.
+    ///
+    /// # Errors
+    /// No project is named where one can be.
+    pub(crate) fn check_project_named(&self) -> Result<(), String> {
+        match (&self.project, self.naming) {
+            (None, Some(naming)) => Err(format!(
+                "no project is named: {naming}; or say scope \"user\" for what holds for user {} in every project",
+                self.user
+            )),
+            _ => Ok(()),
+        }
     }
 
     /// The place in words, for "nothing known … in".
@@ -91,8 +120,15 @@ impl MemoryPlace {
     }
 
     pub(crate) fn no_project(&self) -> String {
-        "there is no project here, only what holds for the user: leave scope out, or say \"user\""
-            .to_owned()
+        match self.naming {
+            Some(naming) => {
+                format!("no project is named: {naming}; or say scope \"user\" for what holds in every project")
+            }
+            None => {
+                "there is no project here, only what holds for the user: leave scope out, or say \"user\""
+                    .to_owned()
+            }
+        }
     }
 
     /// True if a memory of this scope is the project's or the user's.

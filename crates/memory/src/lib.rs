@@ -56,6 +56,7 @@ pub use conversation::{
     CONTEXT_MARKERS, ContentPart, Message, Role, SkippedPart, Turn, TurnUse, messages_from_json,
     time_from_json,
 };
+pub use decide::{SlotRelation, slot_relation};
 pub use error::{Error, Result};
 pub use fact::ExtractedFact;
 pub use filter::FactFilter;

@@ -96,6 +96,7 @@ impl Handle for v1::AddFactsRequest {
         add.dry_run = request.dry_run;
         add.session = Some(request.session_id).filter(|session| *session != 0);
         add.without_turns = request.without_turns;
+        add.marks_conflicts = request.mark_conflicts;
         add.secrets = gateway.memory_secrets();
         add.prompt = Some(request.prompt).filter(|prompt| !prompt.is_empty());
         add.filters = filter(&request.filter_json)?;
@@ -236,25 +237,30 @@ impl Handle for v1::GetFactRequest {
         };
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             let not_found = |id: String| amem_memory::Error::NotFound { id };
-            let id = match asked {
-                FactName::Memory(id) => id,
-                FactName::Event(event) => facts
-                    .memory_of(event, &scope, at)?
-                    .ok_or_else(|| not_found(format!("of event {}", event.0)))?,
+            let (id, is_turns) = match asked {
+                FactName::Memory(id) => (id, false),
+                FactName::Event(event) => match facts.memory_of(event, &scope, at)? {
+                    Some(id) => (id, false),
+                    None => facts
+                        .memory_from(event, &scope, at)?
+                        .map(|id| (id, true))
+                        .ok_or_else(|| not_found(format!("of event {}", event.0)))?,
+                },
             };
             let item = facts.get(id, &scope, now(), at)?;
             let item = item.ok_or_else(|| not_found(id.to_string()))?;
-            Ok((item, facts.feedback(id, at)?))
+            Ok((item, facts.feedback(id, at)?, is_turns))
         };
         // A memory without an id is found first, which may wait.
         let is_light = move |facts: &Facts<'_>| named.map_or(Ok(false), |id| facts.is_light(id));
-        let (moment, (item, feedback)) = gateway
+        let (moment, (item, feedback, from_turn)) = gateway
             .read_light(caller, (&request.brain, as_of), is_light, work)
             .await?;
         Ok(v1::GetFactResponse {
             moment: Some(moment),
             fact: Some(convert::fact(item)),
             feedback: feedback.map(convert::feedback),
+            from_turn,
         })
     }
 }

@@ -226,6 +226,7 @@ impl Handle for v1::RunHookRequest {
             }),
             user,
             zone,
+            naming: None,
             notice: None,
         };
         if place

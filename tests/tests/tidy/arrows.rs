@@ -80,7 +80,13 @@ const CRATES: [(&str, &str, &[&str]); 25] = [
     (
         "crates/mcp",
         "amem-mcp",
-        &["amem-format", "amem-query", "amem-texts", "amem-proto"],
+        &[
+            "amem-format",
+            "amem-query",
+            "amem-memory",
+            "amem-texts",
+            "amem-proto",
+        ],
     ),
     (
         "crates/hooks",

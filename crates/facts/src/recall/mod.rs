@@ -13,4 +13,6 @@ mod run;
 mod said;
 mod wording;
 
+pub(crate) use said::memory_from;
+
 pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};

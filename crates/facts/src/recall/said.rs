@@ -4,14 +4,43 @@ use std::collections::BTreeSet;
 
 use amem_format::NodeId;
 use amem_format::types::Micros;
+use amem_memory::FactScope;
 use amem_query::planner::events_with;
 use uuid::Uuid;
 
+use super::candidate::FoundEvent;
 use super::wording::Wording;
 use crate::error::Result;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::path;
 use crate::scope_plan::FactMoment;
+
+/// The memory that is from a turn: the one with the turn's words, or the only one.
+pub(crate) fn memory_from(
+    event: NodeId,
+    scope: &FactScope,
+    moment: &FactMoment,
+) -> Result<Option<Uuid>> {
+    if event.0 >= moment.view.nodes() {
+        return Ok(None);
+    }
+    let Some(FoundEvent::Said(said)) = FoundEvent::read(&moment.view, event)? else {
+        return Ok(None);
+    };
+    if !scope.covers(&said.text.scope) {
+        return Ok(None);
+    }
+    let from = TurnMemories::of(moment, said.turn.id, &mut Wording::default())?.holding;
+    for (id, version) in &from {
+        if moment.view.node(*version)?.text()?.trim() == said.text.text {
+            return Ok(Some(*id));
+        }
+    }
+    Ok(match from.as_slice() {
+        [(id, _)] => Some(*id),
+        _ => None,
+    })
+}
 
 /// The memories that a turn made.
 #[derive(Default)]

@@ -8,7 +8,7 @@ use crate::answer::{Answer, id_of, line, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{STATEMENT_BYTES_MAX, TOKENS_DEFAULT};
-use crate::memories::{AskedMemory, Memories, asked, in_words};
+use crate::memories::{Memories, in_words};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -23,10 +23,10 @@ pub(super) async fn run<C: MemoryCalls>(
             text.len()
         ));
     }
-    let old = memories.named(&id, None).await?;
+    let named = memories.named_version(&id, None).await?;
+    let old = named.fact;
     let shown = |fact: &v1::Fact| shortened(&one_line(&fact.memory), 300);
-    if let AskedMemory::Event(event) = asked(&id)?
-        && event != old.event_id
+    if let Some(event) = named.replaced
         && old.memory != text
     {
         // Another agent was first: what the caller read is not what it would replace.

@@ -6,7 +6,7 @@ use crate::answer::{id_of, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::IDS_MAX;
-use crate::memories::{AskedMemory, Memories, asked, in_words, write_again};
+use crate::memories::{Memories, in_words, write_again};
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -24,10 +24,9 @@ pub(super) async fn run<C: MemoryCalls>(
     // All are looked up first: a wrong id changes nothing.
     let mut facts: Vec<v1::Fact> = Vec::new();
     for id in &ids {
-        let fact = memories.named(id, None).await?;
-        if let AskedMemory::Event(event) = asked(id)?
-            && event != fact.event_id
-        {
+        let named = memories.named_version(id, None).await?;
+        let fact = named.fact;
+        if let Some(event) = named.replaced {
             return Err(format!(
                 "[{}] was replaced by [{}]: {}; forget {} to end both",
                 id_of(event),

@@ -11,4 +11,5 @@ mod why;
 
 mod tool_call;
 
+pub(crate) use recall::found_by;
 pub(crate) use tool_call::run;

@@ -8,8 +8,8 @@ use crate::answer::{AS_DATA, Answer, entry_line, id_of, line, minute, shortened}
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
-use crate::memories::{Memories, as_of, asked, in_quarantine, in_words, now};
-use crate::memory_place::Reach;
+use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
+use crate::memory_place::{MemoryPlace, Reach};
 
 const TYPES: [(&str, &str); 6] = [
     ("fact", "fact"),
@@ -54,10 +54,11 @@ fn head<C>(
         Some(at) => Some(amem_proto::answer::timestamp(at)),
         None => moment.and_then(|moment| moment.time),
     };
-    let project = place.project.as_ref().map_or_else(
-        || format!("user {}", place.user),
-        |project| format!("project {}", project.label),
-    );
+    let project = match (&place.project, place.naming) {
+        (Some(project), _) => format!("project {}", project.label),
+        (None, Some(_)) => format!("user {}, no project named", place.user),
+        (None, None) => format!("user {}", place.user),
+    };
     format!(
         "{project} · brain {} · as of {} · {shown} of {found} · ~{tokens} tokens · {AS_DATA}",
         place.brain_name(),
@@ -98,7 +99,8 @@ async fn search<C: MemoryCalls>(
     };
     let entries: Vec<v1::RecallEntry> = found.entries.into_iter().filter(is_wanted).collect();
     if entries.is_empty() {
-        return Ok(nothing(memories, query, kind, found.left_out_relevance));
+        let asked = (query, kind, reach);
+        return Ok(nothing(memories.place, asked, found.left_out_relevance));
     }
     // The best that fit, the best first.
     let mut answer = Answer::within(tokens);
@@ -129,16 +131,49 @@ async fn search<C: MemoryCalls>(
 }
 
 /// The answer where nothing is relevant: how near the best was, so that "nothing" is not taken for "never said".
-fn nothing<C>(memories: &Memories<'_, C>, query: &str, kind: Option<&str>, best: f32) -> String {
+fn nothing(
+    place: &MemoryPlace,
+    (query, kind, reach): (&str, Option<&str>, Reach),
+    best: f32,
+) -> String {
     let what = kind.map_or_else(String::new, |kind| format!(" of type {kind}"));
     let query = shortened(query, 200);
-    let place = memories.place.in_words();
+    let place = place.searched(reach);
     match best > 0.0 {
         true => format!(
             "no memory{what} answers \"{query}\" in {place}: the best hit has relevance {best:.2}"
         ),
         false => format!("nothing known about \"{query}\"{what} in {place}"),
     }
+}
+
+/// The memory that some words are about: of the best entry the memory, or the words themselves where none was formed.
+///
+/// # Errors
+/// What the call refuses; that nothing answers.
+pub(crate) async fn found_by<C: MemoryCalls>(
+    memories: &Memories<'_, C>,
+    words: &str,
+) -> Words<Result<v1::Fact, v1::RecallEntry>> {
+    let request = v1::RecallRequest {
+        brain: memories.brain(),
+        question: words.to_owned(),
+        filter_json: memories.place.filter(Reach::All, Vec::new())?,
+        limit: 1,
+        zone: memories.place.zone_name(),
+        ..v1::RecallRequest::default()
+    };
+    let found = memories.calls.recall(request).await.map_err(in_words)?;
+    let Some(entry) = found.entries.into_iter().next() else {
+        let asked = (words, None, Reach::All);
+        return Err(nothing(memories.place, asked, found.left_out_relevance));
+    };
+    if let Some(fact) = entry.fact.clone() {
+        return Ok(Ok(fact));
+    }
+    let of_turn = AskedMemory::Event(entry.event_id);
+    let fact = memories.find(&of_turn, None).await.map_err(in_words)?;
+    Ok(fact.filter(|fact| !fact.quarantined).ok_or(entry))
 }
 
 async fn by_ids<C: MemoryCalls>(
@@ -157,19 +192,18 @@ async fn by_ids<C: MemoryCalls>(
     let (mut shown, mut notes) = (0, Vec::new());
     for id in ids {
         let asked = asked(id)?;
-        let Some(fact) = memories.find(&asked, at).await.map_err(in_words)? else {
+        let Some(named) = memories.look_up(&asked, at).await.map_err(in_words)? else {
             notes.push(format!("no memory [{}]", id.trim_matches(['[', ']'])));
             continue;
         };
+        let fact = named.fact;
         if fact.quarantined {
             notes.push(in_quarantine(fact.event_id));
             continue;
         }
         let causes = memories.causes(&fact, at).await;
         let mut text = line(&fact, &causes, memories.place, ANSWER_CHARS_MAX);
-        if let crate::memories::AskedMemory::Event(event) = asked
-            && event != fact.event_id
-        {
+        if let Some(event) = named.replaced {
             text.push_str(&format!(" (replaces [{}])", id_of(event)));
         }
         if answer.push(&text) {

@@ -1,15 +1,16 @@
 //! `remember`: one statement, unless it is known already.
 
+use amem_memory::{SlotRelation, slot_relation};
 use amem_proto::answer::timestamp;
 use amem_proto::v1;
 
 use super::parameters::REACHES;
-use crate::answer::{id_of, one_line, shortened};
+use crate::answer::{day, id_of, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::limits::{SCORE_CLOSE, STATEMENT_BYTES_MAX};
-use crate::memories::{Memories, in_words, write_again};
-use crate::memory_place::Reach;
+use crate::limits::STATEMENT_BYTES_MAX;
+use crate::memories::{AskedMemory, Memories, in_words, write_again};
+use crate::memory_place::{MemoryPlace, Reach};
 
 const TYPES: [(&str, &str); 5] = [
     ("fact", "fact"),
@@ -52,6 +53,9 @@ pub(super) async fn run<C: MemoryCalls>(
         .choice("scope", &REACHES[..2])?
         .unwrap_or(Reach::All);
     let happened_at = arguments.time("happened_at", &memories.clock())?;
+    if reach == Reach::All {
+        memories.place.check_project_named()?;
+    }
     let scope = memories.scope(reach)?;
     let reach = match scope.app {
         Some(_) => Reach::Project,
@@ -67,8 +71,8 @@ pub(super) async fn run<C: MemoryCalls>(
     let near = near(memories, &text, reach).await?;
     let same = near
         .iter()
-        .find(|(fact, _)| normal(&fact.memory) == normal(&text));
-    if let Some((same, _)) = same {
+        .find(|fact| normal(&fact.memory) == normal(&text));
+    if let Some(same) = same {
         return Ok(known(same.event_id, &same.memory));
     }
     let options = memories.options();
@@ -84,6 +88,8 @@ pub(super) async fn run<C: MemoryCalls>(
         kind: kind.to_owned(),
         because_ids,
         options,
+        // What was done once, and how something is done, contradicts nothing.
+        mark_conflicts: !matches!(kind, "skill" | "episode"),
         ..v1::AddFactsRequest::default()
     };
     let added = write_again(|| memories.calls.add_facts(request.clone())).await;
@@ -117,16 +123,45 @@ pub(super) async fn run<C: MemoryCalls>(
     {
         answer.push_str(&format!("\n{}: {}", masked.what, masked.why));
     }
-    for (fact, _) in near.iter().filter(|(_, score)| *score >= SCORE_CLOSE) {
+    for id in &result.conflict_ids {
+        let known = near.iter().find(|fact| fact.id == *id).cloned();
+        let other = match known {
+            Some(fact) => Some(fact),
+            None => memories
+                .find(&AskedMemory::Id(id.clone()), None)
+                .await
+                .map_err(in_words)?,
+        };
+        // It may have ended meanwhile.
+        if let Some(other) = other.filter(|other| !other.quarantined) {
+            answer.push_str(&conflict(&other, result.event_id, memories.place));
+        }
+    }
+    let is_close = |fact: &&v1::Fact| {
+        !result.conflict_ids.contains(&fact.id)
+            && slot_relation(&text, &fact.memory) == SlotRelation::Close
+    };
+    for fact in near.iter().filter(is_close) {
+        let id = id_of(fact.event_id);
         answer.push_str(&format!(
-            "\nclose to [{}]: \"{}\"; if it replaces that, call correct with id {} and forget [{}]",
-            id_of(fact.event_id),
+            "\nclose to [{id}]: \"{}\"; if it replaces that, call correct with id {id} and forget [{}]",
             shortened(&one_line(&fact.memory), 200),
-            id_of(fact.event_id),
             id_of(result.event_id)
         ));
     }
     Ok(answer)
+}
+
+/// Both are kept: the line says which memory, since when, and what to do.
+fn conflict(other: &v1::Fact, new: u64, place: &MemoryPlace) -> String {
+    let id = id_of(other.event_id);
+    format!(
+        "\nconflict with [{id}], so since {}: \"{}\"; both are kept: if the new one is right, call correct with id \
+         {id} and forget [{new}]; if not, forget [{new}]",
+        day(other.happened_at.or(other.updated_at), place),
+        shortened(&one_line(&other.memory), 200),
+        new = id_of(new),
+    )
 }
 
 fn known(event: u64, text: &str) -> String {
@@ -137,12 +172,12 @@ fn known(event: u64, text: &str) -> String {
     )
 }
 
-/// The memories in reach that are nearest to a text, with their scores.
+/// The memories in reach that are nearest to a text.
 async fn near<C: MemoryCalls>(
     memories: &Memories<'_, C>,
     text: &str,
     reach: Reach,
-) -> Words<Vec<(v1::Fact, f32)>> {
+) -> Words<Vec<v1::Fact>> {
     let request = v1::SearchFactsRequest {
         brain: memories.brain(),
         query: text.to_owned(),
@@ -156,9 +191,7 @@ async fn near<C: MemoryCalls>(
         .await
         .map_err(in_words)?;
     let hits = found.hits.into_iter();
-    Ok(hits
-        .filter_map(|hit| Some((hit.fact?, hit.score)))
-        .collect())
+    Ok(hits.filter_map(|hit| hit.fact).collect())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::answer::{AddEvent, DecisionReason, FactResult, RejectedFact};
 use super::extraction::CheckedFact;
 use super::request::AddRequest;
-use crate::decide::{Decision, FactReading, decide};
+use crate::decide::{Decision, FactReading, SlotRelation, decide, slot_relation};
 use crate::graph::FactGraph;
 use crate::hash::text_hash;
 use crate::kind::{FactKind, FactSource};
@@ -98,7 +98,11 @@ impl<'a> Plan<'a> {
             return None;
         }
         if fact.checked.fact.source == FactSource::Caller {
-            self.add(at, fact, Vec::new(), "caller");
+            let conflicts = match self.request.marks_conflicts {
+                true => contradicted(text, &candidates),
+                false => Vec::new(),
+            };
+            self.add(at, fact, conflicts, "caller");
             return None;
         }
         let readings: Vec<FactReading> = candidates
@@ -392,6 +396,15 @@ impl<'a> Plan<'a> {
         });
         self.ended.insert(target.id);
     }
+}
+
+/// The candidates that a statement excludes by the value of a slot.
+fn contradicted(text: &str, candidates: &[Candidate]) -> Vec<Uuid> {
+    candidates
+        .iter()
+        .filter(|old| slot_relation(text, &old.text) == SlotRelation::Conflict)
+        .map(|old| old.id)
+        .collect()
 }
 
 /// True if a merged text has every number, name and quotation of the texts that it joins.

@@ -69,6 +69,8 @@ pub struct AddRequest {
     pub session: Option<u32>,
     /// With `infer` off: true for a memory of another store. Its message is no turn, and is not stored as one.
     pub without_turns: bool,
+    /// With `infer` off: true to store a memory beside those that it contradicts, and to name them. Nothing ends.
+    pub marks_conflicts: bool,
     /// What happens to secrets in the messages and the metadata.
     pub secrets: SecretPolicy,
     /// True for pending work: its turns are stored already, and are extracted all the same.
@@ -97,6 +99,7 @@ impl AddRequest {
             fallback: ModelFallback::default(),
             session: None,
             without_turns: false,
+            marks_conflicts: false,
             secrets: SecretPolicy::default(),
             is_retry: false,
             now,
@@ -120,6 +123,10 @@ impl AddRequest {
                 "because_ids"
             };
             return Err(Error::invalid(field, why));
+        }
+        if self.marks_conflicts && self.infer {
+            let why = "facts that are found name them always: set infer to false, or leave it out";
+            return Err(Error::invalid("mark_conflicts", why));
         }
         if self.without_turns && (self.infer || self.messages.len() != 1) {
             let why = "it stores one memory as it is: set infer to false, and send one message";

@@ -453,8 +453,10 @@ impl Run<'_> {
             .iter()
             .map(|fact| {
                 let extracted = &fact.checked.fact;
-                // A text that is stored as it is has only its exact duplicates as candidates.
-                let is_plain = extracted.source == FactSource::Caller;
+                // A text that is stored as it is has only its exact duplicates as candidates, and those of its slots if
+                // conflicts are to be marked.
+                let is_plain =
+                    extracted.source == FactSource::Caller && !self.request.marks_conflicts;
                 CandidateKey {
                     text: extracted.text.clone(),
                     hash: crate::hash::text_hash(&extracted.text),

@@ -30,6 +30,9 @@ use crate::refusal::{Refusal, Result};
 pub(super) const PATHS: &[&str] = &["/mcp", "/mcp/{brain}"];
 /// The header that names the project; without it only the user's memory is there.
 const PROJECT: &str = "x-amem-project";
+/// What a caller does who named no project.
+const NAMING: &str = "send the header X-Amem-Project, such as \"X-Amem-Project: acme/shop\" (\"amemctl project show\" prints \
+                      a folder's)";
 /// The header that names the user, for callers whose token has none.
 const USER: &str = "x-amem-user";
 /// The header that names the brain, if the path does not.
@@ -135,6 +138,7 @@ pub(super) async fn place(
         }),
         user,
         zone: gateway.control.live().zone.clone(),
+        naming: Some(NAMING),
         notice: None,
     })
 }

@@ -18,6 +18,7 @@ impl MemorySource for NoMemory {
             project: None,
             user: "suite".to_owned(),
             zone: TimeZone::UTC,
+            naming: None,
             notice: None,
         };
         Ok(OpenMemory { calls: Self, place })
