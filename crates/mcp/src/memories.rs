@@ -184,11 +184,7 @@ impl<C: MemoryCalls> Memories<'_, C> {
     }
 
     /// The same, with what its id names.
-    pub(crate) async fn named_version(
-        &self,
-        text: &str,
-        at: Option<Micros>,
-    ) -> Words<NamedMemory> {
+    pub(crate) async fn named_version(&self, text: &str, at: Option<Micros>) -> Words<NamedMemory> {
         let found = self.look_up(&asked(text)?, at).await.map_err(in_words)?;
         found.ok_or_else(|| {
             let id = text.trim().trim_matches(['[', ']']);

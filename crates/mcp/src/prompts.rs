@@ -28,7 +28,10 @@ pub(crate) const PROMPTS: [PromptForm; 3] = [
     PromptForm {
         name: "why",
         description: "Why a memory is believed, with its reasons and earlier versions",
-        argument: Some(("id", "The memory: its id, such as e43, or words that find it")),
+        argument: Some((
+            "id",
+            "The memory: its id, such as e43, or words that find it",
+        )),
     },
     PromptForm {
         name: "handoff",
@@ -52,7 +55,10 @@ pub(crate) async fn text<C: MemoryCalls>(
         "brief" => known(memories).await,
         "why" => match argument {
             Some(memory) => why(memories, memory).await,
-            None => Err("the prompt why needs a memory: its id, such as e43, or words that find it".to_owned()),
+            None => Err(
+                "the prompt why needs a memory: its id, such as e43, or words that find it"
+                    .to_owned(),
+            ),
         },
         "handoff" => known(memories)
             .await

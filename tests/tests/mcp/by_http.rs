@@ -203,3 +203,49 @@ fn a_token_of_a_user_stays_within_its_scope() {
     );
     assert!(told.contains("stone"), "{told}");
 }
+
+#[test]
+fn a_write_without_a_project_asks_for_it_and_a_read_says_what_it_searched() {
+    let http = HttpUser::new();
+    let token = http.token("laptop", &["--role", "write", "--user", "ada"]);
+    let text = "The ferry to the island leaves at nine";
+    for arguments in [
+        json!({"text": text}),
+        json!({"text": text, "scope": "project"}),
+    ] {
+        let (words, is_error) = http.tool(&token, &[], "remember", arguments);
+        assert!(
+            is_error
+                && words.contains("X-Amem-Project: acme/shop")
+                && words.contains("scope \"user\""),
+            "{words}"
+        );
+    }
+    let (none, is_error) = http.tool(&token, &[], "recall", json!({"query": "ferry island"}));
+    assert!(
+        !is_error && none.contains("the memory of user ada, and in no project"),
+        "{none}"
+    );
+    let (stored, is_error) = http.tool(
+        &token,
+        &[],
+        "remember",
+        json!({"text": text, "scope": "user"}),
+    );
+    assert!(
+        !is_error && stored.contains("user ada, in every project"),
+        "{stored}"
+    );
+    let (found, _) = http.tool(&token, &[], "recall", json!({"query": "ferry island"}));
+    assert!(found.starts_with("user ada, no project named"), "{found}");
+    let (stored, is_error) = http.tool(
+        &token,
+        &[SHOP],
+        "remember",
+        json!({"text": "The shop closes at six"}),
+    );
+    assert!(
+        !is_error && stored.contains("project acme/shop"),
+        "{stored}"
+    );
+}

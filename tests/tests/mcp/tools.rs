@@ -51,7 +51,7 @@ fn what_is_remembered_is_recalled_by_another_client_and_by_the_command_line() {
 }
 
 #[test]
-fn a_statement_is_stored_once_and_a_close_one_is_named() {
+fn a_statement_is_stored_once_and_a_conflict_is_named_and_marked() {
     let user = User::new();
     let mut client = user.client("shop");
     let id = client.remember(json!({"text": "The staging database listens on port 5433"}));
@@ -71,8 +71,93 @@ fn a_statement_is_stored_once_and_a_close_one_is_named() {
     );
     assert!(close.starts_with("remembered as ["), "{close}");
     assert!(
-        close.contains(&format!("close to [{id}]")) && close.contains("call correct"),
+        close.contains(&format!("conflict with [{id}], so since 20"))
+            && close.contains("call correct"),
         "{close}"
+    );
+    assert!(!close.contains("close to"), "{close}");
+    let told = client.ok("recall", json!({"query": "staging database port"}));
+    assert!(
+        told.contains("5433") && told.contains("5434") && told.contains("(contradicted)"),
+        "{told}"
+    );
+    // What is done once contradicts nothing.
+    let done = client.ok(
+        "remember",
+        json!({"text": "The staging database listens on port 5435", "type": "episode"}),
+    );
+    assert!(!done.contains("conflict"), "{done}");
+}
+
+#[test]
+fn near_words_about_another_thing_are_no_close_memory() {
+    let user = User::new();
+    let mut client = user.client("shop");
+    for (first, second) in [
+        (
+            "Ada is allergic to peanuts",
+            "Ada is allergic to penicillin",
+        ),
+        (
+            "The live database listens on port 6001",
+            "The test database listens on port 6002",
+        ),
+        (
+            "The search index is rebuilt by the nightly job",
+            "The search index is rebuilt by the weekly job",
+        ),
+    ] {
+        client.remember(json!({"text": first}));
+        let said = client.ok("remember", json!({"text": second}));
+        assert!(
+            !said.contains("close to") && !said.contains("conflict"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn why_takes_words_and_the_id_of_a_turn() {
+    let user = User::new();
+    let mut client = user.client("shop");
+    let reason =
+        client.remember(json!({"text": "npm installs take four minutes on the build machine"}));
+    let id = client.remember(json!({
+        "text": "The packages of the shop are installed with pnpm",
+        "type": "decision",
+        "because": [reason],
+    }));
+    let prompt = |client: &mut crate::client::McpClient, memory: &str| {
+        let asked = json!({"name": "why", "arguments": {"id": memory}});
+        client.ask("prompts/get", asked).to_string()
+    };
+    let why = prompt(&mut client, "which package manager installs packages");
+    assert!(
+        why.contains(&format!("[{id}]")) && why.contains(&format!("[{reason}]")),
+        "{why}"
+    );
+    let none = prompt(&mut client, "the colour of the moon over Lisbon");
+    assert!(
+        none.contains("error") && none.contains("in project shop"),
+        "{none}"
+    );
+    assert!(prompt(&mut client, " ").contains("give its id"));
+    // The turn of a statement is an event of its own, before that of the memory.
+    let turn = format!("e{}", id[1..].parse::<u64>().unwrap() - 1);
+    let why = client.ok("why", json!({"id": turn}));
+    assert!(why.starts_with(&format!("[{id}] decision")), "{why}");
+    let told = client.ok("recall", json!({"ids": [turn]}));
+    assert!(
+        told.contains(&format!("[{id}]")) && !told.contains("replaces"),
+        "{told}"
+    );
+    let corrected = client.ok(
+        "correct",
+        json!({"id": turn, "text": "The packages of the shop are installed with bun"}),
+    );
+    assert!(
+        corrected.contains(&format!("replaces [{id}]")),
+        "{corrected}"
     );
 }
 

@@ -77,7 +77,10 @@ mod tests {
                 "The staging database listens on port 5433",
             ),
             // A slot of many values.
-            ("User is allergic to peanuts", "User is allergic to penicillin"),
+            (
+                "User is allergic to peanuts",
+                "User is allergic to penicillin",
+            ),
             ("User likes jazz", "User likes tea"),
             // One word for two properties.
             ("The API is written in Rust", "The API is fast"),

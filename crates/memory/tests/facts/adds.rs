@@ -314,6 +314,31 @@ fn a_text_is_stored_as_it_is_without_inference() {
 }
 
 #[test]
+fn a_text_as_it_is_names_what_it_contradicts_if_it_is_asked_to() {
+    let store = NaiveStore::default();
+    let plain = |text: &str, marks: bool| {
+        let mut plain = request(&json!(text), "a");
+        plain.infer = false;
+        plain.marks_conflicts = marks;
+        run(&store, &plain).results.remove(0)
+    };
+    let first = plain("The staging database listens on port 5433", true);
+    let other = plain("The live database listens on port 5434", true);
+    assert!(other.conflicts.is_empty());
+    let second = plain("The staging database listens on port 5434", true);
+    assert_eq!((second.event, second.conflicts), (Add, vec![first.id]));
+    let third = plain("The staging database listens on port 5435", false);
+    assert!(third.conflicts.is_empty());
+    let mut inferred = request(&json!("I like tea"), "a");
+    inferred.marks_conflicts = true;
+    let why = inferred.validate().unwrap_err().to_string();
+    assert!(
+        why.contains("mark_conflicts") && why.contains("infer"),
+        "{why}"
+    );
+}
+
+#[test]
 fn a_dry_run_answers_the_same_and_stores_nothing() {
     let store = NaiveStore::default();
     say(&store, "a", "I live in Rome");
