@@ -38,7 +38,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "traverse",
             "path",
             "watch",
-            "given",
         ],
     ),
     (

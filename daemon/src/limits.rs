@@ -311,5 +311,13 @@ pub const WEBHOOK_ERASED_MAX: usize = 10_000;
 /// Bytes of the reason of a failure that a webhook shows.
 pub const WEBHOOK_ERROR_BYTES_MAX: usize = 512;
 
+/// Further memories of a call that reads memories by name.
+pub const FACT_NAMES_MAX: usize = 200;
+/// Turns of a list of what was given in which sentences without a memory are looked for.
+pub const UNFORMED_TURNS_MAX: usize = 500;
+/// Sentences without a memory that a list shows of the turns of one moment.
+pub const UNFORMED_SENTENCES_MAX: usize = 20;
+/// Characters of each of them.
+pub const UNFORMED_CHARS_MAX: usize = 300;
 /// Turns of a session whose texts `ListGiven` shows.
 pub(crate) const SESSION_TURNS_SHOWN: u32 = 10_000;

@@ -1,4 +1,7 @@
-//! `amemctl given`: what sessions of agents were given, and what was learnt from them.
+//! Sessions of agents: `amemctl sessions`, `amemctl sessions show SESSION`, and `amemctl given`, their name of before.
+//!
+//! Each prompt with what it got, what was close and was not given, and why; what was learnt from turns, and the sentences
+//! of which no memory was formed.
 
 use amem_client::v1;
 use clap::Args;
@@ -12,18 +15,15 @@ use crate::output::context::CommandContext;
 use crate::render::{Align, TextPage, TextTable, clipped, plural, printable};
 use crate::when;
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:
-  amemctl given
-  amemctl given 5f3a
-  amemctl given 5f3a --json
+/// The brain, if the command names none.
+const BRAIN_VARIABLE: &str = "AMEM_BRAIN";
 
-A prompt is shown once it is stored. What is erased is shown as gone: the list has ids, and no texts of its own.")]
+#[derive(Debug, Args)]
 pub(crate) struct GivenArgs {
     /// The session, or the beginning of its id; all sessions if it is left out
     session: Option<String>,
     /// The brain [default: memories]
-    #[arg(long, env = "AMEM_BRAIN", value_name = "NAME", hide_env_values = true)]
+    #[arg(long, value_name = "NAME")]
     brain: Option<String>,
 }
 
@@ -54,8 +54,23 @@ struct EntryJson {
     prompt_chars: u32,
     tokens: u32,
     given: Vec<GivenJson>,
+    /// What was close and was not given.
+    near: Vec<NearJson>,
+    /// True if the prompt has too few words to look for.
+    short_prompt: bool,
     turns: u32,
     learned: Vec<GivenJson>,
+    /// Sentences of which no memory was formed.
+    unformed: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct NearJson {
+    #[serde(flatten)]
+    memory: GivenJson,
+    relevance: f32,
+    floor: f32,
+    why: &'static str,
 }
 
 #[derive(Serialize)]
@@ -64,6 +79,7 @@ struct GivenJson {
     event: u64,
     /// None if it is gone.
     memory: Option<String>,
+    quarantined: bool,
 }
 
 fn moment(moment: v1::HookMoment) -> &'static str {
@@ -77,13 +93,32 @@ fn moment(moment: v1::HookMoment) -> &'static str {
     }
 }
 
-fn memories(given: &[v1::GivenMemory]) -> Vec<GivenJson> {
-    let of = |one: &v1::GivenMemory| GivenJson {
+fn memory(one: &v1::GivenMemory) -> GivenJson {
+    GivenJson {
         id: one.id.clone(),
         event: one.event_id,
         memory: Some(one.memory.clone()).filter(|memory| !memory.is_empty()),
-    };
-    given.iter().map(of).collect()
+        quarantined: one.quarantined,
+    }
+}
+
+fn memories(given: &[v1::GivenMemory]) -> Vec<GivenJson> {
+    given.iter().map(memory).collect()
+}
+
+fn near(near: &v1::NearMemory) -> NearJson {
+    NearJson {
+        memory: memory(&near.memory.clone().unwrap_or_default()),
+        relevance: near.relevance,
+        floor: near.floor,
+        why: match near.why() {
+            v1::NotGivenReason::Relevance => "relevance",
+            v1::NotGivenReason::Had => "had",
+            v1::NotGivenReason::Said => "said",
+            v1::NotGivenReason::Room => "room",
+            v1::NotGivenReason::Unspecified => "unknown",
+        },
+    }
 }
 
 impl SessionJson {
@@ -110,54 +145,116 @@ impl EntryJson {
             prompt_chars: entry.prompt_chars,
             tokens: entry.tokens,
             given: memories(&entry.given),
+            near: entry.near.iter().map(near).collect(),
+            short_prompt: entry.short_prompt,
             turns: entry.turns,
             learned: memories(&entry.learned),
+            unformed: entry.unformed.clone(),
         })
     }
 }
 
 impl GivenArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let request = v1::ListGivenRequest {
-            brain: self.brain.clone().unwrap_or_default(),
-            session: self.session.clone().unwrap_or_default(),
-            ..v1::ListGivenRequest::default()
-        };
-        let remote = cx.daemon()?;
-        let mut answer = v1::ListGivenResponse::default();
-        answer.entries = all_pages(|page_token| {
-            let request = v1::ListGivenRequest {
-                page_token,
-                ..request.clone()
-            };
-            let page = remote.call(remote.client.hooks().list_given(request))?;
-            match self.session.is_some() {
-                true => answer.sessions = page.sessions,
-                false => answer.sessions.extend(page.sessions),
-            }
-            Ok((page.entries, page.next_page_token))
-        })?;
-        let output = GivenOutput {
-            sessions: answer
-                .sessions
-                .iter()
-                .map(SessionJson::of)
-                .collect::<Result<_, _>>()?,
-            entries: answer
-                .entries
-                .iter()
-                .map(EntryJson::of)
-                .collect::<Result<_, _>>()?,
-        };
-        let is_one = self.session.is_some();
-        cx.answer(None, &output, |page| {
-            match (is_one, output.sessions.first()) {
-                (true, Some(session)) => one(session, &output.entries, page),
-                _ => all(&output.sessions, page),
-            }
-        })?;
-        Ok(Exit::Ok)
+        match &self.session {
+            Some(session) => show(cx, self.brain.as_deref(), Some(session)),
+            None => list(cx, self.brain.as_deref()),
+        }
     }
+}
+
+/// The brain that is named, or that of the environment; empty for the default.
+fn brain_of(named: Option<&str>) -> String {
+    match named {
+        Some(name) => name.to_owned(),
+        None => std::env::var(BRAIN_VARIABLE).unwrap_or_default(),
+    }
+}
+
+/// Shows the sessions of a brain.
+pub(crate) fn list(cx: &mut CommandContext, brain: Option<&str>) -> Result<Exit, Failure> {
+    let request = v1::ListGivenRequest {
+        brain: brain_of(brain),
+        ..v1::ListGivenRequest::default()
+    };
+    let remote = cx.daemon()?;
+    let sessions = all_pages(|page_token| {
+        let request = v1::ListGivenRequest {
+            page_token,
+            ..request.clone()
+        };
+        let page = remote.call(remote.client.hooks().list_given(request))?;
+        Ok((page.sessions, page.next_page_token))
+    })?;
+    let output = GivenOutput {
+        sessions: sessions
+            .iter()
+            .map(SessionJson::of)
+            .collect::<Result<_, _>>()?,
+        entries: Vec::new(),
+    };
+    cx.answer(None, &output, |page| all(&output.sessions, page))?;
+    Ok(Exit::Ok)
+}
+
+/// Shows a session of a brain, by its id or the beginning of it; the last one if none is named.
+pub(crate) fn show(
+    cx: &mut CommandContext,
+    brain: Option<&str>,
+    session: Option<&str>,
+) -> Result<Exit, Failure> {
+    let brain = brain_of(brain);
+    let remote = cx.daemon()?;
+    let session = match session {
+        Some(session) => session.to_owned(),
+        None => {
+            let newest = v1::ListGivenRequest {
+                brain: brain.clone(),
+                page_size: 1,
+                ..v1::ListGivenRequest::default()
+            };
+            let page = remote.call(remote.client.hooks().list_given(newest))?;
+            let newest = page.sessions.into_iter().next();
+            let newest = newest.ok_or_else(|| {
+                Failure::argument(
+                    "there is no session of an agent yet",
+                    "`amemctl connect` sets the hooks of agents up",
+                )
+            })?;
+            newest.session
+        }
+    };
+    let request = v1::ListGivenRequest {
+        brain,
+        session,
+        ..v1::ListGivenRequest::default()
+    };
+    let mut sessions = Vec::new();
+    let entries = all_pages(|page_token| {
+        let request = v1::ListGivenRequest {
+            page_token,
+            ..request.clone()
+        };
+        let page = remote.call(remote.client.hooks().list_given(request))?;
+        sessions = page.sessions;
+        Ok((page.entries, page.next_page_token))
+    })?;
+    let output = GivenOutput {
+        sessions: sessions
+            .iter()
+            .map(SessionJson::of)
+            .collect::<Result<_, _>>()?,
+        entries: entries
+            .iter()
+            .map(EntryJson::of)
+            .collect::<Result<_, _>>()?,
+    };
+    cx.answer(None, &output, |page| {
+        if let Some(session) = output.sessions.first() {
+            one(session, &output.entries, page);
+        }
+    })?;
+    Ok(Exit::Ok)
 }
 
 fn all(sessions: &[SessionJson], page: &mut TextPage) {
@@ -218,13 +315,43 @@ fn one(session: &SessionJson, entries: &[EntryJson], page: &mut TextPage) {
         for memory in &entry.given {
             page.line(format!("  gave [e{}] {}", memory.event, text(memory)));
         }
+        if entry.short_prompt {
+            page.line("  too few words to look for");
+        }
+        for near in &entry.near {
+            let why = why_not(near);
+            page.line(format!(
+                "  close [e{}] {why}: {}",
+                near.memory.event,
+                clipped(&text(&near.memory), 200)
+            ));
+        }
         for memory in &entry.learned {
             page.line(format!("  learned [e{}] {}", memory.event, text(memory)));
+        }
+        for sentence in &entry.unformed {
+            page.line(format!("  formed nothing: {}", printable(sentence)));
         }
     }
 }
 
+/// Why a memory was not given, in words.
+fn why_not(near: &NearJson) -> String {
+    match near.why {
+        "relevance" => format!("relevance {:.2} is below {:.2}", near.relevance, near.floor),
+        "had" => format!("relevance {:.2}, the session had it", near.relevance),
+        "said" => format!(
+            "relevance {:.2}, it was said in the session",
+            near.relevance
+        ),
+        _ => format!("relevance {:.2}, no room", near.relevance),
+    }
+}
+
 fn text(memory: &GivenJson) -> String {
-    let text = memory.memory.as_deref().unwrap_or("(gone)");
-    printable(text)
+    let text = printable(memory.memory.as_deref().unwrap_or("(gone)"));
+    match memory.quarantined {
+        true => format!("{text} (in quarantine)"),
+        false => text,
+    }
 }

@@ -18,7 +18,7 @@ Clients run it, as `amemctl connect` sets them up: they write JSON to it and rea
 it prints a brief of what is known, with a prompt the memories that it is about, and nothing twice; after an answer and
 at the end it stores what was said. It always ends with 0, and prints nothing if there is nothing to say.
 
-AMEM_HOOKS=off, or `hooks = false` in .amem.toml of a project, switches it off. `amemctl given` shows what sessions
+AMEM_HOOKS=off, or `hooks = false` in .amem.toml of a project, switches it off. `amemctl sessions show` shows what sessions
 were given.")]
 pub(crate) struct HookArgs {
     /// The client: claude-code, codex, copilot, gemini, opencode, cursor [default: by what it sends]

@@ -139,7 +139,7 @@ pub(crate) enum CliCommand {
     Timeline(timeline::TimelineArgs),
     /// Lists contradictions and contested beliefs; without a brain, quarantined files.
     Conflicts(conflicts::ConflictsArgs),
-    /// Lists, shows, opens and closes sessions.
+    /// Shows what sessions of agents got; lists, opens and closes sessions of brains.
     Sessions(sessions::SessionsArgs),
     /// Summarises a session as an episode.
     Compress(compress::CompressArgs),
@@ -189,7 +189,8 @@ pub(crate) enum CliCommand {
     Disconnect(connect::DisconnectArgs),
     /// Answers a moment of an agent's session: what clients run as a hook.
     Hook(hook::HookArgs),
-    /// Shows what sessions of agents were given, and what was learnt.
+    /// Shows what sessions of agents were given: the earlier name of `sessions` and `sessions show`.
+    #[command(hide = true)]
     Given(given::GivenArgs),
     /// Serves memory to an agent, over the Model Context Protocol.
     Mcp(mcp::McpArgs),

@@ -1,10 +1,11 @@
-//! `amemctl sessions`: the conversations that events belong to.
+//! `amemctl sessions`: sessions of agents, and the conversations that events belong to.
 
 use amem_client::v1;
 use amem_format::view::AsOf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
+use super::given;
 use crate::args::selection::{MomentArgs, SessionName, session};
 use crate::brain::opened::BrainHandle;
 use crate::brain::target::{self, BrainTarget};
@@ -25,9 +26,16 @@ const EVENTS: u32 = 20;
 const PAGE: u32 = 500;
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  amemctl sessions
+  amemctl sessions show
+  amemctl sessions show 5f3a --json
+  amemctl sessions list work
+
+Without a command it lists the sessions of agents: what each prompt of them got is shown by `sessions show SESSION`.")]
 pub(crate) struct SessionsArgs {
     #[command(subcommand)]
-    act: SessionsCommand,
+    act: Option<SessionsCommand>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -35,7 +43,7 @@ enum SessionsCommand {
     /// Lists sessions, the newest first.
     #[command(visible_alias = "ls")]
     List(ListArgs),
-    /// Shows a session and its events.
+    /// Shows what each prompt of an agent's session got and why, or a brain's session and its events.
     Show(ShowArgs),
     /// Opens a session under your key, again if it is closed, or shows which one is open under it.
     Open(OpenArgs),
@@ -79,13 +87,20 @@ enum StateFilter {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  amemctl sessions show
+  amemctl sessions show 5f3a
   amemctl sessions show work standup
-  amemctl sessions show work 7 --limit 100")]
+  amemctl sessions show work 7 --limit 100
+
+One name is an agent's session, or the beginning of its id; the last session if there is none. A prompt is shown once it
+is stored. What is erased is shown as gone: what sessions were given is kept as ids, without texts.")]
 struct ShowArgs {
-    #[arg(help = target::HELP)]
-    brain: BrainTarget,
-    /// The session: its number or its key.
-    session: String,
+    /// An agent's session; or a brain, and the number or key of its session.
+    #[arg(value_names = ["BRAIN", "SESSION"], num_args = 0..=2)]
+    names: Vec<String>,
+    /// The brain of an agent's session [default: memories].
+    #[arg(long = "brain", value_name = "NAME")]
+    agents: Option<String>,
     /// At most this many events, from the first.
     #[arg(long, default_value_t = EVENTS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -166,10 +181,11 @@ struct SessionDetails {
 impl SessionsArgs {
     pub(crate) fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
         match &self.act {
-            SessionsCommand::List(list) => list.run(cx),
-            SessionsCommand::Show(show) => show.run(cx),
-            SessionsCommand::Open(open) => open.run(cx),
-            SessionsCommand::Close(close) => close.run(cx),
+            None => given::list(cx, None),
+            Some(SessionsCommand::List(list)) => list.run(cx),
+            Some(SessionsCommand::Show(show)) => show.run(cx),
+            Some(SessionsCommand::Open(open)) => open.run(cx),
+            Some(SessionsCommand::Close(close)) => close.run(cx),
         }
     }
 }
@@ -213,8 +229,24 @@ impl ListArgs {
 
 impl ShowArgs {
     fn run(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
-        let opened = BrainHandle::open(cx, &self.brain)?;
-        let found = session(cx, &opened, &self.session)?;
+        let agents = self.agents.as_deref();
+        match self.names.as_slice() {
+            [brain, _] if agents.is_some() => Err(Failure::argument(
+                format!("--brain and the brain {brain} name two"),
+                "give --brain for an agent's session, and BRAIN SESSION for a brain's",
+            )),
+            [brain, name] => self.of_brain(cx, brain, name),
+            names => given::show(cx, agents, names.first().map(String::as_str)),
+        }
+    }
+
+    fn of_brain(&self, cx: &mut CommandContext, brain: &str, name: &str) -> Result<Exit, Failure> {
+        let target = match brain.parse::<BrainTarget>() {
+            Ok(target) => target,
+            Err(never) => match never {},
+        };
+        let opened = BrainHandle::open(cx, &target)?;
+        let found = session(cx, &opened, name)?;
         let request = v1::GetSessionRequest {
             session: Some(v1::get_session_request::Session::SessionId(found.id)),
             as_of: self.looking.as_of(),

@@ -192,6 +192,11 @@ impl Facts<'_> {
         recall::memory_from(event, scope, moment)
     }
 
+    /// The sentences of a person's turn that no memory is from; none for a turn of an agent, or one that is gone.
+    pub fn unformed(&self, turn: Uuid, moment: &FactMoment) -> Result<Vec<String>> {
+        recall::unformed(moment, turn)
+    }
+
     /// The event of the current version of a memory; `None` if there is none.
     pub fn version_of(&self, id: Uuid) -> Result<Option<NodeId>> {
         let chain = MemoryChain::of(&self.brain.view(), id)?;

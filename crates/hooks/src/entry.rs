@@ -1,5 +1,6 @@
 //! The lines of a ledger: ids and hashes, no texts, so that what is erased from a brain is in no ledger either.
 
+use amem_mcp::{NearMemory, NotGiven};
 use serde::{Deserialize, Serialize};
 
 use crate::moment::HookMoment;
@@ -11,6 +12,49 @@ pub struct GivenId {
     pub id: String,
     /// The event.
     pub event: u64,
+}
+
+/// A memory that was close to a prompt and was not given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NearId {
+    /// The memory, or the turn; empty for another event.
+    pub id: String,
+    /// The event.
+    pub event: u64,
+    /// How well it answers the prompt, in thousandths.
+    pub relevance: u16,
+    /// Why it was not given.
+    pub why: NearReason,
+}
+
+/// Why a memory was not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NearReason {
+    /// Its relevance is below the floor.
+    Relevance,
+    /// The session had it.
+    Had,
+    /// It was said in the session.
+    Said,
+    /// There was no room for it.
+    Room,
+}
+
+impl From<&NearMemory> for NearId {
+    fn from(near: &NearMemory) -> Self {
+        Self {
+            id: near.id.clone(),
+            event: near.event,
+            relevance: (near.relevance.clamp(0.0, 1.0) * 1_000.0).round() as u16,
+            why: match near.why {
+                NotGiven::Relevance => NearReason::Relevance,
+                NotGiven::Had => NearReason::Had,
+                NotGiven::Said => NearReason::Said,
+                NotGiven::Room => NearReason::Room,
+            },
+        }
+    }
 }
 
 /// What happened to a session. Times are microseconds since 1970.
@@ -49,6 +93,12 @@ pub enum LedgerEntry {
         tokens: u32,
         /// The memories.
         memories: Vec<GivenId>,
+        /// What was close and not given.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        near: Vec<NearId>,
+        /// True if the prompt had too few words to look for.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        short: bool,
     },
     /// Turns were stored.
     Stored {
@@ -60,6 +110,9 @@ pub enum LedgerEntry {
         turns: Vec<u64>,
         /// Memories that were added or changed.
         memories: Vec<GivenId>,
+        /// The turns in the brain, UUIDs.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        said: Vec<String>,
     },
     /// It ended; it may go on.
     Ended {

@@ -390,6 +390,8 @@ mod tests {
                 id: id.into(),
                 event: 7,
             }],
+            near: Vec::new(),
+            short: false,
         }
     }
 
@@ -406,6 +408,7 @@ mod tests {
             moment: HookMoment::Answer,
             turns: vec![5, u64::MAX],
             memories: Vec::new(),
+            said: Vec::new(),
         };
         session.write(&stored).await.unwrap();
         let path = session.path.clone();

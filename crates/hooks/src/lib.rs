@@ -28,7 +28,7 @@ mod run;
 
 pub use answer::{answer_json, takes_context};
 pub use client::HookClient;
-pub use entry::{GivenId, LedgerEntry, SessionSummary};
+pub use entry::{GivenId, LedgerEntry, NearId, NearReason, SessionSummary};
 pub use error::HookError;
 pub use input::{HookInput, HookMessage};
 pub use ledger::{Ledger, SessionKey, SessionLedger};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use amem_mcp::{
-    CallResult, GivenContext, LEARNED_LAST, MemoryCalls, MemoryPlace, brief_of, recall_for,
+    CallResult, LEARNED_LAST, MemoryCalls, MemoryPlace, PromptContext, brief_of, recall_for,
 };
 use amem_memory::text_hash;
 use amem_proto::{Timestamp, v1};
@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::answer::takes_context;
 use crate::client::HookClient;
-use crate::entry::{GivenId, LedgerEntry};
+use crate::entry::{GivenId, LedgerEntry, NearId};
 use crate::error::HookError;
 use crate::ledger::{Ledger, SessionKey, SessionLedger};
 use crate::limits::{
@@ -208,8 +208,11 @@ impl<C: HookCalls> Moment<'_, C> {
             },
         );
         let brief = brief_of(self.calls, &self.run.place, &title).await;
-        self.give(brief.map_err(HookError::Words)?, String::new(), 0)
-            .await
+        let brief = PromptContext {
+            given: brief.map_err(HookError::Words)?,
+            ..PromptContext::default()
+        };
+        self.give(brief, String::new(), 0).await
     }
 
     /// What the prompt is about.
@@ -229,41 +232,43 @@ impl<C: HookCalls> Moment<'_, C> {
 
     async fn give(
         &mut self,
-        given: Option<GivenContext>,
+        found: PromptContext,
         prompt: String,
         chars: u32,
     ) -> Result<(), HookError> {
-        let Some(given) = given else {
+        let entry = self.entry(&found, prompt, chars);
+        let Some(given) = found.given else {
             // The list has prompts that got nothing, too.
             return match chars {
                 0 => Ok(()),
-                _ => self.write(self.entry(prompt, chars, 0, &[])).await,
+                _ => self.write(entry).await,
             };
         };
         let context = wrapped(&given.text);
-        let tokens = u32::try_from(given.tokens).unwrap_or(u32::MAX);
         // It is written first: what is not in the ledger must not be given.
-        self.write(self.entry(prompt, chars, tokens, &given.facts))
-            .await?;
+        self.write(entry).await?;
         self.done.context = context;
         self.done.given = given.facts;
         Ok(())
     }
 
-    fn entry(&self, prompt: String, chars: u32, tokens: u32, facts: &[v1::Fact]) -> LedgerEntry {
+    fn entry(&self, found: &PromptContext, prompt: String, chars: u32) -> LedgerEntry {
+        let tokens = found.given.as_ref().map_or(0, |given| given.tokens);
+        let facts = found.given.iter().flat_map(|given| &given.facts);
         LedgerEntry::Given {
             at: self.run.now,
             moment: self.run.moment,
             prompt,
             chars,
-            tokens,
+            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
             memories: facts
-                .iter()
                 .map(|fact| GivenId {
                     id: fact.id.clone(),
                     event: fact.event_id,
                 })
                 .collect(),
+            near: found.near.iter().map(NearId::from).collect(),
+            short: found.is_short,
         }
     }
 
@@ -282,7 +287,7 @@ impl<C: HookCalls> Moment<'_, C> {
                 .iter()
                 .filter_map(|(_, turn)| self.message(turn))
                 .collect();
-            let mut memories = Vec::new();
+            let (mut memories, mut said) = (Vec::new(), Vec::new());
             if !messages.is_empty() {
                 let added = self.add(messages).await?;
                 memories = added
@@ -294,6 +299,7 @@ impl<C: HookCalls> Moment<'_, C> {
                         event: result.event_id,
                     })
                     .collect();
+                said = added.turn_ids;
                 self.done.is_pending |= !added.pending.is_empty();
                 self.done.facts.extend(added.results);
             }
@@ -303,6 +309,7 @@ impl<C: HookCalls> Moment<'_, C> {
                 moment: self.run.moment,
                 turns: part.iter().map(|(id, _)| *id).collect(),
                 memories,
+                said,
             })
             .await?;
         }

@@ -18,6 +18,43 @@ pub struct GivenContext {
     pub tokens: usize,
 }
 
+/// What a prompt is given, and what was close to it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PromptContext {
+    /// What it is given; `None` if there is nothing.
+    pub given: Option<GivenContext>,
+    /// Memories that were close, the best first, at most `limits::NEAR_MAX`.
+    pub near: Vec<NearMemory>,
+    /// True if the prompt has too few words to look for.
+    pub is_short: bool,
+}
+
+/// A memory that was close to a prompt and was not given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NearMemory {
+    /// Its id; empty for an event that is no memory and no turn.
+    pub id: String,
+    /// The event.
+    pub event: u64,
+    /// How well it answers, 0 to 1.
+    pub relevance: f32,
+    /// Why it was not given.
+    pub why: NotGiven,
+}
+
+/// Why a memory was not given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotGiven {
+    /// Its relevance is below `limits::PROMPT_FLOOR`.
+    Relevance,
+    /// The session has it already.
+    Had,
+    /// It was said in the session.
+    Said,
+    /// There was no room for it.
+    Room,
+}
+
 impl GivenContext {
     pub(crate) fn new(answer: Answer, head: &str, facts: Vec<v1::Fact>) -> Self {
         let text = answer.finish(head, "");

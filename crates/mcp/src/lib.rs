@@ -40,7 +40,7 @@ pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
 pub use given::{brief_of, recall_for};
-pub use given_context::{GivenContext, LEARNED_LAST};
+pub use given_context::{GivenContext, LEARNED_LAST, NearMemory, NotGiven, PromptContext};
 #[cfg(feature = "http")]
 pub use http::http_config;
 pub use memories::write_again;

@@ -50,6 +50,10 @@ pub const PROMPT_ITEMS: usize = 3;
 /// Memories below this score (0 to 1) are not given unasked. Of those 120 questions one gets nothing, of those 80 seven
 /// of a hundred get something.
 pub const PROMPT_FLOOR: f32 = 0.55;
+/// Memories from this score on are noted as close to a prompt where they are not given.
+pub const NEAR_FLOOR: f32 = 0.2;
+/// Memories of a prompt that are noted as close and not given.
+pub const NEAR_MAX: usize = 8;
 /// Words of a prompt that mean something, without which nothing is given: any memory with the one word would answer.
 pub const PROMPT_WORDS_MIN: usize = 2;
 /// Characters of a prompt by which memories are looked for: its beginning and its end.

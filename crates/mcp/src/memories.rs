@@ -1,5 +1,6 @@
 //! The memories of a place: what all tools do with them.
 
+use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use amem_format::Micros;
@@ -34,6 +35,31 @@ pub(crate) struct NamedMemory {
     pub(crate) fact: v1::Fact,
     /// The event of the id, if it is of an earlier version.
     pub(crate) replaced: Option<u64>,
+}
+
+impl AskedMemory {
+    fn name(&self) -> v1::FactName {
+        match self {
+            Self::Event(event) => v1::FactName {
+                event_id: Some(*event),
+                ..v1::FactName::default()
+            },
+            Self::Id(id) => v1::FactName {
+                id: id.clone(),
+                ..v1::FactName::default()
+            },
+        }
+    }
+}
+
+impl NamedMemory {
+    fn of(asked: &AskedMemory, fact: v1::Fact, is_turns: bool) -> Self {
+        let replaced = match asked {
+            AskedMemory::Event(event) if !is_turns && *event != fact.event_id => Some(*event),
+            _ => None,
+        };
+        Self { fact, replaced }
+    }
 }
 
 /// Reads an id: e43, [e43], 43, or a UUID.
@@ -161,15 +187,7 @@ impl<C: MemoryCalls> Memories<'_, C> {
                 let fact = answer
                     .fact
                     .filter(|fact| self.place.is_visible(fact.scope.as_ref()));
-                Ok(fact.map(|fact| NamedMemory {
-                    replaced: match memory {
-                        AskedMemory::Event(event) if !answer.from_turn => {
-                            Some(*event).filter(|event| *event != fact.event_id)
-                        }
-                        _ => None,
-                    },
-                    fact,
-                }))
+                Ok(fact.map(|fact| NamedMemory::of(memory, fact, answer.from_turn)))
             }
             Err(refusal) if refusal.code == Code::NotFound && refusal.reason != "UNKNOWN_BRAIN" => {
                 Ok(None)
@@ -204,16 +222,54 @@ impl<C: MemoryCalls> Memories<'_, C> {
         }
     }
 
-    /// The short ids of what a memory rests on, the first few.
-    pub(crate) async fn causes(&self, fact: &v1::Fact, at: Option<Micros>) -> Vec<String> {
-        let mut out = Vec::new();
-        for id in fact.because_ids.iter().take(CAUSES_SHOWN) {
-            // A reason that is gone is shown by `why`; here it is left out.
-            if let Ok(Some(cause)) = self.find(&AskedMemory::Id(id.clone()), at).await {
-                out.push(id_of(cause.event_id));
-            }
+    /// The same for many, in one call: each as it was asked for, `None` where there is none here.
+    pub(crate) async fn look_up_all(
+        &self,
+        asked: &[AskedMemory],
+        at: Option<Micros>,
+    ) -> CallResult<Vec<Option<NamedMemory>>> {
+        if asked.is_empty() {
+            return Ok(Vec::new());
         }
-        out
+        let request = v1::GetFactRequest {
+            brain: self.brain(),
+            as_of: as_of(at),
+            more: asked.iter().map(AskedMemory::name).collect(),
+            ..v1::GetFactRequest::default()
+        };
+        let found = self.calls.get_fact(request).await?.more;
+        let of = |asked: &AskedMemory| {
+            let name = Some(asked.name());
+            let named = found.iter().find(|named| named.name == name)?;
+            let fact = named.fact.clone()?;
+            let is_visible = self.place.is_visible(fact.scope.as_ref());
+            is_visible.then(|| NamedMemory::of(asked, fact, named.from_turn))
+        };
+        Ok(asked.iter().map(of).collect())
+    }
+
+    /// The short ids of what memories rest on, the first few of each, by the ids of those: in one call.
+    pub(crate) async fn causes(
+        &self,
+        facts: &[&v1::Fact],
+        at: Option<Micros>,
+    ) -> CallResult<HashMap<String, String>> {
+        let mut ids: Vec<&String> = Vec::new();
+        for fact in facts {
+            ids.extend(fact.because_ids.iter().take(CAUSES_SHOWN));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let asked: Vec<AskedMemory> = ids
+            .iter()
+            .map(|id| AskedMemory::Id((*id).clone()))
+            .collect();
+        // A reason that is gone is shown by `why`; here it is left out.
+        let found = self.look_up_all(&asked, at).await?;
+        let there = found.into_iter().flatten();
+        Ok(there
+            .map(|cause| (cause.fact.id, id_of(cause.fact.event_id)))
+            .collect())
     }
 
     /// The memories in reach that match a condition, the newest versions first, up to a number.

@@ -69,4 +69,5 @@ pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
 pub use slots::slot_keys;
+pub use text::sentences::sentence_texts;
 pub use validity::{DatePrecision, Validity};

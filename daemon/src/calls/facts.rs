@@ -8,10 +8,10 @@ use amem_facts::search::FactSearch;
 use amem_facts::{FactMoment, Facts, KeptAnswer, ListRequest, PendingEntry};
 use amem_format::NodeId;
 use amem_memory::add::{AddEvent, AddRequest, AssistantPolicy};
-use amem_memory::bytes_hash;
 use amem_memory::change::UpdateRequest;
 use amem_memory::store::MemoryItem;
-use amem_proto::answer::{as_of, moment};
+use amem_memory::{FactScope, bytes_hash};
+use amem_proto::answer::{Code, as_of, moment};
 use amem_proto::v1;
 use amem_query::time_phrase::{Clock, zone_named};
 use amem_store::limits::ERASED_EVENTS_MAX;
@@ -22,6 +22,7 @@ use super::fact_messages::{self as convert, filter, id, metadata, scope, time};
 use super::gateway::{Gateway, Handle};
 use super::validate::unknown_page_token;
 use crate::auth::{Caller, Role};
+use crate::limits::FACT_NAMES_MAX;
 use crate::refusal::{Refusal, Result};
 
 /// Agent and request id; other options are refused, so that none is ignored in silence.
@@ -209,9 +210,41 @@ impl Handle for v1::RecallRequest {
 }
 
 /// How a request names a memory.
+#[derive(Clone, Copy)]
 enum FactName {
     Memory(uuid::Uuid),
     Event(NodeId),
+}
+
+/// What an id and an event of a request name.
+fn fact_name(text: &str, event: Option<u64>) -> Result<FactName> {
+    match (event, text) {
+        (None, text) => Ok(FactName::Memory(id(text)?)),
+        (Some(event), "") => Ok(FactName::Event(NodeId(event))),
+        (Some(_), _) => {
+            let why = "it is set beside an id: set one of them";
+            Err(Refusal::invalid("event_id", why))
+        }
+    }
+}
+
+/// The memory that a name means, and whether the name is the event of a turn that it is from; `None` if there is none.
+fn named_memory(
+    facts: &Facts<'_>,
+    name: FactName,
+    scope: &FactScope,
+    at: &FactMoment,
+) -> amem_facts::Result<Option<(MemoryItem, bool)>> {
+    let (id, is_turns) = match name {
+        FactName::Memory(id) => (Some(id), false),
+        FactName::Event(event) => match facts.memory_of(event, scope, at)? {
+            Some(id) => (Some(id), false),
+            None => (facts.memory_from(event, scope, at)?, true),
+        },
+    };
+    let Some(id) = id else { return Ok(None) };
+    let item = facts.get(id, scope, now(), at)?;
+    Ok(item.map(|item| (item, is_turns)))
 }
 
 impl Handle for v1::GetFactRequest {
@@ -223,45 +256,58 @@ impl Handle for v1::GetFactRequest {
         caller: &Caller,
     ) -> Result<Self::Response> {
         let (scope, as_of) = (scope(request.scope), as_of(request.as_of)?);
-        let asked = match (request.event_id, request.id.as_str()) {
-            (None, text) => FactName::Memory(id(text)?),
-            (Some(event), "") => FactName::Event(NodeId(event)),
-            (Some(_), _) => {
-                let why = "it is set beside an id: set one of them";
-                return Err(Refusal::invalid("event_id", why));
-            }
+        let count = request.more.len();
+        if count > FACT_NAMES_MAX {
+            let why =
+                format!("{count} further memories are asked for: ask for at most {FACT_NAMES_MAX}");
+            return Err(Refusal::new(Code::InvalidArgument, "LIMIT", why));
+        }
+        let is_list = count > 0 && request.id.is_empty() && request.event_id.is_none();
+        let asked = match is_list {
+            true => None,
+            false => Some(fact_name(&request.id, request.event_id)?),
         };
-        let named = match asked {
-            FactName::Memory(id) => Some(id),
-            FactName::Event(_) => None,
+        let more = request.more.into_iter();
+        let more = more
+            .map(|name| Ok((fact_name(&name.id, name.event_id)?, name)))
+            .collect::<Result<Vec<_>>>()?;
+        let light = match asked {
+            Some(FactName::Memory(id)) if more.is_empty() => Some(id),
+            _ => None,
         };
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
-            let not_found = |id: String| amem_memory::Error::NotFound { id };
-            let (id, is_turns) = match asked {
-                FactName::Memory(id) => (id, false),
-                FactName::Event(event) => match facts.memory_of(event, &scope, at)? {
-                    Some(id) => (id, false),
-                    None => facts
-                        .memory_from(event, &scope, at)?
-                        .map(|id| (id, true))
-                        .ok_or_else(|| not_found(format!("of event {}", event.0)))?,
-                },
-            };
-            let item = facts.get(id, &scope, now(), at)?;
-            let item = item.ok_or_else(|| not_found(id.to_string()))?;
-            Ok((item, facts.feedback(id, at)?, is_turns))
+            let mut response = v1::GetFactResponse::default();
+            if let Some(name) = asked {
+                let (item, from_turn) =
+                    named_memory(facts, name, &scope, at)?.ok_or_else(|| {
+                        let id = match name {
+                            FactName::Memory(id) => id.to_string(),
+                            FactName::Event(event) => format!("of event {}", event.0),
+                        };
+                        amem_memory::Error::NotFound { id }
+                    })?;
+                response.feedback = facts.feedback(item.id, at)?.map(convert::feedback);
+                response.fact = Some(convert::fact(item));
+                response.from_turn = from_turn;
+            }
+            for (asked, name) in more {
+                if let Some((item, from_turn)) = named_memory(facts, asked, &scope, at)? {
+                    response.more.push(v1::NamedFact {
+                        name: Some(name),
+                        fact: Some(convert::fact(item)),
+                        from_turn,
+                    });
+                }
+            }
+            Ok(response)
         };
         // A memory without an id is found first, which may wait.
-        let is_light = move |facts: &Facts<'_>| named.map_or(Ok(false), |id| facts.is_light(id));
-        let (moment, (item, feedback, from_turn)) = gateway
+        let is_light = move |facts: &Facts<'_>| light.map_or(Ok(false), |id| facts.is_light(id));
+        let (moment, mut response) = gateway
             .read_light(caller, (&request.brain, as_of), is_light, work)
             .await?;
-        Ok(v1::GetFactResponse {
-            moment: Some(moment),
-            fact: Some(convert::fact(item)),
-            feedback: feedback.map(convert::feedback),
-            from_turn,
-        })
+        response.moment = Some(moment);
+        Ok(response)
     }
 }
 

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use amem_engine::OpenBrain;
+use amem_facts::{FactMoment, Facts};
 use amem_format::Micros;
 use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
 use amem_hooks::{GivenId, HookDone, HookError, HookMoment, HookRun, HookTurn, LedgerEntry};
-use amem_hooks::{SessionSummary, run};
+use amem_hooks::{NearId, NearReason, SessionSummary, run};
 use amem_mcp::{MemoryCalls, MemoryPlace, ProjectName};
 use amem_memory::text_hash;
 use amem_project::user_of;
 use amem_proto::answer::{Code, moment, timestamp};
 use amem_proto::v1;
+use uuid::Uuid;
 
 use super::caller_memory::CallerMemory;
 use super::fact_memory::now;
@@ -20,7 +22,9 @@ use super::gateway::{Gateway, Handle};
 use super::validate::unknown_page_token;
 use crate::auth::Caller;
 use crate::brains::{blocking, to_its_end};
-use crate::limits::SESSION_TURNS_SHOWN;
+use crate::limits::{
+    SESSION_TURNS_SHOWN, UNFORMED_CHARS_MAX, UNFORMED_SENTENCES_MAX, UNFORMED_TURNS_MAX,
+};
 use crate::refusal::{Refusal, Result};
 
 impl From<HookError> for Refusal {
@@ -66,35 +70,74 @@ impl Gateway {
         self.fact_calls.of_process(caller).run(find).await
     }
 
-    /// The texts of memories now, without those that are gone.
+    /// What memories and other events say now, by their events.
     async fn texts_now(
         self: &Arc<Self>,
         caller: &Caller,
         brain: &str,
-        ids: impl Iterator<Item = &GivenId>,
-    ) -> Result<HashMap<String, String>> {
+        given: impl Iterator<Item = (&str, u64)>,
+    ) -> Result<HashMap<u64, TextNow>> {
         let calls = CallerMemory::new(self, caller);
         let mut out = HashMap::new();
-        for given in ids {
-            if out.contains_key(&given.id) {
+        for (id, event) in given {
+            if out.contains_key(&event) {
                 continue;
             }
             let request = v1::GetFactRequest {
                 brain: brain.to_owned(),
-                id: given.id.clone(),
+                id: id.to_owned(),
                 ..v1::GetFactRequest::default()
             };
-            let text = match calls.get_fact(request).await {
-                Ok(answer) => answer.fact.map(|fact| fact.memory).unwrap_or_default(),
-                // It is no memory, or is gone: words that were said are an event of their own.
-                Err(refusal) if refusal.code == Code::NotFound => {
-                    self.words_now(caller, brain, given.event).await?
-                }
-                Err(refusal) => return Err(Refusal(refusal)),
+            let answer = match id.is_empty() {
+                true => None,
+                false => match calls.get_fact(request).await {
+                    Ok(answer) => answer.fact,
+                    Err(refusal) if refusal.code == Code::NotFound => None,
+                    Err(refusal) => return Err(Refusal(refusal)),
+                },
             };
-            out.insert(given.id.clone(), text);
+            let now = match answer {
+                Some(fact) => TextNow {
+                    text: fact.memory,
+                    is_quarantined: fact.quarantined,
+                },
+                // It is no memory, or is gone: words that were said are an event of their own.
+                None => TextNow {
+                    text: self.words_now(caller, brain, event).await?,
+                    is_quarantined: false,
+                },
+            };
+            out.insert(event, now);
         }
         Ok(out)
+    }
+
+    /// The sentences of turns of which no memory was formed, by the turns.
+    async fn unformed(
+        self: &Arc<Self>,
+        caller: &Caller,
+        brain: &str,
+        entries: &[LedgerEntry],
+    ) -> Result<HashMap<String, Vec<String>>> {
+        let turns = entries.iter().flat_map(|entry| match entry {
+            LedgerEntry::Stored { said, .. } => said.as_slice(),
+            _ => &[],
+        });
+        let turns: Vec<String> = turns.take(UNFORMED_TURNS_MAX).cloned().collect();
+        if turns.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            let mut out = HashMap::new();
+            for turn in turns {
+                // The ledger is a file: an id that is none is no turn.
+                if let Ok(id) = Uuid::try_parse(&turn) {
+                    out.insert(turn, facts.unformed(id, at)?);
+                }
+            }
+            Ok(out)
+        };
+        Ok(self.read_facts(caller, brain, None, work).await?.1)
     }
 
     /// The words of an event now; empty if it is gone.
@@ -157,6 +200,64 @@ impl Gateway {
             .into_iter()
             .map(|event| (text_hash(&event.text), event.text))
             .collect())
+    }
+}
+
+/// What a memory, or another event, says now.
+struct TextNow {
+    /// Empty if it is gone.
+    text: String,
+    is_quarantined: bool,
+}
+
+/// What a list shows of the entries of a session.
+struct ShownTexts {
+    memories: HashMap<u64, TextNow>,
+    /// Prompts, by the hashes of their texts.
+    prompts: HashMap<String, String>,
+    /// Sentences without a memory, by turns.
+    unformed: HashMap<String, Vec<String>>,
+}
+
+impl ShownTexts {
+    fn memory(&self, id: &str, event: u64) -> v1::GivenMemory {
+        let now = self.memories.get(&event);
+        v1::GivenMemory {
+            id: id.to_owned(),
+            event_id: event,
+            memory: now.map(|now| now.text.clone()).unwrap_or_default(),
+            quarantined: now.is_some_and(|now| now.is_quarantined),
+        }
+    }
+
+    fn memories(&self, ids: &[GivenId]) -> Vec<v1::GivenMemory> {
+        let of = |given: &GivenId| self.memory(&given.id, given.event);
+        ids.iter().map(of).collect()
+    }
+
+    fn near(&self, near: &NearId) -> v1::NearMemory {
+        let why = match near.why {
+            NearReason::Relevance => v1::NotGivenReason::Relevance,
+            NearReason::Had => v1::NotGivenReason::Had,
+            NearReason::Said => v1::NotGivenReason::Said,
+            NearReason::Room => v1::NotGivenReason::Room,
+        };
+        v1::NearMemory {
+            memory: Some(self.memory(&near.id, near.event)),
+            relevance: f32::from(near.relevance) / 1_000.0,
+            floor: amem_mcp::limits::PROMPT_FLOOR,
+            why: why.into(),
+        }
+    }
+
+    /// The first sentences of turns that no memory is from.
+    fn unformed(&self, turns: &[String]) -> Vec<String> {
+        let sentences = turns.iter().filter_map(|turn| self.unformed.get(turn));
+        sentences
+            .flatten()
+            .take(UNFORMED_SENTENCES_MAX)
+            .map(|sentence| sentence.chars().take(UNFORMED_CHARS_MAX).collect())
+            .collect()
     }
 }
 
@@ -257,6 +358,7 @@ impl Handle for v1::RunHookRequest {
                     id: fact.id,
                     event_id: fact.event_id,
                     memory: fact.memory,
+                    quarantined: fact.quarantined,
                 })
                 .collect(),
             turns: u32::try_from(done.turns).unwrap_or(u32::MAX),
@@ -281,19 +383,7 @@ fn session_message(summary: &SessionSummary) -> v1::GivenSession {
 }
 
 /// The entries of a session that say what was given or learnt, with texts.
-fn entry_messages(
-    entries: &[LedgerEntry],
-    texts: &HashMap<String, String>,
-    turns: &HashMap<String, String>,
-) -> Vec<v1::GivenEntry> {
-    let memories = |ids: &[GivenId]| -> Vec<v1::GivenMemory> {
-        let of = |given: &GivenId| v1::GivenMemory {
-            id: given.id.clone(),
-            event_id: given.event,
-            memory: texts.get(&given.id).cloned().unwrap_or_default(),
-        };
-        ids.iter().map(of).collect()
-    };
+fn entry_messages(entries: &[LedgerEntry], texts: &ShownTexts) -> Vec<v1::GivenEntry> {
     let message = |entry: &LedgerEntry| {
         let mut out = v1::GivenEntry {
             time: Some(timestamp(Micros(entry.at()))),
@@ -306,23 +396,29 @@ fn entry_messages(
                 chars,
                 tokens,
                 memories: given,
+                near,
+                short,
                 ..
             } => {
                 out.set_moment((*moment).into());
-                out.prompt = turns.get(prompt).cloned().unwrap_or_default();
+                out.prompt = texts.prompts.get(prompt).cloned().unwrap_or_default();
                 out.prompt_chars = *chars;
                 out.tokens = *tokens;
-                out.given = memories(given);
+                out.given = texts.memories(given);
+                out.near = near.iter().map(|near| texts.near(near)).collect();
+                out.short_prompt = *short;
             }
             LedgerEntry::Stored {
                 moment,
                 turns,
                 memories: learned,
+                said,
                 ..
             } => {
                 out.set_moment((*moment).into());
                 out.turns = u32::try_from(turns.len()).unwrap_or(u32::MAX);
-                out.learned = memories(learned);
+                out.learned = texts.memories(learned);
+                out.unformed = texts.unformed(said);
             }
             _ => return None,
         }
@@ -404,16 +500,25 @@ impl Handle for v1::ListGivenRequest {
         let mut page: Vec<LedgerEntry> = told.skip(from).take(size + 1).cloned().collect();
         response.next_page_token = token_after(page.len());
         page.truncate(size);
-        let ids = page.iter().flat_map(|entry| match entry {
-            LedgerEntry::Given { memories, .. } | LedgerEntry::Stored { memories, .. } => {
-                memories.as_slice()
+        let mut ids: Vec<(&str, u64)> = Vec::new();
+        for entry in &page {
+            if let LedgerEntry::Given { memories, .. } | LedgerEntry::Stored { memories, .. } =
+                entry
+            {
+                ids.extend(memories.iter().map(|one| (one.id.as_str(), one.event)));
             }
-            _ => &[],
-        });
-        let texts = gateway.texts_now(caller, &brain.name, ids).await?;
-        let turns = gateway.turns_by_hash(caller, &brain.name, summary).await?;
+            if let LedgerEntry::Given { near, .. } = entry {
+                ids.extend(near.iter().map(|one| (one.id.as_str(), one.event)));
+            }
+        }
+        let name = brain.name.as_str();
+        let texts = ShownTexts {
+            memories: gateway.texts_now(caller, name, ids.into_iter()).await?,
+            prompts: gateway.turns_by_hash(caller, name, summary).await?,
+            unformed: gateway.unformed(caller, name, &page).await?,
+        };
         response.sessions = vec![session_message(summary)];
-        response.entries = entry_messages(&page, &texts, &turns);
+        response.entries = entry_messages(&page, &texts);
         Ok(response)
     }
 }

@@ -91,15 +91,74 @@ fn told_to_one_client_it_is_recalled_by_another_and_never_twice() {
         told["entries"][0]["given"][0]["memory"].is_string()
     });
     assert_eq!(told["entries"][0]["given"][0]["id"], learned["id"]);
-    let page = user.prints(&["given", "monday"]);
+    let page = user.prints(&["sessions", "show", "monday"]);
     assert!(
         page.contains("learned [e") && page.contains("pnpm"),
         "{page}"
     );
-    let list = user.prints(&["given"]);
+    for list in [user.prints(&["sessions"]), user.prints(&["given"])] {
+        assert!(
+            list.contains("monday") && list.contains("4 sessions"),
+            "{list}"
+        );
+    }
+}
+
+#[test]
+fn a_session_shows_what_was_close_and_not_given_and_what_formed_nothing() {
+    let user = user();
+    let mut first = user.session("codex", "shop", "first");
+    first.says(
+        "user",
+        "We use pnpm for the frontend. The weather was odd all week.",
+    );
+    first.hook("Stop", &json!({}));
+    let told = user.stored("first", 1);
+    let stored = told["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|e| e["turns"] == 1)
+        .unwrap();
+    assert_eq!(
+        stored["unformed"],
+        json!(["The weather was odd all week."]),
+        "{told}"
+    );
+    let second = user.session("gemini", "shop", "second");
     assert!(
-        list.contains("monday") && list.contains("4 sessions"),
-        "{list}"
+        second
+            .prompt("which package manager does the frontend use?")
+            .contains("pnpm")
+    );
+    assert_eq!(
+        second.prompt("and again: which package manager for the frontend?"),
+        ""
+    );
+    assert_eq!(second.prompt("ok"), "");
+    let told = user.given("second", |told| {
+        told["entries"]
+            .as_array()
+            .is_some_and(|entries| entries.len() == 3)
+    });
+    let entries = told["entries"].as_array().unwrap();
+    let again = &entries[1]["near"][0];
+    assert_eq!(again["why"], "had", "{told}");
+    assert_eq!(again["id"], entries[0]["given"][0]["id"], "{told}");
+    assert!(again["memory"].as_str().unwrap().contains("pnpm"), "{told}");
+    assert!(again["relevance"].as_f64().unwrap() > 0.0, "{told}");
+    assert_eq!(entries[2]["short_prompt"], true, "{told}");
+    let page = user.prints(&["sessions", "show", "second"]);
+    assert!(
+        page.contains("the session had it") && page.contains("too few words"),
+        "{page}"
+    );
+    // Without a name it is the last session.
+    assert_eq!(user.prints(&["sessions", "show"]), page);
+    let page = user.prints(&["sessions", "show", "first"]);
+    assert!(
+        page.contains("formed nothing: The weather was odd"),
+        "{page}"
     );
 }
 

@@ -64,12 +64,12 @@ impl User {
         child.wait_with_output().unwrap()
     }
 
-    /// What `amemctl given` has of a session, once it is as it should be.
+    /// What `amemctl sessions show` has of a session, once it is as it should be.
     pub(crate) fn given(&self, session: &str, is_there: impl Fn(&Value) -> bool) -> Value {
         let since = Instant::now();
         loop {
             let asked = self
-                .command(self.home.path(), &["given", session, "--json"])
+                .command(self.home.path(), &["sessions", "show", session, "--json"])
                 .output()
                 .unwrap();
             let told: Value = serde_json::from_slice(&asked.stdout).unwrap_or_default();

@@ -11,8 +11,10 @@ mod past;
 mod request;
 mod run;
 mod said;
+mod unformed;
 mod wording;
 
 pub(crate) use said::memory_from;
+pub(crate) use unformed::unformed;
 
 pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};

@@ -11,5 +11,8 @@ mod why;
 
 mod tool_call;
 
+#[cfg(test)]
+mod recall_calls_test;
+
 pub(crate) use recall::found_by;
 pub(crate) use tool_call::run;

@@ -7,7 +7,7 @@ use super::parameters::{REACHES, condition, tokens};
 use crate::answer::{AS_DATA, Answer, entry_line, id_of, line, minute, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::limits::{ANSWER_CHARS_MAX, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
+use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
 use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::{MemoryPlace, Reach};
 
@@ -188,21 +188,29 @@ async fn by_ids<C: MemoryCalls>(
             ids.len()
         ));
     }
+    let asked_for = ids
+        .iter()
+        .map(|id| asked(id))
+        .collect::<Words<Vec<AskedMemory>>>()?;
+    let found = memories.look_up_all(&asked_for, at).await;
+    let found = found.map_err(in_words)?;
+    let there: Vec<&v1::Fact> = found.iter().flatten().map(|named| &named.fact).collect();
+    let causes = memories.causes(&there, at).await.map_err(in_words)?;
     let mut answer = Answer::within(tokens);
     let (mut shown, mut notes) = (0, Vec::new());
-    for id in ids {
-        let asked = asked(id)?;
-        let Some(named) = memories.look_up(&asked, at).await.map_err(in_words)? else {
+    for (id, named) in ids.iter().zip(&found) {
+        let Some(named) = named else {
             notes.push(format!("no memory [{}]", id.trim_matches(['[', ']'])));
             continue;
         };
-        let fact = named.fact;
+        let fact = &named.fact;
         if fact.quarantined {
             notes.push(in_quarantine(fact.event_id));
             continue;
         }
-        let causes = memories.causes(&fact, at).await;
-        let mut text = line(&fact, &causes, memories.place, ANSWER_CHARS_MAX);
+        let because = fact.because_ids.iter().take(CAUSES_SHOWN);
+        let because: Vec<String> = because.filter_map(|id| causes.get(id).cloned()).collect();
+        let mut text = line(fact, &because, memories.place, ANSWER_CHARS_MAX);
         if let Some(event) = named.replaced {
             text.push_str(&format!(" (replaces [{}])", id_of(event)));
         }

@@ -1,6 +1,6 @@
 //! Sentences of a text.
 
-use super::tokens::{Token, plain_tokens, tokens};
+use super::tokens::{Token, join, plain_tokens, tokens};
 
 /// Words whose full stop ends no sentence.
 const ABBREVIATIONS: [&str; 24] = [
@@ -11,6 +11,14 @@ const ABBREVIATIONS: [&str; 24] = [
 /// The sentences of a text, in order; none is empty. Lines end sentences, marks of lists are left out.
 pub(crate) fn sentences(text: &str) -> Vec<Vec<Token>> {
     sentences_by(text, tokens, ends_sentence)
+}
+
+/// The same, as texts.
+pub fn sentence_texts(text: &str) -> Vec<String> {
+    sentences(text)
+        .iter()
+        .map(|sentence| join(sentence))
+        .collect()
 }
 
 /// The sentences of a text in another language than English, where a full stop marks an ordinal: "am 3. März".
@@ -67,7 +75,6 @@ fn ends_sentence(token: &Token) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::tokens::join;
 
     #[test]
     fn sentences_end_at_marks_and_lines_but_not_at_abbreviations() {
