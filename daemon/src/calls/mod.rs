@@ -41,6 +41,7 @@ mod fact_feedback;
 mod fact_review;
 
 pub(crate) mod caller_memory;
+mod given;
 mod hooks;
 
 mod item_memory;
