@@ -18,14 +18,15 @@ const GROUPS: &[(&str, &[&str])] = &[
     (
         "Remember",
         &[
-            "add", "fact", "chat", "mcp", "hook", "project", "correct", "events", "link", "unlink",
-            "sessions", "compress", "import",
+            "add", "remember", "fact", "chat", "mcp", "hook", "project", "correct", "events",
+            "link", "unlink", "sessions", "compress", "import",
         ],
     ),
     (
         "Ask",
         &[
-            "search", "query", "get", "context", "text", "similar", "pipeline", "timeline", "info",
+            "ask", "search", "query", "get", "context", "text", "similar", "pipeline", "timeline",
+            "info",
         ],
     ),
     (

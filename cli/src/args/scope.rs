@@ -30,4 +30,18 @@ impl ScopeArgs {
         };
         (scope != v1::Scope::default()).then_some(scope)
     }
+
+    /// The fields that are named, such as "user ada and app mail".
+    pub(crate) fn in_words(&self) -> String {
+        let fields = [
+            ("user", &self.user),
+            ("agent", &self.of_agent),
+            ("app", &self.app),
+            ("run", &self.run),
+        ];
+        let named = fields
+            .into_iter()
+            .filter_map(|(name, value)| Some(format!("{name} {}", value.as_ref()?)));
+        named.collect::<Vec<_>>().join(" and ")
+    }
 }

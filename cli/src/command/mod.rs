@@ -1,6 +1,7 @@
 //! The commands: a file each, with its arguments and its `run`.
 
 mod add;
+mod ask;
 mod brain;
 mod brain_restore;
 mod brain_settings;
@@ -53,6 +54,7 @@ mod quarantine;
 mod query;
 mod receive;
 mod reembed;
+mod remember;
 mod repair;
 mod resolve;
 mod search;
@@ -123,6 +125,10 @@ pub(crate) enum CliCommand {
     Resolve(resolve::ResolveArgs),
     /// Remembers facts about users and agents, from what they say.
     Fact(fact::FactArgs),
+    /// Answers a question from all that is known here: what was formed, said and written.
+    Ask(ask::AskArgs),
+    /// Remembers a statement, as an agent does.
+    Remember(remember::RememberArgs),
     /// Talks to a model that remembers you.
     Chat(chat::ChatArgs),
     /// Checks the models of the file of models.
@@ -242,6 +248,8 @@ impl CliCommand {
             Self::Context(command) => command.run(cx),
             Self::Resolve(command) => command.run(cx),
             Self::Fact(command) => command.run(cx),
+            Self::Ask(command) => command.run(cx),
+            Self::Remember(command) => command.run(cx),
             Self::Chat(command) => command.run(cx),
             Self::Models(command) => command.run(cx),
             Self::Why(command) => command.run(cx),

@@ -8,11 +8,17 @@ use super::daemon_link::DaemonLink;
 
 /// The calls of one request.
 pub(crate) struct DaemonCalls {
-    pub(super) link: &'static DaemonLink,
+    /// `None` for a command, which makes no second connection.
+    pub(super) link: Option<&'static DaemonLink>,
     pub(super) client: Client,
 }
 
 impl DaemonCalls {
+    /// The calls of a command on its own connection.
+    pub(crate) fn of_command(client: Client) -> Self {
+        Self { link: None, client }
+    }
+
     /// Makes a call, and once more on a new connection if the daemon is gone: writes have a request id.
     async fn call<R, T, F>(&self, request: R, make: impl Fn(Client, R) -> F) -> CallResult<T>
     where
@@ -26,12 +32,12 @@ impl DaemonCalls {
         // A daemon that refuses for its load says why; one that is gone cannot.
         let is_gone = refusal.code == Code::Unavailable && refusal.reason.is_empty()
             || refusal.code == Code::Unknown;
-        if !is_gone {
+        let Some(link) = self.link.filter(|_| is_gone) else {
             return Err(refusal);
-        }
-        self.link.lost().await;
+        };
+        link.lost().await;
         let unavailable = |why| Refusal::new(Code::Unavailable, "NO_DAEMON", why);
-        let client = self.link.client().await.map_err(unavailable)?;
+        let client = link.client().await.map_err(unavailable)?;
         let answer = make(client, request).await;
         answer.map(Response::into_inner).map_err(Refusal::from)
     }

@@ -154,7 +154,10 @@ impl MemorySource for ProjectSource {
         })?;
         let link = self.link;
         Ok(OpenMemory {
-            calls: DaemonCalls { link, client },
+            calls: DaemonCalls {
+                link: Some(link),
+                client,
+            },
             place,
         })
     }

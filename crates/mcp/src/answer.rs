@@ -61,6 +61,10 @@ impl Answer {
         self.chars.div_ceil(CHARS_PER_TOKEN)
     }
 
+    pub(crate) fn into_lines(self) -> Vec<String> {
+        self.lines
+    }
+
     /// The whole answer.
     pub(crate) fn finish(self, head: &str, end: &str) -> String {
         let mut out = head.to_owned();

@@ -17,6 +17,7 @@ mod memory_place;
 mod answer;
 mod arguments;
 mod catalogue;
+mod entries;
 mod memories;
 
 mod tools;
@@ -39,11 +40,13 @@ mod http;
 pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
+pub use entries::{EntryLines, nothing_found};
 pub use given::{brief_of, recall_for};
 pub use given_context::{GivenContext, LEARNED_LAST, NearMemory, NotGiven, PromptContext};
 #[cfg(feature = "http")]
 pub use http::http_config;
 pub use memories::write_again;
-pub use memory_place::{MemoryPlace, ProjectName};
+pub use memory_place::{MemoryPlace, ProjectName, Reach};
 pub use rmcp;
 pub use server::{MemoryServer, MemorySource, OpenMemory};
+pub use tools::{RememberedStatement, STATEMENT_KINDS, Statement, StatementError, remember};

@@ -12,6 +12,8 @@ pub const TOKENS_MIN: u64 = 100;
 pub const TOKENS_MAX: u64 = 8_000;
 /// Characters of one memory in a list; `recall` by ids shows more.
 pub const LINE_CHARS_MAX: usize = 700;
+/// Characters of a question that an answer repeats.
+pub const QUESTION_CHARS_SHOWN: usize = 200;
 /// Characters of the name of who spoke.
 pub const SPEAKER_CHARS_MAX: usize = 40;
 /// Memories that a recall looks at.

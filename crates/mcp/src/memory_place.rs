@@ -33,9 +33,12 @@ pub struct MemoryPlace {
 
 /// Which memories a request means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub enum Reach {
+    /// Those of the project.
     Project,
+    /// Those of the user that belong to no project.
     User,
+    /// Both; for a new memory the project, or the user where there is none.
     All,
 }
 
@@ -81,7 +84,7 @@ impl MemoryPlace {
     }
 
     /// The place in words, for "nothing known … in".
-    pub(crate) fn in_words(&self) -> String {
+    pub fn in_words(&self) -> String {
         match &self.project {
             Some(project) => format!("project {}", project.label),
             None => format!("the memory of user {}", self.user),
@@ -102,7 +105,7 @@ impl MemoryPlace {
     ///
     /// # Errors
     /// There is no project.
-    pub(crate) fn filter(&self, reach: Reach, and: Vec<Value>) -> Result<String, String> {
+    pub fn filter(&self, reach: Reach, and: Vec<Value>) -> Result<String, String> {
         let user = json!({"AND": [
             {"user_id": self.user},
             {"field": "app_id", "operator": "eq", "value": null},

@@ -9,6 +9,7 @@
 
 mod client;
 
+mod asked;
 mod bad_input;
 mod by_http;
 mod compat;

@@ -1,4 +1,4 @@
-//! The six tools.
+//! The six tools, and what commands share with them.
 
 mod parameters;
 
@@ -15,4 +15,5 @@ mod tool_call;
 mod recall_calls_test;
 
 pub(crate) use recall::found_by;
+pub use remember::{RememberedStatement, STATEMENT_KINDS, Statement, StatementError, remember};
 pub(crate) use tool_call::run;

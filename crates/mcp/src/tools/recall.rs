@@ -4,10 +4,11 @@ use amem_proto::v1;
 use serde_json::Value;
 
 use super::parameters::{REACHES, condition, tokens};
-use crate::answer::{AS_DATA, Answer, entry_line, id_of, line, minute, shortened};
+use crate::answer::{AS_DATA, Answer, id_of, line, minute};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX, LINE_CHARS_MAX};
+use crate::entries::{nothing_found, push_entries};
+use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX};
 use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::{MemoryPlace, Reach};
 
@@ -104,15 +105,8 @@ async fn search<C: MemoryCalls>(
     }
     // The best that fit, the best first.
     let mut answer = Answer::within(tokens);
-    let (mut shown, mut left) = (0, Vec::new());
-    for entry in &entries {
-        let line = entry_line(entry, memories.place, LINE_CHARS_MAX);
-        if left.is_empty() && answer.push(&line) {
-            shown += 1;
-        } else {
-            left.push(format!("[{}]", id_of(entry.event_id)));
-        }
-    }
+    let left = push_entries(&mut answer, &entries, memories.place);
+    let shown = entries.len() - left.len();
     let many = if entries.len() as u32 >= HITS_MAX {
         "+"
     } else {
@@ -123,28 +117,22 @@ async fn search<C: MemoryCalls>(
     let end = match left.as_slice() {
         [] => String::new(),
         left => {
-            let shown = left.iter().take(20).cloned().collect::<Vec<_>>().join(" ");
-            format!("left out for max_tokens: {shown}")
+            let ids = left.iter().take(20);
+            let ids: Vec<String> = ids.map(|id| format!("[{}]", id_of(*id))).collect();
+            format!("left out for max_tokens: {}", ids.join(" "))
         }
     };
     Ok(answer.finish(&head, &end))
 }
 
-/// The answer where nothing is relevant: how near the best was, so that "nothing" is not taken for "never said".
+/// The answer where nothing is relevant.
 fn nothing(
     place: &MemoryPlace,
     (query, kind, reach): (&str, Option<&str>, Reach),
     best: f32,
 ) -> String {
-    let what = kind.map_or_else(String::new, |kind| format!(" of type {kind}"));
-    let query = shortened(query, 200);
-    let place = place.searched(reach);
-    match best > 0.0 {
-        true => format!(
-            "no memory{what} answers \"{query}\" in {place}: the best hit has relevance {best:.2}"
-        ),
-        false => format!("nothing known about \"{query}\"{what} in {place}"),
-    }
+    let what = kind.map_or_else(String::new, |kind| format!("memories of type {kind} in "));
+    nothing_found(query, &format!("{what}{}", place.searched(reach)), best)
 }
 
 /// The memory that some words are about: of the best entry the memory, or the words themselves where none was formed.
