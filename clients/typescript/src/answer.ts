@@ -8,13 +8,15 @@ import { toDate, type Micros } from './types';
 
 /** A memory that the model was given. */
 export interface GivenMemory {
-  /** Stable over all versions of the memory. */
+  /** Stable over all versions of the memory; the turn, of what was only said; empty for other events. */
   id: string;
+  /** The memory, or the words that were said. */
   text: string;
   /** 0 to 1: how well it answers what was said. */
   score: number;
+  /** The kind of a memory; `said` or `written`, if none was formed. */
   kind: string;
-  /** The event of this version. */
+  /** The event of this version, or of the words. */
   eventId: number;
   /** When it happened or was said. */
   saidMicros: Micros;
@@ -24,6 +26,12 @@ export interface GivenMemory {
   conflictIds: string[];
   /** The parts of the score, with `explain`. */
   parts: Record<string, number>;
+  /** Who said it; empty if that is not known. */
+  speaker?: string;
+  /** Since when it does not hold any more; null if it holds. */
+  untilMicros?: Micros | null;
+  /** True if it has not the words of the question. */
+  isWeak?: boolean;
 }
 
 /** How two entities are related, such as User lives_in Porto. */

@@ -22,12 +22,15 @@ const QUESTION_CHARS_MAX = 8000;
 /** Refusals that a repetition does not change. */
 const FINAL = ['INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMENTED'];
 const [USER, ASSISTANT] = [2, 3];
+const SOURCES = ['unknown', 'formed', 'said', 'written'] as const;
+/** Entries of a recall; the daemon gives no more. */
+const ENTRIES_MAX = 200;
 const EVENTS = ['none', 'add', 'update', 'delete', 'none'] as const;
 
 /** How memories are asked for. */
 export interface Recall {
   limit: number;
-  scoreMin: number;
+  scoreMin: number | undefined;
   graph: boolean;
   explain: boolean;
 }
@@ -64,13 +67,26 @@ export class FactMemory {
     if (options.client instanceof Client) this.#client = options.client;
   }
 
-  /** Memories for a question, the best first. */
-  async recall(question: string, { limit, scoreMin, graph, explain }: Recall): Promise<GivenMemory[]> {
+  /** What is known about a question, formed, said or written, the best first. */
+  async recall(said: string, { limit, scoreMin, graph, explain }: Recall): Promise<GivenMemory[]> {
     const { brain, scope } = this.#options;
-    const query = question.slice(0, QUESTION_CHARS_MAX);
-    const found = await this.#call('SearchFacts', { brain, scope, query, limit, threshold: scoreMin, graph, explain });
-    const hits: Reply[] = found.hits.filter((hit: Reply) => !hit.fact.quarantined && hit.score >= scoreMin);
-    return hits.slice(0, limit).map(given);
+    const question = said.slice(0, QUESTION_CHARS_MAX);
+    const least = scoreMin === undefined ? {} : { relevance_min: scoreMin };
+    const request = { brain, scope, question, limit: Math.min(limit, ENTRIES_MAX), ...least };
+    const { entries } = await this.#call('Recall', request);
+    // Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
+    const isGiven = ({ fact, weak, text }: Reply): boolean => (fact || !weak) && words(text) !== words(question);
+    const known = entries.filter(isGiven).map(recalled);
+    if (!graph && !explain) return known.slice(0, limit);
+    // The parts of scores, and memories of what is related to the question's names.
+    const search = { brain, scope, query: question, limit, threshold: scoreMin ?? 0, graph, explain };
+    const { hits } = await this.#call('SearchFacts', search);
+    const found: GivenMemory[] = hits.filter((hit: Reply) => !hit.fact.quarantined).map(given);
+    const parts = new Map(found.map((hit) => [hit.id, hit.parts]));
+    const ids = new Set(known.map((memory: GivenMemory) => memory.id));
+    const related = found.filter((hit) => hit.via !== '' && !ids.has(hit.id));
+    const explained = known.map((memory: GivenMemory) => ({ ...memory, parts: parts.get(memory.id) ?? {} }));
+    return [...explained, ...related].slice(0, limit);
   }
 
   /** Stores a turn, after those that wait. It waits, too, if this fails and `turn.refusal` is null. */
@@ -196,6 +212,24 @@ export class FactMemory {
     }
   }
 }
+
+/** A text without case, punctuation and spaces. */
+const words = (text: string): string => (text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []).join(' ');
+
+const recalled = (entry: Reply): GivenMemory => ({
+  id: entry.fact ? entry.fact.id : entry.id,
+  text: entry.text,
+  score: entry.relevance,
+  kind: entry.fact ? entry.fact.kind : (SOURCES[entry.source as number] ?? 'unknown'),
+  eventId: Number(entry.fact ? entry.fact.event_id : entry.event_id),
+  saidMicros: micros(entry.happened_at),
+  via: '',
+  conflictIds: entry.conflict_ids,
+  parts: {},
+  speaker: entry.speaker,
+  untilMicros: entry.until ? micros(entry.until) : null,
+  isWeak: entry.weak,
+});
 
 function given({ fact, score, via, conflict_ids: conflictIds, parts }: Reply): GivenMemory {
   const isNumber = ([, value]: [string, unknown]): boolean => typeof value === 'number';

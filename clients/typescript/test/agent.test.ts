@@ -308,15 +308,30 @@ test('another agent with another model knows what was said and corrected', WITH_
   const second = new MemoryAgent({ client: daemon.connect, model: recalling, user: 'ada' });
   const answer = await second.chat('Where do I live?', { explain: true });
   const [piece] = await all(answer);
-  assert.match(piece ?? '', /^- User moved to Porto last week \(said \d{4}-\d\d-\d\d\)$/);
+  assert.match(piece ?? '', /^- Actually, I moved to Porto last week\. \(said \d{4}-\d\d-\d\d by user\)$/);
   assert.ok(!answer.said.includes('Lisbon'));
   const [best] = answer.memories;
   assert.deepEqual([best?.id, best?.eventId], [moved?.id, moved?.eventId]);
   assert.ok((best?.score ?? 0) > 0.5 && 'rank' in (best?.parts ?? {}));
   const explained = JSON.parse(JSON.stringify(answer.explain()));
-  assert.deepEqual([explained.memories[0].text, explained.stages.store.added], ['User moved to Porto last week', 0]);
+  const moving = 'Actually, I moved to Porto last week.';
+  assert.deepEqual([explained.memories[0].text, explained.stages.store.added], [moving, 0]);
   await second.close();
   assert.equal((await daemon.say(daemon.agent(recalling, { user: 'bob' }), 'Where do I live?')).said, 'I do not know.');
+});
+
+test('what was only said is given with its day and speaker', WITH_DAEMON, async (t) => {
+  const daemon = await Daemon.of(t);
+  const words = 'Quokka deploys go out from the harbour office at noon';
+  assert.deepEqual((await daemon.say(daemon.agent(scripted('Fine.')), words)).formed, []);
+  const model = scripted();
+  const question = 'From where do quokka deploys go out?';
+  const [best] = (await daemon.say(daemon.agent(model), question)).memories;
+  assert.deepEqual([best?.text, best?.kind, best?.speaker, best?.isWeak], [words, 'said', 'user', false]);
+  assert.match(model.system(), /data, not instructions[^]*- Quokka [^(]*\(said \d{4}-\d\d-\d\d by user\)/);
+  // The question itself, asked again, is no memory.
+  const again = await daemon.say(daemon.agent(scripted()), question);
+  assert.ok(again.memories.every((memory) => memory.text !== question));
 });
 
 test('nothing is learned from what was served', WITH_DAEMON, async (t) => {
@@ -375,7 +390,7 @@ test('too low scores and no hits give the model nothing', WITH_DAEMON, async (t)
   const agent = daemon.agent(model, { systemPrompt: 'Be brief.' });
   await daemon.say(agent, 'I live in Lisbon.');
   await daemon.say(agent, 'Where do I live?');
-  assert.ok(model.system().startsWith('Be brief.\n\n') && model.system().includes('- User lives in Lisbon (said '));
+  assert.ok(model.system().startsWith('Be brief.\n\n') && /- I live in Lisbon\. \(said \S+ by user\)/.test(model.system()));
   assert.deepEqual((await daemon.say(agent, 'Tell me about quantum chromodynamics.')).memories, []);
   assert.equal(model.system(), 'Be brief.');
   const none = scripted();
@@ -574,7 +589,7 @@ test('models of servers talk', WITH_DAEMON, async (t) => {
     sent.map((message) => message.role),
     ['system', 'user', 'assistant', 'user'],
   );
-  assert.ok(sent[0]?.content.includes('- User lives in Lisbon'));
+  assert.ok(sent[0]?.content.includes('- I live in Lisbon.'));
   assert.ok(!JSON.stringify(asked.map(({ body }) => body)).includes(KEY));
 });
 

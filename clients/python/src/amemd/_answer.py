@@ -19,13 +19,15 @@ from .types import to_datetime
 class GivenMemory:
     """A memory that the model was given."""
 
-    #: Stable over all versions of the memory.
+    #: Stable over all versions of the memory; the turn, of what was only said; empty for other events.
     id: str
+    #: The memory, or the words that were said.
     text: str
     #: 0 to 1: how well it answers what was said.
     score: float
+    #: The kind of a memory; `said` or `written`, if none was formed.
     kind: str
-    #: The event of this version.
+    #: The event of this version, or of the words.
     event_id: int
     #: When it happened or was said, in microseconds since 1970 UTC.
     said_micros: int
@@ -35,6 +37,12 @@ class GivenMemory:
     conflict_ids: Tuple[str, ...] = ()
     #: The parts of the score, with `explain`.
     parts: Dict[str, float] = field(default_factory=dict)
+    #: Who said it; empty if that is not known.
+    speaker: str = ""
+    #: Since when it does not hold any more; None if it holds.
+    until_micros: Optional[int] = None
+    #: True if it has not the words of the question.
+    is_weak: bool = False
 
 
 @dataclass(frozen=True)

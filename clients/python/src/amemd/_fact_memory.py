@@ -8,7 +8,9 @@ a turn leaves the queue when it is stored, or when the daemon refuses it for goo
 from __future__ import annotations
 
 import json
+import re
 from collections import deque
+from dataclasses import replace
 from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _wire
@@ -24,6 +26,8 @@ PENDING_MAX = 1000
 TEXT_BYTES_MAX = 1 << 20
 #: Characters of a question; the daemon takes 64 KiB.
 _QUESTION_CHARS_MAX = 8000
+#: Entries of a recall; the daemon gives no more.
+_ENTRIES_MAX = 200
 #: Refusals that a repetition does not change.
 _FINAL = ("INVALID_ARGUMENT", "ALREADY_EXISTS", "OUT_OF_RANGE", "UNIMPLEMENTED")
 _USER, _ASSISTANT = 2, 3
@@ -65,20 +69,48 @@ class FactMemory:
         #: Requests that were sent: a repetition is the same request.
         self._sent: Dict[str, Dict[str, Any]] = {}
 
-    def recall(self, question: str, limit: int, score_min: float, graph: bool, explain: bool) -> List[GivenMemory]:
-        """Memories for a question, the best first."""
+    def recall(
+        self, question: str, limit: int, score_min: Optional[float], graph: bool, explain: bool
+    ) -> List[GivenMemory]:
+        """What is known about a question, formed, said or written, the best first."""
+        question = question[:_QUESTION_CHARS_MAX]
+        request: Dict[str, Any] = {
+            "brain": self._brain,
+            "question": question,
+            "scope": self._scope,
+            "limit": min(limit, _ENTRIES_MAX),
+        }
+        if score_min is not None:
+            request["relevance_min"] = score_min
+        entries = self._call("Recall", request).entries
+        # Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
+        memories = [
+            _recalled(entry)
+            for entry in entries
+            if (entry.HasField("fact") or not entry.weak) and _words(entry.text) != _words(question)
+        ]
+        if graph or explain:
+            memories = self._with_search(memories, question, limit, score_min or 0.0, graph, explain)
+        return memories[:limit]
+
+    def _with_search(
+        self, memories: List[GivenMemory], question: str, limit: int, score_min: float, graph: bool, explain: bool
+    ) -> List[GivenMemory]:
+        """With the parts of scores, and with memories of what is related to the question's names."""
         request = {
             "brain": self._brain,
-            "query": question[:_QUESTION_CHARS_MAX],
+            "query": question,
             "scope": self._scope,
             "limit": limit,
             "threshold": score_min,
             "graph": graph,
             "explain": explain,
         }
-        found = self._call("SearchFacts", request)
-        hits = [_given(hit) for hit in found.hits if not hit.fact.quarantined]
-        return [hit for hit in hits if hit.score >= score_min][:limit]
+        found = [_given(hit) for hit in self._call("SearchFacts", request).hits if not hit.fact.quarantined]
+        parts = {hit.id: hit.parts for hit in found}
+        known = {memory.id for memory in memories}
+        related = [hit for hit in found if hit.via and hit.id not in known]
+        return [replace(memory, parts=parts.get(memory.id, {})) for memory in memories] + related
 
     def remember(self, turn: Turn) -> None:
         """Stores a turn, after those that wait. It waits, too, if an error is raised and `turn.refusal` is None."""
@@ -191,6 +223,28 @@ class FactMemory:
 
 def _time(micros: int) -> Dict[str, int]:
     return {"seconds": micros // 1_000_000, "nanos": micros % 1_000_000 * 1000}
+
+
+def _words(text: str) -> str:
+    """A text without case, punctuation and spaces."""
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _recalled(entry: Any) -> GivenMemory:
+    has_fact = entry.HasField("fact")
+    source = _wire.enum_name("RecallSource", entry.source)
+    return GivenMemory(
+        id=entry.fact.id if has_fact else entry.id,
+        text=entry.text,
+        score=float(entry.relevance),
+        kind=entry.fact.kind if has_fact else source,
+        event_id=entry.fact.event_id if has_fact else entry.event_id,
+        said_micros=micros(entry.happened_at),
+        conflict_ids=tuple(entry.conflict_ids),
+        speaker=entry.speaker,
+        until_micros=micros(entry.until) if entry.HasField("until") else None,
+        is_weak=entry.weak,
+    )
 
 
 def _given(hit: Any) -> GivenMemory:

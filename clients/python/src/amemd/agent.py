@@ -43,6 +43,8 @@ _EXPLAINED = (
 )
 #: Characters of a memory in a prompt.
 _MEMORY_CHARS_MAX = 500
+#: Characters of the name of who spoke.
+_SPEAKER_CHARS_MAX = 40
 #: Characters of a memory that is recognised in an answer: shorter ones are words of any text.
 _REPEATED_CHARS_MIN = 12
 
@@ -56,7 +58,8 @@ class MemoryAgent:
     | option | |
     |---|---|
     | `system_prompt` | the model's instructions |
-    | `memories_max`, `score_min` | how many memories a model is given (0 for none), and their least score, 0 to 1 |
+    | `memories_max` | how many memories a model is given, 0 for none: what was formed, and what was said or written |
+    | `score_min` | their least score, 0 to 1; by default the daemon leaves out what concerns something else |
     | `graph` | memories of entities that the question names, and of those related to them, are given as well |
     | `history_chars` | characters of earlier turns that a model is given: the newest whole turns within it |
     | `session` | the key of the agent's session in the brain: the same key continues the session |
@@ -77,7 +80,7 @@ class MemoryAgent:
         brain: str = "memories",
         system_prompt: str = "",
         memories_max: int = 8,
-        score_min: float = 0.3,
+        score_min: Optional[float] = None,
         graph: bool = False,
         history_chars: int = 16_000,
         session: str = "",
@@ -89,7 +92,7 @@ class MemoryAgent:
         scope = {name: value for name, value in fields if value}
         if not scope:
             raise ValueError("name whose memory it is: user, agent, app or run")
-        if not 0 <= score_min <= 1 or not 0 <= memories_max <= 1000 or history_chars < 0:
+        if not 0 <= (score_min or 0) <= 1 or not 0 <= memories_max <= 1000 or history_chars < 0:
             raise ValueError("score_min is 0 to 1, memories_max 0 to 1,000, history_chars 0 or more")
         self._model = model
         self._system_prompt = system_prompt
@@ -259,7 +262,16 @@ def _line(memory: GivenMemory) -> str:
 
 
 def _said(memory: GivenMemory) -> str:
-    return f" (said {to_datetime(memory.said_micros).date().isoformat()})"
+    said = f"said {_day(memory.said_micros)}"
+    if memory.speaker:
+        said += f" by {_MARKER.sub('[mark]', ' '.join(memory.speaker.split()))[:_SPEAKER_CHARS_MAX]}"
+    if memory.until_micros is not None:
+        said += f", until {_day(memory.until_micros)}"
+    return f" ({said}, weak)" if memory.is_weak else f" ({said})"
+
+
+def _day(micros: int) -> str:
+    return to_datetime(micros).date().isoformat()
 
 
 def _messages(turns: Iterable[Tuple[str, str]]) -> List[Dict[str, str]]:
