@@ -1,4 +1,4 @@
-//! Event ids as they are typed: a number, or `last`.
+//! Event ids as they are typed: a number, as `ask` shows it (`e12`), or `last`.
 
 use std::str::FromStr;
 
@@ -23,8 +23,12 @@ impl FromStr for EventId {
         if text == "last" {
             return Ok(Self::Last);
         }
-        // Some people and tools write #12.
-        let digits = text.strip_prefix('#').unwrap_or(text);
+        // Some people and tools write #12; `ask` and recall show [e12].
+        let shown = text
+            .strip_prefix('[')
+            .and_then(|text| text.strip_suffix(']'))
+            .unwrap_or(text);
+        let digits = shown.strip_prefix(['#', 'e']).unwrap_or(shown);
         let number = digits.parse().ok().filter(|_| !digits.starts_with('+'));
         number
             .map(Self::Number)
@@ -89,9 +93,11 @@ mod tests {
     #[test]
     fn ids_are_numbers_or_last() {
         assert_eq!("12".parse(), Ok(EventId::Number(12)));
-        assert_eq!("#12".parse(), Ok(EventId::Number(12)));
+        for shown in ["#12", "e12", "[e12]"] {
+            assert_eq!(shown.parse(), Ok(EventId::Number(12)), "{shown}");
+        }
         assert_eq!("last".parse(), Ok(EventId::Last));
-        for bad in ["", "-1", "+1", "x", "1.5", "##1"] {
+        for bad in ["", "-1", "+1", "x", "1.5", "##1", "e", "e+1", "[12", "ee1"] {
             assert!(bad.parse::<EventId>().is_err(), "{bad}");
         }
     }

@@ -4,6 +4,7 @@ use amem_client::v1;
 use amem_format::Micros;
 use clap::{Args, Subcommand};
 
+use crate::args::event_id::EventId;
 use crate::brain::target::BrainTarget;
 use crate::brain::writable::Writable;
 use crate::command::add::session;
@@ -150,12 +151,13 @@ struct SearchFactArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   amemctl fact get 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
+  amemctl fact get e43
   amemctl fact history 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b
   amemctl fact history 0b51a1b2-3c4d-4e5f-8a6b-7c8d9e0f1a2b --json
 
-`amemctl fact ls` and `amemctl fact search` show ids.")]
+`amemctl fact ls` and `amemctl fact search` show ids; `get` also takes those of `amemctl ask`, of turns too.")]
 struct OneFactArgs {
-    /// Its id.
+    /// Its id; for `get` also that of a turn, or of an event, such as e43.
     id: String,
     #[command(flatten)]
     of: FactBrainArgs,
@@ -369,10 +371,23 @@ impl SearchFactArgs {
 }
 
 impl OneFactArgs {
+    /// The event, of an id such as e43.
+    fn event(&self) -> Option<u64> {
+        match self.id.parse() {
+            Ok(EventId::Number(event)) => Some(event),
+            Ok(EventId::Last) | Err(_) => None,
+        }
+    }
+
     fn get(&self, cx: &mut CommandContext) -> Result<Exit, Failure> {
+        let event_id = self.event();
         let request = v1::GetFactRequest {
             brain: self.of.brain.clone(),
-            id: self.id.clone(),
+            id: match event_id {
+                Some(_) => String::new(),
+                None => self.id.clone(),
+            },
+            event_id,
             ..Default::default()
         };
         let remote = cx.daemon()?;

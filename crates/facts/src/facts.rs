@@ -30,7 +30,7 @@ use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
-use crate::recall::{self, Recall, RecallAnswer};
+use crate::recall::{self, Recall, RecallAnswer, SpokenMemory, SpokenName, forget_turn, spoken};
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
@@ -195,6 +195,32 @@ impl Facts<'_> {
     /// The sentences of a person's turn that no memory is from; none for a turn of an agent, or one that is gone.
     pub fn unformed(&self, turn: Uuid, moment: &FactMoment) -> Result<Vec<String>> {
         recall::unformed(moment, turn)
+    }
+
+    /// What was said or written, as a recall shows it by its id, within a scope; `None` if there is nothing, or it was
+    /// forgotten.
+    pub fn spoken(
+        &self,
+        name: SpokenName,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<Option<SpokenMemory>> {
+        spoken(moment, name, scope)
+    }
+
+    /// True if an id is that of a turn of a scope.
+    pub fn is_turn(&self, id: Uuid, scope: &FactScope) -> Result<bool> {
+        let moment = FactMoment::new(self.brain.view(), None)?;
+        Ok(spoken(&moment, SpokenName::Turn(id), scope)?.is_some())
+    }
+
+    /// Forgets a turn: no answer shows it any more; memories that are from it stay.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn forget_turn(&self, id: Uuid, scope: &FactScope) -> Result<(SpokenMemory, Answer)> {
+        let forgotten = forget_turn(self.brain, id, scope)?;
+        forgotten.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
     }
 
     /// The event of the current version of a memory; `None` if there is none.

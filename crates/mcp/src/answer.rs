@@ -5,6 +5,7 @@ use amem_proto::answer::micros;
 use amem_proto::{Timestamp, v1};
 use amem_texts::for_model;
 use jiff::tz::TimeZone;
+use serde_json::Value;
 
 use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, CHARS_PER_TOKEN, SPEAKER_CHARS_MAX};
 use crate::memory_place::MemoryPlace;
@@ -139,6 +140,19 @@ pub(crate) fn kind(fact: &v1::Fact) -> &str {
     }
 }
 
+/// True of what was said or written, and of no memory that was formed.
+pub(crate) fn is_spoken(fact: &v1::Fact) -> bool {
+    matches!(fact.kind.as_str(), "said" | "written")
+}
+
+/// Who said it, of what was said.
+fn speaker_of(fact: &v1::Fact) -> Option<String> {
+    let keys: Value = serde_json::from_str(&fact.metadata_json)
+        .ok()
+        .filter(|_| is_spoken(fact))?;
+    Some(keys.get("speaker")?.as_str()?.to_owned())
+}
+
 /// `[e43] decision 2026-11-14 ← [e42]: text`; `causes` are the ids of what it rests on.
 pub(crate) fn line(
     fact: &v1::Fact,
@@ -153,6 +167,10 @@ pub(crate) fn line(
         head.push(' ');
         head.push_str(&day);
     }
+    if let Some(speaker) = speaker_of(fact) {
+        head.push_str(" by ");
+        head.push_str(&shortened(&one_line(&speaker), SPEAKER_CHARS_MAX));
+    }
     if fact.created_at != fact.updated_at {
         head.push_str(" (corrected)");
     }
@@ -165,7 +183,7 @@ pub(crate) fn line(
 }
 
 /// An entry of a recall: a memory as `line` shows it, or `[e43] said 2026-11-14 by ada: words`.
-pub(crate) fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max: usize) -> String {
+pub fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max: usize) -> String {
     let what = match entry.source() {
         v1::RecallSource::Formed => entry.fact.as_ref().map_or("fact", kind),
         v1::RecallSource::Said => "said",

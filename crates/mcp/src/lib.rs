@@ -37,7 +37,7 @@ mod server;
 #[cfg(feature = "http")]
 mod http;
 
-pub use answer::minute_of;
+pub use answer::{entry_line, minute_of};
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
 pub use entries::{EntryLines, nothing_found};

@@ -10,7 +10,7 @@ use amem_query::time_phrase::Clock;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::answer::id_of;
+use crate::answer::{id_of, is_spoken};
 use crate::arguments::Words;
 use crate::calls::{CallResult, MemoryCalls};
 use crate::limits::{CAUSES_SHOWN, WRITE_TRIES_MAX};
@@ -211,6 +211,24 @@ impl<C: MemoryCalls> Memories<'_, C> {
                 self.place.in_words()
             )
         })
+    }
+
+    /// The same, unless it was said or written: such words are not changed, and nothing rests on them.
+    pub(crate) async fn formed_version(&self, text: &str) -> Words<NamedMemory> {
+        let named = self.named_version(text, None).await?;
+        match is_spoken(&named.fact) {
+            true => Err(format!(
+                "[{}] is what was {}, and stays as it is: remember what holds now, or forget it",
+                id_of(named.fact.event_id),
+                named.fact.kind
+            )),
+            false => Ok(named),
+        }
+    }
+
+    /// The same memory alone.
+    pub(crate) async fn formed(&self, text: &str) -> Words<v1::Fact> {
+        Ok(self.formed_version(text).await?.fact)
     }
 
     /// The same, unless it is in quarantine: then it is for a person to read.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amem_facts::recall::{RecalledEntry, RecalledSource};
+use amem_facts::recall::{RecalledEntry, RecalledSource, SpokenMemory};
 use amem_facts::search::FactHit;
 use amem_facts::{
     FactFeedback, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
@@ -190,6 +190,56 @@ pub(super) fn entry(entry: RecalledEntry) -> v1::RecallEntry {
         double_ids: entry.doubles.into_iter().map(|event| event.0).collect(),
         session_id: entry.session.0,
         because_event_ids: entry.because.into_iter().map(|event| event.0).collect(),
+    }
+}
+
+/// What was said or written as a memory of the kind `said` or `written`, with the speaker among its keys.
+pub(super) fn spoken(said: SpokenMemory) -> v1::Fact {
+    let kind = match said.id {
+        Some(_) => "said",
+        None => "written",
+    };
+    let mut metadata = said.metadata;
+    metadata.insert("kind".into(), kind.into());
+    if !said.speaker.is_empty() {
+        metadata.insert("speaker".into(), said.speaker.into());
+    }
+    let happened = Some(timestamp(said.happened));
+    v1::Fact {
+        id: said.id.map_or_else(String::new, |id| id.to_string()),
+        scope: Some(scope_message(&said.scope)),
+        metadata_json: Value::Object(metadata).to_string(),
+        hash: amem_memory::text_hash(&said.text),
+        memory: said.text,
+        kind: kind.to_owned(),
+        confidence: 1.0,
+        created_at: happened,
+        updated_at: happened,
+        event_id: said.event.0,
+        happened_at: happened,
+        ..v1::Fact::default()
+    }
+}
+
+/// The only record of the history of a turn: that it was said.
+pub(super) fn spoken_record(said: &SpokenMemory) -> v1::FactRecord {
+    let id = said.id.map_or_else(String::new, |id| id.to_string());
+    v1::FactRecord {
+        id: id.clone(),
+        event: v1::FactEvent::Add.into(),
+        new_memory: Some(said.text.clone()),
+        time: Some(timestamp(said.happened)),
+        why: "said".to_owned(),
+        sources: vec![v1::FactSource {
+            id,
+            role: said.role.clone(),
+            text: said.text.clone(),
+            time: Some(timestamp(said.happened)),
+            cut: false,
+        }],
+        source_count: 1,
+        event_id: said.event.0,
+        ..v1::FactRecord::default()
     }
 }
 

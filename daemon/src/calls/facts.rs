@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use amem_facts::limits::{FACT_PAGE_BYTES, FACT_PAGE_MAX, RECALL_ENTRIES_DEFAULT};
-use amem_facts::recall::Recall;
+use amem_facts::recall::{Recall, SpokenName};
 use amem_facts::search::FactSearch;
 use amem_facts::{FactMoment, Facts, KeptAnswer, ListRequest, PendingEntry};
 use amem_format::NodeId;
@@ -228,23 +228,47 @@ fn fact_name(text: &str, event: Option<u64>) -> Result<FactName> {
     }
 }
 
-/// The memory that a name means, and whether the name is the event of a turn that it is from; `None` if there is none.
+/// What a name stands for.
+struct NamedMemory {
+    fact: v1::Fact,
+    /// `None` for words that were said or written.
+    memory: Option<uuid::Uuid>,
+    /// True if the name is that of a turn, and the memory is from it.
+    from_turn: bool,
+}
+
+/// The memory of a name, the one that is from a turn of that name, or the words of the turn or of another event.
 fn named_memory(
     facts: &Facts<'_>,
     name: FactName,
     scope: &FactScope,
     at: &FactMoment,
-) -> amem_facts::Result<Option<(MemoryItem, bool)>> {
-    let (id, is_turns) = match name {
-        FactName::Memory(id) => (Some(id), false),
-        FactName::Event(event) => match facts.memory_of(event, scope, at)? {
-            Some(id) => (Some(id), false),
-            None => (facts.memory_from(event, scope, at)?, true),
-        },
+) -> amem_facts::Result<Option<NamedMemory>> {
+    let (id, from_turn, spoken) = match name {
+        FactName::Memory(id) => (Some(id), false, SpokenName::Turn(id)),
+        FactName::Event(event) => {
+            let (id, from_turn) = match facts.memory_of(event, scope, at)? {
+                Some(id) => (Some(id), false),
+                None => (facts.memory_from(event, scope, at)?, true),
+            };
+            (id, from_turn, SpokenName::Event(event))
+        }
     };
-    let Some(id) = id else { return Ok(None) };
-    let item = facts.get(id, scope, now(), at)?;
-    Ok(item.map(|item| (item, is_turns)))
+    if let Some(id) = id
+        && let Some(item) = facts.get(id, scope, now(), at)?
+    {
+        return Ok(Some(NamedMemory {
+            fact: convert::fact(item),
+            memory: Some(id),
+            from_turn,
+        }));
+    }
+    let said = facts.spoken(spoken, scope, at)?;
+    Ok(said.map(|said| NamedMemory {
+        fact: convert::spoken(said),
+        memory: None,
+        from_turn: false,
+    }))
 }
 
 impl Handle for v1::GetFactRequest {
@@ -278,24 +302,25 @@ impl Handle for v1::GetFactRequest {
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             let mut response = v1::GetFactResponse::default();
             if let Some(name) = asked {
-                let (item, from_turn) =
-                    named_memory(facts, name, &scope, at)?.ok_or_else(|| {
-                        let id = match name {
-                            FactName::Memory(id) => id.to_string(),
-                            FactName::Event(event) => format!("of event {}", event.0),
-                        };
-                        amem_memory::Error::NotFound { id }
-                    })?;
-                response.feedback = facts.feedback(item.id, at)?.map(convert::feedback);
-                response.fact = Some(convert::fact(item));
-                response.from_turn = from_turn;
+                let named = named_memory(facts, name, &scope, at)?.ok_or_else(|| {
+                    let id = match name {
+                        FactName::Memory(id) => id.to_string(),
+                        FactName::Event(event) => format!("of event {}", event.0),
+                    };
+                    amem_memory::Error::NotFound { id }
+                })?;
+                if let Some(id) = named.memory {
+                    response.feedback = facts.feedback(id, at)?.map(convert::feedback);
+                }
+                response.fact = Some(named.fact);
+                response.from_turn = named.from_turn;
             }
             for (asked, name) in more {
-                if let Some((item, from_turn)) = named_memory(facts, asked, &scope, at)? {
+                if let Some(named) = named_memory(facts, asked, &scope, at)? {
                     response.more.push(v1::NamedFact {
                         name: Some(name),
-                        fact: Some(convert::fact(item)),
-                        from_turn,
+                        fact: Some(named.fact),
+                        from_turn: named.from_turn,
                     });
                 }
             }
@@ -394,14 +419,20 @@ impl Handle for v1::DeleteFactRequest {
             return erase_memory(gateway, caller, &request.brain, &agent, (id, scope)).await;
         }
         let work = move |facts: &Facts<'_>| {
-            facts.delete(id, &scope, now, reason.as_deref(), kept.as_ref())
+            // A turn that a recall shows has an id like a memory.
+            if facts.is_turn(id, &scope)? {
+                let (said, _) = facts.forget_turn(id, &scope)?;
+                return Ok(convert::spoken(said));
+            }
+            let (item, _) = facts.delete(id, &scope, now, reason.as_deref(), kept.as_ref())?;
+            Ok(convert::fact(item))
         };
-        let (moment, (item, _)) = gateway
+        let (moment, fact) = gateway
             .change_facts(caller, &request.brain, &agent, work)
             .await?;
         Ok(v1::DeleteFactResponse {
             moment: Some(moment),
-            fact: Some(convert::fact(item)),
+            fact: Some(fact),
         })
     }
 }
@@ -438,16 +469,23 @@ impl Handle for v1::GetFactHistoryRequest {
     ) -> Result<Self::Response> {
         let (id, scope) = (id(&request.id)?, scope(request.scope));
         let page = (page_size(request.page_size), cursor(&request.page_token)?);
-        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.history(id, &scope, page, at);
+        let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            if let Some(said) = facts.spoken(SpokenName::Turn(id), &scope, at)? {
+                return Ok((vec![convert::spoken_record(&said)], false, None));
+            }
+            let history = facts.history(id, &scope, page, at)?;
+            let records = history.entries.into_iter().map(convert::record).collect();
+            Ok((records, history.is_deleted, history.next))
+        };
         let is_light = move |facts: &Facts<'_>| facts.is_light(id);
-        let (moment, history) = gateway
+        let (moment, (records, deleted, next)) = gateway
             .read_light(caller, (&request.brain, None), is_light, work)
             .await?;
         Ok(v1::GetFactHistoryResponse {
             moment: Some(moment),
-            records: history.entries.into_iter().map(convert::record).collect(),
-            deleted: history.is_deleted,
-            next_page_token: history.next.map_or(String::new(), |next| next.to_string()),
+            records,
+            deleted,
+            next_page_token: next.map_or(String::new(), |next: u64| next.to_string()),
         })
     }
 }

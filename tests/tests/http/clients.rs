@@ -420,3 +420,63 @@ async fn a_request_to_forget_that_is_not_understood_is_answered_as_not_done() {
         "{why}"
     );
 }
+
+#[tokio::test]
+async fn a_search_has_what_was_only_said_and_its_id_is_one_of_a_memory() {
+    let (_daemon, web) = daemon().await;
+    let words = "Quokka deploys go out from the harbour office at noon";
+    let body = json!({"messages": [{"role": "user", "content": words}], "user_id": "ada"});
+    web.post("/v1/memories/", &body).ok();
+    let query = json!({"query": "quokka deploys harbour", "filters": {"user_id": "ada"}});
+    let found = web.post("/v3/memories/search/", &query).ok();
+    let hit = found["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|hit| hit["memory"] == words)
+        .unwrap_or_else(|| panic!("{found}"));
+    assert_eq!(
+        (&hit["metadata"]["kind"], &hit["user_id"]),
+        (&json!("said"), &json!("ada"))
+    );
+    let id = hit["id"].as_str().unwrap();
+    let one = web.get(&format!("/v1/memories/{id}/")).ok();
+    assert_eq!(
+        (&one["memory"], &one["metadata"]["kind"]),
+        (&json!(words), &json!("said"))
+    );
+    let history = web.get(&format!("/v1/memories/{id}/history/")).ok();
+    assert_eq!(
+        (&history[0]["event"], &history[0]["new_memory"]),
+        (&json!("ADD"), &json!(words))
+    );
+    // Lists have what was formed.
+    let listed = web.get("/v1/memories/?user_id=ada").ok();
+    assert!(!listed.to_string().contains(id), "{listed}");
+    // Another user's request does not reach it.
+    web.get(&format!("/v1/memories/{id}/?user_id=bob")).refused(
+        404,
+        "NotFoundError",
+        "UNKNOWN_MEMORY",
+    );
+    let recall = json!({"question": "quokka deploys", "scope": {"user": "ada"}});
+    let recalled = web.post("/v1/brains/memories/recall", &recall).ok();
+    assert_eq!(recalled["entries"][0]["id"], id, "{recalled}");
+    web.delete(&format!("/v1/memories/{id}/")).ok();
+    let after = web.post("/v3/memories/search/", &query).ok();
+    assert!(!after.to_string().contains(id), "{after}");
+    assert!(web.get(&format!("/v1/memories/{id}/")).status == 404);
+}
+
+#[tokio::test]
+async fn a_search_has_a_memory_or_its_turn_and_not_both() {
+    let (_daemon, web) = daemon().await;
+    let body =
+        json!({"messages": [{"role": "user", "content": "I live in Porto"}], "user_id": "ada"});
+    web.post("/v1/memories/", &body).ok();
+    let query = json!({"query": "who lives in Porto", "filters": {"user_id": "ada"}});
+    let found = web.post("/v3/memories/search/", &query).ok();
+    let hits = found["results"].as_array().unwrap();
+    assert_eq!(hits.len(), 1, "{found}");
+    assert_eq!(hits[0]["memory"], "User lives in Porto", "{found}");
+}

@@ -153,3 +153,55 @@ fn remember_refuses_what_the_tool_refuses() {
     let refused = user.refusal_in("shop", &["ask", "port", "--filter-json", "{"]);
     assert!(refused.contains("--filter-json is no JSON"), "{refused}");
 }
+
+#[test]
+fn the_id_of_what_was_said_is_read_at_every_door() {
+    let user = User::new();
+    let said = "Quokka deploys go out from the harbour office at noon";
+    let mut session = user.session("claude-code", "shop", "monday");
+    session.start("startup");
+    session.says("user", said);
+    session.hook("Stop", &json!({}));
+    user.stored("monday", 1);
+    let asked = user.data_in("shop", &["ask", "quokka deploys harbour"]);
+    let best = &asked["entries"][0];
+    assert_eq!(best["source"], "said", "{asked}");
+    let event = format!("e{}", best["event"]);
+    let turn = best["id"].as_str().unwrap();
+    let mut client = user.client("shop");
+    for id in [event.as_str(), turn] {
+        let shown = client.ok("recall", json!({"ids": [id]}));
+        assert!(
+            shown.contains(&format!("[{event}] said 20")) && shown.contains(said),
+            "{shown}"
+        );
+        let got = user.data_in("shop", &["fact", "get", id]);
+        assert_eq!(
+            (&got["memory"], &got["kind"]),
+            (&json!(said), &json!("said")),
+            "{got}"
+        );
+    }
+    let why = client.ok("why", json!({"id": event}));
+    assert!(why.contains(said), "{why}");
+    let why = user.prints_in("shop", &["why", "memories", &event]);
+    assert!(why.contains("Quokka"), "{why}");
+    let refused = client.fails("correct", json!({"id": event, "text": "At one"}));
+    assert!(refused.contains("is what was said"), "{refused}");
+    // Another project's agent does not reach it.
+    let mut other = user.client("mill");
+    assert!(
+        other
+            .fails("recall", json!({"ids": [event]}))
+            .contains("no memory")
+    );
+    let forgot = client.ok("forget", json!({"ids": [event]}));
+    assert!(forgot.contains(&format!("forgot [{event}]")), "{forgot}");
+    let nothing = user.prints_in("shop", &["ask", "quokka deploys harbour"]);
+    assert!(!nothing.contains("harbour office"), "{nothing}");
+    assert!(
+        client
+            .fails("recall", json!({"ids": [event]}))
+            .contains("no memory")
+    );
+}

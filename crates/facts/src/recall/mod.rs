@@ -7,6 +7,7 @@
 //! Not here: how events are ranked (`amem_query::search`), and how many lines a client has room for.
 
 mod candidate;
+mod lookup;
 mod past;
 mod request;
 mod run;
@@ -14,7 +15,8 @@ mod said;
 mod unformed;
 mod wording;
 
+pub use lookup::{SpokenMemory, SpokenName};
+pub(crate) use lookup::{forget_turn, spoken};
 pub(crate) use said::memory_from;
 pub(crate) use unformed::unformed;
-
 pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};

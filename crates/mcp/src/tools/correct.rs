@@ -23,7 +23,7 @@ pub(super) async fn run<C: MemoryCalls>(
             text.len()
         ));
     }
-    let named = memories.named_version(&id, None).await?;
+    let named = memories.formed_version(&id).await?;
     let old = named.fact;
     let shown = |fact: &v1::Fact| shortened(&one_line(&fact.memory), 300);
     if let Some(event) = named.replaced

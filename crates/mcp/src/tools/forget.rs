@@ -2,7 +2,7 @@
 
 use amem_proto::v1;
 
-use crate::answer::{id_of, one_line, shortened};
+use crate::answer::{id_of, is_spoken, one_line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::limits::IDS_MAX;
@@ -26,6 +26,9 @@ pub(super) async fn run<C: MemoryCalls>(
     for id in &ids {
         let named = memories.named_version(id, None).await?;
         let fact = named.fact;
+        if is_spoken(&fact) && (erase || fact.id.is_empty()) {
+            return Err(not_by_agents(&fact));
+        }
         if let Some(event) = named.replaced {
             return Err(format!(
                 "[{}] was replaced by [{}]: {}; forget {} to end both",
@@ -62,4 +65,17 @@ pub(super) async fn run<C: MemoryCalls>(
         });
     }
     Ok(lines.join("\n"))
+}
+
+/// Why an agent does not erase what was said, or end what another program wrote, and what a person can do.
+fn not_by_agents(fact: &v1::Fact) -> String {
+    let event = id_of(fact.event_id);
+    match fact.id.as_str() {
+        "" => format!(
+            "[{event}] was written by another program: a person ends it with `amemctl forget`"
+        ),
+        turn => format!(
+            "[{event}] is what was said: forget it without erase; a person erases it with `amemctl fact erase-source {turn}`"
+        ),
+    }
 }

@@ -152,7 +152,7 @@ async fn store<C: MemoryCalls>(
     };
     let mut because_ids = Vec::new();
     for id in &statement.because {
-        let cause = memories.named(id, None).await?;
+        let cause = memories.formed(id).await?;
         if !because_ids.contains(&cause.id) {
             because_ids.push(cause.id);
         }
@@ -253,7 +253,7 @@ async fn beside<C: MemoryCalls>(
             id_of(result.event_id)
         ));
     }
-    answer
+    Ok(answer)
 }
 
 /// Both are kept: the line says which memory, since when, and what to do.
