@@ -19,13 +19,13 @@ const SCENARIOS: [Scenario; 7] = [
         "fact",
         &["I live in Porto."],
         "where do I live, in Porto?",
-        "lives in Porto",
+        "by user: I live in Porto",
     ),
     (
         "decision and reasoning",
         &["We chose SQLite because it is one file."],
         "why did we choose SQLite?",
-        "SQLite is one file",
+        "because it is one file",
     ),
     (
         "correction",
