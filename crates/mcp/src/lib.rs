@@ -20,6 +20,8 @@ mod catalogue;
 mod entries;
 mod memories;
 
+mod said_hits;
+
 mod tools;
 
 mod given_context;
@@ -48,5 +50,6 @@ pub use http::http_config;
 pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName, Reach};
 pub use rmcp;
+pub use said_hits::with_said;
 pub use server::{MemoryServer, MemorySource, OpenMemory};
 pub use tools::{RememberedStatement, STATEMENT_KINDS, Statement, StatementError, remember};

@@ -4,7 +4,7 @@ use std::process::Output;
 
 use serde_json::{Value, json};
 
-use crate::client::{User, id_in};
+use crate::client::{McpClient, User, id_in};
 
 impl User {
     /// What `amemctl` does in a project.
@@ -182,12 +182,28 @@ fn the_id_of_what_was_said_is_read_at_every_door() {
             "{got}"
         );
     }
+    let folder = user.project("shop");
+    let mut fetching =
+        McpClient::of(user.command(&folder, &["mcp", "--compat", "openai"])).opened();
+    let searched = fetching.ok("search", json!({"query": "quokka deploys harbour"}));
+    assert!(searched.contains(&format!("\"{event}\"")), "{searched}");
+    let fetched = fetching.ok("fetch", json!({"id": event}));
+    assert!(fetched.contains(said), "{fetched}");
     let why = client.ok("why", json!({"id": event}));
     assert!(why.contains(said), "{why}");
     let why = user.prints_in("shop", &["why", "memories", &event]);
     assert!(why.contains("Quokka"), "{why}");
     let refused = client.fails("correct", json!({"id": event, "text": "At one"}));
     assert!(refused.contains("is what was said"), "{refused}");
+    let folder = user.project("shop");
+    let mut mem0 = McpClient::of(user.command(&folder, &["mcp", "--compat", "mem0"])).opened();
+    let project = user.data_in("shop", &["fact", "get", turn])["app_id"].take();
+    let query = json!({"query": "quokka deploys harbour", "filters": {"app_id": project}});
+    let searched = mem0.ok("search_memories", query);
+    assert!(
+        searched.contains(turn) && searched.contains("\"said\""),
+        "{searched}"
+    );
     // Another project's agent does not reach it.
     let mut other = user.client("mill");
     assert!(

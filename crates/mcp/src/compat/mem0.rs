@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::memories::{Memories, in_quarantine, in_words, write_again};
+use crate::said_hits::with_said;
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -165,17 +166,16 @@ async fn search<C: MemoryCalls>(
         threshold: crate::limits::SCORE_FLOOR,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories
-        .calls
-        .search_facts(request)
-        .await
-        .map_err(in_words)?;
+    let found = memories.calls.search_facts(request.clone()).await;
+    let hits = found.map_err(in_words)?.hits;
+    let hits = with_said(memories.calls, &request, hits).await;
+    let hits = hits.map_err(in_words)?;
     let hit = |hit: &v1::FactHit| {
         let mut item = hit.fact.as_ref().map(item).unwrap_or_default();
         item.insert("score".into(), json!(hit.score));
         Value::Object(item)
     };
-    Ok(json!({"results": found.hits.iter().map(hit).collect::<Vec<_>>()}))
+    Ok(json!({"results": hits.iter().map(hit).collect::<Vec<_>>()}))
 }
 
 async fn list<C: MemoryCalls>(

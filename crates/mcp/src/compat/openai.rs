@@ -9,6 +9,7 @@ use crate::calls::MemoryCalls;
 use crate::limits::SCORE_FLOOR;
 use crate::memories::{Memories, in_words};
 use crate::memory_place::Reach;
+use crate::said_hits::with_said;
 
 pub(super) async fn run<C: MemoryCalls>(
     memories: &Memories<'_, C>,
@@ -51,12 +52,11 @@ async fn search<C: MemoryCalls>(memories: &Memories<'_, C>, query: String) -> Wo
         threshold: SCORE_FLOOR,
         ..v1::SearchFactsRequest::default()
     };
-    let found = memories
-        .calls
-        .search_facts(request)
-        .await
-        .map_err(in_words)?;
-    let hits = found.hits.iter().filter_map(|hit| hit.fact.as_ref());
+    let found = memories.calls.search_facts(request.clone()).await;
+    let hits = found.map_err(in_words)?.hits;
+    let hits = with_said(memories.calls, &request, hits).await;
+    let hits = hits.map_err(in_words)?;
+    let hits = hits.iter().filter_map(|hit| hit.fact.as_ref());
     let results: Vec<Value> = hits.map(head).collect();
     Ok(json!({"results": results}).to_string())
 }
