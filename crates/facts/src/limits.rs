@@ -60,7 +60,11 @@ pub const RECENT_EVENTS_READ: u64 = 1_024;
 pub const RECALL_ENTRIES_DEFAULT: usize = 20;
 /// Entries of a recall.
 pub const RECALL_ENTRIES_MAX: usize = 200;
-/// Bytes of the passage of a turn that a recall shows.
+/// Bytes of the passage of a turn that a recall shows: of the first entries, and of the others.
 pub const PASSAGE_BYTES: usize = 300;
-/// The least relevance of an entry of a recall, unless the caller names another.
-pub const RELEVANCE_MIN: f32 = 0.5;
+pub const SHORT_PASSAGE_BYTES: usize = 160;
+/// Entries that have the room of `PASSAGE_BYTES`.
+pub const WHOLE_PASSAGES: usize = 3;
+/// Entries of a recall that came nearest where nothing likely answers, and their least relevance.
+pub const NEAREST_MAX: usize = 5;
+pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;

@@ -10,14 +10,13 @@ use crate::brief::brief;
 use crate::calls::MemoryCalls;
 use crate::given_context::{GivenContext, NearMemory, NotGiven, PromptContext};
 use crate::limits::{
-    NEAR_FLOOR, NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_FLOOR, PROMPT_ITEMS, PROMPT_TOKENS,
-    PROMPT_WORDS_MIN,
+    NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN,
 };
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 
 /// Memories that are looked at for a prompt, beside those that its session has.
-const LOOKED_AT: u32 = 8;
+const LOOKED_AT: u32 = 12;
 /// Characters of a memory that a prompt is given.
 const ITEM_CHARS_MAX: usize = 400;
 
@@ -66,7 +65,6 @@ pub async fn recall_for<C: MemoryCalls>(
         limit: (LOOKED_AT + NEAR_MAX as u32)
             .saturating_add(beside)
             .min(crate::limits::HITS_MAX),
-        relevance_min: Some(NEAR_FLOOR),
         zone: place.zone_name(),
         ..v1::RecallRequest::default()
     };
@@ -80,8 +78,6 @@ pub async fn recall_for<C: MemoryCalls>(
             Some(NotGiven::Said)
         } else if has.contains(&fact.id) || has.contains(&entry.id) {
             Some(NotGiven::Had)
-        } else if entry.relevance < PROMPT_FLOOR {
-            Some(NotGiven::Relevance)
         } else if facts.len() >= PROMPT_ITEMS
             || !answer.push(&entry_line(&entry, place, ITEM_CHARS_MAX))
         {
@@ -91,20 +87,27 @@ pub async fn recall_for<C: MemoryCalls>(
         };
         match why {
             None => facts.push(fact),
-            Some(why) if near.len() < NEAR_MAX => near.push(NearMemory {
-                id: fact.id,
-                event: fact.event_id,
-                relevance: entry.relevance,
-                why,
-            }),
-            Some(_) => {}
+            Some(why) => near.push(near_memory(fact, &entry, why)),
         }
     }
+    for entry in &found.nearest {
+        near.push(near_memory(fact_of(entry), entry, NotGiven::Relevance));
+    }
+    near.truncate(NEAR_MAX);
     Ok(PromptContext {
         given: (!facts.is_empty()).then(|| GivenContext::new(answer, head, facts)),
         near,
         is_short: false,
     })
+}
+
+fn near_memory(fact: v1::Fact, entry: &v1::RecallEntry, why: NotGiven) -> NearMemory {
+    NearMemory {
+        id: fact.id,
+        event: fact.event_id,
+        relevance: entry.relevance,
+        why,
+    }
 }
 
 /// True if a prompt has words that mean something: "continue" and "yes, do that" are about nothing that is known.

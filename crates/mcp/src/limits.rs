@@ -46,14 +46,9 @@ pub const BRIEF_ITEMS: usize = 5;
 /// The user's memories, the newest ones, of which preferences come first in the brief.
 pub const BRIEF_LOOKED_AT: usize = 200;
 /// Tokens of what a prompt is given.
-pub const PROMPT_TOKENS: u64 = 300;
+pub const PROMPT_TOKENS: u64 = 200;
 /// Memories that a prompt is given.
-pub const PROMPT_ITEMS: usize = 3;
-/// Memories below this score (0 to 1) are not given unasked. Of those 120 questions one gets nothing, of those 80 seven
-/// of a hundred get something.
-pub const PROMPT_FLOOR: f32 = 0.55;
-/// Memories from this score on are noted as close to a prompt where they are not given.
-pub const NEAR_FLOOR: f32 = 0.2;
+pub const PROMPT_ITEMS: usize = 6;
 /// Memories of a prompt that are noted as close and not given.
 pub const NEAR_MAX: usize = 8;
 /// Words of a prompt that mean something, without which nothing is given: any memory with the one word would answer.

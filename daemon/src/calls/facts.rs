@@ -203,6 +203,7 @@ impl Handle for v1::RecallRequest {
         Ok(v1::RecallResponse {
             moment: Some(moment),
             entries: answer.entries.into_iter().map(convert::entry).collect(),
+            nearest: answer.nearest.into_iter().map(convert::entry).collect(),
             left_out_relevance: answer.left_out_relevance,
             words_only: answer.words_only.unwrap_or_default(),
         })

@@ -7,6 +7,7 @@ use amem_format::analyzer::{
 };
 use amem_format::{EdgeType, Flags};
 use amem_query::search::Hit;
+use amem_query::text::is_request;
 use amem_query::time_phrase::{ProseTime, times_in};
 use amem_query::{Scope, Search};
 
@@ -437,7 +438,9 @@ fn aged(known: &ViewState, search: &Search, event: &Event) -> f64 {
 pub struct Fit {
     /// All of it.
     pub value: f64,
-    /// The share of the question's terms that the event has.
+    /// The share of the question's words that the event has, by rarity.
+    pub own: f64,
+    /// The share that it has with its neighbours.
     pub covered: f64,
     /// The share that the scope has.
     pub known: f64,
@@ -455,48 +458,81 @@ fn said_by(question: &str, wanted: &str) -> bool {
         .any(|term| term == wanted && is_said(term))
 }
 
-/// How well the words of some events answer a question.
-pub fn relevance(known: &ViewState, question: &str, scope: &Scope, events: &[&Event]) -> Fit {
+/// How well some events answer a question by their words, the first `own` of them being the event itself.
+pub fn relevance(
+    known: &ViewState,
+    question: &str,
+    scope: &Scope,
+    events: &[&Event],
+    own: usize,
+    is_named: bool,
+) -> Fit {
     let in_scope = known.state.events.iter().filter(|e| is_in_scope(e, scope));
     let in_scope: Vec<_> = in_scope.map(|event| counts(&event.indexed)).collect();
     let mut said: BTreeMap<&str, u32> = BTreeMap::new();
     for term in in_scope.iter().flat_map(BTreeMap::keys) {
         *said.entry(term).or_insert(0) += 1;
     }
-    // The words of the question, each with its forms; a word that may have a typo is none.
-    let mut asked: Vec<Vec<String>> = Vec::new();
-    for (mut spellings, _) in question_terms(question) {
-        if said_by(question, &spellings[0]) {
-            let forms = additions(
-                &spellings[0],
-                true,
+    let texts: Vec<Option<BTreeMap<String, u32>>> = events
+        .iter()
+        .map(|event| (!event.flags.has(Flags::ERASED)).then(|| counts(&event.indexed)))
+        .collect();
+    let n = in_scope.len() as f64;
+    let (mut asked, mut found, mut near_nats, mut own_nats) = (0.0, 0.0, 0.0, 0.0);
+    for (exact, _) in question_terms(question) {
+        if !said_by(question, &exact[0]) || is_request(&exact[0]) {
+            continue;
+        }
+        let is_known = exact.iter().any(|term| said.contains_key(term.as_str()));
+        let forms = |is_known: bool| -> Vec<String> {
+            let added = additions(
+                &exact[0],
+                is_known,
                 &said,
                 is_english(question),
                 is_open(question),
             );
-            spellings.extend(forms.into_iter().map(|(form, _)| form));
-            asked.push(spellings);
-        }
-    }
-    let events = events
-        .iter()
-        .filter(|event| !event.flags.has(Flags::ERASED));
-    let own: Vec<_> = events.map(|event| counts(&event.indexed)).collect();
-    let share = |texts: &[BTreeMap<String, u32>]| {
-        let has = |group: &&Vec<String>| {
-            let mut spellings = group.iter();
-            spellings.any(|term| texts.iter().any(|text| text.contains_key(term)))
+            added.into_iter().map(|(form, _)| form).collect()
         };
-        asked.iter().filter(has).count() as f64 / asked.len().max(1) as f64
-    };
-    let (covered, known) = (share(&own), share(&in_scope));
-    let value = if covered > 0.0 {
-        0.6 * covered + 0.4 * known
-    } else {
-        0.0
-    };
+        // A word that no text has in any form may have a typo.
+        let is_guess = !is_known && forms(true).is_empty();
+        let any: Vec<String> = exact.iter().cloned().chain(forms(is_known)).collect();
+        let has = |text: &BTreeMap<String, u32>, terms: &[String]| {
+            terms.iter().any(|term| text.contains_key(term))
+        };
+        let df = in_scope.iter().filter(|text| has(text, &any)).count() as f64;
+        let rarity = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
+        let expanded = if is_guess { 0.7 } else { 0.8 };
+        asked += rarity;
+        if df > 0.0 {
+            found += rarity * if is_guess { 0.7 } else { 1.0 };
+        }
+        let nats = |texts: &[Option<BTreeMap<String, u32>>]| {
+            let mut texts = texts.iter().flatten();
+            match texts.clone().any(|text| has(text, &exact)) {
+                true => rarity,
+                false if texts.any(|text| has(text, &any)) => expanded * rarity,
+                false => 0.0,
+            }
+        };
+        near_nats += nats(&texts);
+        own_nats += nats(&texts[..own]);
+    }
+    let share = |nats: f64| if asked > 0.0 { nats / asked } else { 0.0 };
+    let (covered, known) = (share(near_nats), share(found));
+    let letters = question.chars().filter(|c| c.is_alphabetic());
+    let script = letters.map(|c| match u32::from(c) {
+        ..0x80 => 0.0,
+        ..0x250 | 0x1e00..0x1f00 => 0.4,
+        0x2e80..0xa4d0 | 0xac00..0xd7a4 | 0xf900..0xfb00 | 0x20000.. => 1.4,
+        _ => 0.75,
+    });
+    let x = 4.1 * covered + 1.8 * known + 0.13 * own_nats - 0.27 * n.max(1.0).ln() - 2.4
+        + if is_named { 2.25 } else { 0.0 }
+        + script.fold(0.0, f64::max);
     Fit {
-        value,
+        value: if covered > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { 0.0 },
+        own: share(own_nats),
         covered,
         known,
         ..Fit::default()
@@ -523,21 +559,23 @@ pub fn fit(known: &ViewState, search: &Search, hit: &Hit) -> Fit {
         let beside = beside.into_iter().take(8).map(event);
         near.extend(beside.filter(|event| known.finds(event, search)));
     }
-    let words = relevance(known, &search.question, &search.selection.scope, &near);
+    let is_named = is_named(search, event(hit.found.0));
+    let words = relevance(
+        known,
+        &search.question,
+        &search.selection.scope,
+        &near,
+        2,
+        is_named,
+    );
     let (cosines, mean) = scoped_cosines(known, search);
     let greatest = cosines.values().copied().fold(f64::NEG_INFINITY, f64::max);
     let meaning = match cosines.get(&hit.found.0) {
         Some(cosine) if greatest - mean > ALIKE => ((cosine - mean) / (1.0 - mean)).clamp(0.0, 1.0),
         _ => 0.0,
     };
-    let is_named = is_named(search, event(hit.found.0));
-    let named = if is_named && words.value > 0.0 {
-        0.2
-    } else {
-        0.0
-    };
     Fit {
-        value: (words.value + named).min(1.0).max(meaning),
+        value: words.value.max(meaning),
         is_named,
         meaning,
         ..words

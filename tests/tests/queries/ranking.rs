@@ -117,7 +117,8 @@ fn text_is_bm25_of_every_text() {
         let found = request.run(view).unwrap().hits;
         for hit in &found {
             let event = &known.state.events[hit.id.0 as usize];
-            let expected = relevance(known, &request.question, &request.selection.scope, &[event]);
+            let scope = &request.selection.scope;
+            let expected = relevance(known, &request.question, scope, &[event], 1, false);
             assert!(
                 (f64::from(hit.relevance) - expected.value).abs() < 1e-5,
                 "{hit:?}"
@@ -239,11 +240,13 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
         assert_eq!(sum * hit.speaker * hit.time * hit.recency, hit.score);
         let fits = fit(known, request, &hit);
         let found = [
+            hit.relevance.own,
             hit.relevance.covered,
             hit.relevance.known,
             hit.relevance.meaning,
         ];
-        for (found, expected) in found.iter().zip([fits.covered, fits.known, fits.meaning]) {
+        let expected = [fits.own, fits.covered, fits.known, fits.meaning];
+        for (found, expected) in found.iter().zip(expected) {
             assert!(
                 (f64::from(*found) - expected).abs() < 1e-3,
                 "{hit:?} {fits:?}"

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::request::{RecalledEntry, RecalledSource};
+use super::run::is_weak;
 use crate::error::Result;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, TurnRecord};
@@ -109,7 +110,7 @@ impl SaidText {
             until: None,
             rank: hit.score,
             relevance: hit.relevance.value,
-            is_weak: hit.relevance.is_weak,
+            is_weak: is_weak(&hit.relevance),
             item: None,
             conflicts: Vec::new(),
             because: Vec::new(),

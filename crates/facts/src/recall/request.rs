@@ -18,7 +18,7 @@ pub struct Recall {
     pub filter: Option<FactFilter>,
     /// Entries, 1 to `limits::RECALL_ENTRIES_MAX`.
     pub limit: usize,
-    /// The least relevance of an entry, 0 to 1; `RELEVANCE_MIN` if `None`.
+    /// The least relevance of an entry, 0 to 1; if `None`, one has `LIKELY_RELEVANCE` and each `BESIDE_RELEVANCE`.
     pub relevance_min: Option<f32>,
     /// What was so then; `None` for what is current.
     pub at: Option<Micros>,
@@ -62,7 +62,7 @@ pub struct RecalledEntry {
     pub rank: f32,
     /// How well it answers the question, 0 to 1.
     pub relevance: f32,
-    /// True if its own words are not what the question asks.
+    /// True if words do not tell whether it answers the question.
     pub is_weak: bool,
     /// The memory, if one was formed.
     pub item: Option<MemoryItem>,
@@ -81,6 +81,8 @@ pub struct RecalledEntry {
 pub struct RecallAnswer {
     /// The best first.
     pub entries: Vec<RecalledEntry>,
+    /// What came nearest where nothing likely answers, at most `limits::NEAREST_MAX`, all of them weak.
+    pub nearest: Vec<RecalledEntry>,
     /// The greatest relevance of what was left out as irrelevant; 0 if nothing was.
     pub left_out_relevance: f32,
     /// Why vectors did not count, if they did not.

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use amem_format::NodeId;
 use amem_format::types::{Micros, SessionId};
 use amem_memory::add::gives_orders;
-use amem_memory::store::Embedder;
+use amem_memory::store::{BuiltinEmbedder, Embedder};
 use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
-use amem_query::search::Hit;
+use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE, Relevance};
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
@@ -20,7 +20,10 @@ use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
 use super::wording::Wording;
 use crate::error::Result;
-use crate::limits::{PASSAGE_BYTES, RECALL_ENTRIES_MAX, RELEVANCE_MIN};
+use crate::limits::{
+    NEAREST_MAX, NEAREST_RELEVANCE_MIN, PASSAGE_BYTES, RECALL_ENTRIES_MAX, SHORT_PASSAGE_BYTES,
+    WHOLE_PASSAGES,
+};
 use crate::listing::version_shown;
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
@@ -30,6 +33,16 @@ use crate::search::{cosine, open_conflicts, question_vector};
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
 /// neither.
 const HITS_PER_ENTRY: usize = 3;
+
+/// An entry surely answers a question if it has this share of its words itself, and with its neighbours this one.
+const SURE_OWN: f32 = 0.5;
+const SURE_COVERED: f32 = 0.85;
+
+/// True if words do not tell whether an event answers a question: it concerns the same things, and more is asked.
+pub(super) fn is_weak(relevance: &Relevance) -> bool {
+    let is_said = relevance.own >= SURE_OWN && relevance.covered >= SURE_COVERED;
+    !is_said && relevance.meaning < LIKELY_RELEVANCE
+}
 
 impl Recall {
     fn validate(&self) -> Result<()> {
@@ -69,6 +82,8 @@ impl Recall {
             Ok(vector) => (vector, None),
             Err(why) => (Vec::new(), Some(why)),
         };
+        // The built-in embedder's vectors say little more than words.
+        let has_meaning = !vector.is_empty() && view.identity().space != BuiltinEmbedder.space();
         let mut entries = RecallRun {
             recall: self,
             moment,
@@ -83,9 +98,7 @@ impl Recall {
         for scope in &scopes {
             for mut hit in self.hits(scope, moment, &vector, entries.is_past)? {
                 let found = moment.view.node(hit.found)?;
-                if !vector.is_empty()
-                    && let Some(own) = found.vector()?
-                {
+                if has_meaning && let Some(own) = found.vector()? {
                     let meaning = embedder.calibration().score(cosine(&vector, own));
                     hit.relevance.value = hit.relevance.value.max(meaning);
                 }
@@ -97,21 +110,45 @@ impl Recall {
         if scopes.len() > 1 {
             entries.sort_by(|a, b| b.rank.total_cmp(&a.rank));
         }
-        let least = self.relevance_min.unwrap_or(RELEVANCE_MIN);
-        let mut left_out_relevance: f32 = 0.0;
-        entries.retain(|entry| {
-            let is_shown = entry.relevance >= least;
-            if !is_shown {
-                left_out_relevance = left_out_relevance.max(entry.relevance);
-            }
-            is_shown
-        });
-        entries.truncate(self.limit);
+        let answer = self.likely(entries);
         Ok(RecallAnswer {
-            entries,
-            left_out_relevance,
             words_only,
+            ..answer
         })
+    }
+
+    /// The entries that are relevant: beside one that likely answers the question those that may; if none does, the
+    /// nearest apart.
+    fn likely(&self, entries: Vec<RecalledEntry>) -> RecallAnswer {
+        let best = entries.iter().map(|entry| entry.relevance);
+        let is_likely = best.fold(0.0, f32::max) >= LIKELY_RELEVANCE;
+        let least = match self.relevance_min {
+            Some(least) => least,
+            None if is_likely => BESIDE_RELEVANCE,
+            None => LIKELY_RELEVANCE,
+        };
+        let parts = entries.into_iter();
+        let (mut entries, mut nearest): (Vec<_>, Vec<_>) =
+            parts.partition(|entry| entry.relevance >= least);
+        entries.truncate(self.limit);
+        let left_out_relevance = nearest
+            .iter()
+            .map(|entry| entry.relevance)
+            .fold(0.0, f32::max);
+        if self.relevance_min.is_some() || !entries.is_empty() {
+            nearest.clear();
+        }
+        nearest.retain(|entry| entry.relevance >= NEAREST_RELEVANCE_MIN);
+        nearest.truncate(NEAREST_MAX.min(self.limit));
+        for entry in &mut nearest {
+            entry.is_weak = true;
+        }
+        RecallAnswer {
+            entries,
+            nearest,
+            left_out_relevance,
+            words_only: None,
+        }
     }
 
     fn hits(
@@ -173,6 +210,14 @@ impl RecallRun<'_> {
         }
     }
 
+    /// Hits come in the order of their rank: the first entries have room, the others are short, so that there are more.
+    fn passage_bytes(&self) -> usize {
+        match self.entries.len() < WHOLE_PASSAGES {
+            true => PASSAGE_BYTES,
+            false => SHORT_PASSAGE_BYTES,
+        }
+    }
+
     fn is_in_scope(&self, scope: &FactScope) -> bool {
         self.scopes.iter().any(|own| own.covers(scope))
     }
@@ -211,9 +256,8 @@ impl RecallRun<'_> {
         if item.is_quarantined || !self.is_wanted(&item_json(&item)) {
             return Ok(());
         }
-        let passage = self
-            .passages
-            .of(&item.memory, PASSAGE_BYTES, &mut |_| false);
+        let bytes_max = self.passage_bytes();
+        let passage = self.passages.of(&item.memory, bytes_max, &mut |_| false);
         let covered = passage.map_or(0, |passage| passage.covered);
         let entry = RecalledEntry {
             source: RecalledSource::Formed,
@@ -226,7 +270,7 @@ impl RecallRun<'_> {
             until,
             rank: hit.score,
             relevance: hit.relevance.value,
-            is_weak: hit.relevance.is_weak,
+            is_weak: is_weak(&hit.relevance),
             conflicts: open_conflicts(&shown, self.moment)?,
             because: self.causes(&shown)?,
             item: Some(item),
@@ -266,10 +310,11 @@ impl RecallRun<'_> {
         }
         let memories = TurnMemories::of(self.moment, said.turn.id, &mut self.wording)?;
         let is_past = self.is_past;
+        let bytes_max = self.passage_bytes();
         let (wording, mut until) = (&mut self.wording, None);
         let passage = self
             .passages
-            .of(&said.text.text, PASSAGE_BYTES, &mut |sentence| {
+            .of(&said.text.text, bytes_max, &mut |sentence| {
                 // An order to a model is no memory: no session is given it.
                 if gives_orders(sentence) || memories.is_forgotten(sentence, wording) {
                     return true;
@@ -302,10 +347,11 @@ impl RecallRun<'_> {
         if !self.is_in_scope(&text.scope) || !self.is_wanted(&text.json(None, "written")) {
             return Ok(());
         }
-        let Some(passage) = self
+        let bytes_max = self.passage_bytes();
+        let passage = self
             .passages
-            .of(&text.text, PASSAGE_BYTES, &mut gives_orders)
-        else {
+            .of(&text.text, bytes_max, &mut gives_orders);
+        let Some(passage) = passage else {
             return Ok(());
         };
         let entry = RecalledEntry {

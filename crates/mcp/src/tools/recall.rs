@@ -12,6 +12,9 @@ use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX};
 use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::{MemoryPlace, Reach};
 
+/// Ids of entries that had no room in an answer.
+const LEFT_OUT_SHOWN: usize = 8;
+
 const TYPES: [(&str, &str); 6] = [
     ("fact", "fact"),
     ("decision", "decision"),
@@ -101,7 +104,9 @@ async fn search<C: MemoryCalls>(
     let entries: Vec<v1::RecallEntry> = found.entries.into_iter().filter(is_wanted).collect();
     if entries.is_empty() {
         let asked = (query, kind, reach);
-        return Ok(nothing(memories.place, asked, found.left_out_relevance));
+        let nothing = nothing(memories.place, asked, found.left_out_relevance);
+        let nearest = found.nearest.into_iter().filter(is_wanted);
+        return Ok(with_nearest(nothing, nearest.collect(), tokens, memories.place));
     }
     // The best that fit, the best first.
     let mut answer = Answer::within(tokens);
@@ -117,12 +122,28 @@ async fn search<C: MemoryCalls>(
     let end = match left.as_slice() {
         [] => String::new(),
         left => {
-            let ids = left.iter().take(20);
+            let ids = left.iter().take(LEFT_OUT_SHOWN);
             let ids: Vec<String> = ids.map(|id| format!("[{}]", id_of(*id))).collect();
             format!("left out for max_tokens: {}", ids.join(" "))
         }
     };
     Ok(answer.finish(&head, &end))
+}
+
+/// What came nearest, beside that nothing answers.
+fn with_nearest(
+    nothing: String,
+    nearest: Vec<v1::RecallEntry>,
+    tokens: u64,
+    place: &MemoryPlace,
+) -> String {
+    if nearest.is_empty() {
+        return nothing;
+    }
+    let mut answer = Answer::within(tokens);
+    push_entries(&mut answer, &nearest, place);
+    let head = format!("{nothing}; nearest, and likely no answer · {AS_DATA}");
+    answer.finish(&head, "")
 }
 
 /// The answer where nothing is relevant.

@@ -48,7 +48,7 @@ impl<'v> BaseScores<'v> {
         search: &Search,
         weights: (f32, f32),
     ) -> Result<Self> {
-        let has_words = terms.asked() > 0;
+        let has_words = terms.has_words();
         let scores = if has_words {
             let erased = erased_in_delta(view);
             terms.scores(|id| erased.contains(&id))?

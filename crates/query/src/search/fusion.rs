@@ -15,7 +15,7 @@ use crate::search::near_scan;
 use crate::search::remaining::RemainingEvents;
 use crate::search::short_question::{DAMPING, ShortQuestions};
 use crate::search::spread::{NearScores, Spread, SpreadShares, compact_id};
-use crate::text::FoundTerms;
+use crate::text::{Contained, FoundTerms};
 use amem_format::brain::ScopeList;
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
@@ -175,17 +175,21 @@ impl<'s, 'v> Fusion<'s, 'v> {
         beside.retain(|(id, _)| !erased.contains(id));
         beside.sort_unstable();
         let ids: Vec<u32> = beside.iter().map(|&(id, _)| id).collect();
-        let mut terms = vec![0u128; hits.len()];
-        for ((_, at), contained) in beside.into_iter().zip(found.contained(&ids)?) {
-            terms[at] |= contained;
+        let mut terms = vec![(Contained::default(), Contained::default()); hits.len()];
+        for ((id, at), contained) in beside.into_iter().zip(found.contained(&ids)?) {
+            let (own, near) = &mut terms[at];
+            if [hits[at].id, hits[at].found].contains(&NodeId(id.into())) {
+                own.add(contained);
+            }
+            near.add(contained);
         }
+        let script = relevance::of_script(&self.search.question);
         for (hit, terms) in hits.iter_mut().zip(terms) {
             let meaning = self.base_scores.meaning(compact_id(hit.found)?)?;
             let is_named = self.emphasis.names(&self.view.node(hit.found)?)?;
-            let covered = terms.count_ones() as usize;
             hit.relevance = Relevance {
                 is_weak: hit.text == 0.0,
-                ..relevance::of(found, covered, is_named, meaning)
+                ..relevance::of(found, terms, is_named, script, meaning)
             };
         }
         Ok(())

@@ -51,7 +51,7 @@ mod short_question;
 mod spread;
 pub(crate) mod text;
 
-pub use relevance::LIKELY_RELEVANCE;
+pub use relevance::{BESIDE_RELEVANCE, LIKELY_RELEVANCE};
 pub use request::{Hit, Ranking, Relevance, Search};
 pub use run::default_weights;
 pub use text::{TextHit, TextHits, TextSearch};

@@ -76,7 +76,8 @@ impl TextSearch {
         if let Some(error) = failed {
             return Err(error);
         }
-        let mut hits = rated(&mut terms, hits)?;
+        let script = relevance::of_script(&self.question);
+        let mut hits = rated(&mut terms, hits, script)?;
         hits.retain(|hit| hit.relevance >= self.min_relevance);
         Ok(TextHits {
             answered: AnswerStamp::by(view),
@@ -86,17 +87,21 @@ impl TextSearch {
 }
 
 /// Adds the relevance of hits.
-fn rated(terms: &mut FoundTerms<'_>, hits: Vec<(u32, f32)>) -> Result<Vec<TextHit>> {
+fn rated(
+    terms: &mut FoundTerms<'_>,
+    hits: Vec<(u32, f32)>,
+    script: f32,
+) -> Result<Vec<TextHit>> {
     let mut ids: Vec<u32> = hits.iter().map(|hit| hit.0).collect();
     ids.sort_unstable();
     let contained = terms.contained(&ids)?;
     let rated = hits.into_iter().map(|(id, score)| {
         let at = ids.partition_point(|&other| other < id);
-        let covered = contained[at].count_ones() as usize;
+        let own = contained[at];
         TextHit {
             id: NodeId(id.into()),
             score,
-            relevance: relevance::of(terms, covered, false, 0.0).value,
+            relevance: relevance::of(terms, (own, own), false, script, 0.0).value,
         }
     });
     Ok(rated.collect())

@@ -82,6 +82,18 @@ impl<'a> Lengths<'a> {
         }
     }
 
+    /// The rarity of a term that so many texts have, in nats.
+    pub(super) fn rarity(&self, df: f64) -> f64 {
+        // A damaged index may report more events than exist; this keeps the logarithm a number.
+        let df = df.min(self.texts);
+        (1.0 + (self.texts - df + 0.5) / (df + 0.5)).ln()
+    }
+
+    /// The number of texts.
+    pub(super) fn texts(&self) -> f64 {
+        self.texts
+    }
+
     /// The saturation, 0 to 1, of a term that occurs `tf` times in a text of `length` terms.
     #[inline]
     fn saturated(&self, tf: f32, length: u32) -> f32 {
@@ -119,6 +131,11 @@ impl<'s, 'a> Occurrences<'s, 'a> {
             bound,
             scope,
         }
+    }
+
+    /// The lengths of the texts.
+    pub(super) fn lengths(&self) -> Lengths<'a> {
+        self.lengths
     }
 
     /// The base's dictionary.
@@ -278,6 +295,8 @@ pub(super) struct TermList<'a> {
     lengths: Lengths<'a>,
     /// The limit of the term's score for infinitely many occurrences.
     pub(super) weight: f32,
+    /// The term's rarity in nats.
+    pub(super) rarity: f32,
     /// The greatest score of a posting.
     pub(super) upper_bound: f32,
     /// The current event; `END` after the last.
@@ -304,7 +323,7 @@ impl<'a> TermList<'a> {
             if events == 0 {
                 return Ok(None);
             }
-            list.weight = list.weight_of(weight, events as f64);
+            list.weigh(weight, events as f64);
             list.upper_bound = list.weight * greatest;
             list.rewind()?;
             return Ok(Some(list));
@@ -323,7 +342,7 @@ impl<'a> TermList<'a> {
         }
         let mut list = Self::of(lengths, Some(postings), listed, bound);
         let (more, greatest) = list.beside_base()?;
-        list.weight = list.weight_of(weight, f64::from(old) + more as f64);
+        list.weigh(weight, f64::from(old) + more as f64);
         list.upper_bound = list.weight * list.greatest_in_base().max(greatest);
         list.rewind()?;
         Ok(Some(list))
@@ -361,18 +380,26 @@ impl<'a> TermList<'a> {
             bound,
             lengths,
             weight: 0.0,
+            rarity: 0.0,
             upper_bound: 0.0,
             id: 0,
             tf: 0.0,
         }
     }
 
-    fn weight_of(&self, weight: f32, df: f64) -> f32 {
-        let texts = self.lengths.texts;
-        // A damaged index may report more events than exist; this keeps the logarithm a number.
-        let df = df.min(texts);
-        let idf = (1.0 + (texts - df + 0.5) / (df + 0.5)).ln();
-        (f64::from(weight) * idf * (K1 + 1.0)) as f32
+    fn weigh(&mut self, weight: f32, df: f64) {
+        let idf = self.lengths.rarity(df);
+        self.rarity = idf as f32;
+        self.weight = (f64::from(weight) * idf * (K1 + 1.0)) as f32;
+    }
+
+    /// True if the current event has the term as it was asked.
+    pub(super) fn is_exact(&self) -> bool {
+        let own = self.cursor.as_ref();
+        let mut listed = self.listed[self.next_listed..]
+            .iter()
+            .take_while(|posting| posting.id == self.id);
+        own.is_some_and(|cursor| cursor.id() == self.id) || listed.any(|posting| posting.is_exact)
     }
 
     /// Moves back to the first event.

@@ -6,11 +6,13 @@
 mod expand;
 mod languages;
 mod list;
+mod requests;
 mod score;
 mod terms;
 mod typos;
 
-pub(crate) use score::FoundTerms;
+pub use requests::is_request;
+pub(crate) use score::{Contained, FoundTerms};
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::{QueryTerm, TextQuery};
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use super::expand::{self, ExpandedTerm};
 use super::list::{Occurrences, TermList};
+use super::requests::is_request;
 use super::terms::{QueryTerm, TextQuery};
 use amem_format::analyzer::ANALYZER_VERSION;
 use amem_format::base::terms::{END, Terms};
@@ -105,25 +106,39 @@ impl<'a> Texts<'a> {
         let query = query.for_version(self.version);
         let texts = Occurrences::new(self.base, self.delta, self.bound, self.scope.as_deref());
         let mut lists = Vec::new();
-        let words = query.terms().filter(|term| !term.is_support).count();
+        let lengths = texts.lengths();
+        let unknown = lengths.rarity(0.0) as f32;
+        let has_words = query.terms().any(|term| !term.is_support);
+        let (mut asked, mut known, mut parts) = (0.0, 0.0, Vec::new());
         for term in weightiest(&texts, &query, self.bound)? {
             let group = match query.is_expanded() {
                 true => expand::group(&texts, term, query.language())?,
                 false => ExpandedTerm::exact(term),
             };
-            if let Some(list) = TermList::new(&texts, &group.members, term.weight)? {
-                // Another word of one letter less is no proof that the text has the one that was asked about.
-                lists.push((list, !term.is_support && !group.is_guess));
+            let list = TermList::new(&texts, &group.members, term.weight)?;
+            let rarity = list.as_ref().map_or(unknown, |list| list.rarity);
+            let counts = !term.is_support && !is_request(&term.term);
+            if counts {
+                asked += rarity;
+            }
+            if let Some(list) = list {
+                let rarity = if counts { rarity } else { 0.0 };
+                known += if group.is_guess { GUESS_SHARE } else { 1.0 } * rarity;
+                let expanded = match group.is_guess {
+                    true => GUESS_SHARE,
+                    false => EXPANDED_SHARE,
+                };
+                parts.push((rarity, expanded * rarity));
+                lists.push(list);
             }
         }
-        let sure = lists
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, is_sure))| *is_sure);
         Ok(FoundTerms {
-            words: words.min(QUERY_TERMS_MAX),
-            sure: sure.fold(0, |bits, (at, _)| bits | 1 << at),
-            lists: lists.into_iter().map(|(list, _)| list).collect(),
+            has_words,
+            known,
+            asked,
+            texts: lengths.texts() as f32,
+            parts,
+            lists,
         })
     }
 }
@@ -160,40 +175,91 @@ fn weightiest<'q>(
     Ok(order.into_iter().map(|at| terms[at]).collect())
 }
 
+/// The part of its rarity that a word counts of which a text has another form, and a word that no text has where it
+/// has one of another spelling.
+const EXPANDED_SHARE: f32 = 0.8;
+const GUESS_SHARE: f32 = 0.7;
+
 /// The terms of a question that the searched texts contain.
 #[derive(Debug)]
 pub(crate) struct FoundTerms<'a> {
     /// In the order of the terms.
     lists: Vec<TermList<'a>>,
-    /// The words of the question, found or not.
-    words: usize,
-    /// The lists that are of words as they were asked, and no guesses.
-    sure: u128,
+    /// What each list counts in a relevance, in nats: as it was asked, and as another form.
+    parts: Vec<(f32, f32)>,
+    has_words: bool,
+    /// The rarities of the question's words, found or not, without words of requests.
+    asked: f32,
+    /// Those of the found ones.
+    known: f32,
+    /// The number of texts.
+    texts: f32,
+}
+
+/// Which of the found terms a text contains, one bit each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Contained {
+    /// As they were asked.
+    exact: u128,
+    /// In any form.
+    any: u128,
+}
+
+impl Contained {
+    /// Adds what another text contains.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.exact |= other.exact;
+        self.any |= other.any;
+    }
 }
 
 impl FoundTerms<'_> {
-    /// The words of the question, found or not; at most `QUERY_TERMS_MAX`.
-    pub(crate) fn asked(&self) -> usize {
-        self.words
+    /// True if the question has words, found or not.
+    pub(crate) fn has_words(&self) -> bool {
+        self.has_words
     }
 
-    /// The words of the question that a text contains.
-    pub(crate) fn known(&self) -> usize {
-        self.sure.count_ones() as usize
+    /// The number of texts.
+    pub(crate) fn texts(&self) -> f32 {
+        self.texts
     }
 
-    /// Which words each of the events contains, one bit per found word. `ids` ascend.
-    pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<u128>> {
-        let mut contained = vec![0; ids.len()];
-        for (at, list) in self.lists.iter_mut().enumerate() {
-            if self.sure >> at & 1 == 0 {
+    /// The share of the question's words that any text has, by their rarity.
+    pub(crate) fn known(&self) -> f32 {
+        self.share_of(self.known)
+    }
+
+    /// The rarities of the words that are contained, in nats, and their share of the question.
+    pub(crate) fn matched(&self, contained: Contained) -> (f32, f32) {
+        let has = |bits: u128, at: usize| bits >> at & 1 == 1;
+        let parts = self.parts.iter().enumerate();
+        let nats = parts
+            .map(|(at, (exact, expanded))| match has(contained.any, at) {
+                true if has(contained.exact, at) => *exact,
+                true => *expanded,
+                false => 0.0,
+            })
+            .sum();
+        (nats, self.share_of(nats))
+    }
+
+    fn share_of(&self, nats: f32) -> f32 {
+        if self.asked > 0.0 { nats / self.asked } else { 0.0 }
+    }
+
+    /// Which words each of the events contains. `ids` ascend.
+    pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<Contained>> {
+        let mut contained = vec![Contained::default(); ids.len()];
+        for (at, (list, parts)) in self.lists.iter_mut().zip(&self.parts).enumerate() {
+            if parts.0 == 0.0 {
                 continue;
             }
             list.rewind()?;
             for (terms, &id) in contained.iter_mut().zip(ids) {
                 list.seek(id)?;
                 if list.id == id {
-                    *terms |= 1 << at;
+                    terms.any |= 1 << at;
+                    terms.exact |= u128::from(list.is_exact()) << at;
                 }
             }
         }

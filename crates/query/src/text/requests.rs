@@ -1,0 +1,98 @@
+//! Words of requests: what a question or an instruction says to an assistant, whatever it is about.
+//!
+//! They count for the ranking, as a text that has them may be meant. They say nothing of whether a brain knows what is
+//! asked: most texts of conversations with assistants have them.
+//!
+//! Not here: stop words, which are no terms (`languages`).
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use amem_format::analyzer::{Analyzer, Scratch, is_aside};
+
+/// True if a term is a word of requests.
+pub fn is_request(term: &str) -> bool {
+    static TERMS: OnceLock<HashSet<Box<str>>> = OnceLock::new();
+    let terms = TERMS.get_or_init(|| {
+        let (analyzer, mut scratch, mut terms) =
+            (Analyzer::new(), Scratch::default(), HashSet::new());
+        for word in WORDS.iter().flat_map(|words| words.iter()) {
+            analyzer.for_each_term(word, &mut scratch, |term| {
+                if !is_aside(term) {
+                    terms.insert(term.into());
+                }
+            });
+        }
+        terms
+    });
+    terms.contains(term)
+}
+
+/// English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Chinese.
+#[rustfmt::skip]
+const WORDS: &[&[&str]] = &[
+    &[
+        "add", "answer", "ask", "assume", "briefly", "calculate", "choose", "classify", "compare", "compose",
+        "compute", "conclusion", "convert", "correct", "create", "describe", "description", "design", "detail",
+        "detect", "determine", "develop", "discuss", "draft", "edit", "elaborate", "evaluate", "example", "explain",
+        "explanation", "express", "extract", "fill", "find", "follow", "following", "format", "generate", "give",
+        "given", "guess", "help", "identify", "imagine", "implement", "improve", "include", "input", "instruction",
+        "interpret", "item", "know", "learn", "let", "list", "make", "match", "mean", "mention", "need", "offer",
+        "organize", "outline", "output", "paragraph", "phrase", "please", "produce", "propose", "provide", "question",
+        "rate", "read", "rearrange", "recommend", "replace", "respond", "response", "result", "return", "rewrite",
+        "say", "scenario", "select", "sentence", "short", "show", "simple", "single", "solution", "solve", "sort",
+        "specific", "step", "suggest", "summarize", "summary", "take", "task", "tell", "text", "thing", "think",
+        "translate", "try", "turn", "understand", "use", "verb", "want", "way", "word", "write",
+    ],
+    &[
+        "antwort", "antworte", "antworten", "aufgabe", "beantworte", "beispiel", "bekannt", "berechne", "beschreibe",
+        "bitte", "erkläre", "erstelle", "erzeuge", "fasse", "finde", "folgende", "folgenden", "frage", "gib", "gibst",
+        "hilf", "liste", "mach", "mache", "nenne", "satz", "schreib", "schreibe", "sag", "suche", "text", "übersetze",
+        "verbessere", "wort", "zeig", "zeige", "zusammenfassung",
+    ],
+    &[
+        "aide", "calcule", "corrige", "crée", "décris", "donne", "écris", "exemple", "explique", "fais", "fournis",
+        "génère", "liste", "mot", "montre", "paragraphe", "phrase", "question", "rédige", "réponds", "réponse",
+        "résume", "suivant", "suivante", "texte", "traduis", "trouve",
+    ],
+    &[
+        "ayuda", "calcula", "corrige", "crea", "dame", "describe", "ejemplo", "encuentra", "enumera", "escribe",
+        "explica", "favor", "frase", "genera", "haz", "lista", "muestra", "oración", "palabra", "párrafo", "pregunta",
+        "responde", "respuesta", "resume", "resumen", "siguiente", "texto", "traduce",
+    ],
+    &[
+        "aiuta", "correggi", "crea", "dammi", "descrivi", "domanda", "elenca", "esempio", "fai", "favore", "frase",
+        "mostra", "parola", "riassumi", "rispondi", "risposta", "scrivi", "seguente", "spiega", "testo", "traduci",
+        "trova",
+    ],
+    &[
+        "ajuda", "crie", "descreva", "encontre", "escreva", "exemplo", "explique", "faça", "favor", "frase", "gere",
+        "liste", "mostre", "palavra", "pergunta", "responda", "resposta", "resuma", "seguinte", "texto", "traduza",
+    ],
+    &[
+        "alsjeblieft", "antwoord", "beschrijf", "geef", "help", "leg", "lijst", "maak", "noem", "schrijf", "tekst",
+        "toon", "vat", "vertaal", "volgende", "voorbeeld", "vraag", "woord", "zin", "zoek",
+    ],
+    &[
+        "вопрос", "дай", "исправь", "напиши", "найди", "объясни", "опиши", "ответ", "ответь", "переведи", "перечисли",
+        "покажи", "помоги", "пожалуйста", "предложение", "пример", "сделай", "следующий", "следующее", "слово",
+        "создай", "список", "текст",
+    ],
+    &["以下", "列出", "解释", "描述", "翻译", "问题", "回答", "生成", "例子", "总结", "写"],
+];
+
+#[cfg(test)]
+mod tests {
+    use super::is_request;
+
+    #[test]
+    fn words_of_requests_are_known_by_their_terms() {
+        for term in ["write", "summar", "schreib", "напиш", "列出"] {
+            let is_known = is_request(term);
+            assert!(is_known, "{term}");
+        }
+        for term in ["port", "postgr", "deploy", "peanut"] {
+            assert!(!is_request(term), "{term}");
+        }
+    }
+}
