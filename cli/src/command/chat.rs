@@ -187,13 +187,11 @@ impl Chat<'_> {
             brain: self.args.scope.brain(),
             project: None,
             user: String::new(),
+            naming: None,
             zone: when::time_zone(),
             notice: None,
         };
-        // Words that are only near what was said are no memories that a model needs unasked.
-        let entries = found.entries.into_iter();
-        let entries = entries.filter(|entry| entry.fact.is_some() || !entry.weak);
-        let given = entries.map(|entry| GivenJson {
+        let given = found.entries.into_iter().map(|entry| GivenJson {
             line: entry_line(&entry, &place, LINE_CHARS_MAX),
             score: number(entry.relevance),
             event: entry.event_id,

@@ -60,11 +60,13 @@ pub const RECENT_EVENTS_READ: u64 = 1_024;
 pub const RECALL_ENTRIES_DEFAULT: usize = 20;
 /// Entries of a recall.
 pub const RECALL_ENTRIES_MAX: usize = 200;
-/// Bytes of the passage of a turn that a recall shows: of the first entries, and of the others.
+/// Bytes of the passage of a turn that a recall shows, of the first entries.
 pub const PASSAGE_BYTES: usize = 300;
+/// The same of the others.
 pub const SHORT_PASSAGE_BYTES: usize = 160;
 /// Entries that have the room of `PASSAGE_BYTES`.
 pub const WHOLE_PASSAGES: usize = 3;
-/// Entries of a recall that came nearest where nothing likely answers, and their least relevance.
+/// Entries of a recall that came nearest where nothing likely answers.
 pub const NEAREST_MAX: usize = 5;
+/// Their least relevance.
 pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;

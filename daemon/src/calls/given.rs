@@ -11,6 +11,7 @@ use amem_mcp::MemoryCalls;
 use amem_memory::text_hash;
 use amem_proto::answer::{Code, moment, timestamp};
 use amem_proto::v1;
+use amem_query::search::LIKELY_RELEVANCE;
 use uuid::Uuid;
 
 use super::caller_memory::CallerMemory;
@@ -210,7 +211,7 @@ impl ShownTexts {
         v1::NearMemory {
             memory: Some(self.memory(&near.id, near.event)),
             relevance: f32::from(near.relevance) / 1_000.0,
-            floor: amem_mcp::limits::PROMPT_FLOOR,
+            floor: LIKELY_RELEVANCE,
             why: why.into(),
         }
     }

@@ -245,8 +245,8 @@ fn check_search(view: &View, known: &ViewState, request: &Search) -> usize {
             hit.relevance.known,
             hit.relevance.meaning,
         ];
-        let expected = [fits.own, fits.covered, fits.known, fits.meaning];
-        for (found, expected) in found.iter().zip(expected) {
+        let fitting = [fits.own, fits.covered, fits.known, fits.meaning];
+        for (found, expected) in found.iter().zip(fitting) {
             assert!(
                 (f64::from(*found) - expected).abs() < 1e-3,
                 "{hit:?} {fits:?}"
