@@ -3,8 +3,9 @@
 use std::env;
 
 use amem_client::v1;
+use amem_mcp::MemoryPlace;
+use amem_mcp::commands::{EntryLines, Reach, nothing_found};
 use amem_mcp::limits::{TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
-use amem_mcp::{EntryLines, MemoryPlace, Reach, nothing_found};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;

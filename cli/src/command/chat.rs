@@ -8,8 +8,9 @@ use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_client::v1;
+use amem_mcp::MemoryPlace;
+use amem_mcp::commands::entry_line;
 use amem_mcp::limits::LINE_CHARS_MAX;
-use amem_mcp::{MemoryPlace, entry_line};
 use amem_memory::CONTEXT_MARKERS;
 use amem_memory::model::ChatTurn;
 use amem_models::LanguageModel;

@@ -1,9 +1,8 @@
 //! `amemctl remember`: stores a statement, as an agent does with the tool `remember`.
 
 use amem_format::Micros;
-use amem_mcp::{
-    MemoryPlace, Reach, RememberedStatement, STATEMENT_KINDS, Statement, StatementError,
-};
+use amem_mcp::MemoryPlace;
+use amem_mcp::commands::{Reach, RememberedStatement, STATEMENT_KINDS, Statement, StatementError};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -104,7 +103,7 @@ fn store(
     let remote = cx.daemon()?;
     let calls = DaemonCalls::of_command(remote.client.clone());
     let stored = remote.wait(async {
-        match amem_mcp::remember(&calls, place, &agent, statement).await {
+        match amem_mcp::commands::remember(&calls, place, &agent, statement).await {
             Ok(done) => Ok(Ok(done)),
             Err(StatementError::Words(words)) => Ok(Err(words)),
             Err(StatementError::Refused(refusal)) => Err(*refusal),

@@ -36,20 +36,19 @@ mod resources;
 
 mod server;
 
+pub mod commands;
+
 #[cfg(feature = "http")]
 mod http;
 
-pub use answer::{entry_line, minute_of};
+pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
-pub use entries::{EntryLines, nothing_found};
 pub use given::{brief_of, recall_for};
 pub use given_context::{GivenContext, LEARNED_LAST, NearMemory, NotGiven, PromptContext};
 #[cfg(feature = "http")]
 pub use http::http_config;
 pub use memories::write_again;
-pub use memory_place::{MemoryPlace, ProjectName, Reach};
+pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
-pub use said_hits::with_said;
 pub use server::{MemoryServer, MemorySource, OpenMemory};
-pub use tools::{RememberedStatement, STATEMENT_KINDS, Statement, StatementError, remember};

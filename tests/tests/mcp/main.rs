@@ -9,7 +9,6 @@
 
 mod client;
 
-mod asked;
 mod bad_input;
 mod by_http;
 mod compat;
@@ -19,5 +18,6 @@ mod eras;
 mod hooks;
 mod processes;
 mod projects;
+mod recall;
 mod sessions;
 mod tools;

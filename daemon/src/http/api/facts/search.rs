@@ -1,6 +1,6 @@
 //! Searching memories: those that were formed, and what was said, unless one that was found says it.
 
-use amem_mcp::with_said;
+use amem_mcp::commands::with_said;
 use amem_proto::v1;
 use serde_json::{Value, json};
 
