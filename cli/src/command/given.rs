@@ -1,7 +1,7 @@
 //! Sessions of agents: `amemctl sessions`, `amemctl sessions show SESSION`, and `amemctl given`, their name of before.
 //!
-//! Each prompt with what it got, what was close and was not given, and why; what was learnt from turns, and the sentences
-//! of which no memory was formed.
+//! Each prompt with what it got, what was close and was not given, and why; what was learnt from turns, and the
+//! sentences of which no memory was formed.
 
 use amem_client::v1;
 use clap::Args;

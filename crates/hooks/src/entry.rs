@@ -1,6 +1,6 @@
 //! The lines of a ledger: ids and hashes, no texts, so that what is erased from a brain is in no ledger either.
 
-use amem_mcp::{NearMemory, NotGiven};
+use amem_mcp::given_context::{NearMemory, NotGiven};
 use serde::{Deserialize, Serialize};
 
 use crate::moment::HookMoment;

@@ -21,14 +21,14 @@ mod prompt;
 mod answer;
 mod input;
 
-mod entry;
+pub mod entry;
 mod ledger;
 
 mod run;
 
 pub use answer::{answer_json, takes_context};
 pub use client::HookClient;
-pub use entry::{GivenId, LedgerEntry, NearId, NearReason, SessionSummary};
+pub use entry::{LedgerEntry, SessionSummary};
 pub use error::HookError;
 pub use input::{HookInput, HookMessage};
 pub use ledger::{Ledger, SessionKey, SessionLedger};

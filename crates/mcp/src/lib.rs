@@ -24,7 +24,7 @@ mod said_hits;
 
 mod tools;
 
-mod given_context;
+pub mod given_context;
 
 mod brief;
 
@@ -45,7 +45,7 @@ pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
 pub use given::{brief_of, recall_for};
-pub use given_context::{GivenContext, LEARNED_LAST, NearMemory, NotGiven, PromptContext};
+pub use given_context::{GivenContext, LEARNED_LAST};
 #[cfg(feature = "http")]
 pub use http::http_config;
 pub use memories::write_again;

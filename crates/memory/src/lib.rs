@@ -56,7 +56,6 @@ pub use conversation::{
     CONTEXT_MARKERS, ContentPart, Message, Role, SkippedPart, Turn, TurnUse, messages_from_json,
     time_from_json,
 };
-pub use decide::{SlotRelation, slot_relation};
 pub use error::{Error, Result};
 pub use fact::ExtractedFact;
 pub use filter::FactFilter;
@@ -69,5 +68,4 @@ pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
 pub use slots::slot_keys;
-pub use text::sentences::sentence_texts;
 pub use validity::{DatePrecision, Validity};

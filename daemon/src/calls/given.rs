@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use amem_facts::{FactMoment, Facts};
 use amem_format::Micros;
+use amem_hooks::entry::{GivenId, NearId, NearReason};
 use amem_hooks::limits::{GIVEN_PAGE_DEFAULT, GIVEN_PAGE_MAX};
-use amem_hooks::{GivenId, LedgerEntry, NearId, NearReason, SessionSummary};
+use amem_hooks::{LedgerEntry, SessionSummary};
 use amem_mcp::MemoryCalls;
 use amem_memory::text_hash;
 use amem_proto::answer::{Code, moment, timestamp};

@@ -1,6 +1,6 @@
 //! The sentences of a turn of which no memory was formed.
 
-use amem_memory::sentence_texts;
+use amem_memory::add::sentence_texts;
 use uuid::Uuid;
 
 use super::said::TurnMemories;

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::calls::{CallResult, MemoryCalls};
+use crate::given_context::NotGiven;
 use crate::memories::Memories;
 use crate::memory_place::{MemoryPlace, ProjectName};
 use crate::resources::call;
@@ -153,9 +154,6 @@ fn a_prompt_is_recalled_in_one_call_with_what_was_close() {
         .collect();
     assert_eq!(given, [2, 3, 4]);
     assert_eq!(found.near.len(), crate::limits::NEAR_MAX);
-    assert_eq!(
-        (found.near[0].event, found.near[0].why),
-        (1, crate::NotGiven::Had)
-    );
-    assert_eq!(found.near[1].why, crate::NotGiven::Room);
+    assert_eq!((found.near[0].event, found.near[0].why), (1, NotGiven::Had));
+    assert_eq!(found.near[1].why, NotGiven::Room);
 }

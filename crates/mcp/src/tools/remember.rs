@@ -1,7 +1,7 @@
 //! `remember`: one statement, unless it is known already.
 
 use amem_format::Micros;
-use amem_memory::{SlotRelation, slot_relation};
+use amem_memory::add::{SlotRelation, slot_relation};
 use amem_proto::answer::{Refusal, timestamp};
 use amem_proto::v1;
 
@@ -229,7 +229,7 @@ async fn beside<C: MemoryCalls>(
     result: &v1::FactResult,
     near: &[v1::Fact],
 ) -> Result<String, Refusal> {
-    let mut answer = String::new();
+    let mut out = String::new();
     for id in &result.conflict_ids {
         let known = near.iter().find(|fact| fact.id == *id).cloned();
         let other = match known {
@@ -238,7 +238,7 @@ async fn beside<C: MemoryCalls>(
         };
         // It may have ended meanwhile.
         if let Some(other) = other.filter(|other| !other.quarantined) {
-            answer.push_str(&conflict(&other, result.event_id, memories.place));
+            out.push_str(&conflict(&other, result.event_id, memories.place));
         }
     }
     let is_close = |fact: &&v1::Fact| {
@@ -247,13 +247,13 @@ async fn beside<C: MemoryCalls>(
     };
     for fact in near.iter().filter(is_close) {
         let id = id_of(fact.event_id);
-        answer.push_str(&format!(
+        out.push_str(&format!(
             "\nclose to [{id}]: \"{}\"; if it replaces that, call correct with id {id} and forget [{}]",
             shortened(&one_line(&fact.memory), 200),
             id_of(result.event_id)
         ));
     }
-    Ok(answer)
+    Ok(out)
 }
 
 /// Both are kept: the line says which memory, since when, and what to do.

@@ -11,7 +11,9 @@ mod run;
 mod spoken;
 
 pub use crate::check::gives_orders;
+pub use crate::decide::{SlotRelation, slot_relation};
 pub use crate::secrets::SecretPolicy;
+pub use crate::text::sentences::sentence_texts;
 pub use answer::{
     AddAnswer, AddEvent, AddStage, AddStatus, AddUsage, DecisionReason, FactResult, RejectedFact,
 };
