@@ -56,7 +56,7 @@ impl PlaceArgs {
 
 The answer has what was formed, what was said and what was written, the best first, each with its day, who said it and
 its id. Without a scope it is about the project of the working folder and about you, as for an agent there; --user,
---of-agent, --app or --run names another. \"weak\" marks what has not the words of the question.")]
+--of-agent, --app or --run names another. \"weak\" marks what concerns the same things and may not answer.")]
 pub(crate) struct AskArgs {
     /// The question.
     #[arg(required = true)]
@@ -81,6 +81,9 @@ pub(crate) struct AskArgs {
 #[derive(Serialize)]
 struct AskOutput {
     entries: Vec<EntryJson>,
+    /// What came nearest, if there are no entries.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    nearest: Vec<EntryJson>,
     /// The greatest relevance of what was left out as irrelevant; 0 if nothing was.
     left_out_relevance: Value,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -174,8 +177,10 @@ impl AskArgs {
         let remote = cx.daemon()?;
         let answer = remote.call(remote.client.facts().recall(request))?;
         let entries = answer.entries.iter().map(EntryJson::of);
+        let nearest = answer.nearest.iter().map(EntryJson::of);
         let output = AskOutput {
             entries: entries.collect::<Result<_, _>>()?,
+            nearest: nearest.collect::<Result<_, _>>()?,
             left_out_relevance: number(answer.left_out_relevance),
             words_only: answer.words_only.clone(),
         };
@@ -198,6 +203,13 @@ fn write(
     let best = answer.left_out_relevance;
     if answer.entries.is_empty() {
         page.aside(printable(&nothing_found(question, whose, best)));
+        let shown = EntryLines::within(tokens, &answer.nearest, place);
+        if !shown.lines.is_empty() {
+            page.aside("nearest, and likely no answer:");
+        }
+        for line in &shown.lines {
+            page.line(printable(line));
+        }
     } else {
         let shown = EntryLines::within(tokens, &answer.entries, place);
         for line in &shown.lines {

@@ -9,9 +9,7 @@ use crate::answer::{Answer, entry_line, fact_of};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
 use crate::given_context::{GivenContext, NearMemory, NotGiven, PromptContext};
-use crate::limits::{
-    NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN,
-};
+use crate::limits::{NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN};
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 

@@ -531,7 +531,11 @@ pub fn relevance(
         + if is_named { 2.25 } else { 0.0 }
         + script.fold(0.0, f64::max);
     Fit {
-        value: if covered > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { 0.0 },
+        value: if covered > 0.0 {
+            1.0 / (1.0 + (-x).exp())
+        } else {
+            0.0
+        },
         own: share(own_nats),
         covered,
         known,

@@ -17,6 +17,6 @@ mod wording;
 
 pub use lookup::{SpokenMemory, SpokenName};
 pub(crate) use lookup::{forget_turn, spoken};
+pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 pub(crate) use said::memory_from;
 pub(crate) use unformed::unformed;
-pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};

@@ -348,9 +348,7 @@ impl RecallRun<'_> {
             return Ok(());
         }
         let bytes_max = self.passage_bytes();
-        let passage = self
-            .passages
-            .of(&text.text, bytes_max, &mut gives_orders);
+        let passage = self.passages.of(&text.text, bytes_max, &mut gives_orders);
         let Some(passage) = passage else {
             return Ok(());
         };

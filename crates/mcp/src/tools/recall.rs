@@ -106,7 +106,12 @@ async fn search<C: MemoryCalls>(
         let asked = (query, kind, reach);
         let nothing = nothing(memories.place, asked, found.left_out_relevance);
         let nearest = found.nearest.into_iter().filter(is_wanted);
-        return Ok(with_nearest(nothing, nearest.collect(), tokens, memories.place));
+        return Ok(with_nearest(
+            nothing,
+            nearest.collect(),
+            tokens,
+            memories.place,
+        ));
     }
     // The best that fit, the best first.
     let mut answer = Answer::within(tokens);

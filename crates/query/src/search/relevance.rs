@@ -36,7 +36,10 @@ pub(super) fn of_script(question: &str) -> f32 {
         let of_letter = match letter {
             '\0'..='\u{7f}' => 0.0,
             '\u{80}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => LATIN,
-            '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{20000}'.. => HAN,
+            '\u{2e80}'..='\u{a4cf}'
+            | '\u{ac00}'..='\u{d7a3}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'.. => HAN,
             _ => ALPHABETIC,
         };
         added = added.max(of_letter);

@@ -87,11 +87,7 @@ impl TextSearch {
 }
 
 /// Adds the relevance of hits.
-fn rated(
-    terms: &mut FoundTerms<'_>,
-    hits: Vec<(u32, f32)>,
-    script: f32,
-) -> Result<Vec<TextHit>> {
+fn rated(terms: &mut FoundTerms<'_>, hits: Vec<(u32, f32)>, script: f32) -> Result<Vec<TextHit>> {
     let mut ids: Vec<u32> = hits.iter().map(|hit| hit.0).collect();
     ids.sort_unstable();
     let contained = terms.contained(&ids)?;

@@ -244,7 +244,11 @@ impl FoundTerms<'_> {
     }
 
     fn share_of(&self, nats: f32) -> f32 {
-        if self.asked > 0.0 { nats / self.asked } else { 0.0 }
+        if self.asked > 0.0 {
+            nats / self.asked
+        } else {
+            0.0
+        }
     }
 
     /// Which words each of the events contains. `ids` ascend.
