@@ -41,9 +41,11 @@ pub const WRITE_TRIES_MAX: u32 = 12;
 pub const WHY_TOKENS: u64 = 1_600;
 /// Tokens of the brief.
 pub const BRIEF_TOKENS: u64 = 600;
-/// Memories of each part of the brief.
-pub const BRIEF_ITEMS: usize = 5;
-/// The user's memories, the newest ones, of which preferences come first in the brief.
+/// Memories of one part of the brief.
+pub const BRIEF_ITEMS_MAX: usize = 20;
+/// Characters of a line of the brief.
+pub const BRIEF_LINE_CHARS_MAX: usize = 300;
+/// The newest memories that are looked at for the brief, in which instructions and preferences come first.
 pub const BRIEF_LOOKED_AT: usize = 200;
 /// Tokens of what a prompt is given.
 pub const PROMPT_TOKENS: u64 = 200;

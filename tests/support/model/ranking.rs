@@ -501,7 +501,7 @@ pub fn relevance(
             terms.iter().any(|term| text.contains_key(term))
         };
         let df = in_scope.iter().filter(|text| has(text, &any)).count() as f64;
-        let rarity = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
+        let rarity = (1.0 + (n + 100.0 - df + 0.5) / (df + 0.5)).ln();
         let expanded = if is_guess { 0.7 } else { 0.8 };
         asked += rarity;
         if df > 0.0 {
@@ -527,7 +527,8 @@ pub fn relevance(
         0x2e80..0xa4d0 | 0xac00..0xd7a4 | 0xf900..0xfb00 | 0x20000.. => 1.4,
         _ => 0.75,
     });
-    let x = 4.1 * covered + 1.8 * known + 0.13 * own_nats - 0.27 * n.max(1.0).ln() - 2.4
+    let size = n.max(1.0).ln() + (n.max(1.0) / 100.0).ln().min(0.0);
+    let x = 4.1 * covered + 1.8 * known + 0.13 * own_nats - 0.27 * size - 2.4
         + if is_named { 2.25 } else { 0.0 }
         + script.fold(0.0, f64::max);
     Fit {

@@ -344,6 +344,42 @@ fn answers_keep_to_their_budget_and_say_what_was_left_out() {
 }
 
 #[test]
+fn a_brief_has_instructions_first_and_as_much_of_each_part_as_there_is_room_for() {
+    let user = User::new();
+    let mut client = user.client("shop");
+    for number in 0..40 {
+        client.remember(json!({"text": format!("Service {number} was given its own database"), "type": "decision"}));
+        client.remember(
+            json!({"text": format!("Job {number} takes {number} minutes on the build machine")}),
+        );
+    }
+    let mut session = user.session("claude-code", "shop", "monday");
+    session.start("startup");
+    session.says(
+        "user",
+        "Always include version numbers when I ask about libraries.",
+    );
+    session.hook("Stop", &json!({}));
+    user.stored("monday", 1);
+    client.remember(json!({"text": "Ada prefers short answers", "scope": "user"}));
+    let brief = client.ask("resources/read", json!({"uri": "amem://brief"}));
+    let brief = brief["result"]["contents"][0]["text"].as_str().unwrap();
+    let tokens = brief.chars().count() / 4;
+    assert!((500..=620).contains(&tokens), "{tokens}: {brief}");
+    let lines: Vec<&str> = brief.lines().collect();
+    let with = |part: &str| lines.iter().filter(|line| line.contains(part)).count();
+    assert!(
+        with("own database") >= 7 && with("on the build machine") >= 7,
+        "{brief}"
+    );
+    assert!(with("short answers") == 1, "{brief}");
+    let instruction = lines
+        .iter()
+        .position(|line| line.contains("include version numbers"));
+    assert_eq!(instruction, Some(2), "{brief}");
+}
+
+#[test]
 fn prompts_and_resources_show_what_is_known() {
     let user = User::new();
     let mut client = user.client("shop");

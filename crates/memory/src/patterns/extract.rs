@@ -213,6 +213,14 @@ fn without_reminder(tokens: &[Token]) -> &[Token] {
     tokens
 }
 
+/// What stands before a standing instruction in a memory of one.
+const ASKS: &str = " asks: ";
+
+/// True for the memory of a standing instruction: "User asks: always reply in German".
+pub fn is_standing(memory: &str) -> bool {
+    memory.contains(ASKS)
+}
+
 /// "Please always reply in German", "call me Bob", "forget that I live in Rome".
 fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
     let source = join(tokens);
@@ -263,33 +271,16 @@ fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
     let is_standing = first.is_any(&["always", "never"])
         || from_now
         || first.is("do") && others.first().is_some_and(|t| t.is("not")) && polite > 0;
-    const ORDERS: [&str; 24] = [
-        "reply",
-        "answer",
-        "respond",
-        "use",
-        "write",
-        "format",
-        "speak",
-        "address",
-        "call",
-        "include",
-        "avoid",
-        "explain",
-        "give",
-        "keep",
-        "show",
-        "add",
-        "send",
-        "ask",
-        "suggest",
-        "recommend",
-        "translate",
-        "remind",
-        "commit",
-        "run",
+    #[rustfmt::skip]
+    const ORDERS: &[&str] = &[
+        "add", "address", "answer", "ask", "avoid", "call", "check", "cite", "commit", "confirm", "consider", "deploy",
+        "describe", "document", "explain", "follow", "format", "give", "highlight", "include", "keep", "lint", "list",
+        "log", "mention", "merge", "name", "note", "prefix", "provide", "push", "put", "quote", "recommend", "remind",
+        "reply", "respond", "return", "round", "run", "send", "show", "sign", "speak", "specify", "squash", "start",
+        "state", "suggest", "summarise", "summarize", "tell", "test", "translate", "update", "use", "validate", "verify",
+        "warn", "wrap", "write",
     ];
-    let has_order = rest.iter().take(3).any(|token| token.is_any(&ORDERS));
+    let has_order = rest.iter().take(3).any(|token| token.is_any(ORDERS));
     let is_about_answers = first.is_any(&["reply", "answer", "respond"])
         && others.iter().take(3).any(|t| t.is("in") || t.is("with"));
     if (is_standing && has_order || is_about_answers) && has_content(others) {
@@ -301,7 +292,7 @@ fn standing_request(tokens: &[Token], speaker: &str) -> Option<PatternFact> {
             .flat_map(char::to_lowercase)
             .chain(chars)
             .collect();
-        return fact(format!("{speaker} asks: {lower}"), families::REQUEST);
+        return fact(format!("{speaker}{ASKS}{lower}"), families::REQUEST);
     }
     None
 }

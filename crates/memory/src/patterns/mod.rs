@@ -20,6 +20,7 @@ mod turn;
 
 pub(crate) use content::has_content_words;
 pub(crate) use detection::language_of;
+pub use extract::is_standing;
 pub(crate) use forgetting::{ForgetRequest, forget_requests};
 pub(crate) use person::DEFAULT_SPEAKER;
 pub(crate) use turn::facts_in_foreign_turn;

@@ -21,6 +21,10 @@ const SHORT_TERMS: u32 = 16;
 /// The frequency of a text that has only additions of a term, at most: one with the term itself comes first.
 const EXPANDED_TF_MAX: f32 = 0.9;
 
+/// Texts of something else that a relevance counts beside those that are searched: of three texts each word would be a
+/// common one.
+pub(super) const BACKGROUND_TEXTS: f64 = 100.0;
+
 /// The lengths of the texts that count, and the factors that follow from their mean.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lengths<'a> {
@@ -82,11 +86,11 @@ impl<'a> Lengths<'a> {
         }
     }
 
-    /// The rarity of a term that so many texts have, in nats.
-    pub(super) fn rarity(&self, df: f64) -> f64 {
+    /// The rarity of a term that so many texts have, in nats, beside `others` that have it not.
+    pub(super) fn rarity(&self, df: f64, others: f64) -> f64 {
         // A damaged index may report more events than exist; this keeps the logarithm a number.
         let df = df.min(self.texts);
-        (1.0 + (self.texts - df + 0.5) / (df + 0.5)).ln()
+        (1.0 + (self.texts + others - df + 0.5) / (df + 0.5)).ln()
     }
 
     /// The number of texts.
@@ -295,7 +299,7 @@ pub(super) struct TermList<'a> {
     lengths: Lengths<'a>,
     /// The limit of the term's score for infinitely many occurrences.
     pub(super) weight: f32,
-    /// The term's rarity in nats.
+    /// The term's rarity in nats, beside `BACKGROUND_TEXTS`.
     pub(super) rarity: f32,
     /// The greatest score of a posting.
     pub(super) upper_bound: f32,
@@ -388,8 +392,8 @@ impl<'a> TermList<'a> {
     }
 
     fn weigh(&mut self, weight: f32, df: f64) {
-        let idf = self.lengths.rarity(df);
-        self.rarity = idf as f32;
+        let idf = self.lengths.rarity(df, 0.0);
+        self.rarity = self.lengths.rarity(df, BACKGROUND_TEXTS) as f32;
         self.weight = (f64::from(weight) * idf * (K1 + 1.0)) as f32;
     }
 

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::expand::{self, ExpandedTerm};
-use super::list::{Occurrences, TermList};
+use super::list::{BACKGROUND_TEXTS, Occurrences, TermList};
 use super::requests::is_request;
 use super::terms::{QueryTerm, TextQuery};
 use amem_format::analyzer::ANALYZER_VERSION;
@@ -107,7 +107,7 @@ impl<'a> Texts<'a> {
         let texts = Occurrences::new(self.base, self.delta, self.bound, self.scope.as_deref());
         let mut lists = Vec::new();
         let lengths = texts.lengths();
-        let unknown = lengths.rarity(0.0) as f32;
+        let unknown = lengths.rarity(0.0, BACKGROUND_TEXTS) as f32;
         let has_words = query.terms().any(|term| !term.is_support);
         let (mut asked, mut known, mut parts) = (0.0, 0.0, Vec::new());
         for term in weightiest(&texts, &query, self.bound)? {
