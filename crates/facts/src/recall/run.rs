@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use amem_format::NodeId;
-use amem_format::types::{Micros, SessionId};
+use amem_format::types::{EdgeType, Micros, SessionId};
+use amem_format::view::Direction;
 use amem_memory::add::gives_orders;
 use amem_memory::store::{BuiltinEmbedder, Embedder};
 use amem_memory::{Error as MemoryError, FactScope};
@@ -29,6 +30,11 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
 use crate::search::{cosine, open_conflicts, question_vector};
+
+/// The speaker of an assistant's turns.
+const ASSISTANT: &str = "assistant";
+/// The ends of questions: of most languages, of Chinese and Japanese, of Arabic.
+const QUESTION_MARKS: [char; 3] = ['?', '\u{ff1f}', '\u{61f}'];
 
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
 /// neither.
@@ -93,6 +99,7 @@ impl Recall {
             wording: Wording::default(),
             entries: Vec::new(),
             of_turn: HashMap::new(),
+            of_event: HashMap::new(),
             seen: HashSet::new(),
         };
         for scope in &scopes {
@@ -194,6 +201,8 @@ struct RecallRun<'r> {
     entries: Vec<OpenEntry>,
     /// The entry of each turn: its own, or that of a memory that is from it.
     of_turn: HashMap<Uuid, usize>,
+    /// The entry of each turn, by its event.
+    of_event: HashMap<NodeId, usize>,
     seen: HashSet<NodeId>,
 }
 
@@ -334,13 +343,46 @@ impl RecallRun<'_> {
                 .text
                 .entry(RecalledSource::Said, Some(said.turn.id), hit)
         };
+        if hit.relevance.own == 0.0 && self.is_answer(&entry)? {
+            return Ok(());
+        }
         let at = *self
             .of_turn
             .entry(said.turn.id)
             .or_insert(self.entries.len());
+        self.of_event.insert(said.text.node, at);
         let covered = passage.covered;
         self.join(at, OpenEntry { entry, covered });
         Ok(())
+    }
+
+    /// Joins a turn that has none of the question's words itself to the entry of the turn before it: to a question its
+    /// short answer, and to what was said the assistant's word about it, which adds nothing.
+    fn is_answer(&mut self, entry: &RecalledEntry) -> Result<bool> {
+        let view = &self.moment.view;
+        let edges = view.edges_of(entry.event, Direction::Outgoing)?;
+        let before = edges
+            .iter()
+            .filter(|edge| edge.edge_type == EdgeType::TEMPORAL_NEXT)
+            .find_map(|edge| self.of_event.get(&edge.other));
+        let Some(open) = before.and_then(|at| self.entries.get_mut(*at)) else {
+            return Ok(false);
+        };
+        let asked = &mut open.entry;
+        let is_question =
+            asked.source == RecalledSource::Said && asked.text.ends_with(QUESTION_MARKS);
+        let is_short = entry.text.len() <= SHORT_PASSAGE_BYTES;
+        if is_question && is_short {
+            let answer = &entry.text;
+            match entry.speaker.as_str() {
+                "" => asked.text.push_str(&format!(" – {answer}")),
+                speaker => asked.text.push_str(&format!(" – {speaker}: {answer}")),
+            }
+        } else if entry.speaker != ASSISTANT {
+            return Ok(false);
+        }
+        asked.doubles.push(entry.event);
+        Ok(true)
     }
 
     fn written(&mut self, text: &SaidText, hit: &Hit) -> Result<()> {

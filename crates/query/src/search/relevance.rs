@@ -22,8 +22,9 @@ const NAMED: f32 = 2.25;
 /// What a nat counts of the rarities of the words that the event has, and of the number of texts.
 const SURPRISE: f32 = 0.13;
 const SIZE: f32 = -0.27;
-/// Below this number of texts a nat counts twice.
+/// Below this number of texts a nat counts two and a half times.
 const FEW_TEXTS: f32 = 100.0;
+const FEW: f32 = 1.5;
 const CONSTANT: f32 = -2.4;
 
 /// How much less a question in another script than that of English finds of its words.
@@ -61,7 +62,7 @@ pub(super) fn of(
     let ((nats, own), (_, covered)) = (found.matched(own), found.matched(near));
     let known = found.known();
     let size = found.texts().max(1.0).ln();
-    let size = size + (size - FEW_TEXTS.ln()).min(0.0);
+    let size = size + FEW * (size - FEW_TEXTS.ln()).min(0.0);
     let words = match covered {
         0.0 => 0.0,
         _ => logistic(
