@@ -152,7 +152,7 @@ fn a_prompt_is_recalled_in_one_call_with_what_was_close() {
         .iter()
         .map(|fact| fact.event_id)
         .collect();
-    assert_eq!(given, [2, 3, 4]);
+    assert_eq!(given, [2, 3, 4, 5, 6, 7]);
     assert_eq!(found.near.len(), crate::limits::NEAR_MAX);
     assert_eq!((found.near[0].event, found.near[0].why), (1, NotGiven::Had));
     assert_eq!(found.near[1].why, NotGiven::Room);

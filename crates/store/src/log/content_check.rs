@@ -24,6 +24,7 @@ impl Store {
             page,
             home: self.home,
             bytes: self.space_end,
+            bytes_max: self.space_tried,
             committed: self.published,
         })
     }

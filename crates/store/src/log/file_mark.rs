@@ -23,8 +23,10 @@ pub(crate) struct FileMark {
     pub(crate) page: u64,
     /// The cell that says whose file it is.
     pub(crate) home: u64,
-    /// Its length.
+    /// Its length, at least.
     pub(crate) bytes: u64,
+    /// Its length, at most: an extension that the disk refused may have taken place in part.
+    pub(crate) bytes_max: u64,
     /// Up to where frames are published.
     pub(crate) committed: u64,
 }
@@ -62,7 +64,7 @@ pub(crate) fn compare(
 ) -> io::Result<Option<String>> {
     let is_exact = closeness == Closeness::Exactly;
     let bytes = file.len()?;
-    if bytes < mark.bytes || is_exact && bytes != mark.bytes {
+    if bytes < mark.bytes || is_exact && bytes > mark.bytes_max {
         let left = mark.bytes;
         return Ok(Some(format!("it has {bytes} bytes, and had {left}")));
     }

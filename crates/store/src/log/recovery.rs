@@ -133,6 +133,7 @@ fn recover(folder: &Folder, name: &str, file: Arc<dyn File>) -> Result<Store> {
     }
     zero_tail(&*file, end, len).map_err(failed("clear the tail of"))?;
     store.space_end = len.max(end);
+    store.space_tried = store.space_end;
     store.recovered = !was_closed;
     store.take_ownership().map_err(|e| Error::Poisoned {
         why: format!("taking ownership: {e}"),

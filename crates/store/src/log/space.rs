@@ -52,6 +52,7 @@ impl Store {
         let to = (needed + preallocation.min)
             .max(self.space_end + step)
             .next_multiple_of(PAGE);
+        self.space_tried = self.space_tried.max(to);
         write_zeros(&*self.file, self.space_end, to)
             .map_err(|e| Error::disk("make room in", &self.file_name, e))?;
         self.grown = true;

@@ -98,6 +98,8 @@ pub struct Store {
     pub(crate) is_writing: bool,
     /// End of the zeros after the last frame.
     pub(crate) space_end: u64,
+    /// Up to where the file may reach: more room was asked for, and the disk refused some of it.
+    pub(crate) space_tried: u64,
     /// The file has grown since it was synced.
     pub(crate) grown: bool,
     /// The frames of the group that is being committed, up to `position`.
@@ -144,6 +146,7 @@ impl Store {
             brain,
             position,
             space_end,
+            space_tried: space_end,
             grown: false,
             group: Vec::new(),
             actors,
