@@ -30,8 +30,6 @@ use crate::when::{self, timestamp};
 use amem_format::Micros;
 use serde_json::Value;
 
-/// What was only said is given from this relevance on.
-const SAID_RELEVANCE_MIN: f32 = 0.5;
 /// Memories that a turn is given at most.
 const GIVEN_MAX: u32 = 12;
 /// Bytes of the turns that the model is given again.
@@ -196,8 +194,7 @@ impl Chat<'_> {
         };
         // Words that are only near what was said are no memories that a model needs unasked.
         let entries = found.entries.into_iter();
-        let entries =
-            entries.filter(|entry| entry.fact.is_some() || entry.relevance >= SAID_RELEVANCE_MIN);
+        let entries = entries.filter(|entry| entry.fact.is_some() || !entry.weak);
         let given = entries.map(|entry| GivenJson {
             line: entry_line(&entry, &place, LINE_CHARS_MAX),
             score: number(entry.relevance),

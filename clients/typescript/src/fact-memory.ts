@@ -24,8 +24,6 @@ const FINAL = ['INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMEN
 const [USER, ASSISTANT] = [2, 3];
 const SOURCES = ['unknown', 'formed', 'said', 'written'] as const;
 /** Entries of a recall; the daemon gives no more. */
-/** What was only said is given from this relevance on. */
-const SAID_RELEVANCE_MIN = 0.5;
 const ENTRIES_MAX = 200;
 const EVENTS = ['none', 'add', 'update', 'delete', 'none'] as const;
 
@@ -77,8 +75,7 @@ export class FactMemory {
     const request = { brain, scope, question, limit: Math.min(limit, ENTRIES_MAX), ...least };
     const { entries } = await this.#call('Recall', request);
     // Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
-    const isGiven = ({ fact, relevance, text }: Reply): boolean =>
-      (fact || relevance >= SAID_RELEVANCE_MIN) && words(text) !== words(question);
+    const isGiven = ({ fact, weak, text }: Reply): boolean => (fact || !weak) && words(text) !== words(question);
     const known = entries.filter(isGiven).map(recalled);
     if (!graph && !explain) return known.slice(0, limit);
     // The parts of scores, and memories of what is related to the question's names.

@@ -464,7 +464,7 @@ fn a_question_about_something_else_gets_nothing_by_default() {
     let least = ContextRequest::default().min_relevance;
     let known = asked("when does the nightly backup start?", least);
     assert!(
-        known.relevance == 1.0 && known.items.len() == 1,
+        known.relevance > 0.95 && known.items.len() == 1,
         "{known:?}"
     );
     let foreign = asked("who painted the ceiling of the chapel at noon?", least);

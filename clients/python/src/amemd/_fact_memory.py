@@ -27,8 +27,6 @@ TEXT_BYTES_MAX = 1 << 20
 #: Characters of a question; the daemon takes 64 KiB.
 _QUESTION_CHARS_MAX = 8000
 #: Entries of a recall; the daemon gives no more.
-# What was only said is given from this relevance on.
-_SAID_RELEVANCE_MIN = 0.5
 _ENTRIES_MAX = 200
 #: Refusals that a repetition does not change.
 _FINAL = ("INVALID_ARGUMENT", "ALREADY_EXISTS", "OUT_OF_RANGE", "UNIMPLEMENTED")
@@ -89,7 +87,7 @@ class FactMemory:
         memories = [
             _recalled(entry)
             for entry in entries
-            if (entry.HasField("fact") or entry.relevance >= _SAID_RELEVANCE_MIN) and _words(entry.text) != _words(question)
+            if (entry.HasField("fact") or not entry.weak) and _words(entry.text) != _words(question)
         ]
         if graph or explain:
             memories = self._with_search(memories, question, limit, score_min or 0.0, graph, explain)
