@@ -216,6 +216,18 @@ impl<'a> TypedLine<'a> {
         WantedWords::Words(words)
     }
 
+    /// The name of the value that is begun: an argument of several values may name each.
+    fn value_name<'n>(&self, arg: &'n Arg) -> &'n str {
+        let mut positionals = self.command.get_positionals();
+        let first = positionals.position(|other| other.get_id() == arg.get_id());
+        let at = first.map_or(0, |first| self.positionals.saturating_sub(first));
+        let names = arg.get_value_names().unwrap_or_default();
+        names
+            .get(at)
+            .or(names.last())
+            .map_or("", |name| name.as_str())
+    }
+
     fn of(&self, arg: &Arg) -> WantedWords {
         let parser: &ValueParser = arg.get_value_parser();
         let is = |of: TypeId| parser.type_id() == of;
@@ -227,12 +239,12 @@ impl<'a> TypedLine<'a> {
             };
             return WantedWords::Words(shown.map(candidate).collect());
         }
-        let value_name = arg.get_value_names().and_then(|names| names.first());
-        let value_name = value_name.map_or("", |name| name.as_str());
+        let value_name = self.value_name(arg);
         if is(TypeId::of::<BrainTarget>()) {
             return WantedWords::Brain { or_file: true };
         }
         if matches!(id, "brain" | "brains")
+            || value_name == "BRAIN"
             || (id == "name" && ["rm", "restore"].contains(&self.command.get_name()))
         {
             return WantedWords::Brain { or_file: false };

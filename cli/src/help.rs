@@ -197,11 +197,11 @@ const TIPS: &[(&[&str], &str)] = &[
         "`amemctl get BRAIN ID` shows an event, `amemctl info BRAIN` a brain, `amemctl brain show BRAIN` its settings",
     ),
     (
-        &["remember", "store", "insert", "put"],
+        &["store", "insert", "put"],
         "`amemctl add BRAIN TEXT` adds an event",
     ),
     (
-        &["recall", "ask", "find", "grep"],
+        &["recall", "find", "grep"],
         "`amemctl search BRAIN QUESTION` finds events that answer a question, `amemctl text BRAIN WORDS` those \
          with words",
     ),

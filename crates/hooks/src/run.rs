@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
+use amem_mcp::given_context::LEARNED_LAST;
 use amem_mcp::given_context::PromptContext;
-use amem_mcp::{CallResult, LEARNED_LAST, MemoryCalls, MemoryPlace, brief_of, recall_for};
+use amem_mcp::{CallResult, MemoryCalls, MemoryPlace, brief_of, recall_for};
 use amem_memory::text_hash;
 use amem_proto::{Timestamp, v1};
 use amem_texts::{for_model, mask_secrets, strip_injected};

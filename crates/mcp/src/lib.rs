@@ -45,7 +45,6 @@ pub use answer::minute_of;
 pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
 pub use given::{brief_of, recall_for};
-pub use given_context::{GivenContext, LEARNED_LAST};
 #[cfg(feature = "http")]
 pub use http::http_config;
 pub use memories::write_again;

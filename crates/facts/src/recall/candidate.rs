@@ -4,15 +4,24 @@ use amem_format::NodeId;
 use amem_format::types::{Micros, SessionId};
 use amem_format::view::{Node, View};
 use amem_memory::FactScope;
-use amem_query::search::Hit;
+use amem_query::search::{Hit, LIKELY_RELEVANCE, Relevance};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::request::{RecalledEntry, RecalledSource};
-use super::run::is_weak;
 use crate::error::Result;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, TurnRecord};
+
+/// An entry surely answers a question if it has this share of its words itself, and with its neighbours this one.
+const SURE_OWN: f32 = 0.5;
+const SURE_COVERED: f32 = 0.85;
+
+/// True if words do not tell whether an event answers a question: it concerns the same things, and more is asked.
+pub(super) fn is_weak(relevance: &Relevance) -> bool {
+    let is_said = relevance.own >= SURE_OWN && relevance.covered >= SURE_COVERED;
+    !is_said && relevance.meaning < LIKELY_RELEVANCE
+}
 
 /// An event that was found.
 pub(super) enum FoundEvent {

@@ -10,12 +10,12 @@ use amem_memory::store::{BuiltinEmbedder, Embedder};
 use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
-use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE, Relevance};
+use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE};
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::candidate::{FoundEvent, SaidText, SaidTurn};
+use super::candidate::{FoundEvent, SaidText, SaidTurn, is_weak};
 use super::past::asks_of_past;
 use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
@@ -39,16 +39,6 @@ const QUESTION_MARKS: [char; 3] = ['?', '\u{ff1f}', '\u{61f}'];
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
 /// neither.
 const HITS_PER_ENTRY: usize = 3;
-
-/// An entry surely answers a question if it has this share of its words itself, and with its neighbours this one.
-const SURE_OWN: f32 = 0.5;
-const SURE_COVERED: f32 = 0.85;
-
-/// True if words do not tell whether an event answers a question: it concerns the same things, and more is asked.
-pub(super) fn is_weak(relevance: &Relevance) -> bool {
-    let is_said = relevance.own >= SURE_OWN && relevance.covered >= SURE_COVERED;
-    !is_said && relevance.meaning < LIKELY_RELEVANCE
-}
 
 impl Recall {
     fn validate(&self) -> Result<()> {

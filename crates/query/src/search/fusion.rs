@@ -15,7 +15,7 @@ use crate::search::near_scan;
 use crate::search::remaining::RemainingEvents;
 use crate::search::short_question::{DAMPING, ShortQuestions};
 use crate::search::spread::{NearScores, Spread, SpreadShares, compact_id};
-use crate::text::{Contained, FoundTerms};
+use crate::text::{ContainedTerms, FoundTerms};
 use amem_format::brain::ScopeList;
 use amem_format::error::Result;
 use amem_format::top::ScoredEvent;
@@ -175,7 +175,7 @@ impl<'s, 'v> Fusion<'s, 'v> {
         beside.retain(|(id, _)| !erased.contains(id));
         beside.sort_unstable();
         let ids: Vec<u32> = beside.iter().map(|&(id, _)| id).collect();
-        let mut terms = vec![(Contained::default(), Contained::default()); hits.len()];
+        let mut terms = vec![(ContainedTerms::default(), ContainedTerms::default()); hits.len()];
         for ((id, at), contained) in beside.into_iter().zip(found.contained(&ids)?) {
             let (own, near) = &mut terms[at];
             if [hits[at].id, hits[at].found].contains(&NodeId(id.into())) {

@@ -7,7 +7,7 @@
 //! sentences in six languages against questions about something else (docs/decisions/0043-relevance-by-rarity.md).
 
 use super::request::Relevance;
-use crate::text::{Contained, FoundTerms};
+use crate::text::{ContainedTerms, FoundTerms};
 
 /// From this relevance of its best hit on, a question is likely one that the events answer: the least of a context by
 /// default.
@@ -54,7 +54,7 @@ pub(super) fn of_script(question: &str) -> f32 {
 /// of the question (`of_script`).
 pub(super) fn of(
     found: &FoundTerms<'_>,
-    (own, near): (Contained, Contained),
+    (own, near): (ContainedTerms, ContainedTerms),
     is_named: bool,
     script: f32,
     meaning: f32,

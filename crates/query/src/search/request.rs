@@ -120,17 +120,18 @@ pub struct Hit {
 
 /// How well an event answers a question, on a scale that is the same for every question and brain.
 ///
-/// Of words, `1 / (1 + exp(-x))` with `x = 4.1 · covered + 1.8 · known + 2.25 · named + 0.13 · nats - 0.27 · size + script
-/// - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself, `size` is
-/// `ln(texts) + 1.5 · min(0, ln(texts / 100))` of the number of events of the scope, `script` 0.4 for Latin letters that
-/// English lacks, 1.4 for Chinese, Japanese and Korean, 0.75 for other letters. The greater of that and `meaning` counts.
+/// Of words, `1 / (1 + exp(-x))` with `x = 4.1 · covered + 1.8 · known + 2.25 · named + 0.13 · nats - 0.27 · size +
+/// script - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself, `size` is
+/// `ln(texts) + 1.5 · min(0, ln(texts / 100))` of the number of events of the scope, `script` 0.4 for Latin letters
+/// that English lacks, 1.4 for Chinese, Japanese and Korean, 0.75 for other letters. The greater of that and `meaning`
+/// counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Relevance {
     /// 0 to 1.
     pub value: f32,
-    /// The share of the question's words that the event itself contains, each by its rarity `ln(1 + (N + 100 - df + ½) /
-    /// (df + ½))`; a word of another form counts 0.8, of another spelling 0.7, a word of requests ("write", "explain")
-    /// nothing.
+    /// The share of the question's words that the event itself contains, each by its rarity `ln(1 + (N + 100 - df + ½)
+    /// / (df + ½))`; a word of another form counts 0.8, of another spelling 0.7, a word of requests ("write",
+    /// "explain") nothing.
     pub own: f32,
     /// The share that the event, or one just before or after it, contains.
     pub covered: f32,

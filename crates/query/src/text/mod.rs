@@ -12,7 +12,7 @@ mod terms;
 mod typos;
 
 pub use requests::is_request;
-pub(crate) use score::{Contained, FoundTerms};
+pub(crate) use score::{ContainedTerms, FoundTerms};
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::{QueryTerm, TextQuery};
 

@@ -198,14 +198,14 @@ pub(crate) struct FoundTerms<'a> {
 
 /// Which of the found terms a text contains, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Contained {
+pub(crate) struct ContainedTerms {
     /// As they were asked.
     exact: u128,
     /// In any form.
     any: u128,
 }
 
-impl Contained {
+impl ContainedTerms {
     /// Adds what another text contains.
     pub(crate) fn add(&mut self, other: Self) {
         self.exact |= other.exact;
@@ -230,7 +230,7 @@ impl FoundTerms<'_> {
     }
 
     /// The rarities of the words that are contained, in nats, and their share of the question.
-    pub(crate) fn matched(&self, contained: Contained) -> (f32, f32) {
+    pub(crate) fn matched(&self, contained: ContainedTerms) -> (f32, f32) {
         let has = |bits: u128, at: usize| bits >> at & 1 == 1;
         let parts = self.parts.iter().enumerate();
         let nats = parts
@@ -252,8 +252,8 @@ impl FoundTerms<'_> {
     }
 
     /// Which words each of the events contains. `ids` ascend.
-    pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<Contained>> {
-        let mut contained = vec![Contained::default(); ids.len()];
+    pub(crate) fn contained(&mut self, ids: &[u32]) -> Result<Vec<ContainedTerms>> {
+        let mut contained = vec![ContainedTerms::default(); ids.len()];
         for (at, (list, parts)) in self.lists.iter_mut().zip(&self.parts).enumerate() {
             if parts.0 == 0.0 {
                 continue;
