@@ -75,7 +75,8 @@ export class FactMemory {
     const request = { brain, scope, question, limit: Math.min(limit, ENTRIES_MAX), ...least };
     const { entries } = await this.#call('Recall', request);
     // Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
-    const isGiven = ({ fact, weak, text }: Reply): boolean => (fact || !weak) && words(text) !== words(question);
+    const isGiven = ({ fact, weak, text }: Reply): boolean =>
+      (fact || !weak) && !words(text).startsWith(words(question));
     const known = entries.filter(isGiven).map(recalled);
     if (!graph && !explain) return known.slice(0, limit);
     // The parts of scores, and memories of what is related to the question's names.

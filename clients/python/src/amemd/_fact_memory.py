@@ -87,7 +87,7 @@ class FactMemory:
         memories = [
             _recalled(entry)
             for entry in entries
-            if (entry.HasField("fact") or not entry.weak) and _words(entry.text) != _words(question)
+            if (entry.HasField("fact") or not entry.weak) and not _words(entry.text).startswith(_words(question))
         ]
         if graph or explain:
             memories = self._with_search(memories, question, limit, score_min or 0.0, graph, explain)

@@ -22,9 +22,9 @@ const NAMED: f32 = 2.25;
 /// What a nat counts of the rarities of the words that the event has, and of the number of texts.
 const SURPRISE: f32 = 0.13;
 const SIZE: f32 = -0.27;
-/// Below this number of texts a nat counts two and a half times.
+/// Below this number of texts a nat counts more than twice.
 const FEW_TEXTS: f32 = 100.0;
-const FEW: f32 = 1.5;
+const FEW: f32 = 1.3;
 const CONSTANT: f32 = -2.4;
 
 /// How much less a question in another script than that of English finds of its words.

@@ -122,7 +122,7 @@ pub struct Hit {
 ///
 /// Of words, `1 / (1 + exp(-x))` with `x = 4.1 · covered + 1.8 · known + 2.25 · named + 0.13 · nats - 0.27 · size +
 /// script - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself, `size` is
-/// `ln(texts) + 1.5 · min(0, ln(texts / 100))` of the number of events of the scope, `script` 0.4 for Latin letters
+/// `ln(texts) + 1.3 · min(0, ln(texts / 100))` of the number of events of the scope, `script` 0.4 for Latin letters
 /// that English lacks, 1.4 for Chinese, Japanese and Korean, 0.75 for other letters. The greater of that and `meaning`
 /// counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
