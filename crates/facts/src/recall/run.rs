@@ -333,7 +333,8 @@ impl RecallRun<'_> {
                 .text
                 .entry(RecalledSource::Said, Some(said.turn.id), hit)
         };
-        if hit.relevance.own == 0.0 && self.is_answer(&entry)? {
+        let is_beside = hit.relevance.own == 0.0 && hit.relevance.meaning < LIKELY_RELEVANCE;
+        if is_beside && self.is_answer(&entry)? {
             return Ok(());
         }
         let at = *self
@@ -362,7 +363,10 @@ impl RecallRun<'_> {
         let is_question =
             asked.source == RecalledSource::Said && asked.text.ends_with(QUESTION_MARKS);
         let is_short = entry.text.len() <= SHORT_PASSAGE_BYTES;
-        if is_question && is_short {
+        if is_question && !is_short {
+            return Ok(false);
+        }
+        if is_question {
             let answer = &entry.text;
             match entry.speaker.as_str() {
                 "" => asked.text.push_str(&format!(" – {answer}")),

@@ -84,6 +84,14 @@ pub(super) fn assignment_at(bytes: &[u8], at: usize) -> Option<(Range<usize>, Se
             && !is_expression(value)
             && !is_uuid(value)
     };
+    // The rest of a long value is of the secret, too; what ends it is ASCII, so that no character is cut.
+    let len = match len < window.len() {
+        true => len,
+        false => {
+            let value = rest[from..].iter();
+            value.take_while(|b| is_value(b)).count()
+        }
+    };
     is_secret.then_some((at + from..at + from + len, SecretKind::Assignment))
 }
 

@@ -7,10 +7,24 @@ use std::ops::Range;
 use super::assignments::assignment_at;
 use super::secret_kind::SecretKind;
 use super::tokens::token_at;
+use crate::visible::visible;
 
 /// The text with `[masked KIND]` in place of each secret, and how many there are of each kind.
+///
+/// Characters that nobody sees are left out where a secret is found: they would hide its form, and a reader who leaves
+/// them out has the secret.
 #[must_use]
 pub fn mask_secrets(text: &str) -> (Cow<'_, str>, BTreeMap<SecretKind, u64>) {
+    if let Cow::Owned(shown) = visible(text) {
+        let (masked, counts) = masked(&shown);
+        if !counts.is_empty() {
+            return (Cow::Owned(masked.into_owned()), counts);
+        }
+    }
+    masked(text)
+}
+
+fn masked(text: &str) -> (Cow<'_, str>, BTreeMap<SecretKind, u64>) {
     let mut counts = BTreeMap::new();
     let mut out = String::new();
     let mut from = 0;
@@ -266,5 +280,30 @@ mod tests {
             assert!(counts.is_empty(), "{text}: {masked}");
             assert_eq!(masked, text);
         }
+    }
+
+    #[test]
+    fn a_long_value_is_masked_whole_and_cuts_no_character() {
+        for shift in 0..4 {
+            let value = format!("{}x1{}", "a".repeat(shift), "年API鍵9".repeat(400));
+            let text = format!("\"secret\": \"{value}\" and more");
+            let (masked, _) = mask_secrets(&text);
+            assert!(!masked.contains("API") || masked == text, "{masked}");
+            assert!(masked.ends_with("\" and more"), "{masked}");
+            // A value that is never closed ends with the text.
+            let (open, _) = mask_secrets(&text[..text.len() - 10]);
+            assert!(open.starts_with("\"secret\": \""), "{open}");
+        }
+    }
+
+    #[test]
+    fn characters_that_nobody_sees_hide_no_secret() {
+        let key = format!("ghp_{}", random(36, 7));
+        let text = format!("use {}\u{200b}{} for it", &key[..9], &key[9..]);
+        let (masked, counts) = mask_secrets(&text);
+        assert_eq!(counts.values().sum::<u64>(), 1, "{masked}");
+        assert!(!masked.contains(&key[9..]), "{masked}");
+        let plain = "a\u{200b}b";
+        assert_eq!(mask_secrets(plain).0, plain);
     }
 }
