@@ -68,9 +68,12 @@ impl Gateway {
                     text: fact.memory,
                     is_quarantined: fact.quarantined,
                 },
-                // It is no memory, or is gone: words that were said are an event of their own.
+                // Words without an id are an event of their own; what has one is gone.
                 None => TextNow {
-                    text: self.words_now(caller, brain, event).await?,
+                    text: match id.is_empty() {
+                        true => self.words_now(caller, brain, event).await?,
+                        false => String::new(),
+                    },
                     is_quarantined: false,
                 },
             };
