@@ -122,7 +122,7 @@ impl Facts<'_> {
     /// Answers a question from what was formed, said and written, and notes what was served: it is not learnt again.
     pub fn recall(&self, request: &Recall, moment: &FactMoment) -> Result<RecallAnswer> {
         let answer = request.run(moment, self.embedder)?;
-        for entry in &answer.entries {
+        for entry in answer.entries.iter().chain(&answer.nearest) {
             let item = entry.item.as_ref();
             let texts = item.map(|item| item.memory.as_str()).into_iter();
             let texts = texts.chain([entry.text.as_str()]).map(ServedText::of);

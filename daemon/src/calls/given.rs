@@ -100,7 +100,7 @@ impl Gateway {
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             let mut out = HashMap::new();
             for turn in turns {
-                // The ledger is a file: an id that is none is no turn.
+                // The ledger is a file: what is not an id names no turn.
                 if let Ok(id) = Uuid::try_parse(&turn) {
                     out.insert(turn, facts.unformed(id, at)?);
                 }

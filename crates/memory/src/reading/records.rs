@@ -55,7 +55,7 @@ fn is_quoted(text: &str) -> bool {
     text.starts_with('>') && !rest.starts_with(|c: char| c.is_ascii_digit() || c == '=' || c == '$')
 }
 
-/// Traces and diffs, from their first line to the first that is none of theirs.
+/// Traces and diffs, from their first line to the first other line.
 fn mark_blocks(lines: &mut [Line<'_>]) {
     let mut at = 0;
     while at < lines.len() {
