@@ -67,6 +67,6 @@ pub const SHORT_PASSAGE_BYTES: usize = 160;
 /// Entries that have the room of `PASSAGE_BYTES`.
 pub const WHOLE_PASSAGES: usize = 3;
 /// Entries of a recall that came nearest where nothing likely answers.
-pub const NEAREST_MAX: usize = 5;
+pub const NEAREST_MAX: usize = 10;
 /// Their least relevance.
 pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;

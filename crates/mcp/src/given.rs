@@ -5,12 +5,15 @@ use std::collections::HashSet;
 use amem_format::analyzer::is_stop_word;
 use amem_proto::v1;
 use amem_query::search::LIKELY_RELEVANCE;
+use amem_query::text::QUESTION_MARKS;
 
 use crate::answer::{Answer, entry_line, fact_of};
 use crate::brief::brief;
 use crate::calls::MemoryCalls;
 use crate::given_context::{GivenContext, NearMemory, NotGiven, PromptContext};
-use crate::limits::{NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN};
+use crate::limits::{
+    NEAR_MAX, PROMPT_CHARS_MAX, PROMPT_ITEMS, PROMPT_TOKENS, PROMPT_WORDS_MIN, QUESTION_WORDS_MIN,
+};
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 
@@ -36,6 +39,11 @@ pub async fn brief_of<C: MemoryCalls>(
     };
     brief(&memories, learned_last).await
 }
+
+/// What English questions begin with, which many type without their mark.
+const QUESTION_WORDS: [&str; 9] = [
+    "how", "what", "when", "where", "which", "who", "whom", "whose", "why",
+];
 
 /// The memories that a prompt is about, above a floor, without those that its session has already and what was said in
 /// the session of the brain `own_session` (0 for none); and what was close and is not given.
@@ -121,7 +129,9 @@ fn near_memory(fact: v1::Fact, entry: &v1::RecallEntry, why: NotGiven) -> NearMe
 /// True if a prompt has words that mean something: "continue" and "yes, do that" are about nothing that is known.
 fn says_enough(query: &str) -> bool {
     let words = query.split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| !word.is_empty() && !is_stop_word(&word.to_lowercase()));
+    let words = words.filter(|word| !word.is_empty());
+    let is_question = words.clone().count() >= QUESTION_WORDS_MIN && is_question(query);
+    let words = words.filter(|word| !is_stop_word(&word.to_lowercase()));
     // Scripts without spaces have long words of many.
     let count: usize = words
         .map(|word| {
@@ -132,7 +142,16 @@ fn says_enough(query: &str) -> bool {
             }
         })
         .sum();
-    count >= PROMPT_WORDS_MIN
+    let wanted = if is_question { 1 } else { PROMPT_WORDS_MIN };
+    count >= wanted
+}
+
+/// True if a prompt asks for something: "how do I deploy" is about deploying, "deploy" is an order.
+fn is_question(query: &str) -> bool {
+    let mut words = query.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+    let first = first.to_lowercase();
+    query.trim_end().ends_with(QUESTION_MARKS) || QUESTION_WORDS.contains(&first.as_str())
 }
 
 /// What of a prompt is looked for: without blocks of code, and not all of a long text.
@@ -170,7 +189,16 @@ mod tests {
 
     #[test]
     fn prompts_that_say_little_are_about_nothing() {
-        for prompt in ["continue", "yes, do that", "ok", "why?", "…", "go on then"] {
+        for prompt in [
+            "continue",
+            "yes, do that",
+            "ok",
+            "why?",
+            "…",
+            "go on then",
+            "deploy it",
+            "what next?",
+        ] {
             assert!(!says_enough(prompt), "{prompt}");
         }
         for prompt in [
@@ -178,6 +206,9 @@ mod tests {
             "deploy to staging",
             "데이터베이스",
             "怎么部署",
+            "how do I deploy",
+            "when is the deadline?",
+            "¿Cuándo es la entrega?",
         ] {
             assert!(says_enough(prompt), "{prompt}");
         }

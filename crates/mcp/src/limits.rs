@@ -55,6 +55,8 @@ pub const PROMPT_ITEMS: usize = 6;
 pub const NEAR_MAX: usize = 8;
 /// Words of a prompt that mean something, without which nothing is given: any memory with the one word would answer.
 pub const PROMPT_WORDS_MIN: usize = 2;
+/// Words of a question, of any kind, of which one that means something is enough.
+pub const QUESTION_WORDS_MIN: usize = 3;
 /// Characters of a prompt by which memories are looked for: its beginning and its end.
 pub const PROMPT_CHARS_MAX: usize = 1_200;
 /// Entities, observations and relations of a knowledge graph.

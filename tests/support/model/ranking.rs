@@ -527,8 +527,17 @@ pub fn relevance(
         0x2e80..0xa4d0 | 0xac00..0xd7a4 | 0xf900..0xfb00 | 0x20000.. => 1.4,
         _ => 0.75,
     });
+    let is_there = texts.first().is_some_and(Option::is_some);
+    let length = if is_there {
+        f64::from(length(&events[0].indexed))
+    } else {
+        0.0
+    };
     let size = n.max(1.0).ln() + 1.3 * (n.max(1.0) / 100.0).ln().min(0.0);
-    let x = 4.1 * covered + 1.8 * known + 0.13 * own_nats - 0.27 * size - 2.4
+    let x = 4.1 * covered + 1.8 * known + 0.13 * own_nats
+        - 0.27 * size
+        - 2.4
+        - (length / 30.0).max(1.0).ln()
         + if is_named { 2.25 } else { 0.0 }
         + script.fold(0.0, f64::max);
     Fit {

@@ -11,6 +11,7 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE};
+use amem_query::text::{QUESTION_MARKS, only_asks};
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
@@ -33,8 +34,6 @@ use crate::search::{cosine, open_conflicts, question_vector};
 
 /// The speaker of an assistant's turns.
 const ASSISTANT: &str = "assistant";
-/// The ends of questions: of most languages, of Chinese and Japanese, of Arabic.
-const QUESTION_MARKS: [char; 3] = ['?', '\u{ff1f}', '\u{61f}'];
 
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
 /// neither.
@@ -103,7 +102,7 @@ impl Recall {
             }
         }
         let entries = entries.entries.into_iter();
-        let mut entries: Vec<_> = entries.map(|open| open.entry).collect();
+        let mut entries: Vec<_> = entries.map(OpenEntry::into_entry).collect();
         if scopes.len() > 1 {
             entries.sort_by(|a, b| b.rank.total_cmp(&a.rank));
         }
@@ -178,6 +177,21 @@ struct OpenEntry {
     entry: RecalledEntry,
     /// The question's terms in its text.
     covered: usize,
+}
+
+impl OpenEntry {
+    /// A question without its answer, or a request, is no answer itself: it stands only beside one.
+    fn into_entry(self) -> RecalledEntry {
+        let mut entry = self.entry;
+        if entry.source == RecalledSource::Said
+            && entry.speaker != ASSISTANT
+            && entry.text.len() <= SHORT_PASSAGE_BYTES
+            && only_asks(&entry.text)
+        {
+            entry.relevance = entry.relevance.min(BESIDE_RELEVANCE);
+        }
+        entry
+    }
 }
 
 struct RecallRun<'r> {
@@ -342,7 +356,10 @@ impl RecallRun<'_> {
             .entry(said.turn.id)
             .or_insert(self.entries.len());
         self.of_event.insert(said.text.node, at);
-        let covered = passage.covered;
+        // The line says who spoke, as the memory does.
+        let line = format!("{}: {}", entry.speaker, entry.text);
+        let covered = self.passages.of(&line, line.len(), &mut |_| false);
+        let covered = covered.map_or(passage.covered, |line| line.covered);
         self.join(at, OpenEntry { entry, covered });
         Ok(())
     }

@@ -187,9 +187,13 @@ impl<'s, 'v> Fusion<'s, 'v> {
         for (hit, terms) in hits.iter_mut().zip(terms) {
             let meaning = self.base_scores.meaning(compact_id(hit.found)?)?;
             let is_named = self.emphasis.names(&self.view.node(hit.found)?)?;
+            let length = match erased.contains(&compact_id(hit.found)?) {
+                true => 0,
+                false => found.length_of(compact_id(hit.found)?),
+            };
             hit.relevance = Relevance {
                 is_weak: hit.text == 0.0,
-                ..relevance::of(found, terms, is_named, script, meaning)
+                ..relevance::of(found, terms, length, is_named, script, meaning)
             };
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::text::{ContainedTerms, FoundTerms};
 /// default.
 pub const LIKELY_RELEVANCE: f32 = 0.65;
 /// The least relevance of each line beside one that reaches `LIKELY_RELEVANCE`.
-pub const BESIDE_RELEVANCE: f32 = 0.3;
+pub const BESIDE_RELEVANCE: f32 = 0.2;
 
 /// What `covered` and `known` count, and that the question names who spoke.
 const COVERED: f32 = 4.1;
@@ -22,6 +22,8 @@ const NAMED: f32 = 2.25;
 /// What a nat counts of the rarities of the words that the event has, and of the number of texts.
 const SURPRISE: f32 = 0.13;
 const SIZE: f32 = -0.27;
+/// Terms of a text of one passage: one of twice as many has twice the chance to have the words.
+const PASSAGE_TERMS: f32 = 30.0;
 /// Below this number of texts a nat counts more than twice.
 const FEW_TEXTS: f32 = 100.0;
 const FEW: f32 = 1.3;
@@ -50,11 +52,12 @@ pub(super) fn of_script(question: &str) -> f32 {
     added
 }
 
-/// The relevance of an event that has `own`, and with its neighbours `near`, of the question's words; `script` is that
-/// of the question (`of_script`).
+/// The relevance of an event of `length` terms that has `own`, and with its neighbours `near`, of the question's words;
+/// `script` is that of the question (`of_script`).
 pub(super) fn of(
     found: &FoundTerms<'_>,
     (own, near): (ContainedTerms, ContainedTerms),
+    length: u32,
     is_named: bool,
     script: f32,
     meaning: f32,
@@ -71,6 +74,7 @@ pub(super) fn of(
                 + if is_named { NAMED } else { 0.0 }
                 + SURPRISE * nats
                 + SIZE * size
+                - (length as f32 / PASSAGE_TERMS).max(1.0).ln()
                 + script
                 + CONSTANT,
         ),

@@ -97,7 +97,8 @@ fn rated(terms: &mut FoundTerms<'_>, hits: Vec<(u32, f32)>, script: f32) -> Resu
         TextHit {
             id: NodeId(id.into()),
             score,
-            relevance: relevance::of(terms, (own, own), false, script, 0.0).value,
+            relevance: relevance::of(terms, (own, own), terms.length_of(id), false, script, 0.0)
+                .value,
         }
     });
     Ok(rated.collect())

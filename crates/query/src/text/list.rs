@@ -106,7 +106,7 @@ impl<'a> Lengths<'a> {
     }
 
     #[inline]
-    fn of(&self, id: u32) -> u32 {
+    pub(super) fn of(&self, id: u32) -> u32 {
         length_of(self.base, self.delta, id)
     }
 }

@@ -11,7 +11,7 @@ mod score;
 mod terms;
 mod typos;
 
-pub use requests::is_request;
+pub use requests::{QUESTION_MARKS, is_request, only_asks};
 pub(crate) use score::{ContainedTerms, FoundTerms};
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
 pub use terms::{QueryTerm, TextQuery};

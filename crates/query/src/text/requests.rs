@@ -10,6 +10,9 @@ use std::sync::OnceLock;
 
 use amem_format::analyzer::{Analyzer, Scratch, is_aside};
 
+/// The ends of questions: of most languages, of Chinese and Japanese, of Arabic.
+pub const QUESTION_MARKS: [char; 3] = ['?', '\u{ff1f}', '\u{61f}'];
+
 /// True if a term is a word of requests.
 pub fn is_request(term: &str) -> bool {
     static TERMS: OnceLock<HashSet<Box<str>>> = OnceLock::new();
@@ -26,6 +29,36 @@ pub fn is_request(term: &str) -> bool {
         terms
     });
     terms.contains(term)
+}
+
+/// True if a text only asks: one question, or sentences that each begin with a word of requests. It says nothing itself.
+pub fn only_asks(text: &str) -> bool {
+    let mut sentences = sentences(text).peekable();
+    let first = sentences.next();
+    match (first, sentences.peek()) {
+        (None, _) => false,
+        (Some(only), None) if only.ends_with(QUESTION_MARKS) => true,
+        (Some(first), _) => begins_with_request(first) && sentences.all(begins_with_request),
+    }
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split_inclusive(|c: char| c == '\n' || is_end(c));
+    parts
+        .map(str::trim)
+        .filter(|part| part.chars().any(char::is_alphanumeric))
+}
+
+fn is_end(c: char) -> bool {
+    c == '.' || c == '!' || c == '\u{3002}' || c == '\u{ff01}' || QUESTION_MARKS.contains(&c)
+}
+
+fn begins_with_request(sentence: &str) -> bool {
+    let mut words = sentence.split(|c: char| !c.is_alphanumeric());
+    let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+    let (analyzer, mut scratch, mut is_one) = (Analyzer::new(), Scratch::default(), false);
+    analyzer.for_each_term(first, &mut scratch, |term| is_one |= is_request(term));
+    is_one
 }
 
 /// English, German, French, Spanish, Italian, Portuguese, Dutch, Russian, Chinese.
@@ -83,7 +116,31 @@ const WORDS: &[&[&str]] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::is_request;
+    use super::{is_request, only_asks};
+
+    #[test]
+    fn what_only_asks_is_told_from_what_says_something() {
+        for text in [
+            "Write a knock knock joke about bananas.",
+            "Answer the following question. Select A, B or C.",
+            "how many hospitals are there in Ulm?",
+            "Schreibe ein Gedicht!",
+            "列出 三个城市。",
+            "¿Qué puerto usa staging?",
+        ] {
+            assert!(only_asks(text), "{text}");
+        }
+        for text in [
+            "The port is 5433. Which one do you use?",
+            "We write it in Rust.",
+            "Write it down: the port is 5433. It never changes.",
+            "Deploys are on Friday.",
+            "…",
+            "",
+        ] {
+            assert!(!only_asks(text), "{text}");
+        }
+    }
 
     #[test]
     fn words_of_requests_are_known_by_their_terms() {

@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::expand::{self, ExpandedTerm};
-use super::list::{BACKGROUND_TEXTS, Occurrences, TermList};
+use super::list::{BACKGROUND_TEXTS, Lengths, Occurrences, TermList};
 use super::requests::is_request;
 use super::terms::{QueryTerm, TextQuery};
 use amem_format::analyzer::ANALYZER_VERSION;
@@ -136,7 +136,7 @@ impl<'a> Texts<'a> {
             has_words,
             known,
             asked,
-            texts: lengths.texts() as f32,
+            lengths,
             parts,
             lists,
         })
@@ -192,8 +192,7 @@ pub(crate) struct FoundTerms<'a> {
     asked: f32,
     /// Those of the found ones.
     known: f32,
-    /// The number of texts.
-    texts: f32,
+    lengths: Lengths<'a>,
 }
 
 /// Which of the found terms a text contains, one bit each.
@@ -221,7 +220,12 @@ impl FoundTerms<'_> {
 
     /// The number of texts.
     pub(crate) fn texts(&self) -> f32 {
-        self.texts
+        self.lengths.texts() as f32
+    }
+
+    /// The terms of a text.
+    pub(crate) fn length_of(&self, id: u32) -> u32 {
+        self.lengths.of(id)
     }
 
     /// The share of the question's words that any text has, by their rarity.
