@@ -196,10 +196,9 @@ pub(crate) async fn to_its_end<T: Send + 'static>(
 }
 
 /// Runs blocking work on a thread of its own.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(crate) fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    amem_engine::tasks::blocking(work)
-        .await
-        .map_err(Refusal::from)
+) -> impl Future<Output = Result<T>> + Send {
+    let done = amem_engine::tasks::blocking(work);
+    async move { done.await.map_err(Refusal::from) }
 }

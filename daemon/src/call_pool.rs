@@ -1,5 +1,6 @@
 //! The engine's blocking pool for work of calls, which may be refused.
 
+use amem_engine::tasks::{AnyAnswer, typed};
 use amem_engine::{BlockingPool, CallerPool};
 
 use crate::auth::Caller;
@@ -12,6 +13,9 @@ pub(crate) struct CallPool(pub(crate) BlockingPool);
 /// A blocking pool on behalf of one caller.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CallPoolOf<'a>(CallerPool<'a>);
+
+/// Work that may be refused, without its type.
+type CallWork = Box<dyn FnOnce() -> Result<AnyAnswer> + Send>;
 
 impl CallPool {
     /// The pool on behalf of a caller, by its principal.
@@ -32,10 +36,15 @@ impl CallPool {
 
 impl CallPoolOf<'_> {
     /// Runs work when it is the caller's turn.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub(crate) fn run<T: Send + 'static>(
         self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
+    ) -> impl Future<Output = Result<T>> + Send {
+        let work: CallWork = Box::new(move || Ok(Box::new(work()?)));
+        async move { Ok(typed(self.run_untyped(work).await?)?) }
+    }
+
+    async fn run_untyped(self, work: CallWork) -> Result<AnyAnswer> {
         self.0.run(work).await?
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use crate::error::{Error, Result};
 use crate::fair_queue::FairQueue;
-use crate::tasks::DEFECT;
+use crate::tasks::{AnyAnswer, AnyWork, DEFECT, typed, untyped};
 
 /// Nice value of these threads, relative to others.
 #[cfg(target_os = "linux")]
@@ -72,10 +72,15 @@ impl CallerPool<'_> {
     ///
     /// # Errors
     /// `Cancelled` in that case; `Defect` if the work panics.
-    pub async fn run<T: Send + 'static>(
+    pub fn run<T: Send + 'static>(
         self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T> {
+    ) -> impl Future<Output = Result<T>> + Send {
+        let work = untyped(work);
+        async move { typed(self.run_untyped(work).await?) }
+    }
+
+    async fn run_untyped(self, work: AnyWork) -> Result<AnyAnswer> {
         // The permit is held until the work ends, even if the caller stops waiting.
         let permit = self
             .pool
@@ -83,16 +88,16 @@ impl CallerPool<'_> {
             .acquire_from(self.caller, self.source)
             .await?;
         let (wanted, mut gone) = oneshot::channel::<()>();
-        let work = move || {
+        let work = untyped(move || {
             let _permit = permit;
             match gone.try_recv() {
                 Err(oneshot::error::TryRecvError::Closed) => Err(Error::Cancelled),
                 _ => Ok(work()),
             }
-        };
+        });
         let done = self.pool.threads.run(work).await?;
         drop(wanted);
-        done
+        typed::<Result<AnyAnswer>>(done)?
     }
 }
 
@@ -111,7 +116,7 @@ impl BlockingThreads {
     }
 
     /// Runs work on one of them, within the caller's span.
-    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+    async fn run(&self, work: AnyWork) -> Result<AnyAnswer> {
         let runtime = self.0.as_ref().ok_or(DEFECT)?;
         let span = tracing::Span::current();
         let done = runtime.spawn_blocking(move || span.in_scope(work)).await;
@@ -153,7 +158,8 @@ mod tests {
         let before = nice();
         let threads = BlockingThreads::new(1).unwrap();
         let expected = (before + NICER).min(NICEST);
-        assert_eq!(threads.run(nice).await.unwrap(), expected);
+        let done = threads.run(untyped(nice)).await.unwrap();
+        assert_eq!(typed::<i32>(done).unwrap(), expected);
         assert_eq!(nice(), before);
     }
 
@@ -237,16 +243,17 @@ mod tests {
     #[tokio::test]
     async fn a_panic_ends_one_call_and_not_the_thread_of_others() {
         let threads = BlockingThreads::new(1).unwrap();
-        let refused = threads.run(|| panic!("on purpose")).await;
-        assert!(refused.map(|()| 0).is_err());
-        assert_eq!(threads.run(|| 7).await.unwrap(), 7);
+        let refused = threads.run(Box::new(|| panic!("on purpose"))).await;
+        assert!(refused.is_err());
+        let done = threads.run(untyped(|| 7)).await.unwrap();
+        assert_eq!(typed::<i32>(done).unwrap(), 7);
     }
 
     #[tokio::test]
     async fn threads_are_released_while_one_works() {
         let (release, held) = std::sync::mpsc::channel::<()>();
         let threads = BlockingThreads::new(1).unwrap();
-        drop(Box::pin(threads.run(move || held.recv())));
+        drop(Box::pin(threads.run(untyped(move || held.recv()))));
         drop(threads);
         drop(release);
     }

@@ -1,7 +1,9 @@
 //! Work beside the calls: blocking work, work that must not end half done, and work whose panics are caught.
 
+use std::any::Any;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::task::Poll;
 
 use tokio::task::{JoinHandle, spawn_blocking};
@@ -16,10 +18,37 @@ const OWN_WORK: &str = "work of the daemon";
 /// A panic ended one call.
 pub(crate) const DEFECT: Error = Error::Defect("this call");
 
+/// What work answers, without its type.
+pub type AnyAnswer = Box<dyn Any + Send>;
+
+/// Blocking work without its type. tokio compiles some sixty functions for each type of task that it runs: so it sees
+/// one type of all blocking work, and one of all tasks with the same answer.
+pub type AnyWork = Box<dyn FnOnce() -> AnyAnswer + Send>;
+
+/// A future without its type.
+type AnyFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Takes the types off work; [`typed`] gives its answer the type again.
+pub fn untyped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> AnyWork {
+    Box::new(move || Box::new(work()))
+}
+
+/// The answer of work that was [`untyped`].
+///
+/// # Errors
+/// `Defect` if it is of another type.
+pub fn typed<T: 'static>(answer: AnyAnswer) -> Result<T> {
+    answer.downcast().map(|answer| *answer).map_err(|_| DEFECT)
+}
+
 /// Starts a task for a part of what this thread polls: it has the same span, and its polls have the same name.
 pub fn spawn_part<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
+    spawn_untyped(Box::pin(work))
+}
+
+fn spawn_untyped<T: Send + 'static>(work: AnyFuture<T>) -> JoinHandle<T> {
     let name = current_name().unwrap_or_else(|| OWN_WORK.into());
     tokio::spawn(named(name, work.in_current_span()))
 }
@@ -28,18 +57,29 @@ pub fn spawn_part<T: Send + 'static>(
 ///
 /// # Errors
 /// `Defect` if it panics.
-pub async fn run_to_end<T: Send + 'static>(
+pub fn run_to_end<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
-) -> Result<T> {
-    let ended = spawn_part(work).await;
-    ended.map_err(|_| DEFECT)
+) -> impl Future<Output = Result<T>> + Send {
+    let work: AnyFuture<AnyAnswer> = Box::pin(async move { Box::new(work.await) as AnyAnswer });
+    // The task starts when the caller waits for it: not earlier.
+    async move {
+        let ended = spawn_untyped(work).await;
+        typed(ended.map_err(|_| DEFECT)?)
+    }
 }
 
 /// Runs blocking work beside the calls, within the caller's span.
 ///
 /// # Errors
 /// `Defect` if it panics.
-pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = Result<T>> + Send {
+    let work = untyped(work);
+    async move { typed(blocking_untyped(work).await?) }
+}
+
+async fn blocking_untyped(work: AnyWork) -> Result<AnyAnswer> {
     let span = tracing::Span::current();
     let ended = spawn_blocking(move || span.in_scope(work)).await;
     ended.map_err(|_| DEFECT)

@@ -1,6 +1,7 @@
 //! Where calls run: the event loop of the caller, or one thread of our own.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -69,6 +70,8 @@ impl ModelRuntime {
     /// Starts a task that nothing waits for.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         if let Some(handle) = self.handle() {
+            // One type for all tasks: tokio compiles what runs a task for each type.
+            let work: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(work);
             handle.spawn(work);
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use amem_engine::OpenBrain;
+use amem_engine::tasks::{AnyAnswer, typed};
 use amem_facts::{EngineBrain, FactMoment, Facts, RandomIds, SpaceEmbedder};
 use amem_format::view::AsOf;
 use amem_memory::store::Embedder;
@@ -14,6 +15,15 @@ use super::fact_memory::{DEFAULT_BRAIN, brain_name};
 use super::gateway::Gateway;
 use crate::auth::{Caller, Role};
 use crate::refusal::Result;
+
+/// Work on memories without its type: a call is compiled once, and not for each type of work.
+type FactWork = Box<dyn FnOnce(&Facts<'_>) -> amem_facts::Result<AnyAnswer> + Send>;
+
+fn untyped<T: Send + 'static>(
+    work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
+) -> FactWork {
+    Box::new(move |facts| Ok(Box::new(work(facts)?)))
+}
 
 impl Gateway {
     /// The brain of a request about facts; the default one is made for a caller that may write it.
@@ -42,32 +52,45 @@ impl Gateway {
     }
 
     /// Runs work on the memories of a brain, on a thread that may wait.
-    pub(super) async fn with_facts<T: Send + 'static>(
+    pub(super) fn with_facts<T: Send + 'static>(
         &self,
         caller: &Caller,
         brain: &Arc<OpenBrain>,
         agent: &str,
         work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
-    ) -> Result<T> {
+    ) -> impl Future<Output = Result<T>> + Send {
+        let work = untyped(work);
+        async move { Ok(typed(self.with_untyped(caller, brain, agent, work).await?)?) }
+    }
+
+    async fn with_untyped(
+        &self,
+        caller: &Caller,
+        brain: &Arc<OpenBrain>,
+        agent: &str,
+        work: FactWork,
+    ) -> Result<AnyAnswer> {
         let work = self.fact_work(&caller.principal, brain, agent, work);
         let run = move || Ok(work()?);
         self.fact_calls.of_process(caller).run(run).await
     }
 
     /// Reads the memories of the brain of a request, at a moment; returns the moment too.
-    pub(super) async fn read_facts<T: Send + 'static>(
+    pub(super) fn read_facts<T: Send + 'static>(
         &self,
         caller: &Caller,
         brain: &str,
         as_of: Option<AsOf>,
         work: impl FnOnce(&Facts<'_>, &FactMoment) -> amem_facts::Result<T> + Send + 'static,
-    ) -> Result<(v1::Moment, T)> {
-        let brain = self.fact_brain(caller, brain).await?;
-        let work = move |facts: &Facts<'_>| {
+    ) -> impl Future<Output = Result<(v1::Moment, T)>> + Send {
+        let work = untyped(move |facts: &Facts<'_>| {
             let at = facts.moment(as_of)?;
             Ok((moment(at.view()), work(facts, &at)?))
-        };
-        self.with_facts(caller, &brain, "", work).await
+        });
+        async move {
+            let brain = self.fact_brain(caller, brain).await?;
+            Ok(typed(self.with_untyped(caller, &brain, "", work).await?)?)
+        }
     }
 
     /// The same, at once if little is read for it.
@@ -91,16 +114,19 @@ impl Gateway {
     }
 
     /// Changes the memories of the brain of a request; returns the moment after it too.
-    pub(super) async fn change_facts<T: Send + 'static>(
+    pub(super) fn change_facts<T: Send + 'static>(
         &self,
         caller: &Caller,
         brain: &str,
         agent: &str,
         work: impl FnOnce(&Facts<'_>) -> amem_facts::Result<T> + Send + 'static,
-    ) -> Result<(v1::Moment, T)> {
-        let brain = self.fact_brain(caller, brain).await?;
-        let done = self.with_facts(caller, &brain, agent, work).await?;
-        Ok((moment(&brain.view()), done))
+    ) -> impl Future<Output = Result<(v1::Moment, T)>> + Send {
+        let work = untyped(work);
+        async move {
+            let brain = self.fact_brain(caller, brain).await?;
+            let done = self.with_untyped(caller, &brain, agent, work).await?;
+            Ok((moment(&brain.view()), typed(done)?))
+        }
     }
 
     /// Work on the memories of a brain by an author, as a function for a thread that may wait. What it leaves pending

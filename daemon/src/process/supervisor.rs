@@ -5,6 +5,7 @@
 //! stops the daemon.
 
 use std::future::Future;
+use std::pin::Pin;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -91,6 +92,8 @@ impl Supervisor {
         is_essential: bool,
         task: impl Future<Output = ()> + Send + 'static,
     ) {
+        // One type for all tasks: tokio compiles what runs a task for each type.
+        let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(task);
         let end = TaskEnd { name, is_essential };
         let guard = EndGuard(self.ended.clone(), Some(end));
         let handle = tokio::spawn(async move {

@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use amem_engine::tasks::{AnyAnswer, AnyWork, typed, untyped};
 use amem_proto::answer::Code;
 use axum::body::{Body, Bytes, HttpBody};
 use http_body::{Frame, SizeHint};
@@ -100,9 +101,14 @@ static LARGE_BODIES: LazyLock<Semaphore> = LazyLock::new(|| {
 });
 
 /// Runs work on a large body on a thread that may wait, in its turn.
-pub(super) async fn waiting<T: Send + 'static>(
+pub(super) fn waiting<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
+) -> impl Future<Output = Result<T>> + Send {
+    let work = untyped(work);
+    async move { Ok(typed(waiting_untyped(work).await?)?) }
+}
+
+async fn waiting_untyped(work: AnyWork) -> Result<AnyAnswer> {
     let turn = LARGE_BODIES.acquire().await;
     let _turn = turn.map_err(|why| Refusal::internal(format!("no body is read: {why}")))?;
     let done = tokio::task::spawn_blocking(work).await;
