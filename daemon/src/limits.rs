@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const MESSAGE_BYTES_MAX: usize = amem_proto::limits::ANSWER_BYTES_MAX;
 /// Bytes of one batch of `IngestStream`.
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a message around its batch.
+pub(crate) const ENVELOPE_BYTES: usize = 1024;
 /// A decoded message may take this many times the bytes of the largest message of its call: an empty part has two bytes
 /// on the wire and some hundred in memory.
 pub const DECODED_TIMES_MAX: u64 = 16;

@@ -51,12 +51,7 @@ impl AnswerBudget {
         self.control.live().limits.answer_bytes_in_flight
     }
 
-    /// Counts an answer before it is encoded; a refusal if there is no room for it.
-    pub(crate) fn lease(&self, answer: &impl Message) -> Result<Option<AnswerLease>> {
-        self.lease_bytes(answer.encoded_len())
-    }
-
-    /// Counts this many bytes of an answer; a refusal if there is no room for them.
+    /// Counts the bytes of an answer before it is encoded; a refusal if there is no room for them.
     pub(crate) fn lease_bytes(&self, bytes: usize) -> Result<Option<AnswerLease>> {
         if bytes <= UNCOUNTED_ANSWER_BYTES {
             return Ok(None);

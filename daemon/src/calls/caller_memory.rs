@@ -37,7 +37,8 @@ impl CallerMemory {
         request: C,
     ) -> CallResult<C::Response> {
         let caller = self.caller_for(needs)?;
-        let answer = self.gateway.fact_as(&caller, request).await;
+        // Boxed, so that what calls it does not hold the call itself.
+        let answer = Box::pin(self.gateway.fact_as(&caller, request)).await;
         answer.map_err(|refusal| refusal.0)
     }
 }

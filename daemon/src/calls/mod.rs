@@ -1,7 +1,7 @@
 //! What the calls of amem.v1 do, in messages of `amem_proto` and for any protocol.
 //!
-//! A protocol identifies the caller (`Caller`), decodes a request, calls one method and encodes the answer or the
-//! refusal:
+//! A protocol identifies the caller (`Caller`) and gives `dispatch` the path of a call and the bytes of its request; it
+//! encodes the answer or the refusal. Behind that:
 //! `Gateway::ask_as` answers a question from a view, `Gateway::write_as` executes a change, `Gateway::fact_as` a
 //! request about facts, `Gateway::call_as` does everything else with one request and one answer; each stream has a
 //! function of its own.
@@ -11,6 +11,8 @@
 //! (`amem_proto::answer`); what a mutation does (`amem_store`).
 
 pub(crate) mod gateway;
+
+pub(crate) mod dispatch;
 
 mod changes;
 mod command;

@@ -29,8 +29,10 @@ mod answers;
 mod unsent_bytes;
 
 mod health;
+mod message_codec;
 mod services;
 mod status;
+mod streams;
 
 pub(crate) use call_names::{CallNameLayer, REQUEST_NAME, request_name};
 pub(crate) use connection::GrpcConnection;
@@ -39,5 +41,5 @@ pub(crate) use health::Health;
 pub(crate) use incoming::GrpcHandler;
 pub(crate) use latency_layer::LatencyLayer;
 pub(crate) use panics::PanicLayer;
-pub(crate) use services::Service;
+pub(crate) use services::CallService;
 pub use shapes::decoded_bytes;

@@ -13,19 +13,11 @@ use std::sync::Arc;
 
 use amem_engine::{Engine, watch};
 use amem_proto::v1::DESCRIPTORS;
-use amem_proto::v1::admin_service_server::AdminServiceServer;
-use amem_proto::v1::brain_service_server::BrainServiceServer;
-use amem_proto::v1::fact_service_server::FactServiceServer;
-use amem_proto::v1::hook_service_server::HookServiceServer;
-use amem_proto::v1::item_service_server::ItemServiceServer;
-use amem_proto::v1::memory_service_server::MemoryServiceServer;
-use amem_proto::v1::query_service_server::QueryServiceServer;
 use amem_store::Folder;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch as cell;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::server::NamedService;
 use tonic::transport::Server;
 
 use super::ending::PROCESS_END;
@@ -37,8 +29,8 @@ use crate::config::{Config, Limits};
 use crate::control::Control;
 use crate::error::{Error, Result};
 use crate::grpc::{
-    AdmissionLayer, CallNameLayer, GrpcConnection, GrpcHandler, Health, LatencyLayer, PanicLayer,
-    Service,
+    AdmissionLayer, CallNameLayer, CallService, GrpcConnection, GrpcHandler, Health, LatencyLayer,
+    PanicLayer,
 };
 use crate::http::{self, RestConnections, RestHandler};
 use crate::ingress::admission::Admission;
@@ -47,8 +39,7 @@ use crate::ingress::latency::Latencies;
 use crate::ingress::methods;
 use crate::ingress::{CallListeners, Listeners, accept};
 use crate::limits::{
-    BATCH_BYTES_MAX, CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, HEADER_BYTES_MAX,
-    KEEP_BUDGETS_EVERY, MESSAGE_BYTES_MAX, SAVE,
+    CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, HEADER_BYTES_MAX, KEEP_BUDGETS_EVERY, SAVE,
 };
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
@@ -215,16 +206,8 @@ async fn drained<T>(grpc: impl Future<Output = T>, rest: RestConnections) -> T {
 /// The health of a daemon whose services are all serving.
 fn health() -> Health {
     let health = Health::new();
-    for service in [
-        <BrainServiceServer<Service> as NamedService>::NAME,
-        <MemoryServiceServer<Service> as NamedService>::NAME,
-        <QueryServiceServer<Service> as NamedService>::NAME,
-        <AdminServiceServer<Service> as NamedService>::NAME,
-        <FactServiceServer<Service> as NamedService>::NAME,
-        <ItemServiceServer<Service> as NamedService>::NAME,
-        <HookServiceServer<Service> as NamedService>::NAME,
-    ] {
-        health.serving(service, true);
+    for service in CallService::names() {
+        health.serving(&service, true);
     }
     health
 }
@@ -258,14 +241,6 @@ fn serve(
     incoming: ReceiverStream<std::io::Result<GrpcConnection>>,
     mut stopping: cell::Receiver<bool>,
 ) -> Result<impl Future<Output = Result<(), tonic::transport::Error>> + use<>> {
-    let service = Service(gateway.clone());
-    macro_rules! limited {
-        ($server:ident, $bytes:expr) => {
-            $server::new(service.clone())
-                .max_decoding_message_size($bytes)
-                .max_encoding_message_size(MESSAGE_BYTES_MAX)
-        };
-    }
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
@@ -280,17 +255,10 @@ fn serve(
         .http2_max_header_list_size(HEADER_BYTES_MAX)
         .http2_keepalive_interval(Some(limits.keepalive()))
         .http2_keepalive_timeout(Some(limits.keepalive_answer()))
+        .add_routes(CallService(gateway.clone()).routes())
         .add_service(health.service())
         .add_service(reflection().build_v1().map_err(Error::Reflection)?)
-        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?)
-        // A batch and its envelope.
-        .add_service(limited!(MemoryServiceServer, BATCH_BYTES_MAX + 1024))
-        .add_service(limited!(BrainServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(QueryServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(AdminServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(FactServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(ItemServiceServer, MESSAGE_BYTES_MAX))
-        .add_service(limited!(HookServiceServer, MESSAGE_BYTES_MAX));
+        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?);
     Ok(server.serve_with_incoming_shutdown(incoming, async move {
         drop(stopping.wait_for(|stop| *stop).await);
     }))

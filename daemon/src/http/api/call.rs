@@ -1,5 +1,6 @@
 //! A request that was admitted and read, as handlers see it.
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use amem_proto::v1;
@@ -83,6 +84,9 @@ pub(super) struct RestInput {
     pub(super) slot: CallSlot,
 }
 
+/// An answer that is on its way. The handler of a route does not hold the call itself, so that it is compiled once.
+type AnswerFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'c>>;
+
 /// The header that names the brain.
 const BRAIN: &str = "x-amem-brain";
 
@@ -150,14 +154,22 @@ impl RestCall {
     }
 
     /// Executes a request about facts, within the scope of the caller's token.
-    pub(super) async fn fact<C: Handle + ScopedRequest>(&self, request: C) -> Result<C::Response> {
-        self.options.check_left()?;
-        self.site.gateway.fact_as(&self.caller, request).await
+    pub(super) fn fact<'c, C>(&'c self, request: C) -> AnswerFuture<'c, C::Response>
+    where
+        C: Handle + ScopedRequest + 'c,
+    {
+        Box::pin(async move {
+            self.options.check_left()?;
+            self.site.gateway.fact_as(&self.caller, request).await
+        })
     }
 
     /// Executes a request about items.
-    pub(super) async fn item<C: Handle>(&self, request: C) -> Result<C::Response> {
-        self.site.gateway.call_as(&self.caller, request).await
+    pub(super) fn item<'c, C>(&'c self, request: C) -> AnswerFuture<'c, C::Response>
+    where
+        C: Handle + 'c,
+    {
+        Box::pin(self.site.gateway.call_as(&self.caller, request))
     }
 
     /// A value of the path.

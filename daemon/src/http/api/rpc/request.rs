@@ -2,7 +2,7 @@
 
 use amem_proto::calls;
 use amem_proto::v1::Permission;
-use prost::Message;
+use prost::{DecodeError, Message};
 use prost_reflect::{DynamicMessage, ReflectMessage, Value as Field};
 
 use super::super::body::waiting;
@@ -10,23 +10,27 @@ use super::super::call::RestCall;
 use super::super::output::Output;
 use super::super::route::{RouteCall, RouteTarget};
 use super::message::{self, body_of_query, set_text};
+use crate::calls::dispatch::{CallError, execute};
 use crate::limits::HTTP_JSON_BYTES_AT_ONCE;
 use crate::refusal::{Refusal, Result};
 
-/// Reads the request of a call.
-pub(super) async fn request<M: Message + Default>(
-    call: &mut RestCall,
-    rpc: &RouteCall,
-) -> Result<M> {
+/// Executes a call by the request in the body.
+pub(super) async fn executed(call: &mut RestCall, rpc: &RouteCall) -> Result<Output> {
     if let Some(option) = call.options.first_name() {
         let why = "this route has no options: send fields in the body";
         return Err(Refusal::invalid(option, why));
     }
-    decoded(rpc, &read(call, rpc).await?)
+    let request = read(call, rpc).await?;
+    let done = execute(rpc.path, &call.site.gateway, &call.caller, request.into()).await;
+    let answer = done.map_err(|error| match error {
+        CallError::Malformed(why) => malformed(rpc, &why),
+        CallError::Refused(refusal) => call.conditions.explained(refusal),
+    })?;
+    answered(rpc, answer.encode()).await
 }
 
-fn decoded<M: Message + Default>(rpc: &RouteCall, bytes: &[u8]) -> Result<M> {
-    M::decode(bytes).map_err(|why| Refusal::internal(format!("{}: {why}", rpc.request)))
+fn malformed(rpc: &RouteCall, why: &DecodeError) -> Refusal {
+    Refusal::internal(format!("{}: {why}", rpc.request))
 }
 
 /// Reads the request of a call whose fields are the options of the query.
@@ -39,7 +43,8 @@ pub(super) async fn request_of_query<M: Message + Default>(
         return Err(Refusal::invalid(name, why));
     }
     call.body = body_of_query(rpc.request, call.options.take_all())?;
-    decoded(rpc, &read(call, rpc).await?)
+    let bytes = read(call, rpc).await?;
+    M::decode(&bytes[..]).map_err(|why| malformed(rpc, &why))
 }
 
 /// The message, as bytes.
@@ -128,9 +133,9 @@ fn set_options(
     Ok(())
 }
 
-/// The answer of a call. A large one is made on a thread that may wait: it would keep one from other callers.
-pub(super) async fn answered(rpc: &RouteCall, answer: &impl Message) -> Result<Output> {
-    let (name, bytes) = (rpc.response, answer.encode_to_vec());
+/// The answer of a call, whose message has these bytes. A large one is made on a thread that may wait: it would keep one from other callers.
+pub(super) async fn answered(rpc: &RouteCall, bytes: Vec<u8>) -> Result<Output> {
+    let name = rpc.response;
     let json = match bytes.len() < HTTP_JSON_BYTES_AT_ONCE {
         true => message::tell_bytes(name, &bytes)?,
         false => waiting(move || message::tell_bytes(name, &bytes)).await??,

@@ -1,11 +1,9 @@
 //! The routes of the calls, made from the list that the build makes of the `.proto` files.
 
-use amem_proto::v1;
-
 use super::super::output::ListForm;
 use super::super::route::{Route, RouteAccess, RouteCall, RouteInput, RouteTarget};
 use super::brains;
-use super::request::{answered, request};
+use super::request::executed;
 use super::subscribe;
 
 /// A route, given its method, path, place, call and messages, and what executes it.
@@ -31,55 +29,34 @@ macro_rules! route {
                     place: RouteTarget::$place,
                 };
                 let $rpc = RPC;
-                Box::pin(async move { $run })
+                Box::pin($run)
             },
         }
     };
 }
 
-/// Executes a request as its kind of call is executed.
-macro_rules! execute {
-    (question $call:ident $request:ident) => {
-        $call.site.gateway.ask_as(&$call.caller, $request).await
-    };
-    (change $call:ident $request:ident) => {
-        $call.site.gateway.write_as(&$call.caller, $request).await
-    };
-    (fact $call:ident $request:ident) => {
-        $call.site.gateway.fact_as(&$call.caller, $request).await
-    };
-    (call $call:ident $request:ident) => {
-        $call.site.gateway.call_as(&$call.caller, $request).await
-    };
-}
-
 /// The route of a call at a path.
 macro_rules! posted {
-    ($kind:ident $at:expr, $place:ident $path:literal $request:ident $response:ident) => {
-        route! { "POST" $at, $place $path $request $response |call, rpc| {
-            let request: v1::$request = request(call, rpc).await?;
-            let done = execute!($kind call request);
-            let answer = done.map_err(|refusal| call.conditions.explained(refusal))?;
-            answered(rpc, &answer).await
-        } }
+    ($at:expr, $place:ident $path:literal $request:ident $response:ident) => {
+        route! { "POST" $at, $place $path $request $response |call, rpc| executed(call, rpc) }
     };
 }
 
 /// The routes of each call: of a brain, of the daemon, or both.
 macro_rules! calls {
     ($($kind:ident $place:ident $name:literal $path:literal $request:ident $response:ident;)*) => {
-        &[$(calls!(@$place $kind $name $path $request $response)),*]
+        &[$(calls!(@$place $name $path $request $response)),*]
     };
-    (@brain $kind:ident $name:literal $path:literal $request:ident $response:ident) => {
-        &[posted!($kind concat!("/v1/brains/{brain}/", $name), Brain $path $request $response)] as &[Route]
+    (@brain $name:literal $path:literal $request:ident $response:ident) => {
+        &[posted!(concat!("/v1/brains/{brain}/", $name), Brain $path $request $response)] as &[Route]
     };
-    (@daemon $kind:ident $name:literal $path:literal $request:ident $response:ident) => {
-        &[posted!($kind concat!("/v1/daemon/", $name), Daemon $path $request $response)] as &[Route]
+    (@daemon $name:literal $path:literal $request:ident $response:ident) => {
+        &[posted!(concat!("/v1/daemon/", $name), Daemon $path $request $response)] as &[Route]
     };
-    (@both $kind:ident $name:literal $path:literal $request:ident $response:ident) => {
+    (@both $name:literal $path:literal $request:ident $response:ident) => {
         &[
-            posted!($kind concat!("/v1/brains/{brain}/", $name), Brain $path $request $response),
-            posted!($kind concat!("/v1/daemon/", $name), Daemon $path $request $response),
+            posted!(concat!("/v1/brains/{brain}/", $name), Brain $path $request $response),
+            posted!(concat!("/v1/daemon/", $name), Daemon $path $request $response),
         ] as &[Route]
     };
 }
@@ -90,11 +67,11 @@ static CALLS: &[&[Route]] = amem_proto::for_each_unary_call!(calls);
 /// Routes to read by GET.
 static READS: &[Route] = &[
     route! { "GET" "/v1/brains", Daemon "/amem.v1.BrainService/ListBrains" ListBrainsRequest ListBrainsResponse
-    |call, rpc| brains::list(call, rpc).await },
+    |call, rpc| brains::list(call, rpc) },
     route! { "GET" "/v1/brains/{brain}", Brain "/amem.v1.BrainService/GetBrain" GetBrainRequest GetBrainResponse
-    |call, rpc| brains::get(call, rpc).await },
+    |call, rpc| brains::get(call, rpc) },
     route! { "GET" "/v1/brains/{brain}/subscribe", Brain "/amem.v1.MemoryService/Subscribe" SubscribeRequest
-    SubscribeResponse |call, rpc| subscribe::subscribe(call, rpc).await },
+    SubscribeResponse |call, rpc| subscribe::subscribe(call, rpc) },
 ];
 
 /// Every route of a call.
