@@ -30,5 +30,6 @@ pub use amem_proto::ids::new_id;
 pub use amem_proto::{Duration, Timestamp, paths, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{
-    AuthorizedChannel, Brain, BrainAccess, Client, CommitStream, ConnectError, Retry, Tls,
+    AdminStub, AuthorizedChannel, Brain, BrainAccess, BrainStub, CallAnswer, Client, CommitStream,
+    ConnectError, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, Retry, Tls,
 };

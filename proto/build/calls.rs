@@ -276,14 +276,18 @@ pub(crate) fn lists(calls: &[CallOptions]) -> String {
         let unary = calls.iter().filter(|call| call.service == *service);
         let mut rows = String::new();
         for call in unary.filter(|call| call.is_unary()) {
-            let (request, response) = (&call.request, &call.response);
-            let _ = writeln!(rows, "{} {request} {response};", snake(&call.method));
+            let (request, response, path) = (&call.request, &call.response, call.path());
+            let _ = writeln!(
+                rows,
+                "{} {request} {response} {path:?};",
+                snake(&call.method)
+            );
         }
         macro_of(
             &mut out,
             &format!("for_each_{name}_call"),
             &format!(
-                "Gives a macro each call of {service} without streams: `method Request Response;`."
+                "Gives a macro each call of {service} without streams: `method Request Response \"path\";`."
             ),
             &rows,
         );

@@ -1,12 +1,16 @@
 //! A blocking connection to amemd: each call waits for its answer.
 
+use std::future::poll_fn;
 use std::io::{IsTerminal, stderr};
 use std::path::Path;
+use std::pin::pin;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, ConnectError, Refusal, Tls};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tonic::{Code, Response, Status, Streaming};
 
 use crate::connection::silence::{self, SILENCE_MAX, aloud};
@@ -135,6 +139,19 @@ fn unconnected(to: &str, error: ConnectError) -> RemoteError {
     }
 }
 
+/// Work that is polled, without its type.
+type PollWork<'w> = &'w mut dyn FnMut(&mut Context<'_>) -> Poll<()>;
+
+/// How a command waits.
+#[derive(Debug, Clone, Copy)]
+enum Patience {
+    /// With a word on stderr after a while.
+    Aloud,
+    Silent,
+    /// At most so long.
+    Within(Duration),
+}
+
 pub(crate) struct Remote {
     pub(crate) client: Client,
     runtime: Runtime,
@@ -172,11 +189,44 @@ impl Remote {
         Ok(Self { client, runtime })
     }
 
+    /// Waits for work of any type. tokio sees one type of all: it would compile what waits for each.
+    fn block_on<T>(&self, work: impl Future<Output = T>, patience: Patience) -> Option<T> {
+        let mut work = pin!(work);
+        let mut done = None;
+        let mut poll =
+            |cx: &mut Context<'_>| work.as_mut().poll(cx).map(|answer| done = Some(answer));
+        self.drive(&mut poll, patience);
+        done
+    }
+
+    fn drive(&self, poll: PollWork<'_>, patience: Patience) {
+        self.runtime.block_on(async {
+            let work = poll_fn(poll);
+            match patience {
+                Patience::Aloud => aloud(WAITING, work).await,
+                Patience::Silent => work.await,
+                // The caller sees that there is no answer.
+                Patience::Within(time) => drop(timeout(time, work).await),
+            }
+        });
+    }
+
+    /// The answer of a call of which one is waited for until it is there.
+    fn answer<T>(
+        &self,
+        answer: impl Future<Output = T>,
+        patience: Patience,
+    ) -> Result<T, RemoteError> {
+        self.block_on(answer, patience).ok_or_else(|| {
+            RemoteError::Runtime(std::io::Error::other("the wait for amemd ended early"))
+        })
+    }
+
     pub(crate) fn wait<T>(
         &self,
         answer: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, RemoteError> {
-        Ok(self.runtime.block_on(aloud(WAITING, answer))?)
+        Ok(self.answer(answer, Patience::Aloud)??)
     }
 
     /// Begins a call, so that other work is done while it runs; [`Self::finish`] waits for it.
@@ -188,7 +238,7 @@ impl Remote {
     }
 
     pub(crate) fn finish<T>(&self, call: JoinHandle<Result<T, Refusal>>) -> Result<T, RemoteError> {
-        match self.runtime.block_on(aloud(WAITING, call)) {
+        match self.answer(call, Patience::Aloud)? {
             Ok(answer) => Ok(answer?),
             Err(error) => Err(RemoteError::Runtime(std::io::Error::other(error))),
         }
@@ -199,15 +249,14 @@ impl Remote {
         &self,
         answer: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, RemoteError> {
-        Ok(self.runtime.block_on(answer)?)
+        Ok(self.answer(answer, Patience::Silent)??)
     }
 
     pub(crate) fn call<T>(
         &self,
         answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, RemoteError> {
-        let answer = self.runtime.block_on(aloud(WAITING, answer))?;
-        Ok(answer.into_inner())
+        Ok(self.answer(answer, Patience::Aloud)??.into_inner())
     }
 
     /// The same without words on stderr while it waits.
@@ -215,7 +264,7 @@ impl Remote {
         &self,
         answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Result<T, RemoteError> {
-        Ok(self.runtime.block_on(answer)?.into_inner())
+        Ok(self.answer(answer, Patience::Silent)??.into_inner())
     }
 
     /// `None` if the call fails or takes longer.
@@ -224,8 +273,8 @@ impl Remote {
         time: Duration,
         answer: impl Future<Output = Result<Response<T>, Status>>,
     ) -> Option<T> {
-        let answer = async { tokio::time::timeout(time, answer).await };
-        Some(self.runtime.block_on(answer).ok()?.ok()?.into_inner())
+        let answer = self.block_on(answer, Patience::Within(time));
+        Some(answer?.ok()?.into_inner())
     }
 
     /// Calls `look` every so often while it waits.
@@ -235,29 +284,23 @@ impl Remote {
         every: Duration,
         mut look: impl FnMut(),
     ) -> Result<T, RemoteError> {
-        let answer = self.runtime.block_on(async {
-            let mut answer = std::pin::pin!(answer);
-            let since = Instant::now();
-            loop {
-                match tokio::time::timeout(every, &mut answer).await {
-                    Ok(answer) => return answer,
-                    Err(_) => {
-                        look();
-                        // On a terminal `look` shows the progress.
-                        if since.elapsed() > SILENCE_MAX && !stderr().is_terminal() {
-                            silence::say(WAITING);
-                        }
-                    }
-                }
+        let mut answer = pin!(answer);
+        let since = Instant::now();
+        loop {
+            if let Some(answer) = self.block_on(answer.as_mut(), Patience::Within(every)) {
+                return Ok(answer?.into_inner());
             }
-        });
-        Ok(answer?.into_inner())
+            look();
+            // On a terminal `look` shows the progress.
+            if since.elapsed() > SILENCE_MAX && !stderr().is_terminal() {
+                silence::say(WAITING);
+            }
+        }
     }
 
     /// `None` at the end of the stream.
     pub(crate) fn next<T>(&self, stream: &mut Streaming<T>) -> Result<Option<T>, RemoteError> {
-        let next = self.runtime.block_on(aloud(WAITING, stream.message()));
-        Ok(next?)
+        Ok(self.answer(stream.message(), Patience::Aloud)??)
     }
 }
 

@@ -196,7 +196,7 @@ fn asks_in_words(path: &str) -> bool {
 
 impl BrainShared {
     async fn by_call_once<Q: Question>(&self, question: &Q) -> Result<Q::Answer> {
-        let answer = self.client.call_once(Q::PATH, question.clone()).await?;
+        let answer = self.client.call_once(Q::PATH, question).await?;
         self.seen.saw_moment(Q::moment(&answer));
         Ok(answer)
     }

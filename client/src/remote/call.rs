@@ -1,17 +1,19 @@
 //! Unary calls by path, with retries.
 
 use std::error::Error;
+use std::pin::Pin;
 
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::change::Change;
 use amem_proto::ids::new_id;
 use amem_proto::v1;
 use prost::Message;
+use prost::bytes::Bytes;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Request, Status};
-use tonic_prost::ProstCodec;
 
+use super::bytes_codec::BytesCodec;
 use super::client::Client;
 use super::retry::Attempts;
 
@@ -19,12 +21,14 @@ impl Client {
     /// Sends the same message with every attempt.
     pub(super) async fn call<M, A>(&self, path: &'static str, message: &M) -> Result<A>
     where
-        M: Message + Clone + 'static,
-        A: Message + Default + 'static,
+        M: Message,
+        A: Message + Default,
     {
+        let bytes = Bytes::from(message.encode_to_vec());
         let mut attempts = Attempts::new(self.retry());
         loop {
-            match self.call_once(path, message.clone()).await {
+            let answered = self.send(path, bytes.clone()).await;
+            match answered.and_then(|answer| decoded(&answer)) {
                 Ok(answer) => return Ok(answer),
                 Err(refusal) => attempts.wait(refusal).await?,
             }
@@ -32,18 +36,31 @@ impl Client {
     }
 
     /// Makes a call once.
-    pub(super) async fn call_once<M, A>(&self, path: &'static str, message: M) -> Result<A>
+    pub(super) async fn call_once<M, A>(&self, path: &'static str, message: &M) -> Result<A>
     where
-        M: Message + 'static,
-        A: Message + Default + 'static,
+        M: Message,
+        A: Message + Default,
     {
-        let mut grpc = Grpc::new(self.link());
-        grpc.ready().await.map_err(|error| lost(&error))?;
-        let codec = ProstCodec::<M, A>::default();
-        let path = PathAndQuery::from_static(path);
-        let answered = grpc.unary(Request::new(message), path, codec).await;
-        Ok(answered.map_err(refused)?.into_inner())
+        let answer = self.send(path, message.encode_to_vec().into()).await?;
+        decoded(&answer)
     }
+
+    /// Makes a call once, by bytes: so that it is compiled once.
+    fn send(&self, path: &'static str, message: Bytes) -> AnswerFuture {
+        let mut grpc = Grpc::new(self.link());
+        Box::pin(async move {
+            grpc.ready().await.map_err(|error| lost(&error))?;
+            let path = PathAndQuery::from_static(path);
+            let answered = grpc.unary(Request::new(message), path, BytesCodec).await;
+            Ok(answered.map_err(refused)?.into_inner())
+        })
+    }
+}
+
+type AnswerFuture = Pin<Box<dyn Future<Output = Result<Bytes>> + Send>>;
+
+fn decoded<A: Message + Default>(answer: &[u8]) -> Result<A> {
+    A::decode(answer).map_err(|why| refused(Status::internal(why.to_string())))
 }
 
 /// A status with a source was created locally for a broken connection; statuses from the daemon have none.

@@ -1,17 +1,10 @@
-//! The client: one connection, and the generated stubs over it.
+//! The client: one connection, and the stubs over it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_format::reader::Reader;
 use amem_proto::answer::{Code, Refusal, Result};
-use amem_proto::v1::admin_service_client::AdminServiceClient;
-use amem_proto::v1::brain_service_client::BrainServiceClient;
-use amem_proto::v1::fact_service_client::FactServiceClient;
-use amem_proto::v1::hook_service_client::HookServiceClient;
-use amem_proto::v1::item_service_client::ItemServiceClient;
-use amem_proto::v1::memory_service_client::MemoryServiceClient;
-use amem_proto::v1::query_service_client::QueryServiceClient;
 use amem_proto::v1::{OpenBrainRequest, OpenBrainResponse};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::metadata::{Ascii, MetadataValue};
@@ -24,6 +17,7 @@ use super::connect;
 use super::connect_error::ConnectError;
 use super::file::{aside, open_live};
 use super::retry::Retry;
+use super::stubs::{AdminStub, BrainStub, FactStub, HookStub, ItemStub, MemoryStub, QueryStub};
 use super::tls::Tls;
 use crate::limits::DIRECT_READS_MAX;
 
@@ -121,38 +115,38 @@ impl Client {
     }
 
     /// Creates, opens, lists brains.
-    pub fn brains(&self) -> BrainServiceClient<AuthorizedChannel> {
-        BrainServiceClient::new(self.link.clone())
+    pub fn brains(&self) -> BrainStub {
+        BrainStub(self.link.clone())
     }
 
     /// Changes brains.
-    pub fn memory(&self) -> MemoryServiceClient<AuthorizedChannel> {
-        MemoryServiceClient::new(self.link.clone())
+    pub fn memory(&self) -> MemoryStub {
+        MemoryStub(self.link.clone())
     }
 
     /// Queries brains.
-    pub fn queries(&self) -> QueryServiceClient<AuthorizedChannel> {
-        QueryServiceClient::new(self.link.clone())
+    pub fn queries(&self) -> QueryStub {
+        QueryStub(self.link.clone())
     }
 
     /// Remembers facts.
-    pub fn facts(&self) -> FactServiceClient<AuthorizedChannel> {
-        FactServiceClient::new(self.link.clone())
+    pub fn facts(&self) -> FactStub {
+        FactStub(self.link.clone())
     }
 
     /// Stores items by namespace and key.
-    pub fn items(&self) -> ItemServiceClient<AuthorizedChannel> {
-        ItemServiceClient::new(self.link.clone())
+    pub fn items(&self) -> ItemStub {
+        ItemStub(self.link.clone())
     }
 
     /// Gives sessions of agents what they need, and remembers what was said in them.
-    pub fn hooks(&self) -> HookServiceClient<AuthorizedChannel> {
-        HookServiceClient::new(self.link.clone())
+    pub fn hooks(&self) -> HookStub {
+        HookStub(self.link.clone())
     }
 
     /// Controls the daemon.
-    pub fn admin(&self) -> AdminServiceClient<AuthorizedChannel> {
-        AdminServiceClient::new(self.link.clone())
+    pub fn admin(&self) -> AdminStub {
+        AdminStub(self.link.clone())
     }
 
     /// The connection, for other services such as grpc.health.v1.

@@ -2,6 +2,7 @@
 
 mod brain;
 mod brain_calls;
+mod bytes_codec;
 mod call;
 mod certificate;
 mod client;
@@ -12,6 +13,7 @@ mod follow;
 mod ingest;
 mod position;
 mod retry;
+mod stubs;
 mod tls;
 mod touches;
 
@@ -20,4 +22,7 @@ pub use client::{AuthorizedChannel, BrainAccess, Client};
 pub use connect_error::ConnectError;
 pub use follow::CommitStream;
 pub use retry::Retry;
+pub use stubs::{
+    AdminStub, BrainStub, CallAnswer, FactStub, HookStub, ItemStub, MemoryStub, QueryStub,
+};
 pub use tls::Tls;

@@ -208,7 +208,7 @@ pub(crate) trait ScopedRequest {
 }
 
 macro_rules! scoped {
-    ($($method:ident $request:ident $response:ident;)*) => {
+    ($($method:ident $request:ident $response:ident $path:literal;)*) => {
         $(impl ScopedRequest for v1::$request {
             fn scope_mut(&mut self) -> &mut Option<v1::Scope> {
                 &mut self.scope

@@ -111,7 +111,7 @@ pub(super) fn settled(disk: &SimDisk, mut store: Store) {
 }
 
 macro_rules! changes {
-    ($($call:ident $message:ident $response:ident;)*) => {
+    ($($call:ident $message:ident $response:ident $path:literal;)*) => {
         /// The messages, in the order of their numbers.
         pub(super) const CHANGES: &[&str] = &[$(stringify!($message)),*];
 
@@ -304,7 +304,7 @@ pub(super) fn questions(data: &[u8]) {
 }
 
 macro_rules! questions {
-    ($($call:ident $message:ident $response:ident;)*) => {
+    ($($call:ident $message:ident $response:ident $path:literal;)*) => {
         /// The messages, in the order of their numbers.
         pub(super) const QUESTIONS: &[&str] = &[$(stringify!($message)),*];
 
