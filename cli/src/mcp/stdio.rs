@@ -1,8 +1,7 @@
 //! Serves a client on stdin and stdout until it closes them, or a signal comes.
 
+use amem_mcp::rmcp::ErrorData;
 use amem_mcp::rmcp::service::ServerInitializeError;
-use amem_mcp::rmcp::transport::stdio_pipes;
-use amem_mcp::rmcp::{ErrorData, ServiceExt};
 use amem_mcp::{CompatSet, MemoryServer};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -34,12 +33,8 @@ async fn run(source: ProjectSource, compat: Vec<CompatSet>) -> Result<(), ServeE
     source.warm_up();
     let server = MemoryServer::new(source, compat, env!("CARGO_PKG_VERSION"));
     let serving = async {
-        match server.serve(stdio_pipes()).await {
-            Ok(running) => {
-                // Why it ends is the client's business: it closed the pipe.
-                let _reason = running.waiting().await;
-                Ok(())
-            }
+        match server.serve_stdio().await {
+            Ok(()) => Ok(()),
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {
                 Ok(())
             }

@@ -1,5 +1,7 @@
 //! The server: requests of the protocol to tools, prompts and resources.
 
+use std::pin::Pin;
+
 use amem_texts::for_model;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode,
@@ -9,11 +11,12 @@ use rmcp::model::{
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
     ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig,
 };
-use rmcp::service::RequestContext;
-use rmcp::{RoleServer, ServerHandler};
+use rmcp::service::{RequestContext, ServerInitializeError};
+use rmcp::transport::stdio_pipes;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
 
 use crate::arguments::{Arguments, Words};
-use crate::calls::MemoryCalls;
+use crate::calls::{AnyCalls, MemoryCalls};
 use crate::catalogue::{self, CompatSet, INSTRUCTIONS, schema_of, set_of};
 use crate::memories::Memories;
 use crate::memory_place::MemoryPlace;
@@ -35,7 +38,7 @@ pub struct OpenMemory<C> {
 /// Opens the memory of each request.
 pub trait MemorySource: Send + Sync + 'static {
     /// The calls of a request.
-    type Calls: MemoryCalls;
+    type Calls: MemoryCalls + 'static;
 
     /// The memory that a request is about; `extensions` are those of its transport. An error is shown to the model.
     fn open(
@@ -44,22 +47,52 @@ pub trait MemorySource: Send + Sync + 'static {
     ) -> impl Future<Output = Result<OpenMemory<Self::Calls>, String>> + Send;
 }
 
+/// A source without its type, as [`AnyCalls`] are calls without theirs.
+trait BoxedSource: Send + Sync {
+    fn open<'s>(&'s self, extensions: &'s Extensions) -> OpenFuture<'s>;
+}
+
+type OpenFuture<'s> =
+    Pin<Box<dyn Future<Output = Result<OpenMemory<AnyCalls>, String>> + Send + 's>>;
+
+impl<S: MemorySource> BoxedSource for S {
+    fn open<'s>(&'s self, extensions: &'s Extensions) -> OpenFuture<'s> {
+        Box::pin(async move {
+            let OpenMemory { calls, place } = MemorySource::open(self, extensions).await?;
+            let calls = AnyCalls::new(calls);
+            Ok(OpenMemory { calls, place })
+        })
+    }
+}
+
 /// The server of a source of memory.
-#[derive(Debug)]
-pub struct MemoryServer<S> {
-    source: S,
+pub struct MemoryServer {
+    source: Box<dyn BoxedSource>,
     compat: Vec<CompatSet>,
     version: &'static str,
 }
 
-impl<S: MemorySource> MemoryServer<S> {
+impl MemoryServer {
     /// A server that names itself by a version, with the tools of other servers beside its own.
-    pub fn new(source: S, compat: Vec<CompatSet>, version: &'static str) -> Self {
+    pub fn new(source: impl MemorySource, compat: Vec<CompatSet>, version: &'static str) -> Self {
         Self {
-            source,
+            source: Box::new(source),
             compat,
             version,
         }
+    }
+
+    /// Serves a client on stdin and stdout until it closes them.
+    ///
+    /// # Errors
+    /// If the client's first message is no request of the protocol.
+    pub fn serve_stdio(self) -> StdioFuture {
+        Box::pin(async move {
+            let running = self.serve(stdio_pipes()).await?;
+            // Why it ends is the client's business: it closed the pipe.
+            let _reason = running.waiting().await;
+            Ok(())
+        })
     }
 
     async fn tool(
@@ -91,6 +124,10 @@ impl<S: MemorySource> MemoryServer<S> {
     }
 }
 
+/// A client that is served. The future is boxed here, so that the protocol is compiled in this crate and not in each
+/// program that serves it.
+pub type StdioFuture = Pin<Box<dyn Future<Output = Result<(), ServerInitializeError>> + Send>>;
+
 /// The client, as it names itself.
 fn agent(context: &RequestContext<RoleServer>) -> String {
     let client = context.client_info().map(|client| client.name);
@@ -115,7 +152,7 @@ fn result(answer: Words<String>) -> CallToolResult {
     }
 }
 
-impl<S: MemorySource> ServerHandler for MemoryServer<S> {
+impl ServerHandler for MemoryServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()

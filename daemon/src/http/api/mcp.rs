@@ -6,10 +6,8 @@
 use std::sync::Arc;
 
 use amem_mcp::rmcp::model::Extensions;
-use amem_mcp::rmcp::transport::streamable_http_server::StreamableHttpService;
-use amem_mcp::rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use amem_mcp::{
-    CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName, http_config,
+    CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName, answer_http,
 };
 use amem_project::{Project, user_of};
 use axum::body::{Body, Bytes, to_bytes};
@@ -69,20 +67,18 @@ pub(super) async fn answer(
         caller: caller.clone(),
         place,
     };
-    // Host and Origin are checked by the door, for all routes alike.
-    let config = http_config(HTTP_BODY_BYTES_MAX).disable_allowed_hosts();
     let server = move || {
         let (source, compat) = (source.clone(), compat.clone());
-        Ok(MemoryServer::new(source, compat, env!("CARGO_PKG_VERSION")))
+        MemoryServer::new(source, compat, env!("CARGO_PKG_VERSION"))
     };
-    let service =
-        StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config);
     let mut request = Request::new(Body::from(bytes));
     *request.method_mut() = head.method.clone();
     *request.uri_mut() = head.uri.clone();
     *request.headers_mut() = head.headers.clone();
-    let (head, body) = service.handle(request).await.into_parts();
-    let body = to_bytes(Body::new(body), HTTP_ANSWER_BYTES_MAX).await;
+    // Host and Origin are checked by the door, for all routes alike.
+    let answer = answer_http(Box::new(server), HTTP_BODY_BYTES_MAX, request).await;
+    let (head, body) = answer.into_parts();
+    let body = to_bytes(body, HTTP_ANSWER_BYTES_MAX).await;
     let body =
         body.map_err(|why| Refusal::internal(format!("the answer cannot be read: {why}")))?;
     Ok(Output {

@@ -30,7 +30,7 @@ pub(crate) enum Era {
 
 /// Our handler and the suite's.
 pub(crate) struct Fixture {
-    ours: MemoryServer<NoMemory>,
+    ours: MemoryServer,
     era: Era,
     rounds: Arc<Rounds>,
 }
