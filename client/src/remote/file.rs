@@ -7,6 +7,7 @@
 //!
 //! Not here: answers (`brain`).
 
+use std::any::Any;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -170,12 +171,29 @@ fn id_of(path: &Path) -> Option<DeviceInode> {
     Some((meta.dev(), meta.ino()))
 }
 
-/// Runs blocking work on the blocking pool.
-pub(super) async fn aside<T: Send + 'static>(
+/// Runs blocking work on the blocking pool. tokio sees one type of all work: it would compile what runs it for each.
+pub(super) fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| {
-        let message = format!("a query was not answered: {error}");
-        Refusal::new(Code::Internal, "INTERNAL", message)
-    })
+) -> impl Future<Output = Result<T>> + Send {
+    let work: AnyWork = Box::new(move || Box::new(work()));
+    async move {
+        match aside_untyped(work).await?.downcast() {
+            Ok(answer) => Ok(*answer),
+            Err(_) => Err(unanswered("its answer has another type")),
+        }
+    }
+}
+
+type AnyAnswer = Box<dyn Any + Send>;
+
+type AnyWork = Box<dyn FnOnce() -> AnyAnswer + Send>;
+
+async fn aside_untyped(work: AnyWork) -> Result<AnyAnswer> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| unanswered(&error.to_string()))
+}
+
+fn unanswered(why: &str) -> Refusal {
+    let message = format!("a query was not answered: {why}");
+    Refusal::new(Code::Internal, "INTERNAL", message)
 }

@@ -26,7 +26,7 @@ pub type AnyAnswer = Box<dyn Any + Send>;
 pub type AnyWork = Box<dyn FnOnce() -> AnyAnswer + Send>;
 
 /// A future without its type.
-type AnyFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+pub type AnyFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Takes the types off work; [`typed`] gives its answer the type again.
 pub fn untyped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> AnyWork {
@@ -38,19 +38,32 @@ pub fn untyped<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
 /// # Errors
 /// `Defect` if it is of another type.
 pub fn typed<T: 'static>(answer: AnyAnswer) -> Result<T> {
-    answer.downcast().map(|answer| *answer).map_err(|_| DEFECT)
+    match answer.downcast() {
+        Ok(answer) => Ok(*answer),
+        Err(_) => Err(DEFECT),
+    }
 }
 
 /// Starts a task for a part of what this thread polls: it has the same span, and its polls have the same name.
 pub fn spawn_part<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
-    spawn_untyped(Box::pin(work))
+    spawn_boxed(Box::pin(work))
 }
 
-fn spawn_untyped<T: Send + 'static>(work: AnyFuture<T>) -> JoinHandle<T> {
+fn spawn_boxed<T: Send + 'static>(work: AnyFuture<T>) -> JoinHandle<T> {
     let name = current_name().unwrap_or_else(|| OWN_WORK.into());
     tokio::spawn(named(name, work.in_current_span()))
+}
+
+/// [`spawn_part`] for one type of answers, so that it is compiled here and not where it is called.
+fn spawn_untyped(work: AnyFuture<AnyAnswer>) -> JoinHandle<AnyAnswer> {
+    spawn_boxed(work)
+}
+
+/// Starts a task whose polls have this name.
+pub fn spawn_named(name: &'static str, work: AnyFuture<()>) -> JoinHandle<()> {
+    tokio::spawn(named(name, work))
 }
 
 /// Runs work to its end, even if the caller stops waiting for it.

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use amem_engine::tasks::AnyFuture;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep_until};
 
@@ -26,10 +27,14 @@ struct CachedPage {
 
 impl PageCache {
     /// A page that was collected after this call: by `gather`, or for another request.
-    pub(super) async fn page<F>(&self, gather: F) -> Result<Arc<str>>
+    pub(super) fn page<F>(&self, gather: F) -> impl Future<Output = Result<Arc<str>>> + Send
     where
         F: Future<Output = Result<String>> + Send + 'static,
     {
+        self.collected(Box::pin(gather))
+    }
+
+    async fn collected(&self, gather: AnyFuture<Result<String>>) -> Result<Arc<str>> {
         let asked = Instant::now();
         // The lock is fair: requests that waited for the same page find it here.
         let mut newest = self.0.clone().lock_owned().await;

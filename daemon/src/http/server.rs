@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use amem_engine::tasks::spawn_named;
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
@@ -128,7 +129,7 @@ impl MetricsServer {
                     let has_head = Arc::default();
                     let site = Arc::downgrade(&self.site);
                     let serving = serve_connection(stream, from, site, Arc::clone(&has_head));
-                    let task = tokio::spawn(amem_engine::polls::named("metrics", serving));
+                    let task = spawn_named("metrics", Box::pin(serving));
                     connections.add(RecentConnection { task, has_head });
                 }
                 Err(error) => {

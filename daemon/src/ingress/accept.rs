@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use amem_engine::polls::named;
+use amem_engine::tasks::spawn_named;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -126,9 +126,8 @@ impl<H: Handler> Acceptor<H> {
         if let Some(slot) = self.acquire(&peer) {
             let stream = PeerStream::Unix(stream);
             let accepted = AcceptedConnection { stream, peer, slot };
-            tokio::spawn(named(CONNECTION, async move {
-                self.handler.handle(accepted).await
-            }));
+            let handle = async move { self.handler.handle(accepted).await };
+            spawn_named(CONNECTION, Box::pin(handle));
         }
     }
 
@@ -148,7 +147,7 @@ impl<H: Handler> Acceptor<H> {
             client_ca: None,
         };
         if let Some(mut slot) = self.acquire(&peer) {
-            tokio::spawn(named(CONNECTION, async move {
+            let handle = async move {
                 let negotiated = tokio::select! {
                     negotiated = self.negotiate(stream, peer) => negotiated,
                     () = &mut slot => None,
@@ -157,7 +156,8 @@ impl<H: Handler> Acceptor<H> {
                     let accepted = AcceptedConnection { stream, peer, slot };
                     self.handler.handle(accepted).await;
                 }
-            }));
+            };
+            spawn_named(CONNECTION, Box::pin(handle));
         }
     }
 

@@ -5,8 +5,8 @@
 //! stops the daemon.
 
 use std::future::Future;
-use std::pin::Pin;
 
+use amem_engine::tasks::AnyFuture;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
@@ -72,7 +72,7 @@ impl Supervisor {
         name: &'static str,
         task: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.start(stage, name, false, task);
+        self.start(stage, name, false, Box::pin(task));
     }
 
     /// Starts a task without which the daemon stops.
@@ -82,7 +82,7 @@ impl Supervisor {
         name: &'static str,
         task: impl Future<Output = ()> + Send + 'static,
     ) {
-        self.start(stage, name, true, task);
+        self.start(stage, name, true, Box::pin(task));
     }
 
     fn start(
@@ -90,10 +90,8 @@ impl Supervisor {
         stage: StopStage,
         name: &'static str,
         is_essential: bool,
-        task: impl Future<Output = ()> + Send + 'static,
+        task: AnyFuture<()>,
     ) {
-        // One type for all tasks: tokio compiles what runs a task for each type.
-        let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(task);
         let end = TaskEnd { name, is_essential };
         let guard = EndGuard(self.ended.clone(), Some(end));
         let handle = tokio::spawn(async move {

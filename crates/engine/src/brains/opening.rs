@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::jobs::JobKind;
 use crate::limits::{ADOPT_WAIT, OPEN_AGAIN_AFTER};
 use crate::open_brain::OpenBrain;
-use crate::tasks::{blocking, run_to_end};
+use crate::tasks::{AnyFuture, blocking, run_to_end};
 
 impl Engine {
     /// A brain; opens it if it is closed. Waits for a file of the name that is yet to be adopted.
@@ -128,7 +128,7 @@ impl Engine {
         let mut openings = JoinSet::new();
         for name in self.names().await? {
             let engine = self.clone();
-            openings.spawn(async move {
+            let open: AnyFuture<()> = Box::pin(async move {
                 // The brain is released before it is closed.
                 match engine.open_ours(&name).await.map(drop) {
                     Ok(()) => {
@@ -141,6 +141,7 @@ impl Engine {
                     }
                 }
             });
+            openings.spawn(open);
         }
         while openings.join_next().await.is_some() {}
         Ok(())
@@ -158,7 +159,8 @@ impl Engine {
     pub async fn close(&self) {
         let mut closing = JoinSet::new();
         for brain in self.open_brains() {
-            closing.spawn(async move { brain.close().await });
+            let close: AnyFuture<()> = Box::pin(async move { brain.close().await });
+            closing.spawn(close);
         }
         while closing.join_next().await.is_some() {}
     }
@@ -347,6 +349,12 @@ impl Engine {
             self.unlock_slot(name, slot);
             return false;
         };
+        self.close_in(name, slot, brain).await;
+        true
+    }
+
+    /// Closes a brain in its slot, even if the caller stops waiting for it.
+    async fn close_in(&self, name: &str, slot: SlotGuard, brain: Arc<OpenBrain>) {
         let (engine, name) = (self.clone(), name.to_owned());
         let closed = tokio::spawn(async move {
             brain.close().await;
@@ -355,7 +363,6 @@ impl Engine {
             tracing::info!(brain = name, "closed");
         });
         drop(closed.await);
-        true
     }
 
     /// Forgets the problem, the metrics and the health of a brain that is gone.
