@@ -23,6 +23,9 @@ pub struct Flags {
     /// Writes the manual pages, amemd.8 and amemd.toml.5, into this folder, and exits
     #[arg(long, value_name = "FOLDER")]
     pub man: Option<PathBuf>,
+    /// Prints the description of all HTTP routes (OpenAPI 3.1), as /openapi.json serves it, and exits
+    #[arg(long)]
+    pub openapi: bool,
     /// The folder of the brains, which must exist [default: $XDG_DATA_HOME/amem/brains, created if missing]
     #[arg(long, value_name = "PATH")]
     pub folder: Option<PathBuf>,

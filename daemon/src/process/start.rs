@@ -1,7 +1,9 @@
 //! The process: flags, log, signals, exit codes.
 
 use std::env;
+use std::fmt::Display;
 use std::future::Future;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,6 +18,7 @@ use super::server::run;
 use super::standstill::{WatchLimits, cut_off, watch};
 use crate::config::{Config, Flags};
 use crate::error::{Error, Result};
+use crate::http;
 use crate::ingress::Listeners;
 use crate::limits::{CLOSE, DRAIN, END_LOOK_EVERY, END_WITHIN, LAST_LINES, LEAVE, TASKS_END};
 use crate::log;
@@ -50,13 +53,10 @@ pub fn main(
         eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
     }
     if let Some(folder) = &flags.man {
-        return match manual::write(folder) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("amemd: {error}");
-                ExitCode::FAILURE
-            }
-        };
+        return code_of(manual::write(folder));
+    }
+    if flags.openapi {
+        return code_of(io::stdout().write_all(http::description().as_bytes()));
     }
     let check_only = flags.check_config;
     let loaded = Config::load(flags, Arc::new(|name| env::var_os(name)));
@@ -69,15 +69,22 @@ pub fn main(
         run_to_end(serve(config, inherited, exporter, webhooks, models))
     });
     log::flush(LAST_LINES);
+    let is_in_use = done.as_ref().is_err_and(Error::is_in_use);
+    let code = code_of(done);
+    if is_in_use {
+        ExitCode::from(IN_USE)
+    } else {
+        code
+    }
+}
+
+/// The exit code; an error goes to standard error.
+fn code_of<E: Display>(done: std::result::Result<(), E>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("amemd: {error}");
-            if error.is_in_use() {
-                ExitCode::from(IN_USE)
-            } else {
-                ExitCode::FAILURE
-            }
+            ExitCode::FAILURE
         }
     }
 }

@@ -44,4 +44,5 @@ mod routes;
 
 mod server;
 
+pub(crate) use openapi::description;
 pub(crate) use server::{RestConnections, RestHandler};

@@ -8,7 +8,6 @@ use amem_proto::answer::Code;
 use hyper::http::request::Parts;
 
 use super::call::RestCall;
-use super::facts::docs::RouteDoc;
 use super::output::{ListForm, Output};
 use crate::auth::Role;
 use crate::ingress::admission::Protocol;
@@ -54,8 +53,9 @@ pub(super) enum RouteTarget {
 /// How a route reads its request.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum RouteInput {
-    /// Its query and its body are options; those that nobody knows are ignored, and named in the answer.
-    Options(&'static RouteDoc),
+    /// Its query and its body are options, as the operation of this name in `openapi/fragment.json` describes; those
+    /// that nobody knows are ignored, and named in the answer.
+    Options(&'static str),
     /// It is the message of this call: its body, or its query where the method is GET.
     Message(&'static RouteCall),
 }

@@ -8,7 +8,7 @@ use axum::routing::{MethodFilter, on};
 use hyper::Request;
 
 use super::facts::{
-    add, batch, delete, docs, entities, events, exports, feedback, list, memory, search, settings,
+    add, batch, delete, entities, events, exports, feedback, list, memory, search, settings,
     webhooks,
 };
 use super::hooks;
@@ -63,15 +63,15 @@ const PROFILES: &[&str] = &[
     "/v2/profiles/jobs/{id}",
 ];
 
-/// Rows of the table: method, paths, what the caller needs, form of lists, handler, description.
+/// Rows of the table: method, paths, what the caller needs, form of lists, handler, name of the operation in the description.
 macro_rules! routes {
-    ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path, $doc:ident;)*) => {
+    ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path, $name:literal;)*) => {
         &[$(Route {
             method: $method,
             paths: $paths,
             access: $access,
             form: $form,
-            input: RouteInput::Options(&docs::$doc),
+            input: RouteInput::Options($name),
             run: |call| Box::pin($run(call)),
         },)*]
     };
@@ -79,62 +79,65 @@ macro_rules! routes {
 
 /// The routes of fact memory, and of the pages. Those of the other calls are made (`rpc`).
 static ROUTES: &[Route] = routes! {
-    "GET" &["/v1/ping"], HEALTH, Object => settings::ping, PING;
-    "POST" &["/v3/memories/add", "/memories"], ADD, Object => add::add, ADD;
-    "POST" &["/v1/memories"], ADD, BareForMem0 => add::add, ADD;
-    "POST" &["/v3/memories/search", "/search"], SEARCH, Object => search::search, SEARCH;
-    "POST" &["/v1/memories/search", "/v2/memories/search"], SEARCH, BareForMem0 => search::search, SEARCH;
-    "GET" &["/v1/memories/search"], SEARCH, Object => search::search, SEARCH_BY_GET;
-    "POST" &["/v3/memories"], LIST, Object => list::page, LIST_BY_POST;
-    "POST" &["/v2/memories"], LIST, BareForMem0 => list::list, LIST_BY_POST;
-    "GET" &["/v1/memories"], LIST, BareForMem0 => list::list, LIST;
-    "GET" &["/memories"], LIST, Object => list::list, LIST;
-    "GET" MEMORY, GET, Object => memory::get, GET;
-    "PUT" MEMORY, UPDATE, Object => memory::update, UPDATE;
-    "DELETE" MEMORY, DELETE, Object => memory::delete, DELETE;
-    "GET" MEMORY_HISTORY, HISTORY, Object => memory::history, HISTORY;
-    "DELETE" &["/v1/memories", "/memories"], DELETE_ALL, Object => delete::delete_all, DELETE_ALL;
-    "POST" &["/v1/reset", "/reset"], RESET, Object => delete::reset, RESET;
-    "GET" &["/v1/entities"], SCOPES, Object => entities::list, ENTITIES;
-    "DELETE" &["/v2/entities/{kind}/{name}", "/v1/entities/{kind}/{name}"], RESET, Object => entities::delete, ERASE_ENTITY;
-    "POST" &["/v1/entities"], NAMED, Object => entities::named, NAMED;
-    "GET" &["/v1/entities/{kind}/relations"], ENTITY, Object => entities::relations, ENTITY_RELATIONS;
-    "PUT" &["/v1/batch"], UPDATE_MANY, Object => batch::update, UPDATE_MANY;
-    "DELETE" &["/v1/batch"], DELETE_MANY, Object => batch::delete, DELETE_MANY;
-    "GET" &["/v1/events"], GET, Object => events::list, EVENTS;
-    "GET" &["/v1/event/{id}"], GET, Object => events::get, EVENT;
-    "POST" &["/v1/feedback"], FEEDBACK, Object => feedback::set, FEEDBACK;
-    "POST" &["/v1/exports"], LIST, Object => exports::create, EXPORT;
-    "POST" &["/v1/exports/get"], LIST, Object => exports::get, EXPORTED;
-    "GET" PROJECT, HEALTH, Object => settings::project, SETTINGS;
-    "PATCH" PROJECT, Identified, Object => settings::not_kept, NOT_KEPT;
-    "DELETE" PROJECT, Identified, Object => settings::not_kept, NOT_KEPT;
-    "GET" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
-    "POST" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
-    "PUT" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
-    "DELETE" PROJECTS, Identified, Object => settings::not_kept, NOT_KEPT;
-    "GET" &["/configure"], HEALTH, Object => settings::configuration, SETTINGS;
-    "POST" &["/configure"], Identified, Object => settings::not_kept, NOT_KEPT;
-    "GET" WEBHOOKS, Identified, Object => webhooks::list, WEBHOOKS;
-    "POST" WEBHOOKS, Identified, Object => webhooks::create, CREATE_WEBHOOK;
-    "PUT" WEBHOOK, Identified, Object => webhooks::update, UPDATE_WEBHOOK;
-    "DELETE" WEBHOOK, Identified, Object => webhooks::delete, DELETE_WEBHOOK;
-    "GET" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
-    "POST" PROFILES, Identified, Object => settings::no_profiles, PROFILES;
-    "POST" &["/v1/summary"], Identified, Object => settings::no_profiles, PROFILES;
-    "PUT" &["/store/items"], PUT_ITEM, Object => store::put, PUT_ITEM;
-    "GET" &["/store/items"], GET_ITEM, Object => store::get, GET_ITEM;
-    "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete, DELETE_ITEM;
-    "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search, SEARCH_ITEMS;
-    "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces, NAMESPACES;
-    "POST" hooks::PATHS, RUN_HOOK, Object => hooks::unread, HOOK;
-    "POST" mcp::PATHS, SEARCH, Object => mcp::unread, MCP;
-    "GET" &["/openapi.json"], Identified, Object => pages::openapi, OPENAPI;
-    "GET" &["/docs"], Identified, Object => pages::docs, DOCS;
-    "GET" &["/metrics"], AllBrains, Object => pages::metrics, METRICS;
-    "GET" &["/healthz"], HEALTH, Object => pages::alive, HEALTH;
-    "GET" &["/readyz"], HEALTH, Object => pages::ready, HEALTH;
+    "GET" &["/v1/ping"], HEALTH, Object => settings::ping, "ping";
+    "POST" &["/v3/memories/add", "/memories"], ADD, Object => add::add, "addMemories";
+    "POST" &["/v1/memories"], ADD, BareForMem0 => add::add, "addMemories";
+    "POST" &["/v3/memories/search", "/search"], SEARCH, Object => search::search, "searchMemories";
+    "POST" &["/v1/memories/search", "/v2/memories/search"], SEARCH, BareForMem0 => search::search, "searchMemories";
+    "GET" &["/v1/memories/search"], SEARCH, Object => search::search, "searchMemoriesByGet";
+    "POST" &["/v3/memories"], LIST, Object => list::page, "listMemoriesByPost";
+    "POST" &["/v2/memories"], LIST, BareForMem0 => list::list, "listMemoriesByPost";
+    "GET" &["/v1/memories"], LIST, BareForMem0 => list::list, "listMemories";
+    "GET" &["/memories"], LIST, Object => list::list, "listMemories";
+    "GET" MEMORY, GET, Object => memory::get, "getMemory";
+    "PUT" MEMORY, UPDATE, Object => memory::update, "updateMemory";
+    "DELETE" MEMORY, DELETE, Object => memory::delete, "deleteMemory";
+    "GET" MEMORY_HISTORY, HISTORY, Object => memory::history, "getMemoryHistory";
+    "DELETE" &["/v1/memories", "/memories"], DELETE_ALL, Object => delete::delete_all, "deleteMemories";
+    "POST" &["/v1/reset", "/reset"], RESET, Object => delete::reset, "eraseMemories";
+    "GET" &["/v1/entities"], SCOPES, Object => entities::list, "listEntities";
+    "DELETE" &["/v2/entities/{kind}/{name}", "/v1/entities/{kind}/{name}"], RESET, Object => entities::delete, "eraseEntity";
+    "POST" &["/v1/entities"], NAMED, Object => entities::named, "listNamedEntities";
+    "GET" &["/v1/entities/{kind}/relations"], ENTITY, Object => entities::relations, "getEntityRelations";
+    "PUT" &["/v1/batch"], UPDATE_MANY, Object => batch::update, "updateMemoriesById";
+    "DELETE" &["/v1/batch"], DELETE_MANY, Object => batch::delete, "deleteMemoriesById";
+    "GET" &["/v1/events"], GET, Object => events::list, "listEvents";
+    "GET" &["/v1/event/{id}"], GET, Object => events::get, "getEvent";
+    "POST" &["/v1/feedback"], FEEDBACK, Object => feedback::set, "setFeedback";
+    "POST" &["/v1/exports"], LIST, Object => exports::create, "createExport";
+    "POST" &["/v1/exports/get"], LIST, Object => exports::get, "getExport";
+    "GET" PROJECT, HEALTH, Object => settings::project, "getSettings";
+    "PATCH" PROJECT, Identified, Object => settings::not_kept, "changeSettings";
+    "DELETE" PROJECT, Identified, Object => settings::not_kept, "changeSettings";
+    "GET" PROJECTS, Identified, Object => settings::not_kept, "changeSettings";
+    "POST" PROJECTS, Identified, Object => settings::not_kept, "changeSettings";
+    "PUT" PROJECTS, Identified, Object => settings::not_kept, "changeSettings";
+    "DELETE" PROJECTS, Identified, Object => settings::not_kept, "changeSettings";
+    "GET" &["/configure"], HEALTH, Object => settings::configuration, "getSettings";
+    "POST" &["/configure"], Identified, Object => settings::not_kept, "changeSettings";
+    "GET" WEBHOOKS, Identified, Object => webhooks::list, "listWebhooks";
+    "POST" WEBHOOKS, Identified, Object => webhooks::create, "createWebhook";
+    "PUT" WEBHOOK, Identified, Object => webhooks::update, "updateWebhook";
+    "DELETE" WEBHOOK, Identified, Object => webhooks::delete, "deleteWebhook";
+    "GET" PROFILES, Identified, Object => settings::no_profiles, "profiles";
+    "POST" PROFILES, Identified, Object => settings::no_profiles, "profiles";
+    "POST" &["/v1/summary"], Identified, Object => settings::no_profiles, "profiles";
+    "PUT" &["/store/items"], PUT_ITEM, Object => store::put, "putItem";
+    "GET" &["/store/items"], GET_ITEM, Object => store::get, "getItem";
+    "DELETE" &["/store/items"], DELETE_ITEM, Object => store::delete, "deleteItem";
+    "POST" &["/store/items/search"], SEARCH_ITEMS, Object => store::search, "searchItems";
+    "POST" &["/store/namespaces"], NAMESPACES, Object => store::namespaces, "listNamespaces";
+    "POST" hooks::PATHS, RUN_HOOK, Object => hooks::unread, "hook";
+    "POST" mcp::PATHS, SEARCH, Object => mcp::unread, "mcp";
+    "GET" &["/openapi.json"], Identified, Object => pages::openapi, "openapi";
+    "GET" &["/docs"], Identified, Object => pages::docs, "docs";
+    "GET" &["/metrics"], AllBrains, Object => pages::metrics, "metrics";
+    "GET" &["/healthz"], HEALTH, Object => pages::alive, "health";
+    "GET" &["/readyz"], HEALTH, Object => pages::ready, "health";
 };
+
+/// The operation of requests that no route is for: it is in no document.
+const UNDESCRIBED: &str = "";
 
 /// Requests of no route: callers that are not identified do not learn that there is none.
 static NO_PATH: Route = Route {
@@ -142,7 +145,7 @@ static NO_PATH: Route = Route {
     paths: &[],
     access: Identified,
     form: Object,
-    input: RouteInput::Options(&docs::ELSE),
+    input: RouteInput::Options(UNDESCRIBED),
     run: |call| Box::pin(pages::no_path(call)),
 };
 
@@ -152,7 +155,7 @@ static NO_METHOD: Route = Route {
     paths: &[],
     access: Identified,
     form: Object,
-    input: RouteInput::Options(&docs::ELSE),
+    input: RouteInput::Options(UNDESCRIBED),
     run: |call| Box::pin(pages::no_method(call)),
 };
 

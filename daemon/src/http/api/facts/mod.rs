@@ -4,9 +4,6 @@
 
 mod shapes;
 
-pub(super) mod docs;
-pub(super) mod schemas;
-
 pub(super) mod add;
 pub(super) mod list;
 pub(super) mod memory;

@@ -6,12 +6,11 @@ use std::sync::{Arc, LazyLock};
 use prost_reflect::{Kind, MessageDescriptor, MethodDescriptor};
 use serde_json::{Map, Value, json};
 
-use super::super::facts::docs::{self, RouteDoc};
-use super::super::facts::schemas::schemas as fact_schemas;
 use super::super::route::{Route, RouteCall, RouteInput, RouteTarget};
 use super::super::routes;
 use super::super::rpc::descriptors;
 use super::comments::Comments;
+use super::fragment::{Answer, Fragment, OperationDoc};
 use super::schemas::{Schemas, describe, reference};
 
 /// Made once.
@@ -26,20 +25,21 @@ pub(in super::super) fn document() -> (&'static Value, &'static str) {
     (&DOCUMENT.0, &DOCUMENT.1)
 }
 
-const ABOUT: &str = "The brains of amemd, and its memories of users, agents, apps and runs, over HTTP and JSON.\n\
-Routes under /v1/brains and /v1/daemon are the calls of amem.v1 (gRPC), with the canonical JSON of their messages: \
-numbers of 64 bits are strings, unknown fields are refused. The other routes are those of the specification and of \
-mem0's clients; options that nobody knows are ignored there, and named in X-Amem-Ignored.";
+/// The text of the document, which `amemd --openapi` prints.
+pub(crate) fn description() -> &'static str {
+    &DOCUMENT.1
+}
 
 fn make() -> Value {
     let comments = Comments::read();
+    let fragment = Fragment::read();
     let mut schemas = Schemas::new(&comments);
     let (mut paths, mut names) = (Map::new(), HashMap::new());
     for route in routes::all() {
         for path in route.paths {
             let operation = match route.input {
                 RouteInput::Message(rpc) => of_call(route, path, rpc, &comments, &mut schemas),
-                RouteInput::Options(doc) => of_options(path, doc),
+                RouteInput::Options(name) => of_options(path, name, &fragment),
             };
             let operation = named(operation, &mut names);
             let item = paths.entry(*path).or_insert_with(|| json!({}));
@@ -47,52 +47,33 @@ fn make() -> Value {
         }
     }
     let mut all = schemas.into_map();
-    for (name, schema) in fact_schemas() {
-        let before = all.insert(name.to_owned(), schema);
-        assert!(before.is_none(), "two schemas have the name {name}");
+    for (name, schema) in fragment.schemas {
+        assert!(!all.contains_key(&name), "two schemas have the name {name}");
+        all.insert(name, schema);
     }
+    let mut tags = tags(&comments);
+    tags.extend(fragment.tags);
     json!({
         "openapi": "3.1.0",
         "info": {
             "title": "amemd",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": ABOUT,
+            "description": fragment.description,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "security": [{"bearer": []}, {"key": []}],
-        "tags": tags(&comments),
+        "tags": tags,
         "paths": paths,
         "components": {
-            "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "A token, as amemctl token create makes it."},
-                "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same token."},
-            },
-            "parameters": parameters(),
-            "responses": {
-                "Error": {
-                    "description": "A refusal: what failed, and what to do.",
-                    "content": {"application/json": {"schema": reference("Error")}},
-                },
-            },
+            "securitySchemes": fragment.security_schemes,
+            "parameters": fragment.parameters,
+            "responses": fragment.responses,
             "schemas": all,
         },
     })
 }
 
-/// Parameters that many operations have, by name.
-fn parameters() -> Value {
-    let header = |name: &str, schema: Value, text: &str| json!({"name": name, "in": "header", "schema": schema, "description": text});
-    let text = || json!({"type": "string"});
-    json!({
-        "Agent": header("X-Amem-Agent", text(), "The name that the caller gives itself; stored with each change."),
-        "Brain": header("X-Amem-Brain", text(), "The brain; memories if it is not named."),
-        "IdempotencyKey": header("Idempotency-Key", text(), "A change sent again with the same key is executed once."),
-        "IfMatch": header("If-Match", text(), "The tag of the brain: the change is refused with 412 if the brain has another state."),
-        "IfNoneMatch": header("If-None-Match", text(), "A tag that the caller has: the answer is 304 if it still holds."),
-        "Timeout": header("X-Amem-Timeout", json!({"type": "number"}), "Seconds that the request may take."),
-    })
-}
-
+/// Refers to a parameter of the fragment.
 fn shared(name: &str) -> Value {
     json!({"$ref": format!("#/components/parameters/{name}")})
 }
@@ -209,44 +190,52 @@ fn in_query(message: &MessageDescriptor, prefix: &str, schemas: &mut Schemas<'_>
     out
 }
 
-fn of_options(path: &str, doc: &RouteDoc) -> Value {
+fn of_options(path: &str, name: &str, fragment: &Fragment) -> Value {
+    let Some(doc) = fragment.operations.get(name) else {
+        return Value::Null;
+    };
     let mut parameters = in_path(path);
-    for (name, kind, text) in doc.query {
-        let schema = json!({"type": kind});
-        parameters
-            .push(json!({"name": name, "in": "query", "schema": schema, "description": text}));
+    for (name, option) in &doc.query {
+        let (kind, text) = (&option["type"], &option["description"]);
+        parameters.push(
+            json!({"name": name, "in": "query", "schema": {"type": kind}, "description": text}),
+        );
     }
-    parameters.extend(doc.headers.iter().copied().map(shared));
+    parameters.extend(doc.headers.iter().map(|name| shared(name)));
     let mut operation = json!({
-        "operationId": doc.name,
+        "operationId": name,
         "tags": [doc.tag],
         "summary": doc.summary,
         "parameters": parameters,
     });
-    if let Some(body) = doc.body {
-        operation["requestBody"] =
-            json!({"content": {"application/json": {"schema": reference(body)}}});
+    if let Some(body) = &doc.body {
+        let content = json!({"application/json": {"schema": reference(body)}});
+        operation["requestBody"] = json!({"content": content});
     }
-    let mut responses = json!({"default": {"$ref": "#/components/responses/Error"}});
-    if let Some((docs::NOTHING, _)) = doc.answer {
-        responses["204"] = json!({"description": "It is done."});
-    } else if let Some((content_type, schema)) = doc.answer {
-        let schema = match schema {
-            "" => json!({"type": "string"}),
-            schema => reference(schema),
-        };
-        let content = json!({content_type: {"schema": schema}});
-        responses["200"] = json!({"description": "The answer.", "content": content});
-        if let Some(text) = doc.accepted {
-            responses["202"] = json!({"description": text, "content": content});
-        }
-    }
-    operation["responses"] = responses;
+    operation["responses"] = responses(doc);
     operation
 }
 
-/// The groups of operations, with what they are.
-fn tags(comments: &Comments) -> Value {
+fn responses(doc: &OperationDoc) -> Value {
+    let mut responses = json!({"default": {"$ref": "#/components/responses/Error"}});
+    let content = match &doc.answer {
+        None => return responses,
+        Some(Answer::Nothing) => {
+            responses["204"] = json!({"description": "It is done."});
+            return responses;
+        }
+        Some(Answer::Json(name)) => json!({"application/json": {"schema": reference(name)}}),
+        Some(Answer::Text(kind)) => json!({kind: {"schema": {"type": "string"}}}),
+    };
+    responses["200"] = json!({"description": "The answer.", "content": content});
+    if let Some(text) = &doc.accepted {
+        responses["202"] = json!({"description": text, "content": content});
+    }
+    responses
+}
+
+/// The services, with what they are.
+fn tags(comments: &Comments) -> Vec<Value> {
     let mut tags = Vec::new();
     for service in descriptors().services() {
         let comment = comments.of(service.parent_file().name(), service.path());
@@ -254,10 +243,7 @@ fn tags(comments: &Comments) -> Value {
         describe(&mut tag, comment);
         tags.push(tag);
     }
-    for (name, text) in docs::TAGS {
-        tags.push(json!({"name": name, "description": text}));
-    }
-    tags.into()
+    tags
 }
 
 fn first_sentence(comment: &str) -> &str {
