@@ -23,7 +23,6 @@ pub mod bytes;
 pub mod append;
 pub mod mapping;
 mod publish;
-pub mod simd;
 mod sync;
 
 pub mod analyzer;

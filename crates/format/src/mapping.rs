@@ -1,4 +1,4 @@
-//! Memory-mapped files: with `simd`, the only module of this crate with unsafe code.
+//! Memory-mapped files: the only module of this crate with unsafe code.
 //!
 //! A brain's file is mapped read-only and shared, so that the writer's additions appear without copying. Two parts of
 //! such a mapping change while readers use it: the journal past its committed end, and the live page. So a `Map` never

@@ -24,8 +24,8 @@ use crate::journal::live::{LOOK, Owner};
 use crate::journal::scan::Position;
 use crate::mapping::Map;
 use crate::publish::AppliedMark;
-use crate::simd::ticks;
 use crate::view::View;
+use amem_kernels::ticks;
 
 /// How often the reader checks the path without a hint.
 pub const PATH_CHECK_EVERY: Duration = Duration::from_secs(1);

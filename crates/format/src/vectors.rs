@@ -9,9 +9,9 @@ use crate::base::history::PriorValue;
 use crate::base::vectors::inverse_length;
 use crate::delta::entry::ValueRef;
 use crate::error::{Error, Result};
-use crate::simd::{Kernels, LINE, prefetch};
 use crate::types::NodeId;
 use crate::view::View;
+use amem_kernels::{Kernels, LINE, prefetch};
 
 /// Lengths and inverse lengths for which 32-bit sums neither overflow nor underflow.
 pub const SAFE: std::ops::RangeInclusive<f32> = 1e-15..=1e15;

@@ -6,8 +6,8 @@
 use crate::config::{Activation, BertConfig};
 use crate::matrix::{PackedMatrix, ProductRows, RowsView};
 use crate::settings::Pooling;
-use crate::simd::Kernels;
 use crate::weights::{BertWeights, Layer, Linear, Norm};
+use amem_kernels::Kernels;
 
 /// Query rows of attention at once: their scores stay in the nearest cache.
 const QUERY_ROWS: usize = 32;

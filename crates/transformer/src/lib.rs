@@ -9,7 +9,7 @@
 //! bounded by the length of its files; nothing is fetched.
 //! Not here: which folder is used, downloads, other architectures, training.
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod limits;
 
@@ -20,8 +20,6 @@ mod settings;
 mod config;
 mod modules;
 mod tokenizer;
-
-mod simd;
 
 mod matrix;
 

@@ -3,7 +3,7 @@
 //! A packed matrix holds panels of 48 columns, the last one narrower; in a panel, the numbers of one step of the depth
 //! are beside each other. So a product reads a panel once from front to back, and every load is of a whole cache line.
 
-use crate::simd::{
+use amem_kernels::{
     Kernels, LANES, LaneBlock, PanelView, RowBlock, TILE_COLUMNS, TILE_LANES, TILE_ROWS, Tile,
 };
 

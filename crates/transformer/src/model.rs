@@ -17,9 +17,9 @@ use crate::limits::THREADS_MAX;
 use crate::modules::SentenceSteps;
 use crate::safetensors::TensorFile;
 use crate::settings::{ModelSettings, Pooling};
-use crate::simd::Kernels;
 use crate::tokenizer::{Tokenizer, TokenizerParts};
 use crate::weights::BertWeights;
+use amem_kernels::Kernels;
 
 /// The name of this computation. Another result for the same model needs another name.
 const SPACE_NAME: &str = "amem-transformer-1";

@@ -5,14 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 25] = [
-    ("crates/format", "amem-format", &[]),
-    ("crates/query", "amem-query", &["amem-format"]),
+const CRATES: [(&str, &str, &[&str]); 26] = [
+    ("crates/kernels", "amem-kernels", &[]),
+    ("crates/format", "amem-format", &["amem-kernels"]),
+    (
+        "crates/query",
+        "amem-query",
+        &["amem-kernels", "amem-format"],
+    ),
     ("crates/interop", "amem-interop", &["amem-format"]),
     (
         "crates/doctor",
         "amem-doctor",
-        &["amem-format", "amem-interop"],
+        &["amem-kernels", "amem-format", "amem-interop"],
     ),
     (
         "crates/store",
@@ -39,7 +44,7 @@ const CRATES: [(&str, &str, &[&str]); 25] = [
     (
         "crates/transformer",
         "amem-transformer",
-        &["amem-query", "amem-memory"],
+        &["amem-kernels", "amem-query", "amem-memory"],
     ),
     (
         "crates/facts",

@@ -8,8 +8,8 @@ use amem_format::base::quantised_vectors::QuantisedVectors;
 use amem_format::base::section::tag;
 use amem_format::base_builder::quantiser::{NO_DIRECTION, row_of};
 use amem_format::error::Result;
-use amem_format::simd::unpack;
 use amem_format::types::{Flags, NodeId};
+use amem_kernels::unpack;
 
 pub(super) fn check(base: &Base) -> Result<()> {
     let section = base.section(tag::CODES)?;

@@ -16,8 +16,8 @@
 use super::section::{Section, range};
 use crate::base::image::Body;
 use crate::error::{Error, Result};
-use crate::simd::prefetch;
 use crate::types::NodeId;
+use amem_kernels::prefetch;
 
 /// The section, read in place.
 #[derive(Debug, Clone, Copy)]

@@ -35,8 +35,8 @@ use super::{content, edge, node, strengths, vectors};
 use crate::error::{Error, Result};
 use crate::event::Edge;
 use crate::mapping::Map;
-use crate::simd::prefetch;
 use crate::types::{Flags, Micros, NodeId};
+use amem_kernels::prefetch;
 
 /// The number of tags of amemd, without the journal's.
 const OURS: usize = (*tag::OURS.end() - *tag::OURS.start()) as usize + 1;

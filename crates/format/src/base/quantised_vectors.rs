@@ -28,7 +28,7 @@
 use super::section::{Section, range, tag};
 use crate::base::image::Body;
 use crate::error::Result;
-use crate::simd::QuantisedQuery;
+use amem_kernels::QuantisedQuery;
 
 /// Alignment of the parts.
 const ALIGN: u64 = 64;

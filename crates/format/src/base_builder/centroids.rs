@@ -4,8 +4,8 @@
 //! centroid; the caller measures the recall.
 
 use crate::nearest::Work;
-use crate::simd::{BoundFormula, DotBounds, Kernels, QuantisedQuery, decode};
 use crate::vectors::SAFE;
+use amem_kernels::{BoundFormula, DotBounds, Kernels, QuantisedQuery, decode};
 
 /// The normalised vector minus the centre. `inverse` is 1 / length, within `SAFE`.
 pub(super) fn residual<'o>(

@@ -12,10 +12,10 @@ use super::workers::{Workers, both};
 use crate::base::quantised_vectors::{IvfParameters, QuantisedBuffers, QuantisedVectors};
 use crate::base::vectors::inverse_length;
 use crate::error::Result;
-use crate::simd::{Kernels, QuantisedQuery, unpack};
 use crate::types::Flags;
 use crate::vectors::{SAFE, Vectors};
 use crate::view::View;
+use amem_kernels::{Kernels, QuantisedQuery, unpack};
 
 /// Packed scale and error of an event without a direction: the error is not a number.
 pub const NO_DIRECTION: u32 = 0x7fc0;

@@ -6,8 +6,8 @@
 //! Promises: an insert costs the same in a map of ten as in one of ten million; a reader that finds an id finds its
 //! value. Not here: keys other than ids (`append::Trie`).
 
-use crate::simd::prefetch;
 use crate::sync::{AtomicU32, OnceLock, Ordering};
+use amem_kernels::prefetch;
 
 /// Ids of a leaf.
 const LEAF: u64 = 64;

@@ -14,8 +14,8 @@ use std::ops::Range;
 
 use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
-use crate::simd::{BoundFormula, DotBounds, Kernels, LINE, QuantisedQuery, prefetch};
 use crate::top::{ScoredEvent, Top};
+use amem_kernels::{BoundFormula, DotBounds, Kernels, LINE, QuantisedQuery, prefetch};
 
 /// The caller's part of a search: exact similarities, and which events it admits.
 pub trait Rate {

@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use super::{Query, ROWS, Rate, Work, rate_candidates};
 use crate::base::quantised_vectors::QuantisedVectors;
 use crate::error::Result;
-use crate::simd::{Kernels, LINE, prefetch};
 use crate::top::{ScoredEvent, Top};
+use amem_kernels::{Kernels, LINE, prefetch};
 
 /// A row that may be among the best.
 #[derive(Debug, Clone, Copy)]

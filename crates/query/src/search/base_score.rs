@@ -13,10 +13,10 @@ use crate::search::request::Search;
 use crate::text::{FoundTerms, Scores};
 use amem_format::brain::ScopeList;
 use amem_format::error::Result;
-use amem_format::simd::Kernels;
 use amem_format::top::ScoredEvent;
 use amem_format::types::Flags;
 use amem_format::view::View;
+use amem_kernels::Kernels;
 
 /// Events per bucket of text scores.
 const BUCKET_EVENTS: usize = 64;

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::search::base_score::BaseScores;
-use amem_format::simd::Kernels;
 use amem_format::top::ScoredEvent;
+use amem_kernels::Kernels;
 
 /// Events in the first sorted batch, and the growth of later batches.
 const FIRST_BATCH: usize = 512;

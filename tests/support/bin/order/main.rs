@@ -51,11 +51,6 @@ mod base {
     pub mod cache;
 }
 
-/// Words to the processor that change no answer.
-mod simd {
-    pub(crate) fn prefetch<T>(_: &[T], _: usize) {}
-}
-
 /// What is explored, by name.
 const MODELS: [(&str, fn()); 16] = [
     ("vector", delta::structures::vector),

@@ -1,35 +1,23 @@
-//! The portable loops and the layout of codes.
+//! The portable loops over vectors, and the layout of their 4-bit codes.
 //!
 //! A row of 4-bit codes holds groups of 32 numbers in 16 bytes: byte i of a group has number i in its low half and
 //! number 16 + i in its high half. A code c of 0 to 15 means scale · (c − 7.5). A row ends at a multiple of 16 bytes;
 //! the padding has no effect, because the query is zero there.
 
-/// Parallel partial sums: one or two vector registers.
-pub(super) const LANES: usize = 16;
+use crate::kernels::Kernels;
+use crate::lanes::{LANES, total_of};
+
 /// Numbers in a group of codes.
-pub(super) const GROUP: usize = 32;
+pub(crate) const GROUP: usize = 32;
 /// Bytes of a group.
-pub(super) const GROUP_BYTES: usize = GROUP / 2;
+pub(crate) const GROUP_BYTES: usize = GROUP / 2;
 /// Bytes in the widest register: queries are padded to a multiple, so that loads past their end stay in bounds.
 const WIDEST: usize = 64;
 /// The code value of zero, between codes 7 and 8.
 const MIDDLE: f32 = 7.5;
 
-/// Adds up sixteen partial sums, always in this order.
 #[inline(always)]
-fn total_of(mut lanes: [f32; LANES]) -> f32 {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] += lanes[i + width];
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
-#[inline(always)]
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a, a_rest) = a.as_chunks::<LANES>();
     let (b, b_rest) = b.as_chunks::<LANES>();
     let mut lanes = [0.0; LANES];
@@ -59,7 +47,20 @@ pub struct QuantisedQuery {
 }
 
 impl QuantisedQuery {
+    /// Quantises a vector of finite numbers.
+    pub fn of(query: &[f32]) -> Self {
+        let mut coded = Self::sized(query.len());
+        coded.set(query);
+        coded
+    }
+
+    /// Replaces the query by another vector of the same dimension.
+    pub fn set(&mut self, query: &[f32]) {
+        Kernels::best().set(self, query);
+    }
+
     /// A query of zeros.
+    #[inline]
     pub fn sized(dimension: usize) -> Self {
         let stride = Self::stride_of(dimension);
         let padded = stride.next_multiple_of(WIDEST);
@@ -74,6 +75,7 @@ impl QuantisedQuery {
     }
 
     /// Bytes in a row of codes of a dimension.
+    #[inline]
     pub fn stride_of(dimension: usize) -> usize {
         dimension.div_ceil(GROUP) * GROUP_BYTES
     }
@@ -86,7 +88,7 @@ impl QuantisedQuery {
 
     /// The integers for the low and the high halves of a row's bytes, zero-padded to a multiple of 64.
     #[inline]
-    pub(super) fn halves(&self) -> (&[i8], &[i8]) {
+    pub(crate) fn halves(&self) -> (&[i8], &[i8]) {
         (&self.low, &self.high)
     }
 }
@@ -95,7 +97,7 @@ impl QuantisedQuery {
 const QUERY_ERROR_FACTOR: f32 = 1.0 + 1e-4;
 
 #[inline(always)]
-pub(super) fn set(coded: &mut QuantisedQuery, query: &[f32]) {
+pub(crate) fn set(coded: &mut QuantisedQuery, query: &[f32]) {
     let mut greatest = 0.0f32;
     for &x in query {
         greatest = greatest.max(x.abs());
@@ -136,7 +138,7 @@ pub(super) fn set(coded: &mut QuantisedQuery, query: &[f32]) {
 }
 
 #[inline(always)]
-pub(super) fn code_sums(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
+pub(crate) fn code_sums(query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
     for (out, row) in out.iter_mut().zip(rows.chunks_exact(query.stride.max(1))) {
         let halves = query.low.iter().zip(&query.high);
         let sums = row.iter().zip(halves).map(|(&byte, (&low, &high))| {
@@ -166,6 +168,7 @@ pub struct BoundFormula {
 impl BoundFormula {
     /// For a query of this length whose dot product with the centre is `centre`, over rows within `reach` of the
     /// centre. `slack` bounds the rounding on both sides.
+    #[inline]
     pub fn new(query: &QuantisedQuery, length: f32, centre: f32, reach: f32, slack: f32) -> Self {
         Self {
             centre,
@@ -196,6 +199,7 @@ pub fn unpack(packed: u32) -> (f32, f32) {
 }
 
 /// The values of a row's codes, relative to the centre, padding included.
+#[inline]
 pub fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
     let (scale, _) = unpack(packed);
     let codes = row.chunks(GROUP_BYTES).flat_map(|group| {
@@ -206,7 +210,7 @@ pub fn decode(packed: u32, row: &[u8]) -> impl Iterator<Item = f32> {
 }
 
 #[inline(always)]
-pub(super) fn bounds(line: &BoundFormula, sums: &[i32], scales: &[u32], out: DotBounds<'_>) {
+pub(crate) fn bounds(line: &BoundFormula, sums: &[i32], scales: &[u32], out: DotBounds<'_>) {
     let rows = sums.iter().zip(scales);
     let out = out.upper.iter_mut().zip(out.lower.iter_mut());
     for ((&sum, &packed), (upper, lower)) in rows.zip(out) {
@@ -219,7 +223,7 @@ pub(super) fn bounds(line: &BoundFormula, sums: &[i32], scales: &[u32], out: Dot
 }
 
 #[inline(always)]
-pub(super) fn reaching(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
+pub(crate) fn reaching(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
     let (chunks, rest) = values.as_chunks::<LANES>();
     for (chunk_at, chunk) in chunks.iter().enumerate() {
         let mut any = false;
@@ -242,7 +246,7 @@ pub(super) fn reaching(values: &[f32], least: f32, f: &mut dyn FnMut(usize)) {
 }
 
 #[inline(always)]
-pub(super) fn greatest(values: &[f32]) -> usize {
+pub(crate) fn greatest(values: &[f32]) -> usize {
     let (chunks, rest) = values.as_chunks::<LANES>();
     let mut lanes = [f32::NEG_INFINITY; LANES];
     for chunk in chunks {
@@ -272,7 +276,7 @@ const ERROR_FACTOR: f32 = 1.0 + 1e-4;
 const ERROR_EXTRA: f32 = 1e-6;
 
 #[inline(always)]
-pub(super) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
+pub(crate) fn quantise(off: &[f32], codes: &mut [u8]) -> u32 {
     let mut greatest = 0.0f32;
     for &x in off {
         greatest = greatest.max(x.abs());

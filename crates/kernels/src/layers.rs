@@ -1,56 +1,64 @@
-//! The portable loops, generic in whether a multiply-add is fused.
+//! The portable loops of a forward pass, generic in whether a multiply-add is fused.
 
-/// Numbers that are processed in parallel: one, two or four registers.
-pub(crate) const LANES: usize = 16;
+use crate::lanes::{LANES, total_of};
+
 /// Rows of a tile.
-pub(crate) const TILE_ROWS: usize = 8;
+pub const TILE_ROWS: usize = 8;
 /// Lane blocks of a tile's row. Eight rows of three registers are 24 sums: with AVX-512 that hides the latency of the
 /// additions and leaves registers for the operands.
-pub(crate) const TILE_LANES: usize = 3;
+pub const TILE_LANES: usize = 3;
 /// Columns of a tile.
-pub(crate) const TILE_COLUMNS: usize = TILE_LANES * LANES;
+pub const TILE_COLUMNS: usize = TILE_LANES * LANES;
 
 /// Sixteen numbers of a packed matrix, on one cache line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct LaneBlock(pub(crate) [f32; LANES]);
+pub struct LaneBlock(pub [f32; LANES]);
 
 impl LaneBlock {
-    pub(crate) const ZERO: Self = Self([0.0; LANES]);
+    /// Sixteen zeros.
+    pub const ZERO: Self = Self([0.0; LANES]);
 }
 
 /// The sums of a tile.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Tile(pub(crate) [[f32; TILE_COLUMNS]; TILE_ROWS]);
+pub struct Tile(pub [[f32; TILE_COLUMNS]; TILE_ROWS]);
 
 impl Tile {
-    pub(crate) const ZERO: Self = Self([[0.0; TILE_COLUMNS]; TILE_ROWS]);
+    /// No products yet.
+    pub const ZERO: Self = Self([[0.0; TILE_COLUMNS]; TILE_ROWS]);
 }
 
 /// The rows that a tile multiplies: `count` rows of `depth` numbers, whose starts are `stride` apart.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RowBlock<'a> {
-    pub(crate) numbers: &'a [f32],
-    pub(crate) stride: usize,
-    pub(crate) count: usize,
-    pub(crate) depth: usize,
+pub struct RowBlock<'a> {
+    /// The rows, and what stands between them.
+    pub numbers: &'a [f32],
+    /// Numbers from the start of a row to that of the next.
+    pub stride: usize,
+    /// Rows, 1 to `TILE_ROWS`.
+    pub count: usize,
+    /// Numbers of a row.
+    pub depth: usize,
 }
 
 /// A panel of a packed matrix: `lanes` blocks for each step of the depth.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PanelView<'a> {
-    pub(crate) blocks: &'a [LaneBlock],
-    pub(crate) lanes: usize,
+pub struct PanelView<'a> {
+    /// `lanes` blocks for each step of the depth.
+    pub blocks: &'a [LaneBlock],
+    /// Blocks of a step, 1 to `TILE_LANES`.
+    pub lanes: usize,
     /// Blocks that are needed next: they are prefetched, evenly over the depth.
-    pub(crate) next: &'a [LaneBlock],
+    pub next: &'a [LaneBlock],
 }
 
 impl RowBlock<'_> {
     /// Checks what the kernels rely on: the rows are inside the numbers, and the panel has `lanes` blocks for each
     /// step of the depth.
     #[inline]
-    pub(super) fn validate(&self, panel: PanelView<'_>) {
+    pub(crate) fn validate(&self, panel: PanelView<'_>) {
         let lanes = panel.lanes;
         assert!((1..=TILE_ROWS).contains(&self.count), "rows of a tile");
         assert!((1..=TILE_LANES).contains(&lanes), "lanes of a tile");
@@ -70,22 +78,9 @@ fn multiply_add<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
     if FUSED { a.mul_add(b, c) } else { a * b + c }
 }
 
-/// Adds up the lanes, always in this order.
-#[inline(always)]
-fn total_of(mut lanes: [f32; LANES]) -> f32 {
-    let mut width = LANES / 2;
-    while width > 0 {
-        for i in 0..width {
-            lanes[i] += lanes[i + width];
-        }
-        width /= 2;
-    }
-    lanes[0]
-}
-
 /// Writes the products of the rows and the panel's columns into the tile's first `count` rows.
 #[inline(always)]
-pub(super) fn tile<const FUSED: bool>(rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+pub(crate) fn tile<const FUSED: bool>(rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
     let PanelView { blocks, lanes, .. } = panel;
     for (r, out) in out.0.iter_mut().enumerate().take(rows.count) {
         let row = &rows.numbers[r * rows.stride..][..rows.depth];
@@ -187,7 +182,7 @@ fn map(values: &mut [f32], f: impl Fn(f32) -> f32) {
 
 /// x · Φ(x) with the distribution function of the normal distribution.
 #[inline(always)]
-pub(super) fn gelu<const FUSED: bool>(values: &mut [f32]) {
+pub(crate) fn gelu<const FUSED: bool>(values: &mut [f32]) {
     map(values, |x| {
         0.5 * x * (1.0 + erf::<FUSED>(x * std::f32::consts::FRAC_1_SQRT_2))
     });
@@ -195,7 +190,7 @@ pub(super) fn gelu<const FUSED: bool>(values: &mut [f32]) {
 
 /// The older approximation of `gelu` by a hyperbolic tangent, for models that were trained with it.
 #[inline(always)]
-pub(super) fn gelu_tanh<const FUSED: bool>(values: &mut [f32]) {
+pub(crate) fn gelu_tanh<const FUSED: bool>(values: &mut [f32]) {
     let slope = (2.0 / std::f32::consts::PI).sqrt();
     map(values, |x| {
         let inner = slope * multiply_add::<FUSED>(0.044_715 * x * x, x, x);
@@ -205,7 +200,7 @@ pub(super) fn gelu_tanh<const FUSED: bool>(values: &mut [f32]) {
 
 /// Replaces scores by e^(scale · (score − greatest)) / total.
 #[inline(always)]
-pub(super) fn softmax<const FUSED: bool>(scores: &mut [f32], scale: f32) {
+pub(crate) fn softmax<const FUSED: bool>(scores: &mut [f32], scale: f32) {
     let (blocks, rest) = scores.as_chunks_mut::<LANES>();
     let mut most = [f32::NEG_INFINITY; LANES];
     for block in &*blocks {
@@ -254,7 +249,7 @@ fn sum_of(values: &[f32], f: impl Fn(f32, f32) -> f32) -> f32 {
 
 /// Shifts and scales a row to mean 0 and variance 1, then by the gains and the shifts of its columns.
 #[inline(always)]
-pub(super) fn normalise<const FUSED: bool>(
+pub(crate) fn normalise<const FUSED: bool>(
     row: &mut [f32],
     gains: &[f32],
     shifts: &[f32],
@@ -274,7 +269,7 @@ pub(super) fn normalise<const FUSED: bool>(
 
 /// Adds the second to the first.
 #[inline(always)]
-pub(super) fn add(sums: &mut [f32], values: &[f32]) {
+pub(crate) fn add(sums: &mut [f32], values: &[f32]) {
     for (sum, x) in sums.iter_mut().zip(values) {
         *sum += x;
     }

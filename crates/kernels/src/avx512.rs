@@ -1,52 +1,67 @@
-//! AVX-512, with and without VNNI.
+//! AVX-512, with and without VNNI: 32 registers of 64 bytes.
 
 #![expect(unsafe_code, reason = "intrinsics")]
 
 use std::arch::x86_64::*;
 
-use super::body::{self, BoundFormula, DotBounds, QuantisedQuery};
-use super::target_feature::bodies;
+use crate::lanes::LANES;
+use crate::layers::{self, PanelView, RowBlock, Tile};
+use crate::target_feature::{compiled, loops, tile_kernel, with_size};
+use crate::vectors::{self, BoundFormula, DotBounds, QuantisedQuery};
 
 /// Bytes in a register.
 const BYTES: usize = 64;
-/// Rows that are summed in parallel; their sums fill one register.
+/// Rows of codes that are summed in parallel; their sums fill one register.
 const ROWS: usize = 16;
 
-/// The processor has AVX-512 F, BW, DQ and VL.
+/// The processor has AVX-512 F, BW, DQ and VL, and FMA.
 #[derive(Debug, Clone, Copy)]
-pub struct Avx512(());
-
-/// The processor has these and VNNI.
-#[derive(Debug, Clone, Copy)]
-pub struct Avx512Vnni(());
-
-impl Avx512 {
-    pub(super) fn new() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl");
-        found.then_some(Self(()))
-    }
-
-    bodies!("avx512f,avx512bw,avx512dq,avx512vl");
-
-    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
-        // SAFETY: `self` exists, so the processor has these instructions.
-        unsafe { code_sums_bw(query, rows, out) }
-    }
+pub struct Avx512 {
+    /// True only if it has VNNI as well.
+    has_vnni: bool,
 }
 
-impl Avx512Vnni {
-    pub(super) fn new() -> Option<Self> {
-        (Avx512::new().is_some() && is_x86_feature_detected!("avx512vnni")).then_some(Self(()))
+impl Avx512 {
+    /// What this processor has of it: nothing, or the set without VNNI and, after it, the one with VNNI.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let has_base = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("fma");
+        let base = has_base.then_some(Self { has_vnni: false });
+        let has_vnni = has_base && is_x86_feature_detected!("avx512vnni");
+        base.into_iter()
+            .chain(has_vnni.then_some(Self { has_vnni }))
     }
 
-    bodies!("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni");
+    loops!(compiled!("avx512f,avx512bw,avx512dq,avx512vl,fma"));
 
-    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
+    #[inline]
+    pub(crate) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
+        if self.has_vnni {
+            // SAFETY: `self` exists and says so, so the processor has these instructions.
+            unsafe { code_sums_vnni(query, rows, out) }
+        } else {
+            // SAFETY: `self` exists, so the processor has these instructions.
+            unsafe { code_sums_bw(query, rows, out) }
+        }
+    }
+
+    pub(crate) fn tile(self, rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+        rows.validate(panel);
+        let lanes = panel.lanes;
         // SAFETY: `self` exists, so the processor has these instructions.
-        unsafe { code_sums_vnni(query, rows, out) }
+        unsafe {
+            with_size!(
+                rows.count,
+                lanes,
+                tile,
+                (rows, 0, panel, 0, out),
+                [1 2 3 4 5 6 7 8],
+                [1 2 3]
+            );
+        }
     }
 }
 
@@ -170,3 +185,25 @@ fn columns(r: [__m512i; ROWS]) -> __m512i {
         _mm512_shuffle_i32x4::<0b11_01_11_01>(ab, cd),
     )
 }
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn multiply_add(x: f32, column: __m512, sum: __m512) -> __m512 {
+    _mm512_fmadd_ps(_mm512_set1_ps(x), column, sum)
+}
+
+/// Brings a cache line into the second cache. It faults at no address.
+#[inline]
+#[target_feature(enable = "sse")]
+fn prefetch(line: *const f32) {
+    _mm_prefetch::<_MM_HINT_T1>(line.cast());
+}
+
+tile_kernel!(
+    "avx512f,avx512bw,avx512dq,avx512vl,fma",
+    16,
+    _mm512_setzero_ps(),
+    _mm512_loadu_ps,
+    multiply_add,
+    _mm512_storeu_ps
+);

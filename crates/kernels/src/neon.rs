@@ -1,26 +1,47 @@
-//! NEON, which every 64-bit ARM processor has; the compiler uses it for the plain loops too.
+//! NEON: 32 registers of 16 bytes. Every 64-bit ARM processor has it.
 
 #![expect(unsafe_code, reason = "intrinsics")]
 
 use std::arch::aarch64::*;
 
-use super::body::{self, BoundFormula, DotBounds, GROUP_BYTES, QuantisedQuery};
-use super::target_feature::bodies;
+use crate::lanes::LANES;
+use crate::layers::{self, PanelView, RowBlock, Tile};
+use crate::target_feature::{compiled, loops, tile_kernel, with_size};
+use crate::vectors::{self, BoundFormula, DotBounds, GROUP_BYTES, QuantisedQuery};
 
 /// The processor has NEON.
 #[derive(Debug, Clone, Copy)]
 pub struct Neon(());
 
 impl Neon {
-    pub(super) fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         std::arch::is_aarch64_feature_detected!("neon").then_some(Self(()))
     }
 
-    bodies!("neon");
+    loops!(compiled!("neon"));
 
-    pub(super) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
+    pub(crate) fn code_sums(self, query: &QuantisedQuery, rows: &[u8], out: &mut [i32]) {
         // SAFETY: `self` exists, so the processor has these instructions.
         unsafe { code_sums(query, rows, out) }
+    }
+
+    pub(crate) fn tile(self, rows: RowBlock<'_>, panel: PanelView<'_>, out: &mut Tile) {
+        rows.validate(panel);
+        let lanes = panel.lanes;
+        let vectors = if lanes == 3 { 3 } else { 2 };
+        for at in (0..lanes * LANES).step_by(vectors * 4) {
+            // SAFETY: `self` exists, so the processor has these instructions.
+            unsafe {
+                with_size!(
+                    rows.count,
+                    vectors,
+                    tile,
+                    (rows, 0, panel, at, out),
+                    [1 2 3 4 5 6 7 8],
+                    [2 3]
+                );
+            }
+        }
     }
 }
 
@@ -66,3 +87,22 @@ fn group(
     let back = vmlal_high_s8(vmull_high_s8(lows, low), highs, high);
     vpadalq_s16(vpadalq_s16(sum, front), back)
 }
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply_add(x: f32, column: float32x4_t, sum: float32x4_t) -> float32x4_t {
+    vfmaq_n_f32(sum, column, x)
+}
+
+/// The processor recognises the pattern by itself, and Rust has no stable hint for it.
+#[inline]
+fn prefetch(_line: *const f32) {}
+
+tile_kernel!(
+    "neon",
+    4,
+    vdupq_n_f32(0.0),
+    vld1q_f32,
+    multiply_add,
+    vst1q_f32
+);

@@ -1,27 +1,12 @@
 //! Each set of instructions against the plain loops: at many shapes, to the bit; and those against numbers of 64 bits.
 
-use super::body;
-use super::*;
-
-struct Numbers(u64);
+use super::Numbers;
+use crate::layers;
+use crate::*;
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    /// Of −scale to scale.
-    fn floats(&mut self, count: usize, scale: f32) -> Vec<f32> {
-        let float = |bits: u64| scale * ((bits % (1 << 24)) as f32 / (1 << 23) as f32 - 1.0);
-        (0..count).map(|_| float(self.next())).collect()
-    }
-
     fn blocks(&mut self, count: usize) -> Vec<LaneBlock> {
-        let block = |_| LaneBlock(self.floats(LANES, 1.0).try_into().expect("sixteen"));
+        let block = |_| LaneBlock(self.even(LANES, 1.0).try_into().expect("sixteen"));
         (0..count).map(block).collect()
     }
 }
@@ -42,7 +27,7 @@ fn tiles_are_the_scalar_ones_at_every_shape() {
             for (lanes, gap) in [(1, 0), (2, 3), (3, 17), (3, 0)] {
                 let mut numbers = Numbers((depth * 64 + count * 4 + lanes) as u64);
                 let stride = depth + gap;
-                let values = numbers.floats(stride * count, 1.0);
+                let values = numbers.even(stride * count, 1.0);
                 let rows = RowBlock {
                     numbers: &values,
                     stride,
@@ -56,7 +41,7 @@ fn tiles_are_the_scalar_ones_at_every_shape() {
                     next: &panel[..depth / 2],
                 };
                 let (mut fused, mut plain) = (Tile::ZERO, Tile::ZERO);
-                body::tile::<true>(rows, view, &mut fused);
+                layers::tile::<true>(rows, view, &mut fused);
                 Kernels::Scalar.tile(rows, view, &mut plain);
                 for kernels in fused_sets() {
                     let mut found = Tile::ZERO;
@@ -124,7 +109,7 @@ fn a_panel_of_another_depth_is_refused() {
 /// Holds a loop over a row, of each set, against the portable one with fused operations: to the bit.
 fn check(found: &dyn Fn(Kernels, &mut [f32]), fused: &dyn Fn(&mut [f32])) {
     for len in (1..70).chain([100, 128, 384, 512]) {
-        let values = Numbers(len as u64).floats(len, 9.0);
+        let values = Numbers(len as u64).even(len, 9.0);
         let mut expected = values.clone();
         fused(&mut expected);
         for kernels in fused_sets() {
@@ -143,19 +128,21 @@ fn check(found: &dyn Fn(Kernels, &mut [f32]), fused: &dyn Fn(&mut [f32])) {
 
 #[test]
 fn loops_over_rows_are_the_scalar_ones_at_every_length() {
-    let gains = Numbers(7).floats(512, 2.0);
-    let shifts = Numbers(8).floats(512, 2.0);
-    check(&|k, row| k.gelu(row), &|row| body::gelu::<true>(row));
+    let gains = Numbers(7).even(512, 2.0);
+    let shifts = Numbers(8).even(512, 2.0);
+    check(&|k, row| k.gelu(row), &|row| layers::gelu::<true>(row));
     check(&|k, row| k.gelu_tanh(row), &|row| {
-        body::gelu_tanh::<true>(row);
+        layers::gelu_tanh::<true>(row);
     });
     check(&|k, row| k.softmax(row, 0.3), &|row| {
-        body::softmax::<true>(row, 0.3);
+        layers::softmax::<true>(row, 0.3);
     });
     check(&|k, row| k.normalise(row, &gains, &shifts, 1e-12), &|row| {
-        body::normalise::<true>(row, &gains, &shifts, 1e-12);
+        layers::normalise::<true>(row, &gains, &shifts, 1e-12);
     });
-    check(&|k, row| k.add(row, &gains), &|row| body::add(row, &gains));
+    check(&|k, row| k.add(row, &gains), &|row| {
+        layers::add(row, &gains)
+    });
 }
 
 /// The error function by its series, or by its continued fraction where that converges faster.
@@ -202,7 +189,7 @@ fn activations_are_close_to_those_of_64_bits() {
 fn shares_are_close_to_those_of_64_bits() {
     for kernels in Kernels::all() {
         for (len, scale) in [(1, 1.0), (5, 100.0), (16, 0.1), (33, 1.0), (256, 5.0)] {
-            let scores = Numbers(len as u64).floats(len, 20.0);
+            let scores = Numbers(len as u64).even(len, 20.0);
             let most = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let wide = |x: &f32| (f64::from(scale) * (f64::from(*x) - f64::from(most))).exp();
             let total: f64 = scores.iter().map(wide).sum();

@@ -1,19 +1,10 @@
 //! Each set of instructions against plain loops: at every length, at every alignment, to the bit.
 
-use super::body::{self, unpack};
-use super::*;
-
-struct Numbers(u64);
+use super::Numbers;
+use crate::vectors;
+use crate::*;
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
     /// Of −1 to 1, with many decimals; now and then one that is large or zero.
     fn floats(&mut self, count: usize) -> Vec<f32> {
         let float = |bits: u64| match bits % 31 {
@@ -21,12 +12,6 @@ impl Numbers {
             1 => 1000.0,
             _ => (bits % (1 << 24)) as f32 / (1 << 23) as f32 - 1.0,
         };
-        (0..count).map(|_| float(self.next())).collect()
-    }
-
-    /// Of −1 to 1.
-    fn even(&mut self, count: usize) -> Vec<f32> {
-        let float = |bits: u64| (bits % (1 << 24)) as f32 / (1 << 23) as f32 - 1.0;
         (0..count).map(|_| float(self.next())).collect()
     }
 
@@ -53,7 +38,7 @@ fn dot_products_are_the_scalar_ones_at_every_length_and_alignment() {
             let (a, b) = (&a[from..], &b[2 * from..]);
             assert_eq!(
                 kernels.dot(a, b).to_bits(),
-                body::dot(a, b).to_bits(),
+                vectors::dot(a, b).to_bits(),
                 "{kernels:?} {len} {from}"
             );
         }
@@ -70,7 +55,7 @@ fn sums_over_codes_are_the_scalar_ones_at_every_length_and_alignment() {
                 let bytes = numbers.bytes(from + rows * query.stride());
                 let (mut found, mut expected) = (vec![0; rows], vec![0; rows]);
                 kernels.code_sums(&query, &bytes[from..], &mut found);
-                body::code_sums(&query, &bytes[from..], &mut expected);
+                vectors::code_sums(&query, &bytes[from..], &mut expected);
                 assert_eq!(found, expected, "{kernels:?} {dimension} {rows} {from}");
             }
         }
@@ -99,7 +84,7 @@ fn codes_scales_numbers_and_bounds_are_the_scalar_ones() {
             let (mut found, mut expected) = (vec![0; stride], vec![0; stride]);
             let scales = (
                 kernels.quantise(&off[from..], &mut found),
-                body::quantise(&off[from..], &mut expected),
+                vectors::quantise(&off[from..], &mut expected),
             );
             assert_eq!(
                 (scales.0, found),
@@ -114,7 +99,7 @@ fn codes_scales_numbers_and_bounds_are_the_scalar_ones() {
                 QuantisedQuery::sized(dimension),
             );
             kernels.set(&mut found, &query[from..]);
-            body::set(&mut expected, &query[from..]);
+            vectors::set(&mut expected, &query[from..]);
             assert_eq!(found, expected, "{kernels:?} {dimension} {from}");
         }
         let mut numbers = Numbers(5);
@@ -137,7 +122,7 @@ fn codes_scales_numbers_and_bounds_are_the_scalar_ones() {
             let (sums, scales) = (&sums[from..], &scales[from..]);
             assert_eq!(
                 run(&|out| kernels.bounds(&line, sums, scales, out)),
-                run(&|out| body::bounds(&line, sums, scales, out)),
+                run(&|out| vectors::bounds(&line, sums, scales, out)),
                 "{kernels:?} {len} {from}"
             );
         }
@@ -158,7 +143,7 @@ fn what_reaches_a_threshold_is_found_in_order() {
                 let mut found = Vec::new();
                 assert_eq!(
                     kernels.greatest(values),
-                    body::greatest(values),
+                    vectors::greatest(values),
                     "{kernels:?} {len} {from}"
                 );
                 kernels.reaching(values, least, &mut |at| found.push(at));
@@ -176,9 +161,9 @@ fn a_dot_product_is_within_its_bounds() {
         let mut numbers = Numbers(dimension as u64);
         for _ in 0..50 {
             let (query, centre, row) = (
-                numbers.even(dimension),
-                numbers.even(dimension),
-                numbers.even(dimension),
+                numbers.even(dimension, 1.0),
+                numbers.even(dimension, 1.0),
+                numbers.even(dimension, 1.0),
             );
             let off: Vec<f32> = row.iter().zip(&centre).map(|(r, c)| r - c).collect();
             let coded = QuantisedQuery::of(&query);
