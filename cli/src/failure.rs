@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use amem_format::Error;
-use amem_process::files::FileFault;
+use amem_host::files::FileFault;
 
 use crate::exit::Exit;
 

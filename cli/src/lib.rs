@@ -60,10 +60,10 @@ use output::context::CommandContext;
 
 /// Runs amemctl as this process. Exit codes are those of `amemctl --help`.
 pub fn main() -> ExitCode {
-    if let Err(why) = amem_process::disable_core_dumps() {
+    if let Err(why) = amem_host::disable_core_dumps() {
         eprintln!("amemctl: note: a core dump of this process would contain what it reads: {why}");
     }
-    if let Err(why) = amem_process::fail_writes_beyond_limit() {
+    if let Err(why) = amem_host::fail_writes_beyond_limit() {
         eprintln!("amemctl: note: writing beyond `ulimit -f` would kill this process: {why}");
     }
     if let Some(exit) = for_agent() {

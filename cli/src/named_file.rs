@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use amem_process::files::{FileKind, open_file, read_file};
+use amem_host::files::{FileKind, open_file, read_file};
 
 use crate::failure::Failure;
 

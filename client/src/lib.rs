@@ -21,13 +21,15 @@ pub mod limits;
 mod remote;
 
 #[cfg(feature = "grpc")]
+pub use amem_host::paths;
+#[cfg(feature = "grpc")]
 pub use amem_proto::answer::{Code, Question, Refusal, Result};
 #[cfg(feature = "grpc")]
 pub use amem_proto::change::Change;
 #[cfg(feature = "grpc")]
 pub use amem_proto::ids::new_id;
 #[cfg(feature = "grpc")]
-pub use amem_proto::{Duration, Timestamp, paths, v1};
+pub use amem_proto::{Duration, Timestamp, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{
     AdminStub, AuthorizedChannel, Brain, BrainAccess, BrainStub, CallAnswer, Client, CommitStream,

@@ -15,7 +15,6 @@ pub mod answer;
 pub mod change;
 pub mod ids;
 pub mod limits;
-pub mod paths;
 
 /// Package `amem.v1`.
 #[allow(

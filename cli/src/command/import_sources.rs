@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{env, fs, thread};
 
 use amem_client::v1;
-use amem_project::{USER_VARIABLE, user_of};
+use amem_host::project::{USER_VARIABLE, user_of};
 use amem_sources::{
     ClientHome, DetectedSource, ReadCounts, ReadOptions, SecretPolicy, SourceError, SourceKind,
     detect, homes, read,

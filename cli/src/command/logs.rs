@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use amem_client::{paths, v1};
-use amem_process::child::foreign_command;
+use amem_host::child::foreign_command;
 use clap::Args;
 
 use crate::connection::autostart;

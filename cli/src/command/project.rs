@@ -9,8 +9,8 @@ use std::io::{IsTerminal, Write, stdin, stdout};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_project::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
-use amem_project::{Project, ProjectError, ProjectPlace};
+use amem_host::project::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
+use amem_host::project::{Project, ProjectError, ProjectPlace};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 

@@ -1,14 +1,14 @@
 //! Our own programs that amemctl starts: amemd, and the process behind a hook.
 //!
-//! Promises: they get the variables of `amem_process::child::own_command`, those by which a client names its project,
+//! Promises: they get the variables of `amem_host::child::own_command`, those by which a client names its project,
 //! and those that the file of models names for keys; no other keys of the shell that happens to start them.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use amem_process::child;
-use amem_project::FOLDER_VARIABLES;
+use amem_host::child;
+use amem_host::project::FOLDER_VARIABLES;
 
 use crate::connection::settings::DaemonSettings;
 

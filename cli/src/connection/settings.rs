@@ -8,8 +8,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use amem_client::paths;
-use amem_process::files::{FileKind, read_text};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileKind, read_text};
+use amem_host::trust::OthersMay;
 use serde::Deserialize;
 
 /// As amemd's own limit.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use amem_client::{Reader, v1};
 use amem_format::view::View;
 use amem_format::{Lsn, Micros, NodeId};
-use amem_process::child::foreign_command;
+use amem_host::child::foreign_command;
 use rustix::process::Signal;
 
 use super::beliefs::{BACKUP, BERTHS, CORRECTION};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
-use amem_process::child::foreign_command;
-use amem_process::locked;
+use amem_host::child::foreign_command;
+use amem_host::locked;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};

@@ -8,8 +8,8 @@ use amem_client::v1;
 use amem_format::Micros;
 use amem_hooks::limits::{ANSWER_CHARS_MAX, SAID_CHARS_MAX};
 use amem_hooks::{HookClient, HookInput, HookMoment};
-use amem_process::files::{FileKind, open_file};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileKind, open_file};
+use amem_host::trust::OthersMay;
 use amem_sources::{
     ItemType, ReadOptions, SecretPolicy, SkippedEntry, SourceItem, SourceKind, SourceSink, TurnRole,
 };

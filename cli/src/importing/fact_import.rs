@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use amem_client::v1;
 use amem_format::{Micros, attributes};
-use amem_project::Project;
-use amem_project::allow::AllowedProjects;
+use amem_host::project::Project;
+use amem_host::project::allow::AllowedProjects;
 use amem_query::time;
 use amem_sources::{ItemType, SourceItem, TurnRole};
 use serde_json::{Map, Value, json};

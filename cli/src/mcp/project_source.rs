@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use amem_client::paths::UserPaths;
+use amem_host::project::allow::{ALLOWED_FILE, AllowedProjects};
+use amem_host::project::{ProjectError, ProjectPlace, Surroundings, USER_VARIABLE, user_of};
 use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::{MemoryPlace, MemorySource, OpenMemory, ProjectName};
-use amem_project::allow::{ALLOWED_FILE, AllowedProjects};
-use amem_project::{ProjectError, ProjectPlace, Surroundings, USER_VARIABLE, user_of};
 
 use super::daemon_calls::DaemonCalls;
 use super::daemon_link::DaemonLink;

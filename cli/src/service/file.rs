@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use amem_process::files::{FileKind, read_file};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileKind, read_file};
+use amem_host::trust::OthersMay;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::failure::Failure;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::process::Stdio;
 
-use amem_process::child::foreign_command;
+use amem_host::child::foreign_command;
 use serde::Serialize;
 
 use crate::exit::Exit;

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use amem_process::files::{FileKind, read_text};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileKind, read_text};
+use amem_host::trust::OthersMay;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{FILE_BYTES_MAX, SettingsError};

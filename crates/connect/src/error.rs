@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use amem_process::files::FileFault;
+use amem_host::files::FileFault;
 
 /// Bytes of a settings file; a larger one is refused.
 pub const FILE_BYTES_MAX: u64 = 32 << 20;

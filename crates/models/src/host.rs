@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use amem_host::files::{FileKind, read_text};
+use amem_host::trust::OthersMay;
 use amem_memory::Calibration;
 use amem_memory::model::{Model, ModelSource};
 use amem_memory::store::Embedder;
-use amem_process::files::{FileKind, read_text};
-use amem_process::trust::OthersMay;
 use amem_transformer::{Pooling, SentenceModel, TransformerEmbedder};
 
 use crate::budget::DayUsage;

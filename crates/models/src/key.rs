@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
-use amem_process::child::foreign_command;
-use amem_process::files::{FileKind, read_text};
-use amem_process::trust::OthersMay;
+use amem_host::child::foreign_command;
+use amem_host::files::{FileKind, read_text};
+use amem_host::trust::OthersMay;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -134,7 +134,7 @@ fn of_file(path: &Path) -> Result<String> {
 }
 
 /// What a command prints. What it says besides may be a secret too, and is not repeated. It gets a cleaned environment
-/// (`amem_process::child`): no keys of other providers.
+/// (`amem_host::child`): no keys of other providers.
 async fn of_command(words: &[String]) -> Result<String> {
     let [program, arguments @ ..] = words else {
         return Err("no key: key_command is empty".into());

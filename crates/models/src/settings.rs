@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use amem_process::files::TextPosition;
+use amem_host::files::TextPosition;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -7,7 +7,7 @@ use amem_store::Readers;
 
 use super::{Rights, Role};
 use crate::config::Grants;
-use amem_process::users::{is_own, members};
+use amem_host::users::{is_own, members};
 
 /// The grants for a brain, or for all, with the members of the groups.
 #[derive(Debug, Clone)]

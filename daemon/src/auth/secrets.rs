@@ -18,8 +18,8 @@ use super::tokens::Tokens;
 use crate::config::{Config, TlsFiles};
 use crate::error::{Error, Result};
 use crate::limits::PEM_BYTES_MAX;
-use amem_process::files::{FileFault, FileKind, read_file};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileFault, FileKind, read_file};
+use amem_host::trust::OthersMay;
 
 /// The CA of client certificates: the bytes of its file.
 #[derive(Clone, PartialEq, Eq)]

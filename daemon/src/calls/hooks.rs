@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use amem_engine::OpenBrain;
 use amem_hooks::{HookDone, HookError, HookMoment, HookRun, HookTurn, run};
+use amem_host::project::user_of;
 use amem_mcp::{MemoryPlace, ProjectName};
-use amem_project::user_of;
 use amem_proto::answer::Code;
 use amem_proto::v1;
 

@@ -9,8 +9,8 @@ use super::keys::{BRAINS, key, nearest};
 use super::source::{RawValue, SettingSource};
 use crate::error::{Error, Result};
 use crate::limits::CONFIG_BYTES_MAX;
-use amem_process::files::{FileFault, FileKind, TextPosition, read_text};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileFault, FileKind, TextPosition, read_text};
+use amem_host::trust::OthersMay;
 
 type FileValues = BTreeMap<&'static str, (RawValue, SettingSource)>;
 

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use amem_proto::paths;
+use amem_host::paths;
 use amem_store::Readers;
 
 use super::file;

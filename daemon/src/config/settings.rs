@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use amem_host::paths;
 use amem_memory::add::SecretPolicy;
-use amem_proto::paths;
 use amem_query::time_phrase::zone_named;
 use amem_store::Readers;
 use jiff::tz::TimeZone;
@@ -27,7 +27,7 @@ use super::role::Role;
 use super::source::{Setting, SettingSource};
 use super::webhooks::{HostList, WebhookHosts};
 use crate::error::{Error, Result};
-use amem_process::users::is_in_group;
+use amem_host::users::is_in_group;
 
 /// Looks up an environment variable.
 pub type Environment = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;

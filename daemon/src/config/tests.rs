@@ -136,8 +136,7 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
     assert_eq!(config.log_filter, "warn");
 
     // Without HOME, the home folder is that of the password database.
-    let known =
-        amem_proto::paths::password_home().map(|home| home.join(".local/share/amem/brains"));
+    let known = amem_host::paths::password_home().map(|home| home.join(".local/share/amem/brains"));
     let found = load(Flags::default(), &[]).map(|config| config.folder);
     match known {
         Some(known) => assert_eq!(found.unwrap(), known),
@@ -148,7 +147,7 @@ fn the_defaults_come_from_the_environment_and_are_named_where_it_is_silent() {
         ..Flags::default()
     };
     let found = load(flags, &[]).map(|config| config.socket);
-    match amem_proto::paths::password_home() {
+    match amem_host::paths::password_home() {
         Some(home) => assert_eq!(
             found.unwrap(),
             home.join(".local/share/amem/run/amemd.sock")

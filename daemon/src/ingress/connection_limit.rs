@@ -22,7 +22,7 @@ use crate::config::Limits;
 use crate::control::{Control, LiveConfig};
 use crate::limits::{ADDRESS_SLOTS_ONE_IN, OWN_SLOTS_ONE_IN, UNIX_SLOTS_ONE_IN};
 use crate::metrics::DaemonMetrics;
-use amem_process::users::is_own;
+use amem_host::users::is_own;
 
 /// Counts connections; all clones count together.
 #[derive(Debug, Clone, Default)]

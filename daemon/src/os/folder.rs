@@ -8,8 +8,8 @@ use std::path::Path;
 use amem_store::folder::{CONFLICTS, OWN, RECOVERED, TMP};
 
 use crate::error::{Error, Result};
-use amem_process::trust::is_ours;
-use amem_process::users::is_own_group;
+use amem_host::trust::is_ours;
+use amem_host::users::is_own_group;
 
 /// Refuses a folder for brains that others can write in.
 pub(crate) fn check_folder(path: &Path) -> Result<()> {

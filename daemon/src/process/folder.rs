@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use amem_format::reader::boot_id;
-use amem_proto::paths::{DaemonRecord, FolderIdentity};
+use amem_host::paths::{DaemonRecord, FolderIdentity};
 use amem_store::Folder;
 use amem_store::disk::os::OsDisk;
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use amem_proto::paths::IN_USE;
+use amem_host::paths::IN_USE;
 use clap::Parser;
 
 use super::check;
@@ -49,7 +49,7 @@ pub fn main(
     models: Option<models::Starter>,
 ) -> ExitCode {
     let flags = Flags::parse();
-    if let Err(why) = amem_process::disable_core_dumps() {
+    if let Err(why) = amem_host::disable_core_dumps() {
         eprintln!("amemd: warning: a core dump of this process would contain its secrets: {why}");
     }
     if let Some(folder) = &flags.man {
@@ -128,7 +128,7 @@ async fn serve(
     log::install(&config.log_filter, config.log_format, spans).map_err(Error::Log)?;
     amem_engine::raise_descriptor_limit();
     end_on_signals(&PROCESS_END).map_err(Error::Signals)?;
-    amem_process::fail_writes_beyond_limit().map_err(Error::Signals)?;
+    amem_host::fail_writes_beyond_limit().map_err(Error::Signals)?;
     if let Some((_, path)) = &inherited.unix {
         config.socket = path.clone();
     }

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use super::webhook::Webhook;
 use crate::error::{Error, Result};
 use crate::limits::WEBHOOKS_FILE_BYTES_MAX;
-use amem_process::files::{FileFault, FileKind, read_file};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileFault, FileKind, read_file};
+use amem_host::trust::OthersMay;
 
 /// Its name among our own files.
 const NAME: &str = "webhooks.json";

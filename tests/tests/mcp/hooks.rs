@@ -497,7 +497,7 @@ fn clients_that_post_their_hooks_are_answered_by_the_daemon() {
     let here = HttpUser::new();
     let token = here.token("agent", &["--role", "write"]);
     let folder = here.user.project("shop");
-    let id = amem_project::Project::of_path(&folder).id;
+    let id = amem_host::project::Project::of_path(&folder).id;
     let project = format!("X-Amem-Project: {id}");
     let post = |event: &str, session: &str, more: Value| {
         let mut input = json!({

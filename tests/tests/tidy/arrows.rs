@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 26] = [
+const CRATES: [(&str, &str, &[&str]); 25] = [
     ("crates/kernels", "amem-kernels", &[]),
     ("crates/format", "amem-format", &["amem-kernels"]),
     (
@@ -69,19 +69,18 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
             "amem-facts",
         ],
     ),
-    ("crates/connect", "amem-connect", &["amem-process"]),
+    ("crates/connect", "amem-connect", &["amem-host"]),
     (
         "crates/sources",
         "amem-sources",
-        &["amem-process", "amem-texts"],
+        &["amem-host", "amem-texts"],
     ),
     ("proto", "amem-proto", &["amem-format", "amem-query"]),
     (
         "client",
         "amem-client",
-        &["amem-format", "amem-query", "amem-proto"],
+        &["amem-format", "amem-query", "amem-proto", "amem-host"],
     ),
-    ("crates/project", "amem-project", &["amem-process"]),
     (
         "crates/mcp",
         "amem-mcp",
@@ -104,7 +103,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
             "amem-mcp",
         ],
     ),
-    ("crates/process", "amem-process", &[]),
+    ("crates/host", "amem-host", &[]),
     ("crates/traces", "amem-traces", &[]),
     ("crates/webhooks", "amem-webhooks", &[]),
     (
@@ -113,7 +112,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         &[
             "amem-memory",
             "amem-transformer",
-            "amem-process",
+            "amem-host",
             "amem-scripted",
         ],
     ),
@@ -131,10 +130,9 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
             "amem-memory",
             "amem-facts",
             "amem-items",
-            "amem-process",
+            "amem-host",
             "amem-proto",
             "amem-traces",
-            "amem-project",
             "amem-mcp",
             "amem-webhooks",
             "amem-hooks",
@@ -150,9 +148,8 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
             "amem-interop",
             "amem-doctor",
             "amem-connect",
-            "amem-process",
+            "amem-host",
             "amem-client",
-            "amem-project",
             "amem-mcp",
             "amem-hooks",
             "amem-sources",

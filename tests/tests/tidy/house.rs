@@ -48,6 +48,7 @@ enum Rule {
 
 /// Public items that the root of a library may show.
 const FACADES: [(&str, usize); 25] = [
+    ("crates/kernels", 20),
     ("crates/format", 40),
     ("crates/query", 40),
     ("crates/interop", 20),
@@ -61,9 +62,8 @@ const FACADES: [(&str, usize); 25] = [
     ("crates/connect", 20),
     ("crates/mcp", 20),
     ("crates/hooks", 20),
-    ("crates/project", 12),
     ("crates/sources", 30),
-    ("crates/process", 8),
+    ("crates/host", 12),
     ("crates/texts", 10),
     ("crates/traces", 5),
     ("crates/webhooks", 5),

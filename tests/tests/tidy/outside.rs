@@ -1,7 +1,7 @@
 //! Files and programs of the outside world: which production files may open a path by hand, and which start a program.
 //!
-//! Everything else goes through `amem_process::files`, which refuses pipes, devices, files of other users and endless
-//! ones, and through `amem_process::child`, which cleans the environment.
+//! Everything else goes through `amem_host::files`, which refuses pipes, devices, files of other users and endless
+//! ones, and through `amem_host::child`, which cleans the environment.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ const READS: Call = Call {
         "File::options(",
         " read_to_string(",
     ],
-    instead: "amem_process::files",
+    instead: "amem_host::files",
     allowed: &[
         (
             "cli/src/args/text.rs",
@@ -63,8 +63,15 @@ const READS: Call = Call {
             "crates/hooks/src/ledger.rs",
             "our own files in the folder of brains",
         ),
-        ("crates/process/src/users.rs", "/etc/passwd and /etc/group"),
-        ("crates/project/src/user.rs", "/etc/passwd"),
+        (
+            "crates/host/src/paths.rs",
+            "last-daemon and locks, our own files; /etc/passwd",
+        ),
+        (
+            "crates/host/src/process/users.rs",
+            "/etc/passwd and /etc/group",
+        ),
+        ("crates/host/src/project/user.rs", "/etc/passwd"),
         ("crates/store/src/disk/os.rs", "the folder of brains"),
         (
             "crates/transformer/src/files.rs",
@@ -73,29 +80,25 @@ const READS: Call = Call {
         ("daemon/src/auth/grants.rs", "/etc/passwd and /etc/group"),
         ("daemon/src/config/names.rs", "/etc/passwd and /etc/group"),
         ("daemon/src/metrics/process.rs", "/proc"),
-        (
-            "proto/src/paths.rs",
-            "last-daemon and locks, our own files; /etc/passwd",
-        ),
     ],
 };
 
 const STARTS: Call = Call {
     signs: &["Command::new("],
-    instead: "amem_process::child",
+    instead: "amem_host::child",
     allowed: &[
         (
             "cli/src/connection/autostart.rs",
             "amemd, in a process whose environment is cleaned",
         ),
         (
-            "crates/process/src/child.rs",
+            "crates/host/src/process/child.rs",
             "the one place that cleans the environment",
         ),
     ],
 };
 
-/// Files that start a program by `amem_process::child`, and which.
+/// Files that start a program by `amem_host::child`, and which.
 const PROGRAMS: Call = Call {
     signs: &["foreign_command(", "own_command("],
     instead: "a row of this table that says which program runs, and why",
@@ -117,7 +120,7 @@ const PROGRAMS: Call = Call {
             "crates/models/src/key.rs",
             "key_command of a file of models that passed its check",
         ),
-        ("crates/process/src/child.rs", "where they are defined"),
+        ("crates/host/src/process/child.rs", "where they are defined"),
     ],
 };
 

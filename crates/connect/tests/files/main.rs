@@ -9,7 +9,7 @@ mod random;
 mod rig;
 
 use amem_connect::{AgentClient, ConnectPlan, Locations, SettingsError};
-use amem_process::files::FileFault;
+use amem_host::files::FileFault;
 use rig::Rig;
 
 /// Texts in JSON, with the file that they stand in.

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use amem_process::files::{FileKind, read_file};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileKind, read_file};
+use amem_host::trust::OthersMay;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;

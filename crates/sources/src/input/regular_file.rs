@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use amem_process::files::{FileFault, FileKind, open_file};
+use amem_host::files::{FileFault, FileKind, open_file};
 
 /// A file that the person named: a pipe or a device is refused at once, and does not hold the import.
 pub(super) fn open_named(path: &Path) -> io::Result<File> {

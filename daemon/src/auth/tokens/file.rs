@@ -19,8 +19,8 @@ use crate::auth::digest::Digest;
 use crate::error::{Error, Result};
 use crate::limits::{TOKENS_BYTES_MAX, TOKENS_MAX};
 use crate::os::folder::make_private;
-use amem_process::files::{FileFault, FileKind, TextPosition, read_text};
-use amem_process::trust::OthersMay;
+use amem_host::files::{FileFault, FileKind, TextPosition, read_text};
+use amem_host::trust::OthersMay;
 
 /// The prefix of a hash.
 const SHA256: &str = "sha256:";

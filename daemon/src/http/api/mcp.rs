@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
+use amem_host::project::{Project, user_of};
 use amem_mcp::rmcp::model::Extensions;
 use amem_mcp::{
     CompatSet, MemoryPlace, MemoryServer, MemorySource, OpenMemory, ProjectName, answer_http,
 };
-use amem_project::{Project, user_of};
 use axum::body::{Body, Bytes, to_bytes};
 use hyper::Request;
 use hyper::http::request::Parts;

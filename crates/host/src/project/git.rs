@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use amem_process::files::{FileKind, read_text};
+use crate::files::{FileKind, read_text};
 
 /// The file with the remotes is read up to this size.
 const CONFIG_BYTES_MAX: u64 = 1 << 20;
@@ -139,5 +139,5 @@ pub(crate) fn remote_id(url: &str) -> Option<String> {
         return None;
     }
     let id = format!("{host}/{path}").to_lowercase();
-    (id.len() <= crate::error::PROJECT_BYTES_MAX && !id.chars().any(char::is_control)).then_some(id)
+    (id.len() <= super::error::PROJECT_BYTES_MAX && !id.chars().any(char::is_control)).then_some(id)
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use amem_process::files::FileFault;
+use crate::files::FileFault;
 
 /// Bytes of the id of a project.
 pub const PROJECT_BYTES_MAX: usize = 200;

@@ -6,7 +6,7 @@
 use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 
-use crate::users::is_own_group;
+use super::users::is_own_group;
 
 /// What other users may do with a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! The process and its surroundings: no core dumps, write errors instead of SIGXFSZ, mutexes that ignore poisoning;
 //! users of the machine, whom a file may belong to, reading files that others named, and the environment of children.
 
-#![forbid(unsafe_code)]
-
 pub mod child;
 mod dumps;
 mod file_sizes;

@@ -411,7 +411,8 @@ mod tests {
 
     #[test]
     fn daemon_and_clients_meet_in_every_case_of_the_list() {
-        let list: Value = serde_json::from_str(include_str!("../../clients/places.json")).unwrap();
+        let list: Value =
+            serde_json::from_str(include_str!("../../../clients/places.json")).unwrap();
         let cases = list["cases"].as_array().unwrap();
         assert!(cases.len() >= 30);
         for case in cases {

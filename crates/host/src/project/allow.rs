@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use amem_process::files::{FileKind, read_text};
-use amem_process::trust::OthersMay;
+use crate::files::{FileKind, read_text};
+use crate::trust::OthersMay;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{ProjectError, check_name, table};
+use super::error::{ProjectError, check_name, table};
 
 /// Bytes of the list.
 pub const ALLOWED_BYTES_MAX: u64 = 1 << 20;

@@ -1,34 +1,14 @@
-//! Which project a folder belongs to, for the memory of agents.
-//!
-//! A folder is a project by its path: that of the main worktree of its git repository, else its own. What a folder
-//! says of itself, in `.amem.toml` or by its git remote, is a claim: it holds for folders that a person allowed to be
-//! that project (`AllowedProjects`). Anybody can write such a file into a clone or an archive. The home folder and `/`
-//! are no project: there, only what holds for the user is remembered.
-//!
-//! Promises: nothing is written, no program runs; a folder that is gone still has a project; the answer depends on the
-//! surroundings that the caller hands in, the files and nothing else.
-//! Not here: where memories are stored (`amem-mcp`), and what a project's memory is.
-
-#![forbid(unsafe_code)]
-
-pub mod allow;
-mod error;
-
-mod git;
-mod settings;
-mod user;
+//! What a folder means to memory: its project, its brain, and what it claims.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use allow::{AllowedFolder, AllowedProjects, ProjectClaim};
-use error::check_name;
-use git::Repository;
-use settings::{SETTINGS_FILE, Settings};
 use xxhash_rust::xxh3::xxh3_64;
 
-pub use error::{PROJECT_BYTES_MAX, ProjectError};
-pub use user::{USER_VARIABLE, user_of};
+use super::allow::{AllowedFolder, AllowedProjects, ProjectClaim};
+use super::error::{ProjectError, check_name};
+use super::git::Repository;
+use super::settings::{SETTINGS_FILE, Settings};
 
 /// Names a project, or its folder by an absolute path.
 pub const PROJECT_VARIABLE: &str = "AMEM_PROJECT";
@@ -272,7 +252,7 @@ fn claimants(
     out
 }
 
-fn of_folder(folder: &Path) -> Project {
+pub(super) fn of_folder(folder: &Path) -> Project {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let label: String = name
         .chars()
@@ -286,6 +266,3 @@ fn of_folder(folder: &Path) -> Project {
         label,
     }
 }
-
-#[cfg(test)]
-mod tests;

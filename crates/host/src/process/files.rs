@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-use crate::trust::{self, OthersMay};
+use super::trust::{self, OthersMay};
 
 /// Why a file is not read. No message has content of the file.
 #[derive(Debug, thiserror::Error)]

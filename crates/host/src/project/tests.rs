@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::allow::{ALLOWED_FILE, AllowedFolder};
+use super::allow::{ALLOWED_FILE, AllowedFolder, AllowedProjects, ProjectClaim};
 use super::git::remote_id;
+use super::place::of_folder;
 use super::*;
 
 fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<ProjectPlace, ProjectError> {

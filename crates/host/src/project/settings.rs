@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use amem_process::files::{FileKind, read_text};
+use crate::files::{FileKind, read_text};
 
-use crate::error::{ProjectError, table};
+use super::error::{ProjectError, table};
 
 /// Its name.
 pub(crate) const SETTINGS_FILE: &str = ".amem.toml";
