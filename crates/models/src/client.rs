@@ -1,9 +1,9 @@
 //! One provider with its settings: requests with their headers, refused parameters, limits and budgets.
 
-use std::env;
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use amem_outbound::{BaseUrl, FrameReader, HttpAnswer};
 use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use serde_json::Value;
 use tokio::sync::Semaphore;
@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use crate::budget::DayBudget;
 use crate::error::{Error, Result};
 use crate::failure::CallError;
-use crate::http::{BaseUrl, FrameReader, HttpAnswer, HttpClient, HttpSetup, ProxyRules};
+use crate::http::{ModelServer, too_long};
 use crate::key::KeyReader;
 use crate::limits::REFUSAL_BYTES_MAX;
 use crate::provider::Provider;
@@ -39,7 +39,7 @@ pub(crate) struct ProviderClient {
     /// Calls at the same time.
     pub(crate) slots: Semaphore,
     api_version: String,
-    http: HttpClient,
+    http: ModelServer,
     keys: KeyReader,
     headers: HeaderMap,
     dropped: Mutex<DroppedParameters>,
@@ -89,19 +89,11 @@ impl ProviderClient {
     pub(crate) fn new(settings: ModelSettings) -> Result<Self> {
         settings.check()?;
         let url = base_url(&settings)?;
-        let proxies = ProxyRules::new(&settings.proxy, &|name| env::var(name).ok());
-        let proxies = proxies.map_err(|why| Error::setting("proxy", why))?;
-        let is_plain = !url.is_tls;
-        let http = HttpClient::new(HttpSetup {
-            url,
-            proxies: &proxies,
-            ca_file: settings.ca_file.as_deref(),
-            connect_after: settings.connect_after(),
-            allow_plain_http: settings.allow_plain_http,
-        });
+        let is_plain = !url.target.is_tls;
+        let http = ModelServer::new(url, &settings)?;
         let version = settings.api_version.as_deref();
         Ok(Self {
-            http: http.map_err(Error::Tls)?,
+            http,
             keys: KeyReader::new(&settings, is_plain),
             headers: extra_headers(&settings)?,
             api_version: version
@@ -219,7 +211,7 @@ impl ProviderClient {
     pub(crate) fn masked(&self, text: &str) -> String {
         let values = self.settings.headers.values().map(Secret::new);
         let known = self.keys.known().into_iter().chain(values);
-        let known = known.chain(self.http.proxy_secret().cloned());
+        let known = known.chain(self.http.proxy_secret());
         known.fold(text.to_owned(), |text, secret| secret.masked_in(&text))
     }
 
@@ -254,6 +246,7 @@ impl ProviderClient {
         self.check_type(answer)?;
         let body = answer.body.all(self.settings.answer_bytes_max).await;
         let body = body.map_err(|why| self.lost(&why))?;
+        let body = body.ok_or_else(|| self.lost(&too_long(self.settings.answer_bytes_max)))?;
         if body.trim_ascii().is_empty() {
             return Err(self.lost("the answer is empty"));
         }

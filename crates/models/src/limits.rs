@@ -4,8 +4,6 @@ use std::time::Duration;
 
 /// Bytes of one answer, or of one stream (setting `answer_bytes_max`).
 pub const ANSWER_BYTES_MAX: usize = 4 << 20;
-/// Bytes of the head of an answer.
-pub(crate) const ANSWER_HEAD_BYTES_MAX: usize = 32 << 10;
 /// Bytes of the body of a refusal that are read.
 pub(crate) const REFUSAL_BYTES_MAX: usize = 64 << 10;
 /// Letters of a server's message in an error.
@@ -14,22 +12,12 @@ pub const MESSAGE_CHARS_MAX: usize = 300;
 pub(crate) const KEY_BYTES_MAX: usize = 8 << 10;
 /// How long a command may take to print a key.
 pub(crate) const KEY_COMMAND_AFTER: Duration = Duration::from_secs(10);
-/// Addresses of one name that are tried.
-pub(crate) const ADDRESSES_MAX: usize = 4;
-/// How long a connection waits for the next request; servers close theirs later.
-pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(30);
-/// How long a connection that waits may take to be ready.
-pub(crate) const IDLE_READY_AFTER: Duration = Duration::from_millis(250);
-/// Connections of one server that wait.
-pub(crate) const IDLE_CONNECTIONS_MAX: usize = 4;
 /// Pieces of a stream that wait for their reader.
 pub(crate) const STREAM_PIECES_MAX: usize = 64;
 /// Values of a vector.
 pub(crate) const DIMENSIONS_MAX: usize = 16_384;
 /// Texts of one call that may fail by themselves before the rest of the call fails with them.
 pub(crate) const BAD_TEXTS_MAX: usize = 8;
-/// Bytes of a certificate file.
-pub(crate) const CA_FILE_BYTES_MAX: u64 = 4 << 20;
 /// Pauses after a refused rate for which the provider names none.
 pub(crate) const RATE_PAUSES: [Duration; 3] = [
     Duration::from_secs(1),

@@ -6,10 +6,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::time::timeout;
 
 use amem_memory::model::{ChatTurn, ModelFailure, ModelReply};
+use amem_outbound::FrameReader;
 
 use crate::client::{ProviderClient, now_secs};
 use crate::failure::CallError;
-use crate::http::{FrameReader, too_long};
+use crate::http::too_long;
 use crate::limits::STREAM_PIECES_MAX;
 use crate::runtime::ModelRuntime;
 use crate::wire::{CallOptions, ChatPrompt, ReplyBuilder, ReplyShape, chat_request, stream_syntax};

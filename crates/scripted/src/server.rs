@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
@@ -472,7 +473,7 @@ impl ServerState {
                     .iter()
                     .flat_map(|value| value.to_le_bytes())
                     .collect();
-                return json!(base64(&bytes));
+                return json!(BASE64_STANDARD.encode(&bytes));
             }
             json!(vector)
         });
@@ -543,25 +544,6 @@ fn vector(text: &str, size: usize) -> Vec<f32> {
         .collect();
     let length = values.iter().map(|value| value * value).sum::<f32>().sqrt();
     values.iter().map(|value| value / length).collect()
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = String::new();
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let word = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for at in 0..4 {
-            let letter = usize::try_from(word >> (18 - 6 * at) & 63).unwrap_or(0);
-            let is_there = at <= chunk.len();
-            out.push(if is_there {
-                char::from(LETTERS[letter])
-            } else {
-                '='
-            });
-        }
-    }
-    out
 }
 
 fn write_head(

@@ -7,7 +7,6 @@
 
 #![forbid(unsafe_code)]
 
-mod address;
 mod client;
 mod signature;
 

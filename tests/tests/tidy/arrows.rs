@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 25] = [
+const CRATES: [(&str, &str, &[&str]); 26] = [
     ("crates/kernels", "amem-kernels", &[]),
     ("crates/format", "amem-format", &["amem-kernels"]),
     (
@@ -105,7 +105,8 @@ const CRATES: [(&str, &str, &[&str]); 25] = [
     ),
     ("crates/host", "amem-host", &[]),
     ("crates/traces", "amem-traces", &[]),
-    ("crates/webhooks", "amem-webhooks", &[]),
+    ("crates/outbound", "amem-outbound", &["amem-host"]),
+    ("crates/webhooks", "amem-webhooks", &["amem-outbound"]),
     (
         "crates/models",
         "amem-models",
@@ -113,6 +114,7 @@ const CRATES: [(&str, &str, &[&str]); 25] = [
             "amem-memory",
             "amem-transformer",
             "amem-host",
+            "amem-outbound",
             "amem-scripted",
         ],
     ),

@@ -47,7 +47,7 @@ enum Rule {
 }
 
 /// Public items that the root of a library may show.
-const FACADES: [(&str, usize); 25] = [
+const FACADES: [(&str, usize); 26] = [
     ("crates/kernels", 20),
     ("crates/format", 40),
     ("crates/query", 40),
@@ -66,6 +66,7 @@ const FACADES: [(&str, usize); 25] = [
     ("crates/host", 12),
     ("crates/texts", 10),
     ("crates/traces", 5),
+    ("crates/outbound", 20),
     ("crates/webhooks", 5),
     ("crates/models", 30),
     ("crates/scripted", 10),

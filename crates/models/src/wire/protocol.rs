@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::prompt::{CallOptions, ChatPrompt, TextBatch, WireRequest};
 use super::reply::ReplyPiece;
 use super::{anthropic, google, ollama, openai};
-use crate::http::FrameSyntax;
 use crate::provider::Provider;
+use amem_outbound::FrameSyntax;
 
 pub(crate) fn chat_request(
     provider: Provider,

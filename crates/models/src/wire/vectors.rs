@@ -1,8 +1,19 @@
 //! A vector as providers write it: a list of numbers, or base64 of little-endian floats.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
 use crate::limits::DIMENSIONS_MAX;
+
+/// Some servers leave bits behind the last byte, or the padding out.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// Reads and checks a vector.
 pub(crate) fn vector_of(value: &Value) -> Result<Vec<f32>, String> {
@@ -41,26 +52,13 @@ pub(crate) fn vector_of(value: &Value) -> Result<Vec<f32>, String> {
     Ok(vector)
 }
 
+/// Either alphabet, with or without the padding.
 fn base64_bytes(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=');
-    let (mut out, mut word, mut bits) = (Vec::new(), 0u32, 0);
-    for letter in text.bytes() {
-        let value = match letter {
-            b'A'..=b'Z' => letter - b'A',
-            b'a'..=b'z' => letter - b'a' + 26,
-            b'0'..=b'9' => letter - b'0' + 52,
-            b'+' | b'-' => 62,
-            b'/' | b'_' => 63,
-            _ => return None,
-        };
-        word = word << 6 | u32::from(value);
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push(u8::try_from(word >> bits & 0xFF).unwrap_or(0));
-        }
-    }
-    Some(out)
+    let text = text
+        .trim_end_matches('=')
+        .replace('-', "+")
+        .replace('_', "/");
+    LENIENT.decode(text).ok()
 }
 
 #[cfg(test)]

@@ -13,8 +13,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::limits::CA_FILE_BYTES_MAX;
 
-/// Reads the authorities (`SSL_CERT_FILE` and `SSL_CERT_DIR` name others than the machine's).
-pub(super) fn connector(ca_file: Option<&Path>) -> Result<TlsConnector, String> {
+/// Reads the authorities (`SSL_CERT_FILE` and `SSL_CERT_DIR` name others than the machine's), and those of a file.
+///
+/// # Errors
+/// There is none, the file cannot be read, or TLS cannot be set up.
+pub fn tls_connector(ca_file: Option<&Path>) -> Result<TlsConnector, String> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
     // Authorities with certificates that cannot be read are not trusted: others may do.

@@ -1,10 +1,10 @@
-//! Which addresses a post may go to.
+//! What addresses are: which of them are hosts of the internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AddressKind {
+pub enum AddressKind {
     /// A host of the internet.
     Public,
     /// This machine, or a network that is not the internet: loopback, private use, shared by a carrier.
@@ -15,12 +15,21 @@ pub(crate) enum AddressKind {
     Unusable,
 }
 
-/// An IPv4 address that is part of an IPv6 address is judged like itself: a connection reaches the same host.
-pub(crate) fn kind(address: IpAddr) -> AddressKind {
+/// What an address is. An IPv4 address that is part of an IPv6 address is judged like itself: a connection reaches the
+/// same host.
+#[must_use]
+pub fn address_kind(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(address) => kind_v4(address),
         IpAddr::V6(address) => kind_v6(address),
     }
+}
+
+/// True if a name means this machine, whatever a resolver says.
+#[must_use]
+pub fn is_loopback_name(name: &str) -> bool {
+    let literal = name.parse::<IpAddr>();
+    name.eq_ignore_ascii_case("localhost") || literal.is_ok_and(|address| address.is_loopback())
 }
 
 /// By the registry of special addresses (RFC 6890).
@@ -110,7 +119,12 @@ mod tests {
             ("64:ff9b::10.0.0.1", Private),
             ("64:ff9b::93.184.216.34", Public),
         ] {
-            assert_eq!(kind(text.parse().unwrap()), wanted, "{text}");
+            assert_eq!(address_kind(text.parse().unwrap()), wanted, "{text}");
         }
+    }
+    #[test]
+    fn names_of_this_machine_are_known_without_a_resolver() {
+        assert!(is_loopback_name("LOCALHOST") && is_loopback_name("::1"));
+        assert!(!is_loopback_name("localhost.example"));
     }
 }

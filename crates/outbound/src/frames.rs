@@ -2,7 +2,7 @@
 
 /// How messages are kept apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FrameSyntax {
+pub enum FrameSyntax {
     /// `data:` lines that an empty line ends.
     Events,
     /// A line each.
@@ -11,7 +11,7 @@ pub(crate) enum FrameSyntax {
 
 /// Takes bytes, gives messages.
 #[derive(Debug)]
-pub(crate) struct FrameReader {
+pub struct FrameReader {
     syntax: FrameSyntax,
     /// Bytes of a line without its end.
     line: Vec<u8>,
@@ -20,7 +20,9 @@ pub(crate) struct FrameReader {
 }
 
 impl FrameReader {
-    pub(crate) fn new(syntax: FrameSyntax) -> Self {
+    /// A reader that has read nothing.
+    #[must_use]
+    pub fn new(syntax: FrameSyntax) -> Self {
         Self {
             syntax,
             line: Vec::new(),
@@ -29,7 +31,7 @@ impl FrameReader {
     }
 
     /// The messages that end in these bytes.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut out = Vec::new();
         for byte in bytes {
             if *byte == b'\n' {
@@ -43,7 +45,7 @@ impl FrameReader {
     }
 
     /// The last message, if its end is missing.
-    pub(crate) fn finish(&mut self) -> Vec<String> {
+    pub fn finish(&mut self) -> Vec<String> {
         let line = std::mem::take(&mut self.line);
         let mut out: Vec<String> = self.line_ends(&line).into_iter().collect();
         out.extend(self.data.take());

@@ -1,0 +1,31 @@
+//! Outgoing HTTP: one client for models, webhooks and what comes.
+//!
+//! A connection goes to an address that its caller judged (`AddressJudge`), through a proxy if the rules name one, with
+//! TLS if the URL says so; hyper-util's client keeps connections for later requests.
+//!
+//! Promises: a name is looked up once for each connection, and the address that was judged is the one that is called;
+//! a redirect is an answer like any other, so no key follows it; errors repeat no user and no password of a proxy.
+//! Not here: which hosts may be called, what is sent, how long an answer may take.
+
+#![forbid(unsafe_code)]
+
+pub mod limits;
+
+mod address;
+mod base_url;
+mod frames;
+mod tls;
+
+mod proxy;
+
+mod connector;
+
+mod client;
+
+pub use address::{AddressKind, address_kind, is_loopback_name};
+pub use base_url::BaseUrl;
+pub use client::{BodyReader, HttpAnswer, HttpClient, HttpSetup};
+pub use connector::{AddressJudge, ConnectTarget, Connector};
+pub use frames::{FrameReader, FrameSyntax};
+pub use proxy::{ProxyAddress, ProxyRules};
+pub use tls::tls_connector;
