@@ -11,10 +11,11 @@ mod portions;
 use std::error::Error;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
+use amem_locks::LockResultExt;
 use amem_store::{Mutation, Request, Store};
 use tokio::task::JoinSet;
 
@@ -154,7 +155,7 @@ async fn observe(
     stop.store(true, Ordering::Relaxed);
     writer.await??;
     row.took.push(ended - began);
-    for &(at, took) in writes.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+    for &(at, took) in writes.lock().unpoisoned().iter() {
         if at < ended && at + took > began {
             row.with.push(took)
         } else {
@@ -171,7 +172,7 @@ async fn write(client: Client, writes: Writes, stop: Arc<AtomicBool>) -> Result<
         let began = Instant::now();
         client.memory().ingest(request).await?;
         let took = began.elapsed();
-        let mut writes = writes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writes = writes.lock().unpoisoned();
         writes.push((began, took));
     }
     Ok(())

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use amem_locks::LockResultExt;
 use amem_memory::add::SecretPolicy;
 use amem_proto::answer::Code;
 use arc_swap::ArcSwap;
@@ -162,7 +163,7 @@ impl Control {
     /// it.
     fn running(&self) -> MutexGuard<'_, RunningConfig> {
         let running = self.0.running.lock();
-        running.unwrap_or_else(PoisonError::into_inner)
+        running.unpoisoned()
     }
 
     /// Creates a token and returns its secret. The token is in force by then.

@@ -2,11 +2,12 @@
 //!
 //! Promises: a model that is away, or says what the session does not, leaves the extractive summary.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 use amem_format::SessionId;
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use amem_memory::model::{EpisodeLine, episode_by_model};
 use amem_query::summary::{SUMMARY_BYTES, summarised, summary};
 
@@ -30,9 +31,7 @@ impl EpisodeTexts {
     }
 
     fn away_until(&self) -> MutexGuard<'_, Option<Instant>> {
-        self.away_until
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.away_until.lock().unpoisoned()
     }
 
     /// What the model makes of a session; `None` without one, and if its answer is of no use.

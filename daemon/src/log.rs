@@ -4,9 +4,10 @@
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
+use amem_locks::LockResultExt;
 use tracing_subscriber::filter::{EnvFilter, dynamic_filter_fn};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
@@ -74,7 +75,7 @@ impl LineRate {
         if target.starts_with("amem") {
             return true;
         }
-        let mut second = self.second.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut second = self.second.lock().unpoisoned();
         let (began, lines) = second.unwrap_or((now, 0));
         let is_over = now.saturating_duration_since(began) >= Duration::from_secs(1);
         let (began, lines) = if is_over { (now, 0) } else { (began, lines) };

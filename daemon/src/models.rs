@@ -7,13 +7,14 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use amem_format::NodeId;
 use amem_format::event::Attributes;
 use amem_format::view::{Node, View};
 use amem_host::files::{FileKind, read_text};
 use amem_host::trust::OthersMay;
+use amem_locks::LockResultExt;
 use amem_memory::model::{Model, ModelSource};
 use amem_memory::store::{BuiltinEmbedder, Embedder};
 use amem_store::disk::os::OsDisk;
@@ -89,7 +90,7 @@ impl Models {
     /// Keeps what was used of the budgets of today, if it is not what was kept before.
     pub(crate) fn keep(&self, folder: &Path) {
         let usage = self.0.as_ref().and_then(|models| models.usage());
-        let mut kept = self.1.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.1.lock().unpoisoned();
         if usage.is_none() || usage == *kept {
             return;
         }

@@ -6,12 +6,13 @@
 //! Not here: the tries (`calls`).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use amem_engine::OpenBrain;
 use amem_facts::{PendingIndex, PendingSummary};
 use amem_format::{Lsn, Micros};
+use amem_locks::LockResultExt;
 use uuid::Uuid;
 
 use crate::limits::{FACT_LOOK_AGAIN_AFTER, FACT_RETRY_AGAIN_AFTER, FACT_RETRY_AGAIN_AFTER_MAX};
@@ -57,10 +58,10 @@ impl PendingFacts {
     /// Reads what has changed of a brain's pending work. It may wait for the disk.
     pub(crate) fn look(&self, brain: &OpenBrain) {
         let work = self.list().entry(brain.name.clone()).or_default().clone();
-        let mut index = lock(&work.index);
+        let mut index = work.index.lock().unpoisoned();
         let view = brain.view();
         let looked = index.look(&view);
-        let mut state = lock(&work.state);
+        let mut state = work.state.lock().unpoisoned();
         state.seen = Some((view.instance(), view.lsn()));
         match looked {
             Ok(summary) => {
@@ -86,7 +87,7 @@ impl PendingFacts {
             return true;
         };
         let view = brain.view();
-        let state = lock(&work.state);
+        let state = work.state.lock().unpoisoned();
         let is_unread = state.unread_until.is_some_and(|at| Instant::now() < at);
         !is_unread && state.seen != Some((view.instance(), view.lsn()))
     }
@@ -94,7 +95,9 @@ impl PendingFacts {
     /// What was found at the last look; nothing of a brain that was never open.
     pub(crate) fn known(&self, brain: &str) -> PendingSummary {
         let work = self.list().get(brain).cloned();
-        work.map_or_else(PendingSummary::default, |work| lock(&work.state).summary)
+        work.map_or_else(PendingSummary::default, |work| {
+            work.state.lock().unpoisoned().summary
+        })
     }
 
     /// The brains that have work to do now, open or closed, those that wait the longest first.
@@ -102,7 +105,7 @@ impl PendingFacts {
         let mut due: Vec<_> = {
             let list = self.list();
             let due = list.iter().filter_map(|(name, work)| {
-                let state = lock(&work.state);
+                let state = work.state.lock().unpoisoned();
                 state
                     .is_due(now)
                     .then(|| (state.summary.next_try, name.clone()))
@@ -116,7 +119,7 @@ impl PendingFacts {
     /// Marks the work of a brain as running, until the result is dropped; `None` if it runs already.
     pub(crate) fn begin(&self, brain: &str) -> Option<WorkRun> {
         let work = self.list().get(brain).cloned()?;
-        let mut state = lock(&work.state);
+        let mut state = work.state.lock().unpoisoned();
         if state.is_running {
             return None;
         }
@@ -131,14 +134,14 @@ impl PendingFacts {
     }
 
     fn list(&self) -> MutexGuard<'_, HashMap<String, Arc<BrainWork>>> {
-        lock(&self.0)
+        self.0.lock().unpoisoned()
     }
 }
 
 impl WorkRun {
     /// Notes how it ended; returns the pause before the next run, if it failed.
     pub(crate) fn ended(&self, is_done: bool) -> Option<Duration> {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock().unpoisoned();
         if is_done {
             (state.failures, state.paused_until) = (0, None);
             return None;
@@ -155,12 +158,8 @@ impl WorkRun {
 
 impl Drop for WorkRun {
     fn drop(&mut self) {
-        lock(&self.0.state).is_running = false;
+        self.0.state.lock().unpoisoned().is_running = false;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -171,7 +170,7 @@ mod tests {
         let table = PendingFacts::default();
         for (name, next) in next_tries {
             let work = BrainWork::default();
-            lock(&work.state).summary = PendingSummary {
+            work.state.lock().unpoisoned().summary = PendingSummary {
                 count: 1,
                 oldest: Some(Micros(0)),
                 next_try: Some(Micros(*next)),

@@ -8,10 +8,11 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use amem_client::{Client, v1};
+use amem_locks::LockResultExt;
 
 /// Where daemons run, one after the other.
 #[derive(Debug)]
@@ -102,7 +103,7 @@ impl DaemonHome {
         let said = running.1.clone();
         thread::spawn(move || {
             for line in log.lines().map_while(Result::ok) {
-                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut said = said.lock().unpoisoned();
                 said.extend([&*line, "\n"]);
             }
         });
@@ -143,7 +144,7 @@ impl DaemonProcess {
     /// What it has said since it was ready.
     pub fn log(&self) -> String {
         let said = self.1.lock();
-        said.unwrap_or_else(PoisonError::into_inner).clone()
+        said.unpoisoned().clone()
     }
 
     /// How it ended by itself, if it has.

@@ -7,9 +7,10 @@ use std::fs::File;
 use std::io::{Read, Take};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use amem_locks::LockResultExt;
 use tonic::{Response, Status};
 
 use crate::connection::remote::RemoteError;
@@ -74,7 +75,7 @@ impl Upload {
                 part if part < all => progress.show(part, all),
                 _ => progress.say(then),
             });
-        if let Some(failure) = fault.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(failure) = fault.lock().unpoisoned().take() {
             return Err(failure);
         }
         Ok(answer?)
@@ -106,7 +107,7 @@ impl<M> Iterator for UploadParts<M> {
             }
             Err(error) => {
                 let failure = Failure::io("read", &self.path, &error);
-                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+                *self.fault.lock().unpoisoned() = Some(failure);
                 None
             }
         }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use std::{env, fs, io, thread};
 
 use amem_host::child::foreign_command;
-use amem_host::locked;
+use amem_locks::LockResultExt;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
@@ -78,7 +78,7 @@ impl Sandbox {
     /// Runs a process to its end and returns its output.
     pub(super) fn run(&self, command: &mut Command) -> Result<String, Failure> {
         let child = self.spawn(command.stdout(Stdio::piped()))?;
-        let stdout = locked(&self.children)[child].stdout.take();
+        let stdout = self.children.lock().unpoisoned()[child].stdout.take();
         let output = stdout.map(io::read_to_string).transpose();
         let output = output.map_err(|e| Failure::io("read in", &self.folder, &e))?;
         let (status, output) = (self.wait(child)?, output.unwrap_or_default());
@@ -91,7 +91,7 @@ impl Sandbox {
     /// Returns the index of the process.
     fn spawn(&self, command: &mut Command) -> Result<usize, Failure> {
         // Locked meanwhile, so that a signal finds every process.
-        let mut children = locked(&self.children);
+        let mut children = self.children.lock().unpoisoned();
         let child = command.stdin(Stdio::null()).spawn();
         let program = Path::new(command.get_program());
         children.push(child.map_err(|e| Failure::io("run", program, &e))?);
@@ -100,7 +100,7 @@ impl Sandbox {
 
     /// `None` while the process runs.
     fn ended(&self, child: usize) -> Result<Option<ExitStatus>, Failure> {
-        let status = locked(&self.children)[child].try_wait();
+        let status = self.children.lock().unpoisoned()[child].try_wait();
         status.map_err(|e| Failure::io("wait for a process in", &self.folder, &e))
     }
 
@@ -110,7 +110,7 @@ impl Sandbox {
     }
 
     pub(super) fn pid(&self, child: usize) -> u32 {
-        locked(&self.children)[child].id()
+        self.children.lock().unpoisoned()[child].id()
     }
 
     /// Starts a daemon and waits until it answers.
@@ -138,14 +138,17 @@ impl Sandbox {
 
     /// Sends the signal and waits until the process has ended.
     pub(super) fn end(&self, child: usize, signal: Signal) -> Result<ExitStatus, Failure> {
-        let sent = kill_process(Pid::from_child(&locked(&self.children)[child]), signal);
+        let sent = kill_process(
+            Pid::from_child(&self.children.lock().unpoisoned()[child]),
+            signal,
+        );
         sent.map_err(|e| Failure::io("signal a process in", &self.folder, &e.into()))?;
         self.wait(child)
     }
 
     /// Returns whether the folder and all processes are gone.
     pub(super) fn clean(&self) -> bool {
-        let mut children = locked(&self.children);
+        let mut children = self.children.lock().unpoisoned();
         clean(&self.folder, &mut children);
         let is_gone = |child: &mut Child| matches!(child.try_wait(), Ok(Some(_)));
         !self.folder.exists() && children.iter_mut().all(is_gone)
@@ -168,7 +171,7 @@ fn clean_on_signals(folder: &Path, children: &Arc<Mutex<Vec<Child>>>) -> io::Res
         runtime.spawn(async move {
             if signals.recv().await.is_some() {
                 // Locked until the exit: nothing is started after this.
-                let mut children = locked(&children);
+                let mut children = children.lock().unpoisoned();
                 clean(&folder, &mut children);
                 // The exit code of a program that a signal ended.
                 std::process::exit(128 + kind.as_raw_value());

@@ -10,12 +10,13 @@
 use std::any::Any;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use amem_format::Error;
 use amem_format::reader::Reader;
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use amem_proto::answer::{Code, Refusal, Result};
 use uuid::Uuid;
 
@@ -136,7 +137,7 @@ impl LocalFile {
     }
 
     fn state(&self) -> MutexGuard<'_, FileStatus> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unpoisoned()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The instance and LSN of the newest answer.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use amem_proto::v1;
 use uuid::Uuid;
 
@@ -41,7 +42,7 @@ pub(super) struct LatestPosition(Mutex<BrainPosition>);
 
 impl LatestPosition {
     pub(super) fn saw(&self, instance: &str, lsn: u64) {
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.0.lock().unpoisoned();
         seen.go_on(BrainPosition::of(instance, lsn));
     }
 
@@ -62,7 +63,7 @@ impl LatestPosition {
     }
 
     pub(super) fn get(&self) -> BrainPosition {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.lock().unpoisoned()
     }
 }
 

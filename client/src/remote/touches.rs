@@ -5,9 +5,10 @@
 //! unsent uses.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use amem_format::NodeId;
+use amem_locks::LockResultExt;
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1;
 use tokio::sync::{Notify, mpsc, oneshot};
@@ -84,7 +85,7 @@ impl TouchCollector {
 
 impl PendingTouches {
     fn counts(&self) -> std::sync::MutexGuard<'_, HashMap<u64, u32>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+        self.counts.lock().unpoisoned()
     }
 
     fn is_full(&self) -> bool {

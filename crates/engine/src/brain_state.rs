@@ -1,11 +1,12 @@
 //! The state that the writer of an open brain shares with readers: the newest view and the brain's health.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_format::brain::Brain;
 use amem_format::view::View;
 use amem_format::{Lsn, NodeId};
+use amem_locks::LockResultExt;
 use amem_store::disk::FileId;
 use amem_store::{OpenHandle, Store};
 use arc_swap::ArcSwap;
@@ -70,7 +71,7 @@ impl BrainState {
         let before = is_other.then(|| self.brain.swap(store.brain().clone()));
         let file = {
             // The handle says how far the file is written, for `OpenHandle::overwritten`.
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut file = self.file.lock().unpoisoned();
             std::mem::replace(&mut *file, store.open_handle())
         };
         // A brain that was recovered may go on in its file.
@@ -94,10 +95,7 @@ impl BrainState {
 
     /// The open file, which outlives its name.
     pub(crate) fn held(&self) -> OpenHandle {
-        self.file
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.file.lock().unpoisoned().clone()
     }
 
     /// The identity of the file.
@@ -107,19 +105,16 @@ impl BrainState {
 
     /// Why nothing is written; none if the brain is healthy.
     pub(crate) fn poisoned(&self) -> Option<String> {
-        self.poison
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.poison.lock().unpoisoned().clone()
     }
 
     pub(crate) fn poison(&self, why: &str) {
-        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = Some(why.to_owned());
+        *self.poison.lock().unpoisoned() = Some(why.to_owned());
     }
 
     /// Writes are accepted again.
     pub(crate) fn clear_poison(&self) {
-        *self.poison.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.poison.lock().unpoisoned() = None;
     }
 
     /// Notes events that have no vector, at most `UNEMBEDDED_NOTED_MAX`.
@@ -140,9 +135,7 @@ impl BrainState {
     }
 
     fn unembedded(&self) -> MutexGuard<'_, Vec<NodeId>> {
-        self.unembedded
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.unembedded.lock().unpoisoned()
     }
 
     /// Marks the brain as closed: its writer is gone or about to go, and the next caller opens the brain again.

@@ -8,8 +8,9 @@
 //! callers without waiting work take no memory.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use amem_locks::LockResultExt;
 use tokio::sync::oneshot;
 
 use crate::error::Result;
@@ -102,7 +103,7 @@ impl FairQueue {
     }
 
     fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// Waits for a permit. `key` names the caller: callers with one key share one turn.

@@ -4,8 +4,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
+
+use amem_locks::LockResultExt;
 
 use crate::limits::JOBS_KEPT_MAX;
 
@@ -226,7 +228,7 @@ impl JobRegistry {
     }
 
     fn list(&self) -> MutexGuard<'_, JobTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     fn end(&self, id: u64, outcome: Result<String, String>) {

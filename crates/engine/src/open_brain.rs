@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use amem_format::view::View;
 use amem_format::{Generation, Lsn, NodeId};
+use amem_locks::LockResultExt;
 use amem_store::disk::FileId;
 use amem_store::mutation::Request;
 use amem_store::{EventEmbedder, Folder, OpenHandle, Reembedding, Store};
@@ -128,12 +129,12 @@ impl OpenBrain {
 
     /// Puts off its closing.
     pub(crate) fn mark_used(&self) {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.used.lock().unpoisoned() = Instant::now();
     }
 
     /// When it was used last.
     pub(crate) fn last_used(&self) -> Instant {
-        *self.used.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.used.lock().unpoisoned()
     }
 
     /// True if the brain has been idle for `after`, is healthy, and no event of it waits for its vector.

@@ -11,8 +11,10 @@ use std::cell::OnceCell;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
+
+use amem_locks::LockResultExt;
 
 /// The threads that have polled named futures.
 static THREADS: Mutex<Vec<Weak<ThreadPolls>>> = Mutex::new(Vec::new());
@@ -47,7 +49,7 @@ pub struct PollUnderWay {
 
 impl ThreadPolls {
     fn stack(&self) -> MutexGuard<'_, Vec<NamedPoll>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// Those of this thread; `None` while the thread ends.
@@ -58,7 +60,7 @@ impl ThreadPolls {
 
     fn register() -> Arc<Self> {
         let own = Arc::new(Self::default());
-        let mut threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut threads = THREADS.lock().unpoisoned();
         threads.retain(|thread| thread.strong_count() > 0);
         threads.push(Arc::downgrade(&own));
         own
@@ -118,7 +120,7 @@ pub(crate) fn current_name() -> Option<Arc<str>> {
 
 /// The polls under way, one for each thread that is in one.
 pub fn polls_under_way() -> Vec<PollUnderWay> {
-    let threads = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    let threads = THREADS.lock().unpoisoned();
     let threads: Vec<_> = threads.iter().filter_map(Weak::upgrade).collect();
     let polls = threads.iter().filter_map(|thread| {
         let stack = thread.stack();

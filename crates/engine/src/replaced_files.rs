@@ -5,11 +5,12 @@
 //! Not here: notifying readers of a newer file (`amem_store`); files that an earlier process of the daemon replaced.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use amem_format::Generation;
 use amem_format::brain::Brain;
+use amem_locks::LockResultExt;
 use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use tokio::sync::Notify;
@@ -194,6 +195,6 @@ impl ReplacedFiles {
     }
 
     fn list(&self) -> MutexGuard<'_, ReplacedList> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+        self.list.lock().unpoisoned()
     }
 }

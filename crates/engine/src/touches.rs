@@ -4,10 +4,11 @@
 //! strength.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use amem_format::NodeId;
+use amem_locks::LockResultExt;
 
 use crate::limits::TOUCHES_WAITING_MAX;
 
@@ -21,7 +22,7 @@ pub(crate) struct TouchQueue {
 impl TouchQueue {
     /// Adds one use of each event; past the limit, uses of further events are dropped. True if none waited before.
     pub(crate) fn add(&self, ids: impl IntoIterator<Item = NodeId>) -> bool {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock().unpoisoned();
         for id in ids {
             if waiting.len() >= TOUCHES_WAITING_MAX && !waiting.contains_key(&id) {
                 continue;
@@ -39,7 +40,7 @@ impl TouchQueue {
 
     /// Takes all of them, by id.
     pub(crate) fn take(&self) -> Vec<(NodeId, u32)> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.waiting.lock().unpoisoned();
         self.some.store(false, Ordering::Release);
         // The table is released as well: it may be large.
         let mut taken: Vec<_> = std::mem::take(&mut *waiting).into_iter().collect();

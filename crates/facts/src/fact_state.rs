@@ -1,6 +1,8 @@
 //! What the calls on one brain share in memory.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use amem_locks::LockResultExt;
 
 use crate::entity::{Entity, EntityCache, TallyKey};
 use crate::scope_locks::ScopeLocks;
@@ -22,19 +24,19 @@ pub struct FactState {
 impl FactState {
     /// The entities that were counted last, if it was for this.
     pub(crate) fn entities_at(&self, key: &TallyKey) -> Option<Arc<Vec<Entity>>> {
-        let kept = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.entities.lock().unpoisoned();
         let (known, entities) = kept.as_ref()?;
         (known == key).then(|| entities.clone())
     }
 
     /// Keeps entities for the next page.
     pub(crate) fn keep_entities(&self, key: TallyKey, entities: Arc<Vec<Entity>>) {
-        let mut kept = self.entities.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.entities.lock().unpoisoned();
         *kept = Some((key, entities));
     }
 
     /// Waits until no other call tries pending work again.
     pub(crate) fn hold_retries(&self) -> MutexGuard<'_, ()> {
-        self.retries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.retries.lock().unpoisoned()
     }
 }

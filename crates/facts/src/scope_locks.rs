@@ -4,9 +4,10 @@
 //! ascending order: no two callers wait for each other.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use amem_format::types::SessionId;
+use amem_locks::LockResultExt;
 use amem_memory::FactScope;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -54,11 +55,9 @@ impl ScopeLocks {
                 }
             }
         }
-        let held = places.into_iter().map(|at| {
-            self.stripes[at]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        });
+        let held = places
+            .into_iter()
+            .map(|at| self.stripes[at].lock().unpoisoned());
         held.collect()
     }
 }

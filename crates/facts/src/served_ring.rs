@@ -1,8 +1,9 @@
 //! What was served lately as context, by the hashes of its text and of its words: it is not learnt again.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use amem_locks::LockResultExt;
 use amem_memory::store::words_hash;
 use amem_memory::{FactScope, text_hash};
 
@@ -40,7 +41,7 @@ pub(crate) struct ServedRing(Mutex<ServedScopes>);
 impl ServedRing {
     /// Notes memories that a scope was shown.
     pub(crate) fn add(&self, scope: &FactScope, texts: impl Iterator<Item = ServedText>) {
-        let mut scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = self.0.lock().unpoisoned();
         scopes.uses += 1;
         let uses = scopes.uses;
         if scopes.by_scope.len() >= SERVED_SCOPES_MAX && !scopes.by_scope.contains_key(scope) {
@@ -63,7 +64,7 @@ impl ServedRing {
 
     /// Where each text was shown: scopes of memories that are this scope, a wider one or a narrower one.
     pub(crate) fn scopes_of(&self, scope: &FactScope, hashes: &[String]) -> Vec<Vec<FactScope>> {
-        let scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let scopes = self.0.lock().unpoisoned();
         let near: Vec<_> = scopes
             .by_scope
             .iter()
@@ -79,7 +80,7 @@ impl ServedRing {
 
     /// Which words a scope, a wider one or a narrower one was shown.
     pub(crate) fn has_words(&self, scope: &FactScope, hashes: &[String]) -> Vec<bool> {
-        let scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let scopes = self.0.lock().unpoisoned();
         let near = scopes
             .by_scope
             .iter()
@@ -93,7 +94,7 @@ impl ServedRing {
 
     /// Forgets everything: texts were erased.
     pub(crate) fn clear(&self) {
-        let mut scopes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scopes = self.0.lock().unpoisoned();
         scopes.by_scope.clear();
     }
 }

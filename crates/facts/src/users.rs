@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use amem_format::types::Micros;
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use amem_memory::FactScope;
 use uuid::Uuid;
 
@@ -115,13 +116,13 @@ pub(crate) fn users(
     if within.fields().any(|(_, own)| own.is_some()) {
         return Ok(ScopeTally::of_scope(view, within)?.counts());
     }
-    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tally = tally.lock().unpoisoned();
     tally.advance(view)?;
     Ok(tally.counts())
 }
 
 /// Forgets the counts: the next question counts all again.
 pub(crate) fn reset_counts(tally: &Mutex<ScopeTally>) {
-    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut tally = tally.lock().unpoisoned();
     *tally = ScopeTally::default();
 }

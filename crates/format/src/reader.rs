@@ -13,9 +13,10 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use amem_locks::LockResultExt;
 use arc_swap::ArcSwap;
 
 use crate::brain::Brain;
@@ -162,7 +163,7 @@ impl Reader {
 
     #[cold]
     fn catch_up(&self) -> Result<View> {
-        let _applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
+        let _applying = self.applying.lock().unpoisoned();
         let mut current = self.current.load_full();
         // The live page is valid only while a daemon owns the file.
         let live_page = current.brain.live().filter(|_| current.is_live());
@@ -303,7 +304,7 @@ impl FollowedFile {
             return Ok(());
         };
         let committed = cell & !LOOK;
-        let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut position = self.position.lock().unpoisoned();
         if committed < position.at {
             // The writer of a file never takes back what it published.
             return Err(Error::Overwritten {

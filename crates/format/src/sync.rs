@@ -6,4 +6,4 @@
 //! Not here: what is published, and in what order.
 
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-pub(crate) use std::sync::{Mutex, OnceLock, PoisonError};
+pub(crate) use std::sync::{Mutex, OnceLock};

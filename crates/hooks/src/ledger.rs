@@ -8,9 +8,10 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use amem_locks::LockResultExt;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::entry::{LedgerEntry, SessionSummary};
@@ -140,7 +141,7 @@ impl Ledger {
     }
 
     fn opened(&self, key: &SessionKey) -> io::Result<Arc<tokio::sync::Mutex<SessionLedger>>> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().unpoisoned();
         let (uses, sessions) = &mut *open;
         *uses += 1;
         if let Some((used, session)) = sessions.get_mut(key) {

@@ -12,6 +12,4 @@ mod process;
 pub mod paths;
 pub mod project;
 
-pub use process::{
-    child, disable_core_dumps, fail_writes_beyond_limit, files, locked, trust, users,
-};
+pub use process::{child, disable_core_dumps, fail_writes_beyond_limit, files, trust, users};

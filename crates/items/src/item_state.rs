@@ -2,8 +2,9 @@
 //! before anyone else decides about it. Locks are taken in ascending order: no two callers wait for each other.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use amem_locks::LockResultExt;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::limits::ITEM_LOCKS;
@@ -28,11 +29,9 @@ impl ItemState {
         let places: BTreeSet<_> = names
             .map(|name| (xxh3_64(name.as_bytes()) % ITEM_LOCKS as u64) as usize)
             .collect();
-        let held = places.into_iter().map(|at| {
-            self.stripes[at]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        });
+        let held = places
+            .into_iter()
+            .map(|at| self.stripes[at].lock().unpoisoned());
         held.collect()
     }
 }

@@ -1,7 +1,8 @@
 //! The budget of a day (UTC): calls and tokens.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
+use amem_locks::LockResultExt;
 use serde::{Deserialize, Serialize};
 
 /// What was used on one day. A caller keeps it over restarts.
@@ -36,7 +37,7 @@ impl DayBudget {
 
     fn of_day(&self, now_secs: u64) -> MutexGuard<'_, DayUsage> {
         let day = now_secs / DAY_SECS;
-        let mut usage = self.usage.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut usage = self.usage.lock().unpoisoned();
         // A clock that goes back grants no second budget.
         if day > usage.day {
             *usage = DayUsage {

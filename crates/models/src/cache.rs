@@ -4,8 +4,9 @@
 //! keeps its word. The oldest answer leaves first.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use amem_locks::LockResultExt;
 use ring::digest::{SHA256, digest};
 
 use amem_memory::model::ModelReply;
@@ -57,7 +58,7 @@ impl ReplyCache {
 
     /// The answer, which costs no tokens.
     pub(crate) fn get(&self, hash: &RequestHash) -> Option<ModelReply> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = self.state.lock().unpoisoned();
         state.replies.get(hash).map(|reply| ModelReply {
             text: reply.text.clone(),
             is_cut: reply.is_cut,
@@ -70,7 +71,7 @@ impl ReplyCache {
         if own > self.bytes_max {
             return;
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unpoisoned();
         if state.replies.contains_key(&hash) {
             return;
         }

@@ -1,8 +1,9 @@
 //! One provider with its settings: requests with their headers, refused parameters, limits and budgets.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use amem_locks::LockResultExt;
 use amem_outbound::{BaseUrl, FrameReader, HttpAnswer};
 use hyper::header::{ACCEPT, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use serde_json::Value;
@@ -127,7 +128,7 @@ impl ProviderClient {
             base_path: &self.http.url.path,
             max_tokens: self.settings.max_tokens,
             temperature: self.settings.temperature,
-            dropped: dropped.unwrap_or_else(PoisonError::into_inner).clone(),
+            dropped: dropped.unpoisoned().clone(),
         }
     }
 
@@ -164,9 +165,7 @@ impl ProviderClient {
                     "refused, not sent again"
                 );
                 let dropped = self.dropped.lock();
-                dropped
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .insert(parameter);
+                dropped.unpoisoned().insert(parameter);
                 continue;
             }
             return Err(CallError::Refusal(refusal));

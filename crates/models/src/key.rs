@@ -5,11 +5,12 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use amem_host::child::foreign_command;
 use amem_host::files::{FileKind, read_text};
 use amem_host::trust::OthersMay;
+use amem_locks::LockResultExt;
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -96,19 +97,19 @@ impl KeyReader {
             return Err("the key has spaces or letters that no key has".into());
         }
         let key = Secret::new(text);
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some(key.clone());
+        *self.read.lock().unpoisoned() = Some(key.clone());
         Ok(Some(key))
     }
 
     /// The key that was read.
     pub(crate) fn known(&self) -> Option<Secret> {
         let read = self.read.lock();
-        read.unwrap_or_else(PoisonError::into_inner).clone()
+        read.unpoisoned().clone()
     }
 
     /// Forgets a key that the server refuses.
     pub(crate) fn forget(&self) {
-        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.read.lock().unpoisoned() = None;
     }
 
     fn missing(&self) -> String {

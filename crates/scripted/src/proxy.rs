@@ -2,8 +2,10 @@
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use amem_locks::LockResultExt;
 
 use crate::request::RecordedRequest;
 
@@ -40,7 +42,7 @@ impl ScriptedProxy {
     /// The heads of the requests so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         let requests = self.requests.lock();
-        requests.unwrap_or_else(PoisonError::into_inner).clone()
+        requests.unpoisoned().clone()
     }
 }
 
@@ -54,9 +56,7 @@ fn forward(
     let Some(head) = RecordedRequest::read_head(&mut client)? else {
         return Ok(());
     };
-    seen.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(head.clone());
+    seen.lock().unpoisoned().push(head.clone());
     if wanted.is_some() && head.header("proxy-authorization") != wanted {
         let refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic\r\ncontent-length: 0\r\n\r\n";
         return client.get_mut().write_all(refusal);

@@ -3,10 +3,11 @@
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use amem_locks::LockResultExt;
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde_json::{Value, json};
 use tokio_rustls::rustls::crypto::ring;
@@ -94,10 +95,6 @@ pub struct ScriptedServer {
     path: &'static str,
     authority: Option<String>,
     is_over: Arc<AtomicBool>,
-}
-
-fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ScriptedServer {
@@ -190,7 +187,7 @@ impl ScriptedServer {
 
     /// The requests so far.
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        locked(&self.state.requests).clone()
+        self.state.requests.lock().unpoisoned().clone()
     }
 
     /// Connections so far.
@@ -200,12 +197,12 @@ impl ScriptedServer {
 
     /// The most requests that were answered at once.
     pub fn load_max(&self) -> usize {
-        locked(&self.state.load).1
+        self.state.load.lock().unpoisoned().1
     }
 
     /// Replaces the script.
     pub fn set_script(&self, script: Script) {
-        *locked(&self.state.script) = script;
+        *self.state.script.lock().unpoisoned() = script;
     }
 }
 
@@ -247,14 +244,14 @@ impl ServerState {
         self.connections.fetch_add(1, Ordering::SeqCst);
         let mut stream = BufReader::new(stream);
         while let Some(request) = RecordedRequest::read(&mut stream)? {
-            locked(&self.requests).push(request.clone());
+            self.requests.lock().unpoisoned().push(request.clone());
             {
-                let mut load = locked(&self.load);
+                let mut load = self.load.lock().unpoisoned();
                 load.0 += 1;
                 load.1 = load.1.max(load.0);
             }
             let outcome = self.outcome(&request);
-            locked(&self.load).0 -= 1;
+            self.load.lock().unpoisoned().0 -= 1;
             let is_last = request.header("connection") == Some("close");
             if !write_outcome(stream.get_mut(), outcome)? || is_last {
                 break;
@@ -283,7 +280,7 @@ impl ServerState {
             return self.refusal(&fault);
         }
         let (step, answer) = {
-            let mut script = locked(&self.script);
+            let mut script = self.script.lock().unpoisoned();
             let is_empty = script.steps.is_empty();
             let step = if is_empty {
                 Step::Usual
@@ -304,7 +301,7 @@ impl ServerState {
                 format!("the model {} refuses", asked.model),
             ));
         }
-        let script = locked(&self.script);
+        let script = self.script.lock().unpoisoned();
         for rule in &script.rules {
             let fault = match (rule, &asked.call) {
                 (ServerRule::NoSchema(status), AskedCall::Chat { form, .. })

@@ -3,11 +3,12 @@
 //! The second thread lives as long as the call and only computes: all writes come from the caller's thread, in the same
 //! order with one thread or two.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use amem_format::base::image::Sink;
 use amem_format::base_builder::{BuildMode, Inline, Options, Workers, write_base_with};
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 
 use crate::disk::{Disk, File};
 use crate::error::Error;
@@ -46,10 +47,7 @@ impl Workers for ScopedThreads {
     fn join<'w>(&self, beside: Box<dyn FnOnce() + Send + 'w>, here: Box<dyn FnOnce() + 'w>) {
         let waiting = Mutex::new(Some(beside));
         let run = || {
-            let work = waiting
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
+            let work = waiting.lock().unpoisoned().take();
             if let Some(work) = work {
                 work();
             }

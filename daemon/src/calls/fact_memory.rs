@@ -1,12 +1,13 @@
 //! Fact memory at the daemon: what the calls on each brain share, and the refusals of fact memory.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_engine::OpenBrain;
 use amem_facts::{Error, FactState};
 use amem_format::Micros;
+use amem_locks::LockResultExt;
 use amem_memory::Error as MemoryError;
 use amem_memory::model::FormTable;
 use amem_proto::answer::Code;
@@ -36,7 +37,7 @@ pub(crate) struct FactMemory {
 impl FactMemory {
     pub(super) fn state(&self, brain: &OpenBrain) -> Arc<FactState> {
         let instance = brain.view().instance();
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states.lock().unpoisoned();
         let (known, state) = states.entry(brain.name.clone()).or_default();
         if *known != instance {
             (*known, *state) = (instance, Arc::default());

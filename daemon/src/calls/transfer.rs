@@ -5,7 +5,7 @@
 
 use std::io::{BufWriter, Read, Seek};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use amem_doctor::verify;
 use amem_engine::JobKind;
@@ -14,6 +14,7 @@ use amem_format::event::Graph;
 use amem_format::journal::head::PAGE;
 use amem_format::view::View;
 use amem_interop::foreign::{CompatOptions, write_compatible};
+use amem_locks::LockResultExt;
 use amem_proto::answer::{Code, moment};
 use amem_proto::v1;
 use amem_proto::v1::import_brain_request::Part;
@@ -328,7 +329,7 @@ async fn send_compatible(
         let (copy, wrong) = (copy.clone(), failed.clone());
         let part = blocking(move || {
             let mut part = Vec::with_capacity(PART_BYTES_MAX);
-            let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut copy = copy.lock().unpoisoned();
             let read = copy
                 .by_ref()
                 .take(PART_BYTES_MAX as u64)

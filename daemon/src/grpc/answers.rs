@@ -8,10 +8,11 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use amem_locks::LockResultExt;
 use amem_proto::answer::Code;
 use http_body::Frame;
 use tokio::time::{Instant, Sleep, interval, sleep_until};
@@ -77,10 +78,6 @@ enum AnswerState {
     Ended,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl PendingAnswer {
     /// Ends the answer; returns what it held, to be dropped without the lock.
     fn close(&mut self, end: AnswerState) -> (Body, Option<CallSlot>, AnswerHold) {
@@ -143,7 +140,7 @@ impl PendingAnswers {
         }
         let answer = Arc::new(Mutex::new(answer));
         let key = self.next.fetch_add(1, Ordering::Relaxed);
-        lock(&self.pending).insert(key, answer.clone());
+        self.pending.lock().unpoisoned().insert(key, answer.clone());
         Body::new(AnswerBody {
             answers: self.clone(),
             key,
@@ -162,11 +159,11 @@ impl PendingAnswers {
     }
 
     fn check(&self, now: Instant) {
-        let pending: Vec<_> = lock(&self.pending).values().cloned().collect();
+        let pending: Vec<_> = self.pending.lock().unpoisoned().values().cloned().collect();
         let mut bytes = 0;
         let mut unread = Vec::new();
         for answer in pending {
-            let here = lock(&answer);
+            let here = answer.lock().unpoisoned();
             bytes += here.rest.len();
             if let (Some(given), AnswerState::Open) = (here.given, here.end) {
                 drop(here);
@@ -180,7 +177,7 @@ impl PendingAnswers {
             } else {
                 UNREAD_AFTER
             };
-            let mut answer = lock(&answer);
+            let mut answer = answer.lock().unpoisoned();
             // The client may have read it meanwhile.
             let is_unread = answer.given.is_some_and(|given| now >= given + patience);
             if is_unread && answer.end == AnswerState::Open {
@@ -211,7 +208,7 @@ struct AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        lock(&self.answers.pending).remove(&self.key);
+        self.answers.pending.lock().unpoisoned().remove(&self.key);
     }
 }
 
@@ -235,7 +232,7 @@ impl HttpBody for AnswerBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let this = &mut *self;
         let has_room = this.unsent.poll_room(cx).is_ready();
-        let mut answer = lock(&this.answer);
+        let mut answer = this.answer.lock().unpoisoned();
         match answer.end {
             AnswerState::Open => {}
             AnswerState::Ended => return Poll::Ready(None),
@@ -293,7 +290,7 @@ impl HttpBody for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        lock(&self.answer).end == AnswerState::Ended
+        self.answer.lock().unpoisoned().end == AnswerState::Ended
     }
 }
 

@@ -4,9 +4,10 @@
 //! brains that it does not see do not exist.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_engine::{BrainHealth, HealthFuture};
+use amem_locks::LockResultExt;
 use amem_proto::answer::Code;
 use amem_proto::health::health_check_response::ServingStatus;
 use amem_proto::health::health_server::{Health as Checks, HealthServer};
@@ -48,7 +49,7 @@ impl Health {
     }
 
     fn services(&self) -> MutexGuard<'_, BTreeMap<String, watch::Sender<bool>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// The state of a service that the caller sees.

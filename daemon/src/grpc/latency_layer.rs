@@ -1,10 +1,11 @@
 //! The layer that measures calls (`ingress::latency`).
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 
 use amem_engine::polls::{named, named_poll};
+use amem_locks::LockResultExt;
 use http_body::{Frame, SizeHint};
 use tonic::Status;
 use tonic::body::Body;
@@ -39,7 +40,7 @@ impl SharedCallTimer {
     }
 
     fn timer(&self) -> MutexGuard<'_, CallTimer> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// Counts the end, once.

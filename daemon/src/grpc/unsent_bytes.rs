@@ -7,9 +7,10 @@
 //! Not here: how long an answer may wait (`answers`).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use amem_locks::LockResultExt;
 use tonic::codegen::Bytes;
 
 use crate::limits::CONNECTION_UNSENT_BYTES;
@@ -47,7 +48,7 @@ impl Drop for CountedPart {
 
 impl UnsentBytes {
     fn waiting(&self) -> std::sync::MutexGuard<'_, Vec<Waker>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().unpoisoned()
     }
 
     fn is_room(&self) -> bool {

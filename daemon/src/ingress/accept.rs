@@ -3,10 +3,11 @@
 use std::fmt::Display;
 use std::future::Future;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use amem_engine::tasks::spawn_named;
+use amem_locks::LockResultExt;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -175,7 +176,7 @@ impl<H: Handler> Acceptor<H> {
     /// Counts a refused connection, and logs it unless one was logged a moment ago: a peer must not fill the log.
     fn refuse(&self, what: &str, why: &dyn Display) {
         self.metrics.turned_away().add(1);
-        let mut warned = self.warned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warned = self.warned.lock().unpoisoned();
         if warned.is_none_or(|warned| warned.elapsed() >= WARN_AGAIN_AFTER) {
             *warned = Some(Instant::now());
             tracing::warn!(%why, "refused {what}");

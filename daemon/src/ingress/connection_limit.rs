@@ -8,10 +8,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use amem_locks::LockResultExt;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
@@ -133,7 +134,7 @@ impl ConnectionLimit {
 
     fn connections(&self) -> MutexGuard<'_, Connections> {
         let connections = self.connections.lock();
-        connections.unwrap_or_else(PoisonError::into_inner)
+        connections.unpoisoned()
     }
 
     /// Takes a slot, if necessary that of an unauthorized connection.

@@ -7,9 +7,10 @@
 //! Promises: there is one histogram for each call that exists, whatever paths are requested.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use amem_locks::LockResultExt;
 use hdrhistogram::Histogram;
 
 use crate::ingress::methods::Method;
@@ -70,7 +71,7 @@ impl Latencies {
             std::ops::Bound::<&str>::Unbounded,
         );
         let mut called = self.0.rpcs.range::<str, _>(from).filter_map(|(path, rpc)| {
-            let rpc = rpc.lock().unwrap_or_else(PoisonError::into_inner);
+            let rpc = rpc.lock().unpoisoned();
             (!rpc.micros.is_empty() || rpc.in_flight > 0).then(|| (path.clone(), rpc.clone()))
         });
         let page = called.by_ref().take(size).collect();
@@ -80,12 +81,12 @@ impl Latencies {
     /// Calls that were refused or failed, by reason.
     pub(crate) fn refused(&self) -> BTreeMap<String, u64> {
         let refused = self.0.refused.lock();
-        refused.unwrap_or_else(PoisonError::into_inner).clone()
+        refused.unpoisoned().clone()
     }
 
     pub(crate) fn count_refusal(&self, reason: &str) {
         let refused = self.0.refused.lock();
-        let mut refused = refused.unwrap_or_else(PoisonError::into_inner);
+        let mut refused = refused.unpoisoned();
         let is_room = refused.len() < REASONS_MAX || refused.contains_key(reason);
         let reason = if is_room { reason } else { "OTHER" };
         *refused.entry(reason.to_owned()).or_default() += 1;
@@ -93,7 +94,7 @@ impl Latencies {
 
     fn change(&self, path: &str, change: impl FnOnce(&mut Rpc)) {
         if let Some(rpc) = self.0.rpcs.get(path) {
-            change(&mut rpc.lock().unwrap_or_else(PoisonError::into_inner));
+            change(&mut rpc.lock().unpoisoned());
         }
     }
 }

@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
+use amem_locks::LockResultExt;
 use tokio::sync::Notify;
 
 use crate::auth::Caller;
@@ -184,7 +185,7 @@ impl QuotaUse {
 
 impl Quota {
     fn used(&self) -> MutexGuard<'_, QuotaUse> {
-        self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.used.lock().unpoisoned()
     }
 
     /// Leases `amount` to a caller, of `max` in all.

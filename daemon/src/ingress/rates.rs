@@ -5,8 +5,10 @@
 use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use amem_locks::LockResultExt;
 
 use crate::limits::RATE_KEYS_MAX;
 
@@ -31,7 +33,7 @@ impl<K: Eq + Hash> RateLimiter<K> {
         Q: Eq + Hash + ToOwned<Owned = K> + ?Sized,
     {
         let interval = BURST / u32::try_from(per_second.max(1)).unwrap_or(u32::MAX);
-        let mut used = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.0.lock().unpoisoned();
         let until = used.get(key).map_or(now, |until| (*until).max(now)) + interval;
         let ahead = until - now;
         if ahead > BURST {

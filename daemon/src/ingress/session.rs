@@ -7,7 +7,9 @@
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use amem_locks::LockResultExt;
 
 use crate::control::LiveConfig;
 
@@ -36,7 +38,7 @@ struct SessionInner {
 
 impl SessionState {
     fn inner(&self) -> MutexGuard<'_, SessionInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unpoisoned()
     }
 
     pub(super) fn authorized_at(&self) -> u64 {

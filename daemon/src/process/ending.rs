@@ -4,11 +4,12 @@
 //! runtime is blocked. Not here: the order of an ordinary end (`server`), cutting one off (`standstill`).
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use amem_locks::LockResultExt;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
@@ -35,7 +36,7 @@ impl ProcessEnd {
 
     /// Asks for the end. From the first time on it is bounded.
     pub(super) fn begin(&self) {
-        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut begun = self.begun.lock().unpoisoned();
         begun.get_or_insert_with(Instant::now);
         drop(begun);
         self.asked.notify_waiters();
@@ -43,7 +44,7 @@ impl ProcessEnd {
 
     /// When the end was asked for.
     pub(super) fn begun(&self) -> Option<Instant> {
-        *self.begun.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.begun.lock().unpoisoned()
     }
 
     /// Ready once the end was asked for.

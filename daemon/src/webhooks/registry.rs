@@ -5,12 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_engine::OpenBrain;
 use amem_facts::FactChange;
 use amem_format::view::View;
 use amem_format::{Micros, NodeId};
+use amem_locks::LockResultExt;
 use amem_proto::answer::Code;
 use uuid::Uuid;
 
@@ -157,12 +158,12 @@ impl Webhooks {
 
     fn state(&self) -> MutexGuard<'_, WebhooksState> {
         let state = self.0.state.lock();
-        state.unwrap_or_else(PoisonError::into_inner)
+        state.unpoisoned()
     }
 
     fn marks(&self) -> MutexGuard<'_, WebhookMarks> {
         let marks = self.0.marks.lock();
-        marks.unwrap_or_else(PoisonError::into_inner)
+        marks.unpoisoned()
     }
 
     pub(super) fn hosts(&self) -> &WebhookHosts {

@@ -3,8 +3,10 @@
 use std::fmt;
 use std::hint;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+
+use amem_locks::LockResultExt;
 
 use super::choice::Choice;
 use super::examine::{self, ExaminedStates, Finding, Recovery};
@@ -173,7 +175,7 @@ pub fn prove_on(scenario: &impl Scenario, plan: &Plan, disk: SimDisk) -> Report 
             });
         }
     });
-    let mut report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut report = report.into_inner().unpoisoned();
     report.duplicates = held(&states).0.duplicates;
     report
 }
@@ -217,5 +219,5 @@ pub fn replay(scenario: &impl Scenario, disk: SimDisk, description: &str) -> Res
 }
 
 pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
+    lock.lock().unpoisoned()
 }

@@ -4,8 +4,10 @@
 //! at the end, and after power cuts between the fault and the end.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
+
+use amem_locks::LockResultExt;
 
 use super::examine::{self, ExaminedStates, Recovery};
 use super::prove::{Report, held};
@@ -75,7 +77,7 @@ pub fn sweep(scenario: &impl Scenario, sweep: &Sweep) -> Report {
             });
         }
     });
-    report.into_inner().unwrap_or_else(PoisonError::into_inner)
+    report.into_inner().unpoisoned()
 }
 
 fn faults(sweep: &Sweep, operations: u64) -> Vec<Fault> {

@@ -10,10 +10,11 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use amem_format::journal::head::PAGE;
 use amem_format::journal::live;
+use amem_locks::LockResultExt;
 use amem_store::disk::{Disk, File};
 
 use super::forward;
@@ -122,10 +123,6 @@ struct DisorderState {
     new_is_named: Mutex<Arc<AtomicBool>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl DisorderState {
     fn is(&self, flaw: Flaw) -> bool {
         self.flaw == flaw && self.is_active.load(Ordering::Relaxed)
@@ -143,7 +140,7 @@ impl DisorderState {
     }
 
     fn run(&self, steps: &Mutex<Vec<Step>>) -> io::Result<()> {
-        let steps = std::mem::take(&mut *lock(steps));
+        let steps = std::mem::take(&mut *steps.lock().unpoisoned());
         steps.into_iter().try_for_each(|step| step())
     }
 }
@@ -197,13 +194,13 @@ impl fmt::Debug for DisorderedDisk {
 impl Disk for DisorderedDisk {
     fn create(&self, name: &str) -> io::Result<Arc<dyn File>> {
         if self.shared.is(Flaw::HintEarly)
-            && let Some((file, page, committed)) = &*lock(&self.shared.current)
+            && let Some((file, page, committed)) = &*self.shared.current.lock().unpoisoned()
         {
             file.store_cell(*page, live::SUPERSEDED_BY, u64::MAX)?;
             file.store_cell(*page, live::COMMITTED, committed | live::LOOK)?;
         }
         let is_named = Arc::new(AtomicBool::new(false));
-        *lock(&self.shared.new_is_named) = is_named.clone();
+        *self.shared.new_is_named.lock().unpoisoned() = is_named.clone();
         Ok(self.file(self.inner.create(name)?, is_named))
     }
 
@@ -215,7 +212,7 @@ impl Disk for DisorderedDisk {
     fn exchange(&self, from: &str, to: &str) -> io::Result<()> {
         let shared = &self.shared;
         if shared.is(Flaw::NamedEmpty)
-            && let Some((file, page, committed)) = lock(&shared.new).take()
+            && let Some((file, page, committed)) = shared.new.lock().unpoisoned().take()
         {
             let (first, map) = (page + PAGE, file.map(committed)?);
             let frames = map
@@ -224,12 +221,16 @@ impl Disk for DisorderedDisk {
                 .to_vec();
             file.write_at(first, &vec![0; frames.len()])?;
             let step = move || file.write_at(first, &frames);
-            lock(&shared.named).push(Box::new(step));
+            shared.named.lock().unpoisoned().push(Box::new(step));
         }
         shared.may_pause();
         self.inner.exchange(from, to)?;
-        lock(&shared.new_is_named).store(true, Ordering::Relaxed);
-        if lock(&shared.named).is_empty() {
+        shared
+            .new_is_named
+            .lock()
+            .unpoisoned()
+            .store(true, Ordering::Relaxed);
+        if shared.named.lock().unpoisoned().is_empty() {
             shared.may_pause();
         } else {
             (shared.pause)();
@@ -283,7 +284,7 @@ impl fmt::Debug for DisorderedFile {
 impl DisorderedFile {
     /// True of frames behind those that are published; space is filled with zeros.
     fn are_frames(&self, position: u64, bytes: &[u8]) -> bool {
-        let page = lock(&self.state).page;
+        let page = self.state.lock().unpoisoned().page;
         self.is_named.load(Ordering::Relaxed)
             && page.is_some_and(|page| position >= page + PAGE)
             && bytes.iter().any(|&byte| byte != 0)
@@ -296,7 +297,7 @@ impl DisorderedFile {
     fn store_later(&self, page: u64, offset: u64, value: u64) {
         let file = self.inner.clone();
         let step = move || file.store_cell(page, offset, value);
-        lock(&self.shared.later).push(Box::new(step));
+        self.shared.later.lock().unpoisoned().push(Box::new(step));
     }
 
     /// Stores `committed` of a file that readers know, when it goes on from `before`.
@@ -331,7 +332,7 @@ impl DisorderedFile {
             self.store(page, before)?;
             self.store_later(page, live::COMMITTED, value);
         }
-        let held = std::mem::take(&mut lock(&self.state).held);
+        let held = std::mem::take(&mut self.state.lock().unpoisoned().held);
         if !held.is_empty() {
             (shared.pause)();
         }
@@ -339,7 +340,7 @@ impl DisorderedFile {
             self.inner.write_at(position, &bytes)?;
         }
         if shared.is(Flaw::Overwritten) {
-            let (position, bytes) = std::mem::take(&mut lock(&self.state).last);
+            let (position, bytes) = std::mem::take(&mut self.state.lock().unpoisoned().last);
             self.inner.write_at(position, &vec![b'?'; bytes.len()])?;
             (shared.pause)();
             self.inner.write_at(position, &bytes)?;
@@ -353,7 +354,7 @@ impl File for DisorderedFile {
     /// As the store believes that it wrote: it would notice some flaws itself, and readers are to.
     fn read_at(&self, position: u64, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read_at(position, into)?;
-        let state = lock(&self.state);
+        let state = self.state.lock().unpoisoned();
         let page = state.page.map(|page| page + live::COMMITTED);
         if state.published > 0 && page == Some(position) && read >= 8 {
             into[..8].copy_from_slice(&state.published.to_le_bytes());
@@ -367,7 +368,7 @@ impl File for DisorderedFile {
         }
         self.shared.run(&self.shared.later)?;
         self.shared.may_pause();
-        lock(&self.state).last = (position, bytes.to_vec());
+        self.state.lock().unpoisoned().last = (position, bytes.to_vec());
         let held = match self.shared.flaw {
             flaw if !self.shared.is(flaw) => 0..0,
             Flaw::PublishedFirst => 0..bytes.len(),
@@ -379,7 +380,11 @@ impl File for DisorderedFile {
         part[held.clone()].fill(0);
         if !held.is_empty() {
             let at = position + held.start as u64;
-            lock(&self.state).held.push((at, bytes[held].to_vec()));
+            self.state
+                .lock()
+                .unpoisoned()
+                .held
+                .push((at, bytes[held].to_vec()));
         }
         self.inner.write_at(position, &part)
     }
@@ -391,7 +396,7 @@ impl File for DisorderedFile {
 
     fn sync_part(&self, position: u64, bytes: &[u8]) -> io::Result<()> {
         self.shared.may_pause();
-        match lock(&self.state).held.is_empty() {
+        match self.state.lock().unpoisoned().held.is_empty() {
             true => self.inner.sync_part(position, bytes),
             // It would write them.
             false => self.inner.sync(),
@@ -401,22 +406,25 @@ impl File for DisorderedFile {
     fn store_cell(&self, page: u64, offset: u64, value: u64) -> io::Result<()> {
         let shared = &self.shared;
         let is_named = self.is_named.load(Ordering::Relaxed);
-        lock(&self.state).page = Some(page);
+        self.state.lock().unpoisoned().page = Some(page);
         if offset == live::COMMITTED {
             let place = if is_named {
                 &shared.current
             } else {
                 &shared.new
             };
-            *lock(place) = Some((self.inner.clone(), page, value & !live::LOOK));
-            let before = std::mem::replace(&mut lock(&self.state).published, value & !live::LOOK);
+            *place.lock().unpoisoned() = Some((self.inner.clone(), page, value & !live::LOOK));
+            let before = std::mem::replace(
+                &mut self.state.lock().unpoisoned().published,
+                value & !live::LOOK,
+            );
             if is_named && value & live::LOOK == 0 && before != 0 && value > before {
                 return self.publish(page, value, before);
             }
             if shared.is(Flaw::NamedUnpublished) && !is_named {
                 let file = self.inner.clone();
                 let step = move || file.store_cell(page, offset, value);
-                lock(&shared.named).push(Box::new(step));
+                shared.named.lock().unpoisoned().push(Box::new(step));
                 return self.store(page, page + PAGE);
             }
             if shared.is(Flaw::NotTold) {

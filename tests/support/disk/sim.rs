@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_format::Micros;
+use amem_locks::LockResultExt;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError, Preallocation, SourceFile};
 
 use super::file::SimFile;
@@ -209,7 +210,7 @@ impl SimDisk {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 
     /// Does one operation, unless a fault strikes it.

@@ -5,10 +5,11 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_format::Micros;
 use amem_format::journal::live;
+use amem_locks::LockResultExt;
 use amem_store::disk::{Disk, File, FileId, Lock, LockError};
 use amem_store::folder::{RECOVERED, TMP};
 
@@ -300,5 +301,5 @@ impl Disk for Process {
 }
 
 pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
-    lock.lock().unwrap_or_else(PoisonError::into_inner)
+    lock.lock().unpoisoned()
 }

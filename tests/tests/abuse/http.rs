@@ -1,8 +1,10 @@
 //! Bad requests by HTTP, beside callers by gRPC that are well-behaved.
 
+use amem_locks::LockResultExt;
+
 use crate::healthy::Way;
 use crate::process::{Setup, write_private};
-use crate::{ALONE, Abuser, PoisonError, Trial};
+use crate::{ALONE, Abuser, Trial};
 
 /// Kinds that are tried one after the other where there is time for it.
 const KINDS: [&str; 6] = [
@@ -16,7 +18,7 @@ const KINDS: [&str; 6] = [
 
 #[test]
 fn bad_requests_by_http_neither_take_memory_nor_slow_callers_down() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock().unpoisoned();
     let place = Setup::new(
         "[http]\nlisten = \"127.0.0.1:0\"\n[tcp]\ntokens_file = \"tokens.toml\"\n\
          [limits]\nbody_millis = 1000\n",

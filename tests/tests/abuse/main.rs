@@ -22,10 +22,11 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use amem_client::v1;
+use amem_locks::LockResultExt;
 use amem_tests::daemon::DaemonHome;
 use amem_tests::process::{descriptors, resident, start_ready};
 
@@ -235,7 +236,7 @@ impl Trial {
 
 #[test]
 fn hostile_clients_neither_exceed_the_memory_bound_nor_slow_others_down() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock().unpoisoned();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();
@@ -255,7 +256,7 @@ const LARGE_BYTES_MAX: u64 = (256 + 128) << 20;
 
 #[test]
 fn large_unread_answers_are_bounded_and_others_are_served() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock().unpoisoned();
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let place = DaemonHome::new(env!("CARGO_BIN_EXE_amem-tested-daemon"), folder.path());
     let daemon = place.start();

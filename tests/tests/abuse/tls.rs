@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, Tls, v1};
+use amem_locks::LockResultExt;
 use rcgen::{CertificateParams, KeyPair};
 
 use crate::healthy::Way;
 use crate::process::{Setup, write_private};
-use crate::{ALONE, Abuser, PoisonError, Trial};
+use crate::{ALONE, Abuser, Trial};
 
 /// Kinds that are tried one after the other where there is time for it.
 const KINDS: [&str; 4] = ["tls-half", "tls-garbage", "tls-unfinished", "tls-closing"];
@@ -17,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
 fn floods_of_handshakes_neither_take_memory_nor_slow_callers_down() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = ALONE.lock().unpoisoned();
     let place = Setup::new(
         "[tcp]\nlisten = \"127.0.0.1:0\"\ntls_certificate = \"cert\"\ntls_key = \"key\"\n\
          tokens_file = \"tokens.toml\"",

@@ -8,8 +8,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use amem_locks::LockResultExt;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
@@ -206,7 +207,7 @@ fn kept(
         .collect();
     let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("languages");
     let kit = all.join(format!("{language}-{hash}"));
-    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _fetching = FETCHING.lock().unpoisoned();
     let whole = kit.join("whole");
     let (first, others) = needed.split_first().unwrap();
     let had = has(first).and_then(|()| {

@@ -5,9 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tree::{file, files, none, quoted, table};
 
 /// Folder, package, and the packages of ours that it may list; docs/ARCHITECTURE.md has the same table.
-const CRATES: [(&str, &str, &[&str]); 26] = [
+const CRATES: [(&str, &str, &[&str]); 27] = [
+    ("crates/locks", "amem-locks", &[]),
     ("crates/kernels", "amem-kernels", &[]),
-    ("crates/format", "amem-format", &["amem-kernels"]),
+    (
+        "crates/format",
+        "amem-format",
+        &["amem-locks", "amem-kernels"],
+    ),
     (
         "crates/query",
         "amem-query",
@@ -22,12 +27,19 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
     (
         "crates/store",
         "amem-store",
-        &["amem-format", "amem-query", "amem-interop", "amem-doctor"],
+        &[
+            "amem-locks",
+            "amem-format",
+            "amem-query",
+            "amem-interop",
+            "amem-doctor",
+        ],
     ),
     (
         "crates/engine",
         "amem-engine",
         &[
+            "amem-locks",
             "amem-format",
             "amem-query",
             "amem-interop",
@@ -39,7 +51,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
     (
         "crates/memory",
         "amem-memory",
-        &["amem-format", "amem-query", "amem-texts"],
+        &["amem-locks", "amem-format", "amem-query", "amem-texts"],
     ),
     (
         "crates/transformer",
@@ -50,6 +62,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         "crates/facts",
         "amem-facts",
         &[
+            "amem-locks",
             "amem-format",
             "amem-query",
             "amem-store",
@@ -61,6 +74,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         "crates/items",
         "amem-items",
         &[
+            "amem-locks",
             "amem-format",
             "amem-query",
             "amem-store",
@@ -79,7 +93,13 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
     (
         "client",
         "amem-client",
-        &["amem-format", "amem-query", "amem-proto", "amem-host"],
+        &[
+            "amem-locks",
+            "amem-format",
+            "amem-query",
+            "amem-proto",
+            "amem-host",
+        ],
     ),
     (
         "crates/mcp",
@@ -96,6 +116,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         "crates/hooks",
         "amem-hooks",
         &[
+            "amem-locks",
             "amem-memory",
             "amem-sources",
             "amem-texts",
@@ -111,6 +132,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         "crates/models",
         "amem-models",
         &[
+            "amem-locks",
             "amem-memory",
             "amem-transformer",
             "amem-host",
@@ -118,11 +140,12 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
             "amem-scripted",
         ],
     ),
-    ("crates/scripted", "amem-scripted", &[]),
+    ("crates/scripted", "amem-scripted", &["amem-locks"]),
     (
         "daemon",
         "amemd",
         &[
+            "amem-locks",
             "amem-format",
             "amem-query",
             "amem-interop",
@@ -145,6 +168,7 @@ const CRATES: [(&str, &str, &[&str]); 26] = [
         "cli",
         "amemctl",
         &[
+            "amem-locks",
             "amem-format",
             "amem-query",
             "amem-interop",

@@ -45,6 +45,24 @@ fn unsafe_code_stands_only_where_it_is_allowed() {
 }
 
 #[test]
+fn poisoned_locks_are_passed_by_one_helper() {
+    let word = concat!("Poison", "Error");
+    let mut out = Vec::new();
+    for file in sources() {
+        if file.path == "crates/locks/src/lib.rs" {
+            continue;
+        }
+        for (line, text) in file.lines() {
+            if words(text).any(|w| w == word) {
+                let instead = "amem_locks::LockResultExt";
+                out.push(format!("{}:{line}: {word}: use {instead}", file.path));
+            }
+        }
+    }
+    none(out);
+}
+
+#[test]
 fn every_crate_forbids_unsafe_code_but_those_with_kernels_which_deny_it() {
     let mut out = Vec::new();
     for file in sources() {

@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
+use amem_locks::LockResultExt;
 use amem_store::Folder;
 use amem_store::OriginalFile;
 use tokio::sync::{OwnedMutexGuard, Semaphore, mpsc, watch};
@@ -129,18 +130,15 @@ impl Engine {
     }
 
     pub(super) fn slots(&self) -> MutexGuard<'_, HashMap<String, BrainSlot>> {
-        self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.slots.lock().unpoisoned()
     }
 
     pub(super) fn originals(&self) -> MutexGuard<'_, Originals> {
-        self.0
-            .originals
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.0.originals.lock().unpoisoned()
     }
 
     pub(super) fn problems(&self) -> MutexGuard<'_, Problems> {
         let problems = self.0.problems.lock();
-        problems.unwrap_or_else(PoisonError::into_inner)
+        problems.unpoisoned()
     }
 }

@@ -7,8 +7,9 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
+use amem_locks::LockResultExt;
 use amem_store::folder::SUFFIX;
 
 use super::engine::Engine;
@@ -60,7 +61,7 @@ impl Engine {
         }
         let before = {
             let known = self.0.unreadable_names.lock();
-            let mut known = known.unwrap_or_else(PoisonError::into_inner);
+            let mut known = known.unpoisoned();
             std::mem::replace(&mut *known, found.unreadable.clone())
         };
         for gone in before.difference(&found.unreadable) {

@@ -2,10 +2,11 @@
 //! open file that outlives its name.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use amem_store::OpenHandle;
 use amem_store::disk::FileId;
 use uuid::Uuid;
@@ -204,7 +205,7 @@ impl KnownBrains {
     }
 
     fn list(&self) -> MutexGuard<'_, KnownList> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 }
 

@@ -1,7 +1,9 @@
 //! The metrics of the folder, and those of its brains by name.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use amem_locks::LockResultExt;
 
 use super::brain::{BrainMetrics, Metric};
 
@@ -29,7 +31,7 @@ impl EngineMetrics {
     }
 
     fn brains(&self) -> MutexGuard<'_, HashMap<String, Arc<BrainMetrics>>> {
-        self.brains.lock().unwrap_or_else(PoisonError::into_inner)
+        self.brains.lock().unpoisoned()
     }
 }
 

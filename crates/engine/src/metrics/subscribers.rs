@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_format::Lsn;
+use amem_locks::LockResultExt;
 
 /// The subscriptions of one brain.
 #[derive(Debug, Clone, Default)]
@@ -56,7 +57,7 @@ impl Subscribers {
     }
 
     fn list(&self) -> MutexGuard<'_, SubscriberList> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unpoisoned()
     }
 }
 

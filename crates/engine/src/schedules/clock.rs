@@ -7,10 +7,11 @@
 //! is set wrong and then right again does no harm.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use amem_format::Micros;
+use amem_locks::LockResultExt;
 
 use crate::limits::{CLOCK_JUMP, CLOCK_SETTLES_AFTER};
 
@@ -66,7 +67,7 @@ impl ScheduleClock {
     /// Reads both clocks; returns the time, and until when ages can't be judged.
     pub(super) fn look(&self) -> (Micros, Option<Micros>) {
         let reading = (self.read)();
-        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut history = self.history.lock().unpoisoned();
         if let Some(last) = history.last.replace(reading) {
             let wall = i128::from(reading.now.0) - i128::from(last.now.0);
             let steady = reading.steady.saturating_sub(last.steady).as_micros() as i128;

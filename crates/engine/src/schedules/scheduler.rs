@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Instant, SystemTime};
 
 use amem_format::Micros;
+use amem_locks::LockResultExt;
 use jiff::tz::TimeZone;
 use tokio::sync::Semaphore;
 
@@ -100,7 +101,7 @@ impl Schedules {
     /// Begins what is due.
     fn begin_due(&self) {
         let open = self.0.engine.open_brains();
-        let woken = lock(&self.0.woken).clone();
+        let woken = self.0.woken.lock().unpoisoned().clone();
         for brain in open.iter().filter(|b| Some(&b.name) != woken.as_ref()) {
             for kind in self.due(brain) {
                 let (this, brain) = (self.clone(), brain.clone());
@@ -153,7 +154,7 @@ impl Schedules {
             table.meet(&here, now);
             table.keep(now)
         };
-        lock(&self.0.last_runs).write_or_log(runs, now);
+        self.0.last_runs.lock().unpoisoned().write_or_log(runs, now);
     }
 
     /// The jobs of a brain, or of all that were open here if `brain` is empty.
@@ -309,7 +310,7 @@ impl Schedules {
     }
 
     fn table(&self) -> MutexGuard<'_, ScheduleTable> {
-        lock(&self.0.table)
+        self.0.table.lock().unpoisoned()
     }
 }
 
@@ -331,19 +332,15 @@ struct WokenBrain<'s>(&'s Schedules);
 
 impl<'s> WokenBrain<'s> {
     fn new(schedules: &'s Schedules, name: &str) -> Self {
-        *lock(&schedules.0.woken) = Some(name.to_owned());
+        *schedules.0.woken.lock().unpoisoned() = Some(name.to_owned());
         Self(schedules)
     }
 }
 
 impl Drop for WokenBrain<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.0.woken) = None;
+        *self.0.0.woken.lock().unpoisoned() = None;
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

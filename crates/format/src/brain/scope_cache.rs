@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::sync::{Mutex, OnceLock, PoisonError};
+use amem_locks::LockResultExt;
+
+use crate::sync::{Mutex, OnceLock};
 use crate::types::{Lsn, NodeId};
 
 /// Lists held at once; the one not used for longest goes first.
@@ -49,7 +51,7 @@ impl ScopeCache {
         scope: &str,
         is_valid: impl Fn(&ScopeList) -> bool,
     ) -> Option<Arc<ScopeList>> {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.lists.lock().unpoisoned();
         let all = lists.iter().enumerate();
         let valid = all.filter(|(_, (of, list))| **of == *scope && is_valid(list));
         let (at, _) = valid.max_by_key(|(_, (_, list))| (list.lsn, list.end))?;
@@ -61,7 +63,7 @@ impl ScopeCache {
 
     /// Holds a list. Of one scope that of the newest moment serves most questions; later ones are for held views.
     pub(crate) fn put(&self, scope: &str, list: Arc<ScopeList>) {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lists = self.lists.lock().unpoisoned();
         lists.retain(|(of, known)| **of != *scope || known.lsn > list.lsn);
         lists.push((scope.into(), list));
         let mut ids: usize = lists.iter().map(|(_, list)| list.ids.len()).sum();

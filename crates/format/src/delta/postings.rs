@@ -7,13 +7,14 @@
 //! its text.
 //! Not here: when events are added (`View::terms`).
 
+use amem_locks::LockResultExt;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::skiplist::SkipList;
 use crate::analyzer::{Analyzer, TermCounts, TermEnd};
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::base::terms::{COUNT_MAX, LengthQuarter};
-use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::sync::{AtomicU32, Mutex, Ordering};
 
 /// The term index of the events from `first` on.
 #[derive(Debug)]
@@ -155,7 +156,7 @@ impl DeltaTerms {
         }
         let before = self.total_length_below(id);
         let quarter = {
-            let mut lengths = self.quarter.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lengths = self.quarter.lock().unpoisoned();
             lengths.add(length);
             lengths.length()
         };

@@ -4,11 +4,13 @@
 
 use std::borrow::Cow;
 
+use amem_locks::LockResultExt;
+
 use super::DeltaTerms;
 use crate::analyzer::{Analyzer, TermCounts};
 use crate::base::terms::LengthQuarter;
 use crate::error::Result;
-use crate::sync::{Mutex, OnceLock, PoisonError};
+use crate::sync::{Mutex, OnceLock};
 
 /// A term index that is filled on demand.
 #[derive(Debug, Default)]
@@ -36,7 +38,7 @@ impl LazyTerms {
     ) -> Result<&DeltaTerms> {
         let index = self.index.get_or_init(|| DeltaTerms::new(first, base()));
         if index.end() < end {
-            let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+            let _filling = self.filling.lock().unpoisoned();
             let analyzer = Analyzer::of_version(version).unwrap_or_default();
             let mut counts = TermCounts::new();
             for id in index.end()..end {

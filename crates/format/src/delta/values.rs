@@ -6,10 +6,12 @@
 
 use std::borrow::Cow;
 
+use amem_locks::LockResultExt;
+
 use crate::append::{AppendVec, AtomicIndex, NONE, Trie};
 use crate::attributes;
 use crate::error::Result;
-use crate::sync::{AtomicU32, Mutex, Ordering, PoisonError};
+use crate::sync::{AtomicU32, Mutex, Ordering};
 
 /// The events of the delta by the values of their attributes.
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ impl DeltaValues {
         json: impl Fn(u32) -> Result<Option<Cow<'t, str>>>,
     ) -> Result<&Self> {
         if self.covered.load(Ordering::Acquire) < count {
-            let _filling = self.filling.lock().unwrap_or_else(PoisonError::into_inner);
+            let _filling = self.filling.lock().unpoisoned();
             for at in self.covered.load(Ordering::Relaxed)..count {
                 if let Some(json) = json(at)? {
                     self.add(at, &json);

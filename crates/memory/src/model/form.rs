@@ -4,7 +4,9 @@
 //! schema in words, then four example turns as chat.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use amem_locks::LockResultExt;
 
 /// How an answer is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,13 +39,13 @@ pub struct FormTable {
 impl FormTable {
     /// The form to begin with.
     pub fn form(&self, key: &str) -> ReplyForm {
-        let forms = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        let forms = self.forms.lock().unpoisoned();
         forms.get(key).copied().unwrap_or(ReplyForm::Schema)
     }
 
     /// Sets the form to begin with, as a probe or a refusal found it.
     pub fn set(&self, key: &str, form: ReplyForm) {
-        let mut forms = self.forms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut forms = self.forms.lock().unpoisoned();
         forms.insert(key.to_owned(), form);
     }
 }

@@ -5,11 +5,12 @@
 //! replaced too, since vectors of two spaces cannot be compared.
 
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use amem_format::NodeId;
 use amem_format::other_space::OtherSpace;
 use amem_format::view::View;
+use amem_locks::LockResultExt;
 use uuid::Uuid;
 
 use crate::error::{Error, Result};
@@ -120,6 +121,6 @@ impl Reembedding {
 
     fn rows(&self) -> MutexGuard<'_, VectorRows> {
         // A row counts once it is written.
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rows.lock().unpoisoned()
     }
 }

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+
+use amem_locks::LockResultExt;
 
 use crate::disk::{Disk, FileId, Lock, LockError};
 use crate::error::{Error, Result};
@@ -148,7 +150,7 @@ impl Folder {
     /// Sets which groups may read brains' files directly, for files that are made, opened or protected from now on
     /// (`Store::protect`).
     pub fn set_readers(&self, readers: Readers) {
-        *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+        *self.readers.write().unpoisoned() = readers;
     }
 
     /// Bytes of the journal from which on every brain of the folder needs a checkpoint.
@@ -162,7 +164,7 @@ impl Folder {
 
     /// The group that may read a brain's file directly.
     pub fn readers_of(&self, brain: &str) -> Option<u32> {
-        let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
+        let readers = self.readers.read().unpoisoned();
         readers.of(brain)
     }
 
@@ -206,13 +208,11 @@ impl Folder {
     }
 
     fn overwritten(&self) -> MutexGuard<'_, HashMap<FileId, String>> {
-        self.overwritten
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.overwritten.lock().unpoisoned()
     }
 
     fn created(&self) -> MutexGuard<'_, HashSet<FileId>> {
-        self.created.lock().unwrap_or_else(PoisonError::into_inner)
+        self.created.lock().unpoisoned()
     }
 
     /// Removes a temporary file of ours, if it still has this path. One that cannot be removed is left.
@@ -237,14 +237,12 @@ impl Folder {
 
     /// Names in `.amemd/tmp` of files that could not be removed.
     pub(crate) fn leftovers(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.leftovers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.leftovers.lock().unpoisoned()
     }
 
     /// Held while files in `.amemd/tmp` are cleared.
     pub(crate) fn lock_clearing(&self) -> MutexGuard<'_, ()> {
-        self.clearing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.clearing.lock().unpoisoned()
     }
 
     pub(crate) fn note_quarantined(&self, brain: &str, path: &str, reason: QuarantineReason) {
@@ -262,7 +260,7 @@ impl Folder {
     }
 
     fn notices(&self) -> MutexGuard<'_, Vec<QuarantineNotice>> {
-        self.notices.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notices.lock().unpoisoned()
     }
 
     /// Which file has a path; none if no file has it.

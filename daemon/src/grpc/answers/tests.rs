@@ -115,7 +115,7 @@ async fn a_call_is_under_way_until_the_last_of_its_answer_was_taken() {
     assert_eq!(sent.under_way(), 1);
     drop(sent.body);
     assert_eq!(sent.load.calls_held(), 0);
-    assert!(lock(&sent.answers.pending).is_empty());
+    assert!(sent.answers.pending.lock().unpoisoned().is_empty());
 }
 
 #[tokio::test]
@@ -219,9 +219,12 @@ async fn an_answer_that_is_given_up_returns_its_bytes_and_ends_its_call() {
     // The client has closed its window: the server never asks for the answer.
     let _body = answers.send(body, slot.unwrap(), None, Arc::default(), hold);
     let in_flight = || latencies.page("", 100).0[0].1.in_flight;
-    let held: usize = lock(&answers.pending)
+    let held: usize = answers
+        .pending
+        .lock()
+        .unpoisoned()
         .values()
-        .map(|answer| lock(answer).rest.len())
+        .map(|answer| answer.lock().unpoisoned().rest.len())
         .sum();
     assert_eq!(held, 3 << 20, "it is encoded once, and counts");
     assert_eq!(

@@ -9,11 +9,12 @@ use std::convert::Infallible;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use amem_engine::tasks::{AnyAnswer, AnyWork, typed, untyped};
+use amem_locks::LockResultExt;
 use amem_proto::answer::Code;
 use axum::body::{Body, Bytes, HttpBody};
 use http_body::{Frame, SizeHint};
@@ -155,7 +156,7 @@ pub(super) struct UnreadAnswers {
 
 impl UnreadAnswers {
     fn with<T>(&self, change: impl FnOnce(&mut HashMap<u64, Instant>) -> T) -> T {
-        change(&mut self.read_at.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.read_at.lock().unpoisoned())
     }
 
     /// The number of a new answer.

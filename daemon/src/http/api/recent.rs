@@ -4,10 +4,11 @@
 //! that an erase need not look here.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use amem_format::Micros;
+use amem_locks::LockResultExt;
 use amem_proto::v1;
 use uuid::Uuid;
 
@@ -30,7 +31,7 @@ impl<T: Clone> RecentEntries<T> {
 
     /// Adds an entry in the place of the one that `is_same` finds, if there is one.
     fn put(&self, principal: &str, brain: &str, entry: T, is_same: impl Fn(&T) -> bool) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock().unpoisoned();
         if let Some(before) = entries.iter_mut().find(|before| is_same(&before.2)) {
             before.2 = entry;
             return;
@@ -43,7 +44,7 @@ impl<T: Clone> RecentEntries<T> {
 
     /// Those of a caller in a brain, the newest first.
     fn of(&self, principal: &str, brain: &str) -> Vec<T> {
-        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.lock().unpoisoned();
         let own = entries
             .iter()
             .rev()

@@ -2,11 +2,12 @@
 //! corrected and linked.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use amem_client::CommitStream;
 use amem_client::v1::change::Change;
+use amem_locks::LockResultExt;
 use amem_tests::agents::{self, MEET, THE_END};
 
 use crate::Failure;
@@ -39,7 +40,7 @@ impl OtherEvents {
     }
 
     pub(crate) fn events(&self) -> MutexGuard<'_, Events> {
-        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+        self.events.lock().unpoisoned()
     }
 
     fn saw(&self, event: u64, text: &str) {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use amem_locks::LockResultExt;
 use amem_mcp::rmcp::RoleServer;
 use amem_mcp::rmcp::model::{
     ClientCapabilities, ErrorData, InputRequest, InputRequests, InputRequiredResult,
@@ -165,19 +166,13 @@ pub(crate) struct Rounds(Mutex<BTreeMap<(String, String), usize>>);
 impl Rounds {
     fn given(&self, name: &str, round: usize) -> String {
         let handle = Uuid::new_v4().to_string();
-        let mut all = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut all = self.0.lock().unpoisoned();
         all.insert((name.to_owned(), handle.clone()), round);
         handle
     }
 
     fn shown(&self, name: &str, handle: &str) -> Option<usize> {
-        let all = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let all = self.0.lock().unpoisoned();
         all.get(&(name.to_owned(), handle.to_owned())).copied()
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use amem_locks::LockResultExt;
+
 use super::entry::{DeltaEvent, END, Events, Slot, Span, StateVersion, ValueRef};
 use super::graph::{DeltaEdges, EdgeSlot, EdgeVersion};
 use super::log::{CommitEntry, DeltaSessions, Log, SessionVersion};
@@ -14,7 +16,7 @@ use crate::journal::frame::Kind;
 use crate::journal::op::Commit;
 use crate::publish::{self, AppliedMark};
 use crate::spawn;
-use crate::sync::{AtomicU64, Mutex, Ordering, PoisonError, WriteMark};
+use crate::sync::{AtomicU64, Mutex, Ordering, WriteMark};
 use crate::types::{ActorId, EdgeType, EventType, Flags, Lsn, Micros, NodeId, SessionId};
 
 fn entry(lsn: u32) -> CommitEntry {
@@ -320,7 +322,7 @@ struct SharedReader {
 
 impl SharedReader {
     fn follow(&self, file: &File) {
-        let mut position = self.position.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut position = self.position.lock().unpoisoned();
         let committed = publish::load(&file.committed);
         while *position < committed {
             // The frame is checked and applied.

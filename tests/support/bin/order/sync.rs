@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::panic::Location;
-use std::sync::PoisonError as Poison;
+
+use amem_locks::LockResultExt;
 
 pub(crate) use loom::sync::Mutex;
-pub(crate) use std::sync::PoisonError;
 pub(crate) use std::sync::atomic::Ordering;
 
 /// Where an ordering is asked for: file below `src`, line, column.
@@ -26,13 +26,13 @@ static ASKED: std::sync::Mutex<Option<SiteLog>> = std::sync::Mutex::new(None);
 
 /// Has the ordering of one place be relaxed from now on.
 pub(crate) fn weaken(site: Site) {
-    let mut asked = ASKED.lock().unwrap_or_else(Poison::into_inner);
+    let mut asked = ASKED.lock().unpoisoned();
     asked.get_or_insert_default().weak = Some(site);
 }
 
 /// The places of orderings that were come by, and what each asked for.
 pub(crate) fn sites() -> Vec<(Site, Ordering)> {
-    let asked = ASKED.lock().unwrap_or_else(Poison::into_inner);
+    let asked = ASKED.lock().unpoisoned();
     let sites = asked.iter().flat_map(|asked| &asked.sites);
     let named = sites.map(|(&(file, line, column), &order)| ((below(file), line, column), order));
     named.collect()
@@ -49,7 +49,7 @@ fn granted(order: Ordering, at: &'static Location<'static>) -> Ordering {
     if order == Ordering::Relaxed {
         return order;
     }
-    let mut asked = ASKED.lock().unwrap_or_else(Poison::into_inner);
+    let mut asked = ASKED.lock().unpoisoned();
     let asked = asked.get_or_insert_default();
     let place = (at.file(), at.line(), at.column());
     asked.sites.insert(place, order);

@@ -5,11 +5,12 @@ use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
+use amem_locks::LockResultExt;
 use amem_tests::daemon::DaemonHome;
 use amem_tests::ledger::Receipt;
 use hdrhistogram::Histogram;
@@ -47,10 +48,6 @@ pub(crate) struct World {
     counts: Mutex<BTreeMap<&'static str, u64>>,
     wrong: Mutex<Vec<String>>,
     noted: Mutex<MixedBrain>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// New events of these texts.
@@ -113,40 +110,45 @@ impl World {
 
     /// Notes what should not be.
     pub(crate) fn wrong(&self, what: String) {
-        let mut wrong = lock(&self.wrong);
+        let mut wrong = self.wrong.lock().unpoisoned();
         if wrong.len() < 1000 {
             wrong.push(what);
         }
     }
 
     pub(crate) fn all_wrong(&self) -> Vec<String> {
-        lock(&self.wrong).clone()
+        self.wrong.lock().unpoisoned().clone()
     }
 
     /// Leaves what is known of the mixed brain.
     pub(crate) fn note(&self, noted: MixedBrain) {
-        *lock(&self.noted) = noted;
+        *self.noted.lock().unpoisoned() = noted;
     }
 
     pub(crate) fn noted(&self) -> MixedBrain {
-        lock(&self.noted).clone()
+        self.noted.lock().unpoisoned().clone()
     }
 
     pub(crate) fn add(&self, what: &'static str) {
-        *lock(&self.counts).entry(what).or_default() += 1;
+        *self.counts.lock().unpoisoned().entry(what).or_default() += 1;
     }
 
     pub(crate) fn count(&self, what: &'static str) -> u64 {
-        lock(&self.counts).get(what).copied().unwrap_or(0)
+        self.counts
+            .lock()
+            .unpoisoned()
+            .get(what)
+            .copied()
+            .unwrap_or(0)
     }
 
     pub(crate) fn counts(&self) -> Vec<(&'static str, u64)> {
-        let counts = lock(&self.counts);
+        let counts = self.counts.lock().unpoisoned();
         counts.iter().map(|(what, count)| (*what, *count)).collect()
     }
 
     fn took(&self, call: &'static str, time: Duration) {
-        let mut times = lock(&self.times);
+        let mut times = self.times.lock().unpoisoned();
         // It grows as it has to.
         let new = || Histogram::new(3).unwrap_or_else(|e| panic!("three digits: {e}"));
         let histogram = times.entry(call).or_insert_with(new);
@@ -195,7 +197,7 @@ impl World {
     }
 
     pub(crate) fn tell_latencies(&self, said: &mut String) {
-        for (call, times) in lock(&self.times).iter() {
+        for (call, times) in self.times.lock().unpoisoned().iter() {
             let at = |q| times.value_at_quantile(q) as f64 / 1000.0;
             let _ = write!(
                 said,
