@@ -32,6 +32,6 @@ pub use amem_proto::ids::new_id;
 pub use amem_proto::{Duration, Timestamp, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{
-    AdminStub, AuthorizedChannel, Brain, BrainAccess, BrainStub, CallAnswer, Client, CommitStream,
-    ConnectError, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, Retry, Tls,
+    AdminStub, AuthorizedChannel, Brain, BrainAccess, BrainStub, Client, CommitStream,
+    ConnectError, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, Retry, StubAnswer, Tls,
 };

@@ -46,7 +46,7 @@ impl Client {
     }
 
     /// Makes a call once, by bytes: so that it is compiled once.
-    fn send(&self, path: &'static str, message: Bytes) -> AnswerFuture {
+    fn send(&self, path: &'static str, message: Bytes) -> BytesAnswer {
         let mut grpc = Grpc::new(self.link());
         Box::pin(async move {
             grpc.ready().await.map_err(|error| lost(&error))?;
@@ -57,7 +57,7 @@ impl Client {
     }
 }
 
-type AnswerFuture = Pin<Box<dyn Future<Output = Result<Bytes>> + Send>>;
+type BytesAnswer = Pin<Box<dyn Future<Output = Result<Bytes>> + Send>>;
 
 fn decoded<A: Message + Default>(answer: &[u8]) -> Result<A> {
     A::decode(answer).map_err(|why| refused(Status::internal(why.to_string())))

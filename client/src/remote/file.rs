@@ -176,7 +176,7 @@ fn id_of(path: &Path) -> Option<DeviceInode> {
 pub(super) fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = Result<T>> + Send {
-    let work: AnyWork = Box::new(move || Box::new(work()));
+    let work: AsideWork = Box::new(move || Box::new(work()));
     async move {
         match aside_untyped(work).await?.downcast() {
             Ok(answer) => Ok(*answer),
@@ -185,11 +185,11 @@ pub(super) fn aside<T: Send + 'static>(
     }
 }
 
-type AnyAnswer = Box<dyn Any + Send>;
+type AsideAnswer = Box<dyn Any + Send>;
 
-type AnyWork = Box<dyn FnOnce() -> AnyAnswer + Send>;
+type AsideWork = Box<dyn FnOnce() -> AsideAnswer + Send>;
 
-async fn aside_untyped(work: AnyWork) -> Result<AnyAnswer> {
+async fn aside_untyped(work: AsideWork) -> Result<AsideAnswer> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|error| unanswered(&error.to_string()))
 }

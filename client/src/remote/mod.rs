@@ -23,6 +23,6 @@ pub use connect_error::ConnectError;
 pub use follow::CommitStream;
 pub use retry::Retry;
 pub use stubs::{
-    AdminStub, BrainStub, CallAnswer, FactStub, HookStub, ItemStub, MemoryStub, QueryStub,
+    AdminStub, BrainStub, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, StubAnswer,
 };
 pub use tls::Tls;

@@ -22,12 +22,12 @@ type Result<T> = std::result::Result<Response<T>, Status>;
 
 /// The answer to a call on its way. Without effect until it is waited for; dropping it gives the call up.
 #[must_use = "a call is made when its answer is waited for"]
-pub struct CallAnswer<A> {
+pub struct StubAnswer<A> {
     bytes: BytesFuture,
     of: PhantomData<fn() -> A>,
 }
 
-impl<A: Message + Default> Future for CallAnswer<A> {
+impl<A: Message + Default> Future for StubAnswer<A> {
     type Output = Result<A>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -48,9 +48,9 @@ fn send<M: Message, A>(
     link: &AuthorizedChannel,
     path: &'static str,
     request: Request<M>,
-) -> CallAnswer<A> {
+) -> StubAnswer<A> {
     let request = request.map(|message| Bytes::from(message.encode_to_vec()));
-    CallAnswer {
+    StubAnswer {
         bytes: unary(link.clone(), path, request),
         of: PhantomData,
     }
@@ -71,7 +71,7 @@ macro_rules! stub {
             pub fn $method(
                 &mut self,
                 request: impl IntoRequest<v1::$request>,
-            ) -> CallAnswer<v1::$response> {
+            ) -> StubAnswer<v1::$response> {
                 send(&self.0, $path, request.into_request())
             })*
 

@@ -17,7 +17,7 @@ impl AnyCalls {
     }
 }
 
-type CallFuture<'c, T> = Pin<Box<dyn Future<Output = CallResult<T>> + Send + 'c>>;
+type BoxedCall<'c, T> = Pin<Box<dyn Future<Output = CallResult<T>> + Send + 'c>>;
 
 macro_rules! memory_calls {
     ($($(#[$doc:meta])* $call:ident $request:ident $response:ident;)*) => {
@@ -31,11 +31,11 @@ macro_rules! memory_calls {
         }
 
         trait BoxedCalls: Send + Sync {
-            $(fn $call(&self, request: v1::$request) -> CallFuture<'_, v1::$response>;)*
+            $(fn $call(&self, request: v1::$request) -> BoxedCall<'_, v1::$response>;)*
         }
 
         impl<C: MemoryCalls> BoxedCalls for C {
-            $(fn $call(&self, request: v1::$request) -> CallFuture<'_, v1::$response> {
+            $(fn $call(&self, request: v1::$request) -> BoxedCall<'_, v1::$response> {
                 Box::pin(MemoryCalls::$call(self, request))
             })*
         }
