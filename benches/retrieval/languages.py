@@ -1,4 +1,5 @@
-"""R@5 of a search for the sentence that answers a question, in six languages. Each sentence is an event."""
+"""R@5 of a search for the sentence that answers a question, in six languages, and the contexts that stay empty. Each sentence
+is an event."""
 import json
 
 import ranks
@@ -7,6 +8,9 @@ import rows
 DATA = "search/xquad-sentences.json"
 # Minimum R@5 in per cent of a search.
 GOALS = {"ru": 86.0, "de": 85.0, "zh": 89.0, "es": 87.0, "ar": 80.0}
+CONTEXT_TOKENS = 500
+# Per cent of the questions, each of which a sentence answers.
+EMPTY_MAX = 10.0
 
 
 def measure(bench, data, _options):
@@ -19,6 +23,13 @@ def measure(bench, data, _options):
         scored = ranks.scores(bench, file, run, "R@5")
         goals = GOALS if mode == "search" else {}
         yield from rows.by_category(f"languages {mode}", scored, goals)
+    run = bench.ask(conversations, "context", "languages.context.run.jsonl", "--budgets", str(CONTEXT_TOKENS))
+    empty = {language: [] for language in sentences}
+    with open(run, encoding="utf-8") as lines:
+        for answer in map(json.loads, lines):
+            empty[answer["conv"]].append(float(not answer["ranked"]))
+    for language, shares in empty.items():
+        yield rows.Row(f"languages empty context {language}", shares, EMPTY_MAX, most=True)
 
 
 def of_sentences(language, data):

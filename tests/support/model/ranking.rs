@@ -7,7 +7,7 @@ use amem_format::analyzer::{
 };
 use amem_format::{EdgeType, Flags};
 use amem_query::search::Hit;
-use amem_query::text::is_request;
+use amem_query::text::{is_foreign, is_request};
 use amem_query::time_phrase::{ProseTime, times_in};
 use amem_query::{Scope, Search};
 
@@ -539,7 +539,7 @@ pub fn relevance(
         - 2.4
         - (length / 30.0).max(1.0).ln()
         + if is_named { 2.25 } else { 0.0 }
-        + script.fold(0.0, f64::max);
+        + script.fold(if is_foreign(question) { 0.4 } else { 0.0 }, f64::max);
     Fit {
         value: if covered > 0.0 {
             1.0 / (1.0 + (-x).exp())

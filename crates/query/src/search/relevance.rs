@@ -7,7 +7,7 @@
 //! sentences in six languages against questions about something else (docs/decisions/0043-relevance-by-rarity.md).
 
 use super::request::Relevance;
-use crate::text::{ContainedTerms, FoundTerms};
+use crate::text::{ContainedTerms, FoundTerms, is_foreign};
 
 /// From this relevance of its best hit on, a question is likely one that the events answer: the least of a context by
 /// default.
@@ -29,14 +29,14 @@ const FEW_TEXTS: f32 = 100.0;
 const FEW: f32 = 1.3;
 const CONSTANT: f32 = -2.4;
 
-/// How much less a question in another script than that of English finds of its words.
+/// How much less a question in another language, or another script, than English finds of its words.
 const LATIN: f32 = 0.4;
 const ALPHABETIC: f32 = 0.75;
 const HAN: f32 = 1.4;
 
-/// What is added for the letters of a question.
+/// What is added for the letters of a question, or for its language if they are those of English.
 pub(super) fn of_script(question: &str) -> f32 {
-    let mut added: f32 = 0.0;
+    let mut added = if is_foreign(question) { LATIN } else { 0.0 };
     for letter in question.chars().filter(|c| c.is_alphabetic()) {
         let of_letter = match letter {
             '\0'..='\u{7f}' => 0.0,
@@ -102,6 +102,10 @@ mod tests {
     fn the_script_of_a_question_counts_once() {
         assert_eq!(of_script("which port"), 0.0);
         assert_eq!(of_script("für den Müller"), LATIN);
+        assert_eq!(
+            of_script("welchen Port hat die Datenbank von Staging"),
+            LATIN
+        );
         assert_eq!(of_script("какой порт PostgreSQL"), ALPHABETIC);
         assert_eq!(of_script("端口 port"), HAN);
         assert_eq!(of_script("4 + 5?"), 0.0);

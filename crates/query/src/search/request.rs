@@ -124,8 +124,8 @@ pub struct Hit {
 /// long + script - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself, `size` is
 /// `ln(texts) + 1.3 · min(0, ln(texts / 100))` of the number of events of the scope, `long` `ln(terms / 30)` of a text
 /// of more than 30 terms without stop words, `script` 0.4 for Latin letters
-/// that English lacks, 1.4 for Chinese, Japanese and Korean, 0.75 for other letters. The greater of that and `meaning`
-/// counts.
+/// that English lacks and for other languages by their stop words, 1.4 for Chinese, Japanese and Korean, 0.75 for other
+/// letters. The greater of that and `meaning` counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Relevance {
     /// 0 to 1.

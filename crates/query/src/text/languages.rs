@@ -82,6 +82,11 @@ pub(super) fn of(question: &str) -> Language {
     }
 }
 
+/// True if the stop words of a question are those of another language than English.
+pub fn is_foreign(question: &str) -> bool {
+    matches!(of(question), Language::Listed(_))
+}
+
 impl Language {
     /// True if a term is a stop word of the language; never of English, whose stop words are no terms.
     pub(super) fn leaves_out(self, term: &str) -> bool {

@@ -11,6 +11,7 @@ mod score;
 mod terms;
 mod typos;
 
+pub use languages::is_foreign;
 pub use requests::{QUESTION_MARKS, is_request, only_asks};
 pub(crate) use score::{ContainedTerms, FoundTerms};
 pub use score::{QUERY_TERMS_MAX, Scores, Texts};
