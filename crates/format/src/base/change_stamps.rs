@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 
+use super::records::{Records, records};
 use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32};
@@ -23,39 +24,12 @@ const FIELD: u8 = 1;
 const EDGE: u8 = 2;
 const SESSION: u8 = 3;
 
-/// The section, read in place.
-#[derive(Debug, Clone, Copy)]
-pub struct ChangeStamps<'a> {
-    section: Section<'a>,
-    count: u64,
-}
+records!(ChangeStamps: "stamps", 8 + RECORD);
 
 impl<'a> ChangeStamps<'a> {
-    /// Checks the bounds of the records.
-    pub fn read(section: Section<'a>) -> Result<Self> {
-        let count = section.u64(0)?;
-        let bytes = count.checked_mul(RECORD);
-        section.slice(
-            8,
-            bytes.ok_or_else(|| section.bad(0, "the count overflows"))?,
-        )?;
-        Ok(Self { section, count })
-    }
-
-    /// The number of stamps.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The stamp at a position.
     pub fn at(&self, position: u64) -> Result<(StampTarget, Micros)> {
-        let at = 8u64.saturating_add(position.saturating_mul(RECORD));
-        let record = self.section.slice(at, RECORD)?;
+        let record = self.0.at(position)?;
         let (first, second) = (get_u32(record, 0), get_u32(record, 4));
         let of = match (record[8], EventFields(record[9])) {
             (FIELD, field) if EventFields::EACH.contains(&field) => {
@@ -69,7 +43,7 @@ impl<'a> ChangeStamps<'a> {
             (SESSION, _) => StampTarget::Session(SessionId(first)),
             (what, field) => {
                 let why = format!("a stamp of an unknown kind ({what}, field {})", field.0);
-                return Err(self.section.bad(at + 8, why));
+                return Err(self.0.section.bad(self.0.offset(position) + 8, why));
             }
         };
         Ok((of, Micros(get_i64(record, 16))))
@@ -78,7 +52,7 @@ impl<'a> ChangeStamps<'a> {
     /// Every stamp, in order.
     pub fn iter(&self) -> impl Iterator<Item = Result<(StampTarget, Micros)>> + use<'a> {
         let this = *self;
-        (0..self.count).map(move |position| this.at(position))
+        (0..self.0.count).map(move |position| this.at(position))
     }
 }
 

@@ -11,6 +11,7 @@
 
 use std::borrow::Cow;
 
+use super::records::{Records, records};
 use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
@@ -29,46 +30,15 @@ pub struct StoredFrame<'a> {
     pub payload: Cow<'a, [u8]>,
 }
 
-/// The section, read in place.
-#[derive(Debug, Clone, Copy)]
-pub struct RecentCommits<'a> {
-    section: Section<'a>,
-    count: u64,
-}
+records!(RecentCommits: "frames", 8 + RECORD);
 
 impl<'a> RecentCommits<'a> {
-    /// Checks that the section has all of its records.
-    pub fn read(section: Section<'a>) -> Result<Self> {
-        let count = section.u64(0)?;
-        section.slice(
-            8,
-            count
-                .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "the count overflows"))?,
-        )?;
-        Ok(Self { section, count })
-    }
-
-    /// The number of frames.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The frame at a position, by LSN.
     pub fn at(&self, position: u64) -> Result<StoredFrame<'a>> {
-        let record = self
-            .section
-            .slice(8u64.saturating_add(position.saturating_mul(RECORD)), RECORD)?;
+        let record = self.0.at(position)?;
         let kind = Kind::from_u8(record[20]).ok_or_else(|| {
-            self.section.bad(
-                8 + position * RECORD,
-                format!("unknown frame kind {}", record[20]),
-            )
+            let why = format!("unknown frame kind {}", record[20]);
+            self.0.section.bad(self.0.offset(position), why)
         })?;
         Ok(StoredFrame {
             header: Header {
@@ -79,7 +49,8 @@ impl<'a> RecentCommits<'a> {
                 actor: ActorId(get_u32(record, 16)),
             },
             payload: Cow::Borrowed(
-                self.section
+                self.0
+                    .section
                     .slice(get_u64(record, 24), get_u64(record, 32))?,
             ),
         })
@@ -87,16 +58,7 @@ impl<'a> RecentCommits<'a> {
 
     /// The position of the first frame after an LSN.
     pub fn after(&self, lsn: Lsn) -> Result<u64> {
-        let (mut from, mut to) = (0, self.count);
-        while from < to {
-            let middle = (from + to) / 2;
-            if self.section.u64(8 + middle * RECORD)? <= lsn.0 {
-                from = middle + 1
-            } else {
-                to = middle
-            }
-        }
-        Ok(from)
+        self.0.partition(|record| get_u64(record, 0) <= lsn.0)
     }
 }
 

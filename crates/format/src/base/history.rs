@@ -17,6 +17,7 @@
 //! type · 30 u8 1 if the edge existed · 31 zero · 32 u32 value before (f32 bits, or flags) · 36 u32 length of
 //! bytes before · 40 i64 edge's recorded time before · 48 u64 position of bytes before · 56 zeros.
 
+use super::records::Records;
 use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
@@ -67,57 +68,54 @@ pub enum PriorValue<'a> {
 /// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct History<'a> {
-    section: Section<'a>,
-    count: u64,
+    records: Records<'a, 16, RECORD>,
     index: &'a [[u32; 2]],
 }
 
 impl<'a> History<'a> {
     /// Checks that the section has all of its records.
     pub fn read(section: Section<'a>) -> Result<Self> {
-        let (count, entries) = (section.u64(0)?, section.u64(8)?);
-        let len = count
-            .checked_mul(RECORD)
-            .ok_or_else(|| section.bad(0, "the count overflows"))?;
-        section.slice(16, len)?;
-        Ok(Self {
-            section,
-            count,
-            index: section.array(16 + len, entries)?,
-        })
+        let records = Records::read(section)?;
+        let index = section.array(records.end(), section.u64(8)?)?;
+        Ok(Self { records, index })
     }
 
     /// The number of changes.
     pub fn len(&self) -> u64 {
-        self.count
+        self.records.count
     }
 
     /// True if nothing ever changed.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.records.count == 0
     }
 
     /// The change at a position, by LSN.
     pub fn at(&self, position: u64) -> Result<PastChange<'a>> {
-        let at = 16u64.saturating_add(position.saturating_mul(RECORD));
-        let r = self.section.slice(at, RECORD)?;
+        let at = self.records.offset(position);
+        let r = self.records.at(position)?;
         let value = get_u32(r, 32);
         let float = || {
             let value = f32::from_bits(value);
             if value.is_finite() {
                 Ok(value)
             } else {
-                Err(self.section.bad(at + 32, "a number that is not finite"))
+                Err(self
+                    .records
+                    .section
+                    .bad(at + 32, "a number that is not finite"))
             }
         };
         let len = get_u32(r, 36);
-        let bytes = || self.section.slice(get_u64(r, 48), len.into());
+        let bytes = || self.records.section.slice(get_u64(r, 48), len.into());
         let before = match r[28] {
             1 => PriorValue::Confidence(float()?),
             2 => PriorValue::Flags(Flags(value as u8)),
             3 => PriorValue::Lambda(float()?),
             4 if len == 0 => PriorValue::Attributes(None),
-            4 => PriorValue::Attributes(Some(self.section.str(get_u64(r, 48), len.into())?)),
+            4 => {
+                PriorValue::Attributes(Some(self.records.section.str(get_u64(r, 48), len.into())?))
+            }
             5 if len == 0 => PriorValue::Vector(None),
             5 => PriorValue::Vector(Some(bytes()?)),
             6 => PriorValue::Edge {
@@ -131,6 +129,7 @@ impl<'a> History<'a> {
             },
             field => {
                 return Err(self
+                    .records
                     .section
                     .bad(at + 28, format!("unknown field {field} of a change")));
             }
@@ -166,7 +165,7 @@ impl<'a> History<'a> {
     /// Every change, oldest first.
     pub fn iter(&self) -> impl Iterator<Item = Result<PastChange<'a>>> + use<'a> {
         let this = *self;
-        (0..self.count).map(move |position| this.at(position))
+        (0..self.records.count).map(move |position| this.at(position))
     }
 }
 

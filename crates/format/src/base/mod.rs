@@ -26,6 +26,7 @@ pub mod kinds;
 pub(crate) mod merge;
 pub mod node;
 pub mod quantised_vectors;
+mod records;
 pub mod requests;
 pub mod schedule;
 pub mod section;

@@ -12,6 +12,7 @@
 
 use uuid::Uuid;
 
+use super::records::{Records, records};
 use super::section::Section;
 use crate::base::image::Body;
 use crate::bytes::{get_u32, get_u64, put_u32, put_u64};
@@ -37,44 +38,14 @@ pub struct StoredRequest<'a> {
     pub answer: &'a [u8],
 }
 
-/// The section, read in place.
-#[derive(Debug, Clone, Copy)]
-pub struct Requests<'a> {
-    section: Section<'a>,
-    count: u64,
-}
+records!(Requests: "requests", 16 + RECORD);
 
 impl<'a> Requests<'a> {
-    /// Checks that the section has all of its records.
-    pub fn read(section: Section<'a>) -> Result<Self> {
-        let count = section.u64(0)?;
-        section.slice(
-            16,
-            count
-                .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "the count overflows"))?,
-        )?;
-        Ok(Self { section, count })
-    }
-
-    /// The number of requests.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The request at a position, by id.
     pub fn at(&self, position: u64) -> Result<StoredRequest<'a>> {
-        let record = self.section.slice(
-            16u64.saturating_add(position.saturating_mul(RECORD)),
-            RECORD,
-        )?;
-        let answers = 16 + self.count * RECORD;
-        let answer = self.section.slice(
+        let record = self.0.at(position)?;
+        let answers = self.0.end();
+        let answer = self.0.section.slice(
             answers.saturating_add(get_u64(record, 40)),
             get_u32(record, 48).into(),
         )?;
@@ -88,17 +59,10 @@ impl<'a> Requests<'a> {
 
     /// Looks up a request by id.
     pub fn find(&self, id: &Uuid) -> Result<Option<StoredRequest<'a>>> {
-        let (mut from, mut to) = (0, self.count);
-        while from < to {
-            let middle = (from + to) / 2;
-            let found = self.section.slice(16 + middle * RECORD, 16)?;
-            if found < id.as_bytes().as_slice() {
-                from = middle + 1
-            } else {
-                to = middle
-            }
-        }
-        if from == self.count {
+        let from = self
+            .0
+            .partition(|record| record[..16] < id.as_bytes()[..])?;
+        if from == self.0.count {
             return Ok(None);
         }
         let request = self.at(from)?;

@@ -14,6 +14,7 @@
 //! last event · 24 i64 closed · 32 u64 key's offset · 40 u32 its length · 44 u32 agent's length · 48 u32
 //! outcome's length · 52 zeros. Key, agent and outcome stand one after the other in the texts.
 
+use super::records::Records;
 use super::section::{Section, range};
 use crate::base::image::Body;
 use crate::bytes::{get_i64, get_u32, get_u64};
@@ -49,74 +50,68 @@ pub struct Session<'a> {
 /// The section, read in place.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionIndex<'a> {
-    section: Section<'a>,
-    count: u64,
+    records: Records<'a, 16, RECORD>,
     nodes: u64,
 }
 
 impl<'a> SessionIndex<'a> {
     /// Checks the counts and the bounds of the arrays.
     pub fn read(section: Section<'a>, nodes: u64) -> Result<Self> {
-        let (count, found) = (section.u64(0)?, section.u64(8)?);
+        let found = section.u64(8)?;
         if found != nodes {
             return Err(section.bad(8, format!("it covers {found} events, the base has {nodes}")));
         }
-        let sessions = Self {
-            section,
-            count,
-            nodes,
-        };
-        sessions.section.slice(
-            16,
-            count
-                .checked_mul(RECORD)
-                .ok_or_else(|| section.bad(0, "the count overflows"))?,
-        )?;
+        let records = Records::read(section)?;
+        let sessions = Self { records, nodes };
         sessions.members_array()?;
         Ok(sessions)
     }
 
     /// The number of sessions.
     pub fn len(&self) -> u64 {
-        self.count
+        self.records.count
     }
 
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.records.count == 0
     }
 
     fn keys_at(&self) -> u64 {
-        16 + self.count * RECORD
+        self.records.end()
     }
 
     fn starts(&self) -> Result<&'a [u32]> {
-        self.section
-            .array(self.keys_at() + 4 * self.count, self.count + 1)
+        self.records.section.array(
+            self.keys_at() + 4 * self.records.count,
+            self.records.count + 1,
+        )
     }
 
     fn members_array(&self) -> Result<&'a [u32]> {
-        self.section
-            .array(self.keys_at() + 8 * self.count + 4, self.nodes)
+        self.records
+            .section
+            .array(self.keys_at() + 8 * self.records.count + 4, self.nodes)
     }
 
     /// The session at a position, by number.
     pub fn at(&self, position: u64) -> Result<Session<'a>> {
-        if position >= self.count {
+        if position >= self.records.count {
             return Err(self
+                .records
                 .section
                 .bad(0, format!("no session at position {position}")));
         }
-        let record = self.section.slice(16 + position * RECORD, RECORD)?;
+        let record = self.records.at(position)?;
         let flags = get_u32(record, 4);
-        let texts = self.keys_at() + 8 * self.count + 4 + 4 * self.nodes;
+        let texts = self.keys_at() + 8 * self.records.count + 4 + 4 * self.nodes;
         let mut at = texts.saturating_add(get_u64(record, 32));
         let mut text = |len: u32, max: usize| {
             if len as usize > max {
                 let why = format!("a text of {len} bytes exceeds the limit of {max}");
-                return Err(self.section.bad(16 + position * RECORD, why));
+                return Err(self.records.section.bad(self.records.offset(position), why));
             }
-            let text = self.section.str(at, len.into());
+            let text = self.records.section.str(at, len.into());
             at = at.saturating_add(len.into());
             text
         };
@@ -135,26 +130,20 @@ impl<'a> SessionIndex<'a> {
     /// Looks up the position of a session.
     pub fn find(&self, id: SessionId) -> Result<Option<u64>> {
         let at = self.position_from(id)?;
-        Ok((at < self.count && self.section.u32(16 + at * RECORD)? == id.0).then_some(at))
+        Ok((at < self.records.count && get_u32(self.records.at(at)?, 0) == id.0).then_some(at))
     }
 
     /// The position of the first session whose number is at least `id`.
     pub fn position_from(&self, id: SessionId) -> Result<u64> {
-        let (mut from, mut to) = (0, self.count);
-        while from < to {
-            let middle = (from + to) / 2;
-            if self.section.u32(16 + middle * RECORD)? < id.0 {
-                from = middle + 1
-            } else {
-                to = middle
-            }
-        }
-        Ok(from)
+        self.records.partition(|record| get_u32(record, 0) < id.0)
     }
 
     /// Looks up the position of a session by the client's key.
     pub fn find_key(&self, key: &str) -> Result<Option<u64>> {
-        let order = self.section.array::<u32>(self.keys_at(), self.count)?;
+        let order = self
+            .records
+            .section
+            .array::<u32>(self.keys_at(), self.records.count)?;
         let (mut from, mut to) = (0, order.len());
         while from < to {
             let middle = (from + to) / 2;
@@ -174,11 +163,17 @@ impl<'a> SessionIndex<'a> {
             [from, to, ..] => (*from, *to),
             _ => {
                 return Err(self
+                    .records
                     .section
                     .bad(0, format!("no session at position {position}")));
             }
         };
-        range(&self.section, self.members_array()?, from.into(), to.into())
+        range(
+            &self.records.section,
+            self.members_array()?,
+            from.into(),
+            to.into(),
+        )
     }
 }
 

@@ -11,6 +11,7 @@
 //!
 //! Not here: the latest span of a session, which is its record in section 0x43.
 
+use super::records::{Records, records};
 use super::section::Section;
 use super::sessions::Session;
 use crate::base::image::Body;
@@ -47,76 +48,40 @@ impl<'a> From<&Session<'a>> for SessionSpan<'a> {
     }
 }
 
-/// The section, read in place.
-#[derive(Debug, Clone, Copy)]
-pub struct EarlierSpans<'a> {
-    section: Section<'a>,
-    count: u64,
-}
+records!(EarlierSpans: "spans", 8 + RECORD);
 
 impl<'a> EarlierSpans<'a> {
-    /// Checks the bounds of the records.
-    pub fn read(section: Section<'a>) -> Result<Self> {
-        let count = section.u64(0)?;
-        let bytes = count.checked_mul(RECORD);
-        section.slice(
-            8,
-            bytes.ok_or_else(|| section.bad(0, "the count overflows"))?,
-        )?;
-        Ok(Self { section, count })
-    }
-
-    /// The number of spans.
-    pub fn len(&self) -> u64 {
-        self.count
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// The span at a position, and its session.
     pub fn at(&self, position: u64) -> Result<(SessionId, SessionSpan<'a>)> {
-        if position >= self.count {
+        if position >= self.0.count {
             let why = format!("no span at position {position}");
-            return Err(self.section.bad(0, why));
+            return Err(self.0.section.bad(0, why));
         }
-        let record = self.section.slice(8 + position * RECORD, RECORD)?;
+        let record = self.0.at(position)?;
         let len = get_u32(record, 32);
         if len as usize > OUTCOME_BYTES_MAX {
             let why = format!("an outcome of {len} bytes exceeds the limit of {OUTCOME_BYTES_MAX}");
-            return Err(self.section.bad(8 + position * RECORD, why));
+            return Err(self.0.section.bad(self.0.offset(position), why));
         }
-        let outcomes = 8 + self.count * RECORD;
-        let outcome = outcomes.saturating_add(get_u64(record, 24));
+        let outcome = self.0.end().saturating_add(get_u64(record, 24));
         let span = SessionSpan {
             opened: Micros(get_i64(record, 8)),
             explicit: get_u32(record, 4) & OPENED != 0,
             closed: Some(Micros(get_i64(record, 16))),
-            outcome: self.section.str(outcome, len.into())?,
+            outcome: self.0.section.str(outcome, len.into())?,
         };
         Ok((SessionId(get_u32(record, 0)), span))
     }
 
     /// The position of the first span of a session, or of a later one.
     fn position(&self, id: SessionId) -> Result<u64> {
-        let (mut from, mut to) = (0, self.count);
-        while from < to {
-            let middle = (from + to) / 2;
-            if self.section.u32(8 + middle * RECORD)? < id.0 {
-                from = middle + 1
-            } else {
-                to = middle
-            }
-        }
-        Ok(from)
+        self.0.partition(|record| get_u32(record, 0) < id.0)
     }
 
     /// The spans of a session, by time.
     pub fn of(&self, id: SessionId) -> Result<Vec<SessionSpan<'a>>> {
         let mut spans = Vec::new();
-        for position in self.position(id)?..self.count {
+        for position in self.position(id)?..self.0.count {
             match self.at(position)? {
                 (found, span) if found == id => spans.push(span),
                 _ => break,
