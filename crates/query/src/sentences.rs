@@ -9,7 +9,7 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Where the non-empty sentences are, without white space around them.
-pub(crate) fn sentence_ranges(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub fn sentence_ranges(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
         while at < text.len() {
