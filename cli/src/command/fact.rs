@@ -431,6 +431,7 @@ impl ListFactArgs {
                 page_token,
                 as_of: self.time.as_of(),
                 at: self.time.at(),
+                with_said: false,
             };
             let answer = remote.call(remote.client.facts().list_facts(request))?;
             Ok((answer.facts, answer.next_page_token))

@@ -25,6 +25,7 @@ use crate::record::{
     RejectedRecord, SupportRecord, TurnRecord, answer_key, name_key, name_parts, scoped_keys,
     turn_key,
 };
+use crate::standing::standing_of;
 use crate::stored_turns::{stored_turn, turn_event};
 use crate::support::{sources_of, supports_of};
 
@@ -195,6 +196,10 @@ impl<'v> BatchPlan<'v> {
             hash: turn.hash.clone(),
             role: role_name(turn.role).into(),
             name: turn.name.clone(),
+            standing: match turn.role {
+                Role::User => standing_of(&turn.text, scope),
+                Role::System | Role::Assistant | Role::Tool => None,
+            },
         });
         attributes.speaker = Some(match &turn.name {
             Some(name) => name.clone(),

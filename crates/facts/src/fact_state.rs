@@ -19,6 +19,8 @@ pub struct FactState {
     entities: Mutex<EntityCache>,
     /// Held while pending work is tried again.
     retries: Mutex<()>,
+    /// Held while earlier turns are read for standing instructions.
+    standing: Mutex<()>,
 }
 
 impl FactState {
@@ -38,5 +40,10 @@ impl FactState {
     /// Waits until no other call tries pending work again.
     pub(crate) fn hold_retries(&self) -> MutexGuard<'_, ()> {
         self.retries.lock().unpoisoned()
+    }
+
+    /// Waits until no other call reads earlier turns.
+    pub(crate) fn hold_standing(&self) -> MutexGuard<'_, ()> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -30,7 +30,9 @@ use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
-use crate::recall::{self, Recall, RecallAnswer, SpokenMemory, SpokenName, forget_turn, spoken};
+use crate::recall::{
+    self, Recall, RecallAnswer, SaidSentence, SpokenMemory, SpokenName, forget_turn, spoken,
+};
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
 use crate::scope_plan::FactMoment;
@@ -122,7 +124,8 @@ impl Facts<'_> {
     /// Answers a question from what was formed, said and written, and notes what was served: it is not learnt again.
     pub fn recall(&self, request: &Recall, moment: &FactMoment) -> Result<RecallAnswer> {
         let answer = request.run(moment, self.embedder)?;
-        for entry in answer.entries.iter().chain(&answer.nearest) {
+        let shown = answer.entries.iter().chain(&answer.nearest);
+        for entry in shown.chain(&answer.standing) {
             let item = entry.item.as_ref();
             let texts = item.map(|item| item.memory.as_str()).into_iter();
             let texts = texts.chain([entry.text.as_str()]).map(ServedText::of);
@@ -195,6 +198,15 @@ impl Facts<'_> {
     /// The sentences of a person's turn that no memory is from; none for a turn of an agent, or one that is gone.
     pub fn unformed(&self, turn: Uuid, moment: &FactMoment) -> Result<Vec<String>> {
         recall::unformed(moment, turn)
+    }
+
+    /// The sentence of a person that a memory is from; `None` if no sentence of a line says it.
+    pub fn said_sentence(
+        &self,
+        item: &MemoryItem,
+        moment: &FactMoment,
+    ) -> Result<Option<SaidSentence>> {
+        recall::said_sentence(moment, item)
     }
 
     /// What was said or written, as a recall shows it by its id, within a scope; `None` if there is nothing, or it was

@@ -70,3 +70,13 @@ pub const WHOLE_PASSAGES: usize = 3;
 pub const NEAREST_MAX: usize = 10;
 /// Their least relevance.
 pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;
+/// Turns with standing instructions of a scope that a recall looks at, the newest first.
+pub const STANDING_TURNS_MAX: usize = 200;
+/// Standing instructions beside the entries of a recall.
+pub const STANDING_ENTRIES_MAX: usize = 12;
+/// Turns that one reading of earlier turns looks at; the next one goes on behind them.
+pub const STANDING_READ_MAX: usize = 50_000;
+/// Turns that it marks: until the next checkpoint each lookup of values reads them.
+pub const STANDING_MARKED_MAX: usize = 256;
+/// Turns behind which it notes how far it came, although it marked none.
+pub const STANDING_NOTED_AFTER: usize = 1_000;

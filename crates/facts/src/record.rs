@@ -30,6 +30,12 @@ pub(crate) mod path {
     pub(crate) const TURN_ID: &str = "amem.turn.id";
     /// Scope, text and time of a turn in one hash.
     pub(crate) const TURN_KEY: &str = "amem.turn.key";
+    /// Who a turn is from.
+    pub(crate) const TURN_ROLE: &str = "amem.turn.role";
+    /// Keys of the scopes of a turn that states standing instructions.
+    pub(crate) const TURN_STANDING: &str = "amem.turn.standing.keys";
+    /// The rules by which turns were read for standing instructions.
+    pub(crate) const STANDING_RULES: &str = "amem.standing.rules";
     /// Scope and idempotency key in one hash.
     pub(crate) const ANSWER_KEY: &str = "amem.answer.key";
     /// Hashes of the memories and turns whose texts an answer has.
@@ -167,6 +173,27 @@ pub(crate) struct TurnRecord {
     pub(crate) role: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
+    /// What it states for every later answer, if it is a person's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) standing: Option<StandingRecord>,
+}
+
+/// `amem.turn.standing`: the standing instructions and preferences of a turn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StandingRecord {
+    /// Hashes of each field of the scope, and one of all scopes (`standing_keys`).
+    pub(crate) keys: Vec<String>,
+    /// Where they stand in the text, as bytes: `0-24 80-131`.
+    pub(crate) spans: String,
+}
+
+/// `amem.standing`: how far the turns of earlier versions were read for standing instructions. The newest event holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StandingReadRecord {
+    /// The version of the rules, in words: the index of values finds it.
+    pub(crate) rules: String,
+    /// Events below this one were read.
+    pub(crate) read: u64,
 }
 
 /// `amem.answer`: a part of an answer that is kept for repetitions; the text of the event is the part.
@@ -308,6 +335,12 @@ pub(crate) struct EventAttributes {
         skip_serializing_if = "Option::is_none"
     )]
     pub(crate) support: Option<SupportRecord>,
+    #[serde(
+        rename = "amem.standing",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) standing_read: Option<StandingReadRecord>,
     /// Why the caller changed or ended a memory.
     #[serde(
         rename = "amem.reason",
@@ -349,6 +382,7 @@ impl EventAttributes {
             || self.rejected.is_some()
             || self.entity.is_some()
             || self.support.is_some()
+            || self.standing_read.is_some()
     }
 
     pub(crate) fn scope(&self) -> FactScope {
@@ -372,6 +406,9 @@ impl EventAttributes {
     }
 }
 
+/// What the keys of standing instructions are of.
+const STANDING: &str = "standing";
+
 fn digest(parts: &[&str]) -> String {
     let mut bytes = Vec::new();
     for part in parts {
@@ -385,6 +422,15 @@ fn digest(parts: &[&str]) -> String {
 /// The key of a text or a slot within a field of a scope. Keys propose: what they find is compared.
 pub(crate) fn scoped_key(field: &str, value: &str, what: &str) -> String {
     digest(&["key", field, value, what])
+}
+
+/// The keys under which standing instructions of a scope are found: one for each of its fields, and that of all scopes.
+pub(crate) fn standing_keys(scope: &FactScope) -> Vec<String> {
+    let fields = scope
+        .fields()
+        .filter_map(|(field, value)| Some((field, value?)));
+    let keys = fields.map(|(field, value)| scoped_key(field, value, STANDING));
+    keys.chain([scoped_key("", "", STANDING)]).collect()
 }
 
 /// All keys of a hash, of slots and of names, for each field of a scope.

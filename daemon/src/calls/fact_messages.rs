@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amem_facts::recall::{RecalledEntry, RecalledSource, SpokenMemory};
+use amem_facts::recall::{RecalledEntry, RecalledSource, SaidSentence, SpokenMemory};
 use amem_facts::search::FactHit;
 use amem_facts::{
     FactFeedback, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
@@ -164,6 +164,17 @@ pub(super) fn fact(item: MemoryItem) -> v1::Fact {
         event_id: item.event.map_or(0, |event| event.0),
         because_ids: texts(&item.because),
         happened_at: item.happened_at.map(timestamp),
+        said: None,
+    }
+}
+
+/// A sentence of a turn as a message.
+pub(super) fn said(said: SaidSentence) -> v1::SaidSentence {
+    v1::SaidSentence {
+        text: said.text,
+        speaker: said.speaker,
+        event_id: said.event.0,
+        happened_at: Some(timestamp(said.happened)),
     }
 }
 

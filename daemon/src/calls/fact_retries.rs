@@ -14,6 +14,7 @@ use tokio::sync::Semaphore;
 
 use super::fact_memory::now;
 use super::gateway::Gateway;
+use super::standing_reads::StandingReads;
 use crate::limits::{FACT_FORGET_EVERY, FACT_RETRIES_EVERY, FACT_RETRIES_MAX};
 use crate::pending_facts::PendingFacts;
 
@@ -25,9 +26,11 @@ pub(crate) async fn run_due(gateway: Arc<Gateway>) {
     let slots = Arc::new(Semaphore::new(FACT_RETRIES_MAX));
     let mut forget_at = Instant::now() + FACT_FORGET_EVERY;
     let pending = gateway.brains.pending_facts().clone();
+    let mut reads = StandingReads::default();
     loop {
         tokio::time::sleep(FACT_RETRIES_EVERY).await;
         look_at_open_brains(&gateway, &pending).await;
+        reads.begin(&gateway, &slots);
         if Instant::now() >= forget_at {
             forget_at = Instant::now() + FACT_FORGET_EVERY;
             let here = gateway.brains.engine().identities();

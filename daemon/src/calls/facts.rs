@@ -194,6 +194,7 @@ impl Handle for v1::RecallRequest {
             at: time("at", request.at)?,
             clock: Clock::known(Some(now()), zone.transpose()?),
             now: now(),
+            standing_only: request.standing_only,
         };
         let as_of = as_of(request.as_of)?;
         let work = move |facts: &Facts<'_>, at: &FactMoment| facts.recall(&recall, at);
@@ -204,6 +205,7 @@ impl Handle for v1::RecallRequest {
             moment: Some(moment),
             entries: answer.entries.into_iter().map(convert::entry).collect(),
             nearest: answer.nearest.into_iter().map(convert::entry).collect(),
+            standing: answer.standing.into_iter().map(convert::entry).collect(),
             left_out_relevance: answer.left_out_relevance,
             words_only: answer.words_only.unwrap_or_default(),
         })
@@ -355,14 +357,29 @@ impl Handle for v1::ListFactsRequest {
             with_ended: false,
         };
         let as_of = as_of(request.as_of)?;
-        let work = move |facts: &Facts<'_>, at: &FactMoment| facts.list(&list, at);
-        let (moment, page) = gateway
+        let with_said = request.with_said;
+        let work = move |facts: &Facts<'_>, at: &FactMoment| {
+            let page = facts.list(&list, at)?;
+            let mut listed = Vec::with_capacity(page.items.len());
+            for item in page.items {
+                let said = match with_said {
+                    true => facts.said_sentence(&item, at)?,
+                    false => None,
+                };
+                listed.push(v1::Fact {
+                    said: said.map(convert::said),
+                    ..convert::fact(item)
+                });
+            }
+            Ok((listed, page.next))
+        };
+        let (moment, (facts, next)) = gateway
             .read_facts(caller, &request.brain, as_of, work)
             .await?;
         Ok(v1::ListFactsResponse {
             moment: Some(moment),
-            facts: page.items.into_iter().map(convert::fact).collect(),
-            next_page_token: page.next.map_or(String::new(), |next| next.to_string()),
+            facts,
+            next_page_token: next.map_or(String::new(), |next| next.to_string()),
         })
     }
 }

@@ -33,6 +33,7 @@ mod fact_brain;
 pub(crate) mod fact_memory;
 mod fact_messages;
 pub(crate) mod fact_retries;
+mod standing_reads;
 
 mod facts;
 

@@ -5,6 +5,7 @@ use amem_format::types::{Micros, SessionId};
 use amem_format::view::{Node, View};
 use amem_memory::FactScope;
 use amem_query::search::{Hit, LIKELY_RELEVANCE, Relevance};
+use amem_query::time;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -98,6 +99,10 @@ impl SaidText {
         }
         out.insert("metadata".into(), Value::Object(self.metadata.clone()));
         out.insert("kind".into(), json!(kind));
+        let happened = time::display(self.happened).to_string();
+        for name in ["created_at", "updated_at", "happened_at"] {
+            out.insert(name.into(), json!(happened));
+        }
         Value::Object(out)
     }
 

@@ -12,6 +12,8 @@ mod past;
 mod request;
 mod run;
 mod said;
+mod sentence;
+mod standing;
 mod unformed;
 mod wording;
 
@@ -19,4 +21,6 @@ pub use lookup::{SpokenMemory, SpokenName};
 pub(crate) use lookup::{forget_turn, spoken};
 pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 pub(crate) use said::memory_from;
+pub use sentence::SaidSentence;
+pub(crate) use sentence::said_sentence;
 pub(crate) use unformed::unformed;

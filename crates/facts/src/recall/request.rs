@@ -26,6 +26,8 @@ pub struct Recall {
     pub clock: Clock,
     /// The present.
     pub now: Micros,
+    /// True for the standing instructions alone, the newest first, up to `limit`; the question may be empty.
+    pub standing_only: bool,
 }
 
 /// Where an entry is from.
@@ -77,7 +79,7 @@ pub struct RecalledEntry {
 }
 
 /// The entries, the best first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RecallAnswer {
     /// The best first.
     pub entries: Vec<RecalledEntry>,
@@ -87,4 +89,8 @@ pub struct RecallAnswer {
     pub left_out_relevance: f32,
     /// Why vectors did not count, if they did not.
     pub words_only: Option<String>,
+    /// Standing instructions and preferences of the scopes, those that concern the question first, then the newest: at
+    /// most `limits::STANDING_ENTRIES_MAX`. Their relevance is the share of the question's words that they have. An
+    /// entry may be the same turn.
+    pub standing: Vec<RecalledEntry>,
 }

@@ -20,11 +20,12 @@ use super::candidate::{FoundEvent, SaidText, SaidTurn, is_weak};
 use super::past::asks_of_past;
 use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
+use super::standing::StandingLookup;
 use super::wording::Wording;
 use crate::error::Result;
 use crate::limits::{
     NEAREST_MAX, NEAREST_RELEVANCE_MIN, PASSAGE_BYTES, RECALL_ENTRIES_MAX, SHORT_PASSAGE_BYTES,
-    WHOLE_PASSAGES,
+    STANDING_ENTRIES_MAX, WHOLE_PASSAGES,
 };
 use crate::listing::version_shown;
 use crate::memory_chain::{ChainEvent, MemoryChain};
@@ -45,7 +46,7 @@ impl Recall {
             field: field.into(),
             why,
         };
-        if self.question.trim().is_empty() {
+        if self.question.trim().is_empty() && !self.standing_only {
             return Err(invalid("question", "it is empty: say what to look for".into()).into());
         }
         if self.question.len() > QUERY_BYTES_MAX {
@@ -73,6 +74,13 @@ impl Recall {
         self.validate()?;
         let scopes = scopes_of(&self.scope, self.filter.as_ref())?;
         let view = &moment.view;
+        if self.standing_only {
+            let lookup = StandingLookup::new(self, moment, &scopes, None);
+            return Ok(RecallAnswer {
+                standing: lookup.first(self.limit)?,
+                ..RecallAnswer::default()
+            });
+        }
         let (vector, words_only) = match question_vector(&self.question, view, embedder) {
             Ok(vector) => (vector, None),
             Err(why) => (Vec::new(), Some(why)),
@@ -107,8 +115,11 @@ impl Recall {
             entries.sort_by(|a, b| b.rank.total_cmp(&a.rank));
         }
         let answer = self.likely(entries);
+        let meaning = has_meaning.then_some((vector.as_slice(), embedder));
+        let lookup = StandingLookup::new(self, moment, &scopes, meaning);
         Ok(RecallAnswer {
             words_only,
+            standing: lookup.first(STANDING_ENTRIES_MAX)?,
             ..answer
         })
     }
@@ -143,7 +154,7 @@ impl Recall {
             entries,
             nearest,
             left_out_relevance,
-            words_only: None,
+            ..RecallAnswer::default()
         }
     }
 
