@@ -4,7 +4,9 @@ use std::env;
 
 use amem_client::v1;
 use amem_mcp::MemoryPlace;
-use amem_mcp::commands::{EntryLines, Reach, nothing_found};
+use amem_mcp::commands::{
+    ENTRIES_TITLE, EntryLines, Reach, STANDING_TITLE, StandingPart, nothing_found,
+};
 use amem_mcp::limits::{TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
 use clap::Args;
 use serde::Serialize;
@@ -80,6 +82,9 @@ pub(crate) struct AskArgs {
 
 #[derive(Serialize)]
 struct AskOutput {
+    /// What was asked for in every session, and what is preferred: what concerns the question first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    standing: Vec<EntryJson>,
     entries: Vec<EntryJson>,
     /// What came nearest, if there are no entries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -178,7 +183,9 @@ impl AskArgs {
         let answer = remote.call(remote.client.facts().recall(request))?;
         let entries = answer.entries.iter().map(EntryJson::of);
         let nearest = answer.nearest.iter().map(EntryJson::of);
+        let standing = answer.standing.iter().map(EntryJson::of);
         let output = AskOutput {
+            standing: standing.collect::<Result<_, _>>()?,
             entries: entries.collect::<Result<_, _>>()?,
             nearest: nearest.collect::<Result<_, _>>()?,
             left_out_relevance: number(answer.left_out_relevance),
@@ -211,7 +218,17 @@ fn write(
             page.line(printable(line));
         }
     } else {
-        let shown = EntryLines::within(tokens, &answer.entries, place);
+        let standing = StandingPart::within(tokens, &answer.standing, place);
+        let entries = standing.without_doubles(answer.entries.clone());
+        if !standing.lines.is_empty() {
+            page.aside(STANDING_TITLE);
+            for line in &standing.lines {
+                page.line(printable(line));
+            }
+            page.aside(ENTRIES_TITLE);
+        }
+        let left = tokens.saturating_sub(standing.tokens());
+        let shown = EntryLines::within(left, &entries, place);
         for line in &shown.lines {
             page.line(printable(line));
         }

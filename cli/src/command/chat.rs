@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use amem_client::v1;
 use amem_mcp::MemoryPlace;
-use amem_mcp::commands::entry_line;
+use amem_mcp::commands::{StandingPart, entry_line};
 use amem_mcp::limits::LINE_CHARS_MAX;
 use amem_memory::CONTEXT_MARKERS;
 use amem_memory::model::ChatTurn;
@@ -32,6 +32,8 @@ use serde_json::Value;
 
 /// Memories that a turn is given at most.
 const GIVEN_MAX: u32 = 12;
+/// Tokens of which standing instructions have their share.
+const STANDING_TOKENS: u64 = 500;
 /// Bytes of the turns that the model is given again.
 const HISTORY_BYTES_MAX: usize = 24 << 10;
 /// The instruction of the model.
@@ -195,7 +197,10 @@ impl Chat<'_> {
         // Words that are only near what was said are no memories that a model needs unasked.
         let entries = found.entries.into_iter();
         let entries = entries.filter(|entry| entry.fact.is_some() || !entry.weak);
-        let given = entries.map(|entry| GivenJson {
+        let standing = StandingPart::within(STANDING_TOKENS, &found.standing, &place);
+        let entries = standing.without_doubles(entries.collect());
+        let given = standing.shown().iter().cloned().chain(entries);
+        let given = given.map(|entry| GivenJson {
             line: entry_line(&entry, &place, LINE_CHARS_MAX),
             score: number(entry.relevance),
             event: entry.event_id,

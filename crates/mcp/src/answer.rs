@@ -5,7 +5,7 @@ use amem_proto::answer::micros;
 use amem_proto::{Timestamp, v1};
 use amem_texts::for_model;
 use jiff::tz::TimeZone;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, CHARS_PER_TOKEN, SPEAKER_CHARS_MAX};
 use crate::memory_place::MemoryPlace;
@@ -182,12 +182,29 @@ pub(crate) fn line(
     format!("{head}: {}", shortened(&one_line(&fact.memory), chars_max))
 }
 
+/// A memory by the sentence that it is from: `[e43] said 2026-11-14 by ada: words`. The id is that of the memory.
+pub(crate) fn said_line(
+    event: u64,
+    said: &v1::SaidSentence,
+    place: &MemoryPlace,
+    chars_max: usize,
+) -> String {
+    let words = v1::RecallEntry {
+        source: v1::RecallSource::Said.into(),
+        event_id: event,
+        text: said.text.clone(),
+        speaker: said.speaker.clone(),
+        happened_at: said.happened_at,
+        ..v1::RecallEntry::default()
+    };
+    entry_line(&words, place, chars_max)
+}
+
 /// An entry of a recall: a memory as `line` shows it, or `[e43] said 2026-11-14 by ada: words`.
 pub fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max: usize) -> String {
     let what = match entry.source() {
         v1::RecallSource::Formed => entry.fact.as_ref().map_or("fact", kind),
-        v1::RecallSource::Said => "said",
-        v1::RecallSource::Written | v1::RecallSource::Unspecified => "written",
+        _ => spoken_kind(entry),
     };
     let mut head = format!("[{}] {what}", id_of(entry.event_id));
     let day_of = day(entry.happened_at, place);
@@ -228,6 +245,14 @@ pub fn entry_line(entry: &v1::RecallEntry, place: &MemoryPlace, chars_max: usize
     format!("{head}: {}", shortened(&one_line(&entry.text), chars_max))
 }
 
+/// The kind of what was said or written.
+fn spoken_kind(entry: &v1::RecallEntry) -> &'static str {
+    match entry.source() {
+        v1::RecallSource::Said => "said",
+        _ => "written",
+    }
+}
+
 /// What a session is given of an entry: the memory, also where the words that it is from are shown, or the words as
 /// one.
 pub(crate) fn fact_of(entry: &v1::RecallEntry) -> v1::Fact {
@@ -236,9 +261,13 @@ pub(crate) fn fact_of(entry: &v1::RecallEntry) -> v1::Fact {
         None => v1::Fact {
             id: entry.id.clone(),
             memory: entry.text.clone(),
-            kind: "said".to_owned(),
+            kind: spoken_kind(entry).to_owned(),
             event_id: entry.event_id,
             happened_at: entry.happened_at,
+            metadata_json: match entry.speaker.as_str() {
+                "" => String::new(),
+                speaker => json!({"speaker": speaker}).to_string(),
+            },
             ..v1::Fact::default()
         },
     }

@@ -16,6 +16,7 @@ use crate::limits::{
 };
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
+use crate::standing_part::StandingPart;
 
 /// Memories that are looked at for a prompt, beside those that its session has.
 const LOOKED_AT: u32 = 12;
@@ -91,15 +92,26 @@ pub async fn recall_for<C: MemoryCalls>(
     let is_likely = found.entries.iter().any(|entry| {
         entry.relevance >= LIKELY_RELEVANCE && has_it(entry, &fact_of(entry)).is_none()
     });
-    for entry in found.entries.iter().chain(&found.nearest) {
+    // Instructions open nothing: unrelated prompts would be given them.
+    let mut standing = found.standing;
+    standing.retain(|entry| {
+        is_likely && entry.relevance > 0.0 && has_it(entry, &fact_of(entry)).is_none()
+    });
+    let standing = StandingPart::within(PROMPT_TOKENS, &standing, place);
+    for (line, entry) in standing.lines.iter().zip(standing.shown()) {
+        if answer.push(line) {
+            facts.push(fact_of(entry));
+        }
+    }
+    let most = PROMPT_ITEMS + facts.len();
+    let entries = standing.without_doubles(found.entries);
+    for entry in entries.iter().chain(&found.nearest) {
         let fact = fact_of(entry);
         let why = if let Some(why) = has_it(entry, &fact) {
             Some(why)
         } else if !is_likely {
             Some(NotGiven::Relevance)
-        } else if facts.len() >= PROMPT_ITEMS
-            || !answer.push(&entry_line(entry, place, ITEM_CHARS_MAX))
-        {
+        } else if facts.len() >= most || !answer.push(&entry_line(entry, place, ITEM_CHARS_MAX)) {
             Some(NotGiven::Room)
         } else {
             None

@@ -21,6 +21,7 @@ mod entries;
 mod memories;
 
 mod said_hits;
+mod standing_part;
 
 mod tools;
 

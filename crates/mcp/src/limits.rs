@@ -30,6 +30,8 @@ pub const TREE_DEPTH_MAX: usize = 6;
 pub const TREE_SIZE_MAX: usize = 60;
 /// Memories of a timeline.
 pub const TIMELINE_MAX: usize = 500;
+/// Entries of a timeline about something.
+pub const TIMELINE_ENTRIES: u32 = 100;
 /// A pause after which another session begins.
 pub const SESSION_GAP_SECS: i64 = 4 * 3600;
 /// Hits below this score (0 to 1) do not answer a question. Of 120 questions about conversations all keep their best
@@ -49,6 +51,12 @@ pub const BRIEF_LINE_CHARS_MAX: usize = 300;
 pub const BRIEF_LOOKED_AT: usize = 200;
 /// Tokens of what a prompt is given.
 pub const PROMPT_TOKENS: u64 = 200;
+/// Standing instructions that concern the question, in per cent of the tokens of an answer.
+pub const STANDING_PERCENT: u64 = 30;
+/// The others.
+pub const STANDING_REST_PERCENT: u64 = 12;
+/// Tokens of all of them.
+pub const STANDING_TOKENS_MAX: u64 = 200;
 /// Memories that a prompt is given.
 pub const PROMPT_ITEMS: usize = 6;
 /// Memories of a prompt that are noted as close and not given.

@@ -302,6 +302,33 @@ impl<C: MemoryCalls> Memories<'_, C> {
         self.list_by(filter_json, most, at).await
     }
 
+    /// The newest, each with the sentence that it is from.
+    pub(crate) async fn list_said(
+        &self,
+        reach: Reach,
+        and: Vec<Value>,
+        most: usize,
+    ) -> Words<Vec<v1::Fact>> {
+        let request = v1::ListFactsRequest {
+            filter_json: self.place.filter(reach, and)?,
+            with_said: true,
+            ..v1::ListFactsRequest::default()
+        };
+        self.pages(request, most).await
+    }
+
+    /// What persons asked for in every session, the newest first.
+    pub(crate) async fn standing(&self, most: usize) -> Words<Vec<v1::RecallEntry>> {
+        let request = v1::RecallRequest {
+            brain: self.brain(),
+            filter_json: self.place.filter(Reach::All, Vec::new())?,
+            limit: u32::try_from(most).unwrap_or(u32::MAX),
+            standing_only: true,
+            ..v1::RecallRequest::default()
+        };
+        Ok(self.calls.recall(request).await.map_err(in_words)?.standing)
+    }
+
     /// The same by a filter.
     pub(crate) async fn list_by(
         &self,
@@ -309,15 +336,23 @@ impl<C: MemoryCalls> Memories<'_, C> {
         most: usize,
         at: Option<Micros>,
     ) -> Words<Vec<v1::Fact>> {
+        let request = v1::ListFactsRequest {
+            filter_json,
+            as_of: as_of(at),
+            ..v1::ListFactsRequest::default()
+        };
+        self.pages(request, most).await
+    }
+
+    /// The memories of a list, page by page.
+    async fn pages(&self, list: v1::ListFactsRequest, most: usize) -> Words<Vec<v1::Fact>> {
         let (mut out, mut page_token) = (Vec::new(), String::new());
         loop {
             let request = v1::ListFactsRequest {
                 brain: self.brain(),
-                filter_json: filter_json.clone(),
                 page_size: u32::try_from(most.min(1_000)).unwrap_or(1_000),
                 page_token,
-                as_of: as_of(at),
-                ..v1::ListFactsRequest::default()
+                ..list.clone()
             };
             let page = self.calls.list_facts(request).await.map_err(in_words)?;
             out.extend(page.facts.into_iter().filter(|fact| !fact.quarantined));

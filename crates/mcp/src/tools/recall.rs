@@ -11,6 +11,7 @@ use crate::entries::{nothing_found, push_entries};
 use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX};
 use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::{MemoryPlace, Reach};
+use crate::standing_part::StandingPart;
 
 /// Ids of entries that had no room in an answer.
 const LEFT_OUT_SHOWN: usize = 8;
@@ -114,14 +115,19 @@ async fn search<C: MemoryCalls>(
         ));
     }
     // The best that fit, the best first.
+    let many = match entries.len() as u32 >= HITS_MAX {
+        true => "+",
+        false => "",
+    };
+    let standing = match kind {
+        None => StandingPart::within(tokens, &found.standing, memories.place),
+        Some(_) => StandingPart::default(),
+    };
+    let entries = standing.without_doubles(entries);
     let mut answer = Answer::within(tokens);
+    standing.push(&mut answer);
     let left = push_entries(&mut answer, &entries, memories.place);
     let shown = entries.len() - left.len();
-    let many = if entries.len() as u32 >= HITS_MAX {
-        "+"
-    } else {
-        ""
-    };
     let count = (shown, format!("{}{many}", entries.len()));
     let head = head(memories, found.moment.as_ref(), at, count, answer.tokens());
     let end = match left.as_slice() {

@@ -7,10 +7,10 @@ use amem_query::time;
 use serde_json::{Value, json};
 
 use super::parameters::{REACHES, tokens};
-use crate::answer::{AS_DATA, Answer, day, line, shortened};
+use crate::answer::{AS_DATA, Answer, day, fact_of, line, shortened};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
-use crate::limits::{LINE_CHARS_MAX, SCORE_FLOOR, SESSION_GAP_SECS, TIMELINE_MAX};
+use crate::limits::{LINE_CHARS_MAX, SESSION_GAP_SECS, TIMELINE_ENTRIES, TIMELINE_MAX};
 use crate::memories::{Memories, in_words};
 use crate::memory_place::{MemoryPlace, Reach};
 
@@ -109,24 +109,31 @@ fn last_session(facts: Vec<v1::Fact>) -> Vec<v1::Fact> {
     facts.into_iter().skip(begin.unwrap_or(0)).collect()
 }
 
+/// What is known about some words, formed or said, in no order.
 async fn search<C: MemoryCalls>(
     memories: &Memories<'_, C>,
     about: &str,
     reach: Reach,
     and: Vec<Value>,
 ) -> Words<Vec<v1::Fact>> {
-    let request = v1::SearchFactsRequest {
+    let request = v1::RecallRequest {
         brain: memories.brain(),
-        query: about.to_owned(),
+        question: about.to_owned(),
         filter_json: memories.place.filter(reach, and)?,
-        limit: 100,
-        threshold: SCORE_FLOOR,
-        ..v1::SearchFactsRequest::default()
+        limit: TIMELINE_ENTRIES,
+        zone: memories.place.zone_name(),
+        ..v1::RecallRequest::default()
     };
-    let found = memories
-        .calls
-        .search_facts(request)
-        .await
-        .map_err(in_words)?;
-    Ok(found.hits.into_iter().filter_map(|hit| hit.fact).collect())
+    let found = memories.calls.recall(request).await.map_err(in_words)?;
+    let entries = found.entries.iter();
+    // A memory whose words were said is shown by what was said.
+    Ok(entries
+        .map(|entry| match entry.source() {
+            v1::RecallSource::Formed => fact_of(entry),
+            _ => fact_of(&v1::RecallEntry {
+                fact: None,
+                ..entry.clone()
+            }),
+        })
+        .collect())
 }
