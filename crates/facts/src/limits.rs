@@ -74,6 +74,10 @@ pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;
 pub const STANDING_TURNS_MAX: usize = 200;
 /// Standing instructions beside the entries of a recall.
 pub const STANDING_ENTRIES_MAX: usize = 12;
+/// Up to so many a recall has all of them, whatever is asked.
+pub const STANDING_FEW: usize = 10;
+/// The relevance of one with a condition, and of a preference, among more.
+pub const STANDING_RELEVANCE_MIN: f32 = 0.25;
 /// Turns that one reading of earlier turns looks at; the next one goes on behind them.
 pub const STANDING_READ_MAX: usize = 50_000;
 /// Turns that it marks: until the next checkpoint each lookup of values reads them.

@@ -54,7 +54,7 @@ pub const PROMPT_TOKENS: u64 = 200;
 /// Standing instructions that concern the question, in per cent of the tokens of an answer.
 pub const STANDING_PERCENT: u64 = 30;
 /// The others.
-pub const STANDING_REST_PERCENT: u64 = 12;
+pub const STANDING_REST_PERCENT: u64 = 25;
 /// Tokens of all of them.
 pub const STANDING_TOKENS_MAX: u64 = 200;
 /// Memories that a prompt is given.

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 use amem_proto::v1;
 
-use crate::answer::{Answer, entry_line};
+use crate::answer::{Answer, standing_line};
 use crate::limits::{
-    CHARS_PER_TOKEN, LINE_CHARS_MAX, STANDING_PERCENT, STANDING_REST_PERCENT, STANDING_TOKENS_MAX,
+    CHARS_PER_TOKEN, STANDING_PERCENT, STANDING_REST_PERCENT, STANDING_TOKENS_MAX,
 };
 use crate::memory_place::MemoryPlace;
 
@@ -47,7 +47,7 @@ impl StandingPart {
                 true => share(STANDING_PERCENT),
                 false => share(STANDING_REST_PERCENT),
             };
-            let line = entry_line(entry, place, LINE_CHARS_MAX);
+            let line = standing_line(entry, place);
             let with_line = chars + line.chars().count() + 1;
             if with_line <= room {
                 chars = with_line;

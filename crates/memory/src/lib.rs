@@ -69,5 +69,5 @@ pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
 pub use slots::slot_keys;
-pub use standing::{STANDING_RULES, standing_spans};
+pub use standing::{STANDING_RULES, StandingKind, standing_kind, standing_spans};
 pub use validity::{DatePrecision, Validity};

@@ -1,6 +1,8 @@
 //! The standing instructions and preferences of scopes, in the words of the persons.
 //!
-//! Those that concern the question come first, then the newest. Words are weighed by how few of the instructions have
+//! Those that concern the question come first, then orders before preferences, the newest first. Of many, those with a
+//! condition and preferences are left out unless they have enough of the question.
+//! Words are weighed by how few of the instructions have
 //! them; words of requests ("list", "include") count nothing, as all instructions have them.
 //! Promises: what was forgotten, what its memory says no more, and what ended is not among them; each is there once.
 
@@ -8,8 +10,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use amem_format::types::Micros;
 use amem_format::view::Node;
-use amem_memory::FactScope;
 use amem_memory::store::Embedder;
+use amem_memory::{FactScope, StandingKind, standing_kind};
 use amem_query::text::is_request;
 
 use super::candidate::{FoundEvent, SaidTurn};
@@ -17,7 +19,7 @@ use super::request::{Recall, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
 use super::wording::Wording;
 use crate::error::Result;
-use crate::limits::STANDING_TURNS_MAX;
+use crate::limits::{STANDING_FEW, STANDING_RELEVANCE_MIN, STANDING_TURNS_MAX};
 use crate::scope_plan::FactMoment;
 use crate::search::cosine;
 use crate::standing::standing_turns;
@@ -32,6 +34,7 @@ const UNKNOWN_COUNT: f32 = 0.5;
 struct StandingSentence {
     entry: RecalledEntry,
     terms: BTreeSet<Box<str>>,
+    kind: StandingKind,
 }
 
 /// Finds the standing instructions for one recall.
@@ -63,15 +66,24 @@ impl<'r> StandingLookup<'r> {
     /// The first of them.
     pub(super) fn first(mut self, limit: usize) -> Result<Vec<RecalledEntry>> {
         let mut sentences = self.sentences()?;
+        let is_many = sentences.len() > STANDING_FEW;
         let mut asked = self.wording.terms(&self.recall.question);
         asked.retain(|term| !is_request(term));
         weigh(&mut sentences, &asked);
+        if is_many && !self.recall.standing_only {
+            sentences.retain(|sentence| {
+                sentence.kind == StandingKind::Every
+                    || sentence.entry.relevance >= STANDING_RELEVANCE_MIN
+            });
+        }
         sentences.sort_by(|a, b| {
+            let is_preference =
+                |sentence: &StandingSentence| sentence.kind == StandingKind::Preference;
             let by_relevance = b.entry.relevance.total_cmp(&a.entry.relevance);
+            let by_kind = is_preference(a).cmp(&is_preference(b));
             let by_time = b.entry.happened.cmp(&a.entry.happened);
-            by_relevance
-                .then(by_time)
-                .then(b.entry.event.cmp(&a.entry.event))
+            let by_event = b.entry.event.cmp(&a.entry.event);
+            by_relevance.then(by_kind).then(by_time).then(by_event)
         });
         let mut seen = HashSet::new();
         let mut first = Vec::new();
@@ -128,6 +140,7 @@ impl<'r> StandingLookup<'r> {
         for sentence in standing.sentences(&node.text()?) {
             out.push(StandingSentence {
                 terms: self.wording.terms(sentence),
+                kind: standing_kind(sentence),
                 entry: entry(&said, sentence, meaning),
             });
         }

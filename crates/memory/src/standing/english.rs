@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::StandingKind;
 use super::words::SentenceWords;
 use crate::text::verbs::{VerbForm, base_form};
 
@@ -376,6 +377,8 @@ const PREFERRED: &[&str] = &[
     "i would appreciate it if you",
     "i appreciate it when you",
 ];
+/// Words that stand for something else.
+const POINTERS: &[&str] = &["it", "this", "that", "them", "these", "those", "one"];
 /// What makes a preference a supposition.
 const SUPPOSED: &[&str] = &[
     "if", "whether", "unless", "when", "suppose", "do", "should", "would", "what", "why",
@@ -406,6 +409,19 @@ const DOUBTS: &[&str] = &[
 /// The words of a sentence that are to be kept to.
 pub(super) fn stated(words: &SentenceWords<'_>) -> Option<Range<usize>> {
     instruction(words).or_else(|| preference(words))
+}
+
+/// When it holds.
+pub(super) fn kind(words: &SentenceWords<'_>) -> StandingKind {
+    let asked = |at: usize| {
+        let count = words.phrase(at, WHEN);
+        count.is_some_and(|count| words.phrase(at + count, ASKED).is_some())
+    };
+    match instruction(words) {
+        None => StandingKind::Preference,
+        Some(_) if (0..words.len()).any(asked) => StandingKind::Conditional,
+        Some(_) => StandingKind::Every,
+    }
 }
 
 fn instruction(words: &SentenceWords<'_>) -> Option<Range<usize>> {
@@ -529,11 +545,17 @@ fn preference(words: &SentenceWords<'_>) -> Option<Range<usize>> {
     let is_supposed = at
         .checked_sub(1)
         .is_some_and(|before| words.is(before, SUPPOSED));
-    let end = end_of(words, at + count);
-    if is_supposed || end < at + count + 1 || words.asks() && end == words.len() {
+    let said = at + count;
+    let end = end_of(words, said);
+    if is_supposed || end <= said || words.asks() && end == words.len() {
         return None;
     }
-    Some(at..end)
+    // "I use Bootstrap and prefer it to Foundation": what it is stands before.
+    let start = match words.is(said, POINTERS) {
+        true => 0,
+        false => at,
+    };
+    Some(start..end)
 }
 
 /// Where a statement ends: before a question or a doubt behind a comma.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::StandingKind;
 use super::words::SentenceWords;
 
 /// How a language states them.
@@ -223,6 +224,17 @@ const REACH: usize = 4;
 pub(super) fn stated(words: &SentenceWords<'_>) -> Option<Range<usize>> {
     let is_one = !words.asks() && LANGUAGES.iter().any(|language| language.is_in(words));
     is_one.then(|| 0..words.len())
+}
+
+/// When it holds.
+pub(super) fn kind(words: &SentenceWords<'_>) -> StandingKind {
+    let begins = |phrases: &[&str]| (0..words.len()).any(|at| words.phrase(at, phrases).is_some());
+    let mut languages = LANGUAGES.iter().filter(|language| language.is_in(words));
+    match languages.next() {
+        Some(language) if begins(language.preferred) => StandingKind::Preference,
+        Some(language) if begins(language.when) => StandingKind::Conditional,
+        _ => StandingKind::Every,
+    }
 }
 
 impl StandingWords {

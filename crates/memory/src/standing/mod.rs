@@ -54,6 +54,27 @@ pub fn standing_spans(text: &str) -> Vec<Range<usize>> {
     found
 }
 
+/// When a standing sentence holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StandingKind {
+    /// For every answer: "always reply in German".
+    Every,
+    /// If its condition is met: "include versions when I ask about libraries".
+    Conditional,
+    /// A preference, which holds for what it is about.
+    Preference,
+}
+
+/// When a sentence that `standing_spans` found holds.
+#[must_use]
+pub fn standing_kind(sentence: &str) -> StandingKind {
+    let words = SentenceWords::of(sentence);
+    match english::stated(&words) {
+        Some(_) => english::kind(&words),
+        None => languages::kind(&words),
+    }
+}
+
 /// What of a sentence is to be kept to.
 fn stated(sentence: &str) -> Option<Range<usize>> {
     let words = SentenceWords::of(sentence);

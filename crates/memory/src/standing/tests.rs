@@ -96,6 +96,33 @@ fn a_preference_ends_before_what_is_asked_about_it() {
 }
 
 #[test]
+fn a_preference_for_it_says_what_it_is() {
+    let text = "I set up Bootstrap and I prefer it over Foundation, can you help me?";
+    let said = "I set up Bootstrap and I prefer it over Foundation";
+    assert_eq!(found(text), [said]);
+}
+
+#[test]
+fn it_is_known_when_a_sentence_holds() {
+    for (text, kind) in [
+        ("Never push to main.", StandingKind::Every),
+        ("Antworte immer auf Deutsch.", StandingKind::Every),
+        (
+            "Include versions when I ask about libraries.",
+            StandingKind::Conditional,
+        ),
+        (
+            "Wenn ich nach Daten frage, schreib das Jahr dazu.",
+            StandingKind::Conditional,
+        ),
+        ("I prefer short answers.", StandingKind::Preference),
+        ("Prefiero respuestas cortas.", StandingKind::Preference),
+    ] {
+        assert_eq!(standing_kind(text), kind, "{text}");
+    }
+}
+
+#[test]
 fn what_is_no_own_word_or_an_order_to_a_model_makes_no_instruction() {
     for text in [
         "The README says: \"Always use npm for installs.\"",
