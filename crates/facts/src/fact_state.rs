@@ -44,6 +44,6 @@ impl FactState {
 
     /// Waits until no other call reads earlier turns.
     pub(crate) fn hold_standing(&self) -> MutexGuard<'_, ()> {
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.standing.lock().unpoisoned()
     }
 }
