@@ -337,7 +337,11 @@ fn cosine(a: &[f32], b: &[f32]) -> Option<f32> {
 }
 
 /// The answer that is kept under a key.
-fn kept_answer(view: &View, scope: &FactScope, key: &str) -> Result<Option<StoredAnswer>> {
+pub(crate) fn kept_answer(
+    view: &View,
+    scope: &FactScope,
+    key: &str,
+) -> Result<Option<StoredAnswer>> {
     let key = answer_key(scope, key);
     let mut parts: Vec<Option<String>> = Vec::new();
     let mut request_hash = String::new();

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::error::Result;
 use crate::feedback::feedback_events;
 use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::recall::turn_ends;
 use crate::record::{AnswerRecord, EventAttributes, name_key, path};
 use crate::rejection::{rejected_from, rejections_of};
 use crate::scope_plan::events_of;
@@ -28,6 +29,7 @@ fn is_ours(attributes: &EventAttributes) -> bool {
         || attributes.support.is_some()
         || attributes.rejected.is_some()
         || attributes.entity.is_some()
+        || attributes.turn_end.is_some()
 }
 
 /// All events of fact memory of a scope, ascending: versions, ends, turns, feedback, kept answers and pending work.
@@ -168,6 +170,7 @@ pub(crate) fn events_of_memory(
         let is_only_its = memories_of(view, turn)?.iter().all(|other| *other == id);
         if is_only_its && scope.covers(&attributes.scope()) {
             events.insert(node);
+            events.extend(turn_ends(view, turn)?);
             named.insert(turn);
         }
     }
@@ -206,6 +209,7 @@ pub(crate) fn events_of_source(
         return Ok(None);
     }
     let mut events = BTreeSet::from([node]);
+    events.extend(turn_ends(view, turn)?);
     let mut memories = Vec::new();
     let mut named = BTreeSet::from([turn]);
     for id in memories_of(view, turn)? {

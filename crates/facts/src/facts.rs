@@ -31,7 +31,8 @@ use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::pending_work::{AddOptions, PendingEntry, open_work};
 use crate::recall::{
-    self, Recall, RecallAnswer, SaidSentence, SpokenMemory, SpokenName, forget_turn, spoken,
+    self, Recall, RecallAnswer, SaidSentence, SpokenMemory, SpokenName, TurnEnd, forget_turn,
+    spoken, turn_end,
 };
 use crate::record::path;
 use crate::review::{OpenConflict, open_conflicts};
@@ -220,19 +221,30 @@ impl Facts<'_> {
         spoken(moment, name, scope)
     }
 
-    /// True if an id is that of a turn of a scope.
-    pub fn is_turn(&self, id: Uuid, scope: &FactScope) -> Result<bool> {
-        let moment = FactMoment::new(self.brain.view(), None)?;
-        Ok(spoken(&moment, SpokenName::Turn(id), scope)?.is_some())
-    }
-
-    /// Forgets a turn: no answer shows it any more; memories that are from it stay.
+    /// Forgets a turn: no answer shows it any more; memories that are from it stay. `None` if no turn of the scope has
+    /// the id. A repetition under a key answers as the first request did, without a commit.
     ///
     /// # Errors
-    /// `NotFound`.
-    pub fn forget_turn(&self, id: Uuid, scope: &FactScope) -> Result<(SpokenMemory, Answer)> {
-        let forgotten = forget_turn(self.brain, id, scope)?;
-        forgotten.ok_or_else(|| MemoryError::NotFound { id: id.to_string() }.into())
+    /// `NotFound` for a turn that was forgotten before; `KeyReused`; `TooLarge` for a long reason.
+    pub fn forget_turn(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        (now, reason): (Micros, Option<&str>),
+        kept: Option<&KeptAnswer>,
+    ) -> Result<Option<(SpokenMemory, Option<Answer>)>> {
+        let place = (self.brain, self.state);
+        forget_turn(place, (id, scope), (now, reason), kept)
+    }
+
+    /// When and why a turn of a scope was forgotten; `None` if it was not.
+    pub fn turn_end(
+        &self,
+        id: Uuid,
+        scope: &FactScope,
+        moment: &FactMoment,
+    ) -> Result<Option<TurnEnd>> {
+        turn_end(&moment.view, id, scope)
     }
 
     /// The event of the current version of a memory; `None` if there is none.

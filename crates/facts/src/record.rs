@@ -36,6 +36,8 @@ pub(crate) mod path {
     pub(crate) const TURN_STANDING: &str = "amem.turn.standing.keys";
     /// The rules by which turns were read for standing instructions.
     pub(crate) const STANDING_RULES: &str = "amem.standing.rules";
+    /// The turn that was forgotten.
+    pub(crate) const TURN_END: &str = "amem.turn_end.turn";
     /// Scope and idempotency key in one hash.
     pub(crate) const ANSWER_KEY: &str = "amem.answer.key";
     /// Hashes of the memories and turns whose texts an answer has.
@@ -187,6 +189,15 @@ pub(crate) struct StandingRecord {
     pub(crate) spans: String,
 }
 
+/// `amem.turn_end`: a turn was forgotten; the reason stands beside it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TurnEndRecord {
+    /// The turn.
+    pub(crate) turn: Uuid,
+    /// The present of the request that forgot it.
+    pub(crate) at: Micros,
+}
+
 /// `amem.standing`: how far the turns of earlier versions were read for standing instructions. The newest event holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingReadRecord {
@@ -336,6 +347,12 @@ pub(crate) struct EventAttributes {
     )]
     pub(crate) support: Option<SupportRecord>,
     #[serde(
+        rename = "amem.turn_end",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub(crate) turn_end: Option<TurnEndRecord>,
+    #[serde(
         rename = "amem.standing",
         default,
         skip_serializing_if = "Option::is_none"
@@ -383,6 +400,7 @@ impl EventAttributes {
             || self.entity.is_some()
             || self.support.is_some()
             || self.standing_read.is_some()
+            || self.turn_end.is_some()
     }
 
     pub(crate) fn scope(&self) -> FactScope {

@@ -14,7 +14,7 @@ use amem_query::planner::events_with;
 use amem_store::mutation::{Ingest, Mutation, NewEvent};
 use serde_json::{Value, json};
 
-use crate::batch_plan::hide_all;
+use crate::batch_plan::{derive_none, hide_all};
 use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::limits::{STANDING_MARKED_MAX, STANDING_NOTED_AFTER, STANDING_READ_MAX};
@@ -96,6 +96,7 @@ impl Facts<'_> {
         });
         let mut event = NewEvent::new(EventType::FACT, READ_TEXT);
         event.attributes = Some(attributes.to_attributes()?);
+        derive_none(&mut event, &self.brain.view());
         let mut ingest = Ingest {
             events: vec![event],
             ..Ingest::default()

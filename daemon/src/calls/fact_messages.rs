@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use amem_facts::recall::{RecalledEntry, RecalledSource, SaidSentence, SpokenMemory};
+use amem_facts::recall::{RecalledEntry, RecalledSource, SaidSentence, SpokenMemory, TurnEnd};
 use amem_facts::search::FactHit;
 use amem_facts::{
     FactFeedback, FeedbackRating, HistoryEntry, PendingEntry, ScopeCount, SourceTurn,
@@ -250,6 +250,18 @@ pub(super) fn spoken_record(said: &SpokenMemory) -> v1::FactRecord {
         }],
         source_count: 1,
         event_id: said.event.0,
+        ..v1::FactRecord::default()
+    }
+}
+
+/// The end of a turn that was forgotten: without its words.
+pub(super) fn turn_end_record(end: TurnEnd) -> v1::FactRecord {
+    v1::FactRecord {
+        event: v1::FactEvent::Delete.into(),
+        time: Some(timestamp(end.at)),
+        why: "caller".to_owned(),
+        reason: end.reason.unwrap_or_default(),
+        event_id: end.event.0,
         ..v1::FactRecord::default()
     }
 }

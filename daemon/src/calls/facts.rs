@@ -438,8 +438,8 @@ impl Handle for v1::DeleteFactRequest {
         }
         let work = move |facts: &Facts<'_>| {
             // A turn that a recall shows has an id like a memory.
-            if facts.is_turn(id, &scope)? {
-                let (said, _) = facts.forget_turn(id, &scope)?;
+            let why = (now, reason.as_deref());
+            if let Some((said, _)) = facts.forget_turn(id, &scope, why, kept.as_ref())? {
                 return Ok(convert::spoken(said));
             }
             let (item, _) = facts.delete(id, &scope, now, reason.as_deref(), kept.as_ref())?;
@@ -490,6 +490,9 @@ impl Handle for v1::GetFactHistoryRequest {
         let work = move |facts: &Facts<'_>, at: &FactMoment| {
             if let Some(said) = facts.spoken(SpokenName::Turn(id), &scope, at)? {
                 return Ok((vec![convert::spoken_record(&said)], false, None));
+            }
+            if let Some(end) = facts.turn_end(id, &scope, at)? {
+                return Ok((vec![convert::turn_end_record(end)], true, None));
             }
             let history = facts.history(id, &scope, page, at)?;
             let records = history.entries.into_iter().map(convert::record).collect();

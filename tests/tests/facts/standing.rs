@@ -1,9 +1,9 @@
 //! Standing instructions and preferences: told apart when they are stored, shown until they end, found in the turns of
 //! earlier versions.
 
-use amem_facts::FactBrain;
 use amem_facts::limits::STANDING_MARKED_MAX;
 use amem_facts::recall::Recall;
+use amem_facts::{FactBrain, KeptAnswer};
 use amem_format::NodeId;
 use amem_memory::FactScope;
 use amem_query::time_phrase::Clock;
@@ -73,10 +73,10 @@ fn what_is_asked_for_in_every_session_stands_apart_in_the_words_of_the_person() 
     );
     bench.add("Which libraries are there?", &alice());
     bench.add("Never mind the libraries.", &alice());
-    // What concerns the question first, then the newest.
+    // What concerns the question first, then orders before preferences.
     assert_eq!(
         bench.standing("Which libraries does the project use?", &alice()),
-        [VERSIONS, "I prefer short answers", DATES]
+        [VERSIONS, DATES, "I prefer short answers"]
     );
     assert_eq!(bench.standing("", &alice()).len(), 3);
     assert!(bench.standing("Which libraries?", &bob()).is_empty());
@@ -93,7 +93,12 @@ fn an_instruction_that_ended_is_not_shown_any_more() {
     bench.delete(added.results[0].id);
     assert_eq!(bench.standing("", &alice()), [VERSIONS]);
     // Its turn is forgotten.
-    bench.facts().forget_turn(turn, &alice()).unwrap();
+    let why = (bench.now(), None);
+    let facts = bench.facts();
+    facts
+        .forget_turn(turn, &alice(), why, None)
+        .unwrap()
+        .unwrap();
     assert!(bench.standing("", &alice()).is_empty());
 }
 
@@ -172,4 +177,54 @@ fn a_memory_is_listed_with_the_sentence_that_it_is_from() {
     );
     // A sentence that is longer than a line is not shown in place of the memory.
     assert!(all.iter().all(|item| !item.memory.contains("Pico")) || said("Pico").is_none());
+}
+
+#[test]
+fn of_many_instructions_those_that_concern_the_question_are_shown() {
+    let bench = Bench::new();
+    for at in 0..12 {
+        let text = format!("Always include detail{at} when I ask about topic{at}.");
+        bench.add(&text, &alice());
+    }
+    bench.add("Please always reply in German.", &alice());
+    assert_eq!(
+        bench.standing("What is known of topic7?", &alice()),
+        [
+            "Always include detail7 when I ask about topic7.",
+            "Please always reply in German."
+        ]
+    );
+    assert_eq!(bench.standing("", &alice()).len(), 13);
+}
+
+#[test]
+fn a_turn_is_forgotten_once_under_a_key_and_its_history_has_the_reason() {
+    let bench = Bench::new();
+    let said = "The old office was in Lisbon.";
+    let turn = bench.add(said, &alice()).turns[0];
+    let (facts, kept) = (bench.facts(), |hash: &str| KeptAnswer {
+        key: "request:1".into(),
+        request_hash: hash.into(),
+    });
+    let forget = |hash: &str| {
+        let why = (bench.now(), Some("we moved"));
+        facts.forget_turn(turn, &alice(), why, Some(&kept(hash)))
+    };
+    let (first, commit) = forget("a").unwrap().unwrap();
+    assert!(commit.is_some() && first.text == said, "{first:?}");
+    // A repetition answers the same, and commits nothing; another request under the key is refused.
+    let events = bench.brain.view().nodes();
+    let (again, commit) = forget("a").unwrap().unwrap();
+    assert!(commit.is_none() && again == first, "{again:?}");
+    assert_eq!(bench.brain.view().nodes(), events);
+    assert!(forget("b").unwrap_err().to_string().contains("request:1"));
+    // Without a key it is gone.
+    let gone = facts.forget_turn(turn, &alice(), (bench.now(), None), None);
+    assert!(gone.is_err(), "{gone:?}");
+    let moment = facts.moment(None).unwrap();
+    let end = facts.turn_end(turn, &alice(), &moment).unwrap().unwrap();
+    assert_eq!(end.reason.as_deref(), Some("we moved"));
+    assert!(facts.turn_end(turn, &bob(), &moment).unwrap().is_none());
+    let other = facts.forget_turn(turn, &bob(), (bench.now(), None), None);
+    assert!(other.unwrap().is_none());
 }

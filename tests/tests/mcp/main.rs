@@ -20,4 +20,5 @@ mod processes;
 mod projects;
 mod recall;
 mod sessions;
+mod standing;
 mod tools;

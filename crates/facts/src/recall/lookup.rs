@@ -5,7 +5,6 @@ use amem_format::types::Micros;
 use amem_memory::FactScope;
 use amem_memory::add::gives_orders;
 use amem_query::context::Passages;
-use amem_store::mutation::{Answer, Mutation};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -13,7 +12,6 @@ use super::candidate::FoundEvent;
 use super::said::TurnMemories;
 use super::wording::Wording;
 use crate::error::Result;
-use crate::fact_brain::FactBrain;
 use crate::scope_plan::FactMoment;
 use crate::stored_turns::turn_event;
 
@@ -64,6 +62,16 @@ pub(crate) fn spoken(
     if view.node(event)?.is_forgotten() {
         return Ok(None);
     }
+    spoken_event(moment, event, scope)
+}
+
+/// The same of an event, also of one that was forgotten.
+pub(super) fn spoken_event(
+    moment: &FactMoment,
+    event: NodeId,
+    scope: &FactScope,
+) -> Result<Option<SpokenMemory>> {
+    let view = &moment.view;
     let (text, turn) = match FoundEvent::read(view, event)? {
         Some(FoundEvent::Said(said)) => (said.text, Some(said.turn)),
         Some(FoundEvent::Written(text)) => (*text, None),
@@ -97,18 +105,4 @@ pub(crate) fn spoken(
         metadata: text.metadata,
         happened: text.happened,
     }))
-}
-
-/// Forgets a turn: no answer shows it any more. `None` if there is no such turn in the scope.
-pub(crate) fn forget_turn(
-    brain: &dyn FactBrain,
-    id: Uuid,
-    scope: &FactScope,
-) -> Result<Option<(SpokenMemory, Answer)>> {
-    let moment = FactMoment::new(brain.view(), None)?;
-    let Some(said) = spoken(&moment, SpokenName::Turn(id), scope)? else {
-        return Ok(None);
-    };
-    let answer = brain.commit(Mutation::Forget(said.event))?;
-    Ok(Some((said, answer)))
 }

@@ -7,6 +7,7 @@
 //! Not here: how events are ranked (`amem_query::search`), and how many lines a client has room for.
 
 mod candidate;
+mod forgotten;
 mod lookup;
 mod past;
 mod request;
@@ -17,8 +18,10 @@ mod standing;
 mod unformed;
 mod wording;
 
+pub use forgotten::TurnEnd;
+pub(crate) use forgotten::{forget_turn, turn_end, turn_ends};
+pub(crate) use lookup::spoken;
 pub use lookup::{SpokenMemory, SpokenName};
-pub(crate) use lookup::{forget_turn, spoken};
 pub use request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 pub(crate) use said::memory_from;
 pub use sentence::SaidSentence;

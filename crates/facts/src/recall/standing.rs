@@ -189,11 +189,16 @@ fn entry(said: &SaidTurn, sentence: &str, meaning: f32) -> RecalledEntry {
     }
 }
 
-/// True of two forms of a word.
+/// True of two forms of a word. Names with numbers have one form: "port1" is not "port2".
 fn is_same(a: &str, b: &str) -> bool {
+    if a == b {
+        return true;
+    }
+    let has_digit = |word: &str| word.contains(|c: char| c.is_numeric());
     let common = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
     let longer = a.chars().count().max(b.chars().count());
-    a == b || common >= STEM_CHARS && common as f32 >= STEM_SHARE * longer as f32
+    let is_form = common >= STEM_CHARS && common as f32 >= STEM_SHARE * longer as f32;
+    is_form && !has_digit(a) && !has_digit(b)
 }
 
 /// Sets the relevance of each: the share of the question's words that it has, or that of its vector.
