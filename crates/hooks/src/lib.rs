@@ -5,7 +5,7 @@
 //!
 //! Promises: nothing is given twice to a session; the ledger has ids and hashes, no texts; secrets and what was given
 //! are not learnt; a turn is learnt once, however often it is sent.
-//! Not here: where the daemon is, transcripts of clients (`amem-sources`), which project a folder is (`amem-project`).
+//! Not here: where the daemon is, transcripts of clients (`amem-sources`), which project a folder is (`amem-host`).
 
 #![forbid(unsafe_code)]
 

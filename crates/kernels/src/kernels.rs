@@ -111,3 +111,17 @@ impl Kernels {
 
     loops!(dispatched!());
 }
+
+impl QuantisedQuery {
+    /// Quantises a vector of finite numbers.
+    pub fn of(query: &[f32]) -> Self {
+        let mut coded = Self::sized(query.len());
+        coded.set(query);
+        coded
+    }
+
+    /// Replaces the query by another vector of the same dimension.
+    pub fn set(&mut self, query: &[f32]) {
+        Kernels::best().set(self, query);
+    }
+}

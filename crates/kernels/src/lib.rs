@@ -1,8 +1,8 @@
 //! Loops over numbers, for the best instruction set of this processor.
 //!
-//! The instruction set is detected once, at the first use. Loops over `f32` are written once, in `vectors` (dot products
-//! and 4-bit codes) and `layers` (the forward pass of a model), and compiled for each set. By hand for each set are the
-//! sums over codes and the tile of a matrix product, which keeps every sum in a register.
+//! The instruction set is detected once, at the first use. Loops over `f32` are written once, in `vectors` (dot
+//! products and 4-bit codes) and `layers` (the forward pass of a model), and compiled for each set. By hand for each
+//! set are the sums over codes and the tile of a matrix product, which keeps every sum in a register.
 //!
 //! Promises: of `vectors`, every set returns the bits of the scalar code, at every length and alignment. Of `layers`,
 //! the sets with fused multiply-add return the same bits; the scalar set rounds each product and differs by rounding

@@ -46,7 +46,7 @@ macro_rules! loops {
 }
 pub(crate) use loops;
 
-/// The loops as methods of a type whose value proves that the processor has the features, fused multiply-add among them.
+/// The loops as methods of a type whose value proves that the processor has the features, with fused multiply-add.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! compiled {
     (

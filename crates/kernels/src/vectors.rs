@@ -4,7 +4,6 @@
 //! number 16 + i in its high half. A code c of 0 to 15 means scale · (c − 7.5). A row ends at a multiple of 16 bytes;
 //! the padding has no effect, because the query is zero there.
 
-use crate::kernels::Kernels;
 use crate::lanes::{LANES, total_of};
 
 /// Numbers in a group of codes.
@@ -47,18 +46,6 @@ pub struct QuantisedQuery {
 }
 
 impl QuantisedQuery {
-    /// Quantises a vector of finite numbers.
-    pub fn of(query: &[f32]) -> Self {
-        let mut coded = Self::sized(query.len());
-        coded.set(query);
-        coded
-    }
-
-    /// Replaces the query by another vector of the same dimension.
-    pub fn set(&mut self, query: &[f32]) {
-        Kernels::best().set(self, query);
-    }
-
     /// A query of zeros.
     #[inline]
     pub fn sized(dimension: usize) -> Self {

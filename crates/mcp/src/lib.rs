@@ -5,7 +5,7 @@
 //!
 //! Promises: answers are text of at most `limits::ANSWER_CHARS_MAX` characters; what a tool cannot do is a result with
 //! words that a model can act on; a memory of another project is neither shown nor changed.
-//! Not here: which project a folder is (`amem-project`), the network, how a daemon is started.
+//! Not here: which project a folder is (`amem-host`), the network, how a daemon is started.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hyper::http::Uri;
 
-use crate::connector::ConnectTarget;
+use crate::target::ConnectTarget;
 
 /// A base URL without user, query and fragment; Display is the URL.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use hyper::http::uri::Scheme;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 
-use crate::connector::{Answered, Connector};
+use crate::connector::{AnswerMark, Connector};
 use crate::limits::{IDLE_AFTER, IDLE_CONNECTIONS_MAX};
 
 type Result<T, E = String> = std::result::Result<T, E>;
@@ -74,8 +74,8 @@ impl HttpClient {
         loop {
             match self.client.request(request.clone()).await {
                 Ok(answer) => {
-                    if let Some(answered) = answer.extensions().get::<Answered>() {
-                        answered.set();
+                    if let Some(mark) = answer.extensions().get::<AnswerMark>() {
+                        mark.set();
                     }
                     let (head, body) = answer.into_parts();
                     return Ok(HttpAnswer {
@@ -99,7 +99,7 @@ fn was_used(why: &Error) -> bool {
     if let Some(connection) = why.connect_info() {
         connection.get_extras(&mut extras);
     }
-    extras.get::<Answered>().is_some_and(Answered::is_set)
+    extras.get::<AnswerMark>().is_some_and(AnswerMark::is_set)
 }
 
 fn reason(why: &Error) -> String {

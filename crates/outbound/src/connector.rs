@@ -23,47 +23,9 @@ use tower::Service;
 
 use crate::limits::{ADDRESSES_MAX, ANSWER_HEAD_BYTES_MAX};
 use crate::proxy::ProxyAddress;
+use crate::target::ConnectTarget;
 
 type Result<T, E = String> = std::result::Result<T, E>;
-
-/// What is called.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConnectTarget {
-    /// True for https.
-    pub is_tls: bool,
-    /// Without the brackets of an IPv6 address.
-    pub host: String,
-    /// The usual one if the URL has none.
-    pub port: u16,
-    /// Host and port as the URL has them.
-    pub authority: String,
-}
-
-impl ConnectTarget {
-    /// Reads a whole URL.
-    ///
-    /// # Errors
-    /// A URL without a host, or of another scheme; it is not repeated.
-    pub fn of(url: &Uri) -> Result<Self, &'static str> {
-        let is_tls = match url.scheme_str() {
-            Some("https") => true,
-            Some("http") => false,
-            _ => return Err("give a URL that begins with https:// or http://"),
-        };
-        let authority = url.authority().ok_or("the URL has no host")?;
-        let host = authority.host().trim_matches(['[', ']']);
-        if host.is_empty() {
-            return Err("the URL has no host");
-        }
-        let usual = if is_tls { 443 } else { 80 };
-        Ok(Self {
-            is_tls,
-            host: host.to_owned(),
-            port: authority.port_u16().unwrap_or(usual),
-            authority: authority.as_str().to_owned(),
-        })
-    }
-}
 
 /// Refuses addresses of a host, with the reason. `None` is the address that a proxy finds for the name.
 pub type AddressJudge = Arc<dyn Fn(&ConnectTarget, Option<IpAddr>) -> Result<()> + Send + Sync>;
@@ -107,7 +69,7 @@ impl Connector {
         Ok(Transport {
             stream: TokioIo::new(stream),
             is_proxied: self.proxy.is_some() && !target.is_tls,
-            answered: Answered::default(),
+            mark: AnswerMark::default(),
         })
     }
 
@@ -230,9 +192,9 @@ impl Error for ConnectFailure {}
 
 /// True once the connection has carried an answer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answered(Arc<AtomicBool>);
+pub(crate) struct AnswerMark(Arc<AtomicBool>);
 
-impl Answered {
+impl AnswerMark {
     pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -251,12 +213,12 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 pub struct Transport {
     stream: TokioIo<Box<dyn Stream>>,
     is_proxied: bool,
-    answered: Answered,
+    mark: AnswerMark,
 }
 
 impl Connection for Transport {
     fn connected(&self) -> Connected {
-        let connected = Connected::new().extra(self.answered.clone());
+        let connected = Connected::new().extra(self.mark.clone());
         connected.proxy(self.is_proxied)
     }
 }

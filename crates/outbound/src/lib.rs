@@ -12,10 +12,11 @@
 pub mod limits;
 
 mod address;
-mod base_url;
 mod frames;
+mod target;
 mod tls;
 
+mod base_url;
 mod proxy;
 
 mod connector;
@@ -25,7 +26,8 @@ mod client;
 pub use address::{AddressKind, address_kind, is_loopback_name};
 pub use base_url::BaseUrl;
 pub use client::{BodyReader, HttpAnswer, HttpClient, HttpSetup};
-pub use connector::{AddressJudge, ConnectTarget, Connector};
+pub use connector::{AddressJudge, ConnectFailure, Connector, Transport};
 pub use frames::{FrameReader, FrameSyntax};
 pub use proxy::{ProxyAddress, ProxyRules};
+pub use target::ConnectTarget;
 pub use tls::tls_connector;

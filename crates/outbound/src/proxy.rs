@@ -7,7 +7,7 @@ use hyper::http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 
 use crate::address::is_loopback_name;
-use crate::connector::ConnectTarget;
+use crate::target::ConnectTarget;
 
 /// The value of a variable, by its name in lower or upper case.
 type ProxyVariables<'v> = &'v dyn Fn(&str) -> Option<String>;
@@ -104,7 +104,7 @@ fn url_of(target: &ConnectTarget) -> Option<Uri> {
     builder.path_and_query("/").build().ok()
 }
 
-/// A rule of NO_PROXY as the matcher takes it: `*`, a host with what is below it, an address or a network; and its port.
+/// A rule of NO_PROXY as the matcher takes it: `*`, a host with what is below it, an address, a network; and its port.
 fn exempt_of(rule: &str) -> (&str, Option<u16>) {
     let bare = rule.trim_matches(['[', ']']);
     if bare.parse::<IpAddr>().is_ok() {
@@ -120,7 +120,8 @@ fn exempt_of(rule: &str) -> (&str, Option<u16>) {
     (name.trim_start_matches("*."), port)
 }
 
-/// A proxy as the matcher takes it, `http://user:password@host:port`; the scheme may be missing. Errors do not repeat it.
+/// A proxy as the matcher takes it, `http://user:password@host:port`; the scheme may be missing. Errors do not repeat
+/// it.
 fn checked(text: &str) -> Result<String, &'static str> {
     let text = text.trim();
     let whole = match text.split_once("://") {

@@ -16,11 +16,11 @@ mod git;
 mod settings;
 mod user;
 
-mod place;
+mod location;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{PROJECT_BYTES_MAX, ProjectError};
-pub use place::{FOLDER_VARIABLES, PROJECT_VARIABLE, Project, ProjectPlace, Surroundings};
+pub use location::{FOLDER_VARIABLES, PROJECT_VARIABLE, Project, ProjectPlace, Surroundings};
 pub use user::{USER_VARIABLE, user_of};

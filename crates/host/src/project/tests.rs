@@ -8,7 +8,7 @@ use std::process::Command;
 
 use super::allow::{ALLOWED_FILE, AllowedFolder, AllowedProjects, ProjectClaim};
 use super::git::remote_id;
-use super::place::of_folder;
+use super::location::of_folder;
 use super::*;
 
 fn place(folder: &Path, variables: &[(&str, &str)]) -> Result<ProjectPlace, ProjectError> {

@@ -63,7 +63,8 @@ const PROFILES: &[&str] = &[
     "/v2/profiles/jobs/{id}",
 ];
 
-/// Rows of the table: method, paths, what the caller needs, form of lists, handler, name of the operation in the description.
+/// Rows of the table: method, paths, what the caller needs, form of lists, handler, name of the operation in
+/// `openapi/fragment.json`.
 macro_rules! routes {
     ($($method:literal $paths:expr, $access:expr, $form:expr => $run:path, $name:literal;)*) => {
         &[$(Route {
