@@ -32,6 +32,5 @@ pub use amem_proto::ids::new_id;
 pub use amem_proto::{Duration, Timestamp, v1};
 #[cfg(feature = "grpc")]
 pub use remote::{
-    AdminStub, AuthorizedChannel, Brain, BrainAccess, BrainStub, Client, CommitStream,
-    ConnectError, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, Retry, StubAnswer, Tls,
+    AuthorizedChannel, Brain, BrainAccess, Client, CommitStream, ConnectError, Retry, Tls, stubs,
 };

@@ -8,7 +8,7 @@ use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Request, Response, Status};
 
-use super::client::AuthorizedChannel;
+use super::link::AuthorizedChannel;
 
 /// An answer on its way.
 pub(super) type BytesFuture = Pin<Box<dyn Future<Output = Result<Response<Bytes>, Status>> + Send>>;

@@ -7,37 +7,18 @@ use amem_format::reader::Reader;
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::v1::{OpenBrainRequest, OpenBrainResponse};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tonic::metadata::{Ascii, MetadataValue};
-use tonic::service::Interceptor;
+use tonic::metadata::MetadataValue;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Channel;
-use tonic::{Request, Status};
 
 use super::connect;
 use super::connect_error::ConnectError;
 use super::file::{aside, open_live};
+use super::link::{AuthorizedChannel, TokenInterceptor};
 use super::retry::Retry;
 use super::stubs::{AdminStub, BrainStub, FactStub, HookStub, ItemStub, MemoryStub, QueryStub};
 use super::tls::Tls;
 use crate::limits::DIRECT_READS_MAX;
-
-/// A connection with the caller's token.
-pub type AuthorizedChannel = InterceptedService<Channel, TokenInterceptor>;
-
-/// Adds the token to calls, if there is one.
-#[derive(Debug, Clone)]
-pub struct TokenInterceptor(Option<MetadataValue<Ascii>>);
-
-impl Interceptor for TokenInterceptor {
-    fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        if let Some(token) = &self.0 {
-            request
-                .metadata_mut()
-                .insert("authorization", token.clone());
-        }
-        Ok(request)
-    }
-}
 
 /// A connection to a daemon. Cloning it is cheap and shares the connection, which is made again if it is lost.
 #[derive(Debug, Clone)]

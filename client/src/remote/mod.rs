@@ -11,18 +11,17 @@ mod connect_error;
 mod file;
 mod follow;
 mod ingest;
+mod link;
 mod position;
 mod retry;
-mod stubs;
+pub mod stubs;
 mod tls;
 mod touches;
 
 pub use brain::Brain;
-pub use client::{AuthorizedChannel, BrainAccess, Client};
+pub use client::{BrainAccess, Client};
 pub use connect_error::ConnectError;
 pub use follow::CommitStream;
+pub use link::AuthorizedChannel;
 pub use retry::Retry;
-pub use stubs::{
-    AdminStub, BrainStub, FactStub, HookStub, ItemStub, MemoryStub, QueryStub, StubAnswer,
-};
 pub use tls::Tls;

@@ -16,7 +16,7 @@ use prost::bytes::Bytes;
 use tonic::{IntoRequest, IntoStreamingRequest, Request, Response, Status, Streaming};
 
 use super::bytes_codec::{BytesFuture, unary};
-use super::client::AuthorizedChannel;
+use super::link::AuthorizedChannel;
 
 type Result<T> = std::result::Result<Response<T>, Status>;
 

@@ -112,3 +112,29 @@ pub fn caught<T>(work: impl Future<Output = T>) -> impl Future<Output = Result<T
         },
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_without_its_type_answers_with_it_again() {
+        assert_eq!(blocking(|| "read").await.unwrap(), "read");
+        assert_eq!(run_to_end(async { vec![1, 2] }).await.unwrap(), [1, 2]);
+        let answer = untyped(|| 7_u32)();
+        assert!(matches!(typed::<u64>(answer), Err(Error::Defect(_))));
+        let panic = blocking(|| -> u32 { panic!("a defect of a test") }).await;
+        assert!(matches!(panic, Err(Error::Defect(_))));
+        let panic = run_to_end(async { assert!(current_name().is_none(), "another") }).await;
+        assert!(matches!(panic, Err(Error::Defect(_))));
+    }
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_does_not_start() {
+        let (begun, mut begins) = tokio::sync::mpsc::unbounded_channel();
+        let also = begun.clone();
+        drop(blocking(move || begun.send(1)));
+        drop(run_to_end(async move { also.send(2) }));
+        assert_eq!(begins.recv().await, None);
+    }
+}

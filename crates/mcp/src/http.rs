@@ -22,7 +22,7 @@ pub fn http_config(body_bytes_max: usize) -> StreamableHttpServerConfig {
 }
 
 /// An answer on its way.
-pub type HttpFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
+type HttpFuture = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
 /// Answers a request whose host and origin were checked; its body has at most `body_bytes_max`. `server` makes the
 /// server of a request. Boxed here, so that the protocol is compiled in this crate.

@@ -47,8 +47,8 @@ pub use calls::{CallResult, MemoryCalls};
 pub use catalogue::{CompatSet, INSTRUCTIONS, tools};
 pub use given::{brief_of, recall_for};
 #[cfg(feature = "http")]
-pub use http::{HttpFuture, answer_http, http_config};
+pub use http::{answer_http, http_config};
 pub use memories::write_again;
 pub use memory_place::{MemoryPlace, ProjectName};
 pub use rmcp;
-pub use server::{MemoryServer, MemorySource, OpenMemory, StdioFuture};
+pub use server::{MemoryServer, MemorySource, OpenMemory};

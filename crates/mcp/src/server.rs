@@ -126,7 +126,7 @@ impl MemoryServer {
 
 /// A client that is served. The future is boxed here, so that the protocol is compiled in this crate and not in each
 /// program that serves it.
-pub type StdioFuture = Pin<Box<dyn Future<Output = Result<(), ServerInitializeError>> + Send>>;
+type StdioFuture = Pin<Box<dyn Future<Output = Result<(), ServerInitializeError>> + Send>>;
 
 /// The client, as it names itself.
 fn agent(context: &RequestContext<RoleServer>) -> String {

@@ -28,6 +28,7 @@ mod shapes;
 mod answers;
 mod unsent_bytes;
 
+mod call_parts;
 mod health;
 mod message_codec;
 mod services;

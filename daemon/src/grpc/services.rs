@@ -11,7 +11,6 @@ use std::task::{Context, Poll};
 
 use amem_proto::calls::{CALLS, Call, call};
 use amem_proto::v1::Permission;
-use prost::DecodeError;
 use prost::bytes::Bytes;
 use tonic::body::Body;
 use tonic::codegen::http;
@@ -19,20 +18,16 @@ use tonic::server::{Grpc, UnaryService};
 use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
+use super::call_parts::{StatusFuture, malformed, parts};
 use super::message_codec::MessageCodec;
 use super::streams::StreamCall;
-use crate::auth::Caller;
 use crate::calls::Gateway;
 use crate::calls::dispatch::{CallAnswer, CallError, execute};
 use crate::limits::{BATCH_BYTES_MAX, ENVELOPE_BYTES, MESSAGE_BYTES_MAX};
-use crate::refusal::{Refusal, Result};
 
 /// All services of amem.v1.
 #[derive(Debug, Clone)]
 pub(crate) struct CallService(pub(crate) Arc<Gateway>);
-
-/// The future of a call, whose refusals are statuses.
-pub(super) type StatusFuture<T> = Pin<Box<dyn Future<Output = Result<Response<T>, Status>> + Send>>;
 
 /// The services whose messages may be as large as a batch.
 const BATCH_SERVICE: &str = "MemoryService";
@@ -134,18 +129,6 @@ impl UnaryService<Bytes> for UnaryCall {
     }
 }
 
-/// The caller and its request. Ingress gives every request its caller.
-pub(super) fn parts<T>(request: Request<T>) -> Result<(Caller, T)> {
-    let caller = request.extensions().get::<Caller>().cloned();
-    let caller = caller.ok_or_else(|| Refusal::internal("the call did not pass ingress"))?;
-    Ok((caller, request.into_inner()))
-}
-
-/// Bytes that are no message of the call, as tonic's codec of protobuf has them.
-pub(super) fn malformed(why: &DecodeError) -> Status {
-    Status::internal(why.to_string())
-}
-
 /// True if the bytes of an answer count until it is read. That to a change is smaller than the request, whose bytes
 /// count until it is read, and must not be refused once the change is done.
 fn is_counted(call: &Call) -> bool {
@@ -159,6 +142,7 @@ fn is_counted(call: &Call) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use prost::Message;
 
     fn counted(path: &str) -> bool {
         is_counted(call(path).unwrap())
@@ -184,6 +168,4 @@ mod tests {
         names.sort();
         assert_eq!(CallService::names(), names);
     }
-
-    use prost::Message;
 }

@@ -11,7 +11,7 @@ use tokio_stream::Stream;
 use tonic::server::{ClientStreamingService, ServerStreamingService, StreamingService};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::services::{StatusFuture, malformed, parts};
+use super::call_parts::{StatusFuture, malformed, parts};
 use crate::auth::Caller;
 use crate::calls::dispatch::CallAnswer;
 use crate::calls::{AnswerStream, Gateway, fact_export, ingest_stream, merge, subscribe, transfer};

@@ -133,7 +133,8 @@ fn set_options(
     Ok(())
 }
 
-/// The answer of a call, whose message has these bytes. A large one is made on a thread that may wait: it would keep one from other callers.
+/// The answer of a call, whose message has these bytes. A large one is made on a thread that may wait: it would keep
+/// one from other callers.
 pub(super) async fn answered(rpc: &RouteCall, bytes: Vec<u8>) -> Result<Output> {
     let name = rpc.response;
     let json = match bytes.len() < HTTP_JSON_BYTES_AT_ONCE {
