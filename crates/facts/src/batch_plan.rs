@@ -25,7 +25,7 @@ use crate::record::{
     RejectedRecord, SupportRecord, TurnRecord, answer_key, name_key, name_parts, scoped_keys,
     turn_key,
 };
-use crate::standing::standing_of;
+use crate::standing_turns::standing_of;
 use crate::stored_turns::{stored_turn, turn_event};
 use crate::support::{sources_of, supports_of};
 

@@ -26,6 +26,7 @@ use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
 use crate::feedback::{FactFeedback, feedback_of, set_feedback};
 use crate::history::{self, MemoryHistory};
+use crate::kept_answer::KeptAnswer;
 use crate::limits::{ADD_TRIES_MAX, FACT_PAGE_MAX, LIGHT_EVENTS_MAX};
 use crate::listing::{self, ListRequest, ListedMemories};
 use crate::memory_chain::{ChainEvent, MemoryChain};
@@ -52,15 +53,6 @@ impl Ids for RandomIds {
     fn next(&self) -> Uuid {
         Uuid::new_v4()
     }
-}
-
-/// Under what a change is repeated: the key, and the hash of the request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptAnswer {
-    /// The idempotency key.
-    pub key: String,
-    /// The hash of the request; another request under the key is refused.
-    pub request_hash: String,
 }
 
 /// The memories of a brain, and what calls on them need.

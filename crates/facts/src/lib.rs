@@ -18,7 +18,6 @@ mod error;
 mod fact_brain;
 mod record;
 mod space_embedder;
-mod standing;
 
 mod memory_chain;
 mod scope_plan;
@@ -30,6 +29,7 @@ mod scope_locks;
 mod served_ring;
 
 mod conversation;
+mod kept_answer;
 
 mod batch_plan;
 mod brain_store;
@@ -43,6 +43,7 @@ pub mod recall;
 mod review;
 pub mod search;
 mod standing_read;
+mod standing_turns;
 mod stored_turns;
 mod support;
 mod users;
@@ -66,9 +67,10 @@ pub use export::ExportedFact;
 pub use fact_brain::{EngineBrain, FactBrain};
 pub use fact_change::{FactChange, FactChangeKind};
 pub use fact_state::FactState;
-pub use facts::{Facts, KeptAnswer, RandomIds};
+pub use facts::{Facts, RandomIds};
 pub use feedback::FactFeedback;
 pub use history::{HistoryEntry, MemoryHistory, SourceTurn};
+pub use kept_answer::KeptAnswer;
 pub use listing::{FactCursor, ListRequest, ListedMemories};
 pub use pending_index::{PendingIndex, PendingSummary};
 pub use pending_work::{AddOptions, PendingEntry};

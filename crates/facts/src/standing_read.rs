@@ -1,4 +1,4 @@
-//! Reading the turns that were stored before standing instructions were told apart, or by earlier rules.
+//! Reading the turns that were stored before standing instructions were set apart, or by earlier rules.
 //!
 //! A hidden event with `amem.standing` says below which event all turns were read, so that a restart goes on there.
 //! Each reading looks at a bounded number of turns and marks a bounded number of turns, in their attributes.
@@ -9,7 +9,8 @@ use amem_format::NodeId;
 use amem_format::event::Attributes;
 use amem_format::types::EventType;
 use amem_format::view::View;
-use amem_memory::{FactScope, STANDING_RULES};
+use amem_memory::FactScope;
+use amem_memory::add::STANDING_RULES;
 use amem_query::planner::events_with;
 use amem_store::mutation::{Ingest, Mutation, NewEvent};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::facts::Facts;
 use crate::limits::{STANDING_MARKED_MAX, STANDING_NOTED_AFTER, STANDING_READ_MAX};
 use crate::record::{EventAttributes, StandingReadRecord, path};
-use crate::standing::standing_of;
+use crate::standing_turns::standing_of;
 
 /// The text of the event that says how far turns were read.
 const READ_TEXT: &str = "turns were read for standing instructions";

@@ -33,7 +33,7 @@ pub struct StandingPart {
 }
 
 impl StandingPart {
-    /// Those that fit into their share of a budget of tokens, the first ones; what concerns something else has a smaller
+    /// The first ones that fit into their share of a budget of tokens; what concerns something else has a smaller
     /// share.
     #[must_use]
     pub fn within(tokens_max: u64, standing: &[v1::RecallEntry], place: &MemoryPlace) -> Self {

@@ -34,9 +34,9 @@ mod conversation;
 
 mod secrets;
 
+mod instructions;
 mod patterns;
 mod reading;
-mod standing;
 mod slots;
 
 mod relations;
@@ -69,5 +69,4 @@ pub use replies::read_values;
 pub use scope::{FactScope, SCOPE_FIELDS};
 pub use score::Calibration;
 pub use slots::slot_keys;
-pub use standing::{STANDING_RULES, StandingKind, standing_kind, standing_spans};
 pub use validity::{DatePrecision, Validity};

@@ -39,4 +39,3 @@ pub use nearest::{Similar, SimilarityTarget};
 pub use pipeline::Pipeline;
 pub use planner::{AuthorNames, Axis, Scope, Selection, ValueRange, Window};
 pub use search::{Search, TextSearch};
-pub use sentences::sentence_ranges;

@@ -1,7 +1,8 @@
-//! Turns that were stored before standing instructions were told apart are read while their brain is open: once after it
-//! was opened, and once after each of its checkpoints.
+//! Turns of earlier versions are read for standing instructions while their brain is open: once after it was opened,
+//! and once after each of its checkpoints.
 //!
-//! Promises: one reading of a brain at a time, bounded (`amem_facts::limits`); a brain that has none left is not written.
+//! Promises: one reading of a brain at a time, bounded (`amem_facts::limits`); a brain that has none left is not
+//! written.
 
 use std::collections::HashMap;
 use std::sync::Arc;

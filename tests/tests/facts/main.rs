@@ -40,5 +40,5 @@ mod said_again;
 mod scopes;
 mod service;
 mod sources;
-mod standing;
+mod instructions;
 mod times;

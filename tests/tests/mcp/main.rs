@@ -20,5 +20,5 @@ mod processes;
 mod projects;
 mod recall;
 mod sessions;
-mod standing;
+mod instructions;
 mod tools;

@@ -18,7 +18,7 @@ use crate::brain_store::kept_answer;
 use crate::error::Result;
 use crate::fact_brain::FactBrain;
 use crate::fact_state::FactState;
-use crate::facts::KeptAnswer;
+use crate::kept_answer::KeptAnswer;
 use crate::record::{AnswerRecord, EventAttributes, TurnEndRecord, answer_key, name_key, path};
 use crate::scope_plan::FactMoment;
 

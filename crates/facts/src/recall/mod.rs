@@ -8,13 +8,13 @@
 
 mod candidate;
 mod forgotten;
+mod instructions;
 mod lookup;
 mod past;
 mod request;
 mod run;
 mod said;
 mod sentence;
-mod standing;
 mod unformed;
 mod wording;
 

@@ -17,10 +17,10 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::candidate::{FoundEvent, SaidText, SaidTurn, is_weak};
+use super::instructions::StandingLookup;
 use super::past::asks_of_past;
 use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
-use super::standing::StandingLookup;
 use super::wording::Wording;
 use crate::error::Result;
 use crate::limits::{

@@ -4,7 +4,7 @@ use amem_format::types::Micros;
 use amem_format::{NodeId, view::View};
 use amem_memory::add::gives_orders;
 use amem_memory::store::MemoryItem;
-use amem_query::sentence_ranges;
+use amem_query::context::sentence_ranges;
 
 use super::candidate::{FoundEvent, SaidTurn};
 use super::said::TurnMemories;

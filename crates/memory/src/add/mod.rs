@@ -12,6 +12,7 @@ mod spoken;
 
 pub use crate::check::gives_orders;
 pub use crate::decide::{SlotRelation, slot_relation};
+pub use crate::instructions::{STANDING_RULES, StandingKind, standing_kind, standing_spans};
 pub use crate::patterns::is_standing;
 pub use crate::secrets::SecretPolicy;
 pub use crate::text::sentences::sentence_texts;

@@ -19,6 +19,7 @@ mod passage;
 mod request;
 mod run;
 
+pub use crate::sentences::sentence_ranges;
 pub use counter::count_tokens;
 pub use passage::{Passage, Passages};
 pub use request::{ContextRequest, PackedContext, PackedEvent};

@@ -10,8 +10,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use amem_format::types::Micros;
 use amem_format::view::Node;
+use amem_memory::FactScope;
+use amem_memory::add::{StandingKind, standing_kind};
 use amem_memory::store::Embedder;
-use amem_memory::{FactScope, StandingKind, standing_kind};
 use amem_query::text::is_request;
 
 use super::candidate::{FoundEvent, SaidTurn};
@@ -22,7 +23,7 @@ use crate::error::Result;
 use crate::limits::{STANDING_FEW, STANDING_RELEVANCE_MIN, STANDING_TURNS_MAX};
 use crate::scope_plan::FactMoment;
 use crate::search::cosine;
-use crate::standing::standing_turns;
+use crate::standing_turns::standing_turns;
 
 /// What two forms of a word have in common at least: so many characters, and this share of the longer one.
 const STEM_CHARS: usize = 5;

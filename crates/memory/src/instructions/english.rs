@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::StandingKind;
+use super::kind::StandingKind;
 use super::words::SentenceWords;
 use crate::text::verbs::{VerbForm, base_form};
 
@@ -186,7 +186,7 @@ const ASKED: &[&str] = &[
     "you commit",
     "you edit",
 ];
-/// Who is told what to do behind a condition.
+/// What addresses an assistant behind a condition.
 const TOLD: &[&str] = &[
     "you should",
     "you must",
@@ -435,9 +435,9 @@ fn instruction(words: &SentenceWords<'_>) -> Option<Range<usize>> {
         at += count;
     }
     let is_asked = words.asks() && !is_request;
-    let is_told = at == 0 || !words.is(at - 1, &["i", "we"]);
-    let found = is_lasting(words, at, is_told)
-        || is_told
+    let is_addressed = at == 0 || !words.is(at - 1, &["i", "we"]);
+    let found = is_lasting(words, at, is_addressed)
+        || is_addressed
             && (is_from_now(words, at)
                 || is_conditional(words, at)
                 || is_forbidden(words, at)
@@ -458,18 +458,18 @@ fn is_order(word: &str) -> bool {
 }
 
 /// "Always use pnpm", "never push to main", "we never deploy on Fridays".
-fn is_lasting(words: &SentenceWords<'_>, at: usize, is_told: bool) -> bool {
+fn is_lasting(words: &SentenceWords<'_>, at: usize, is_addressed: bool) -> bool {
     let is_it = words.is(at, &["always", "never"]) && is_order(words.at(at + 1));
     // Of oneself only what is a rule of work: "we never deploy on Fridays", and not "I never eat meat".
-    is_it && (is_told || ORDERS.contains(&words.at(at + 1)))
+    is_it && (is_addressed || ORDERS.contains(&words.at(at + 1)))
 }
 
 /// "From now on use tabs", "use tabs from now on".
 fn is_from_now(words: &SentenceWords<'_>, at: usize) -> bool {
     if let Some(count) = words.phrase(at, FROM_NOW) {
         let next = at + count;
-        let told = words.phrase(next, TOLD).is_some() || words.is(next, &["we", "you", "all"]);
-        return told || is_order(words.at(next)) || words.phrase(next, NOT).is_some();
+        let is_addressed = words.phrase(next, TOLD).is_some() || words.is(next, &["we", "you", "all"]);
+        return is_addressed || is_order(words.at(next)) || words.phrase(next, NOT).is_some();
     }
     ORDERS.contains(&words.at(at)) && words.has(at + 1, &FROM_NOW[..6])
 }

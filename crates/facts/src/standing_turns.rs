@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use amem_format::NodeId;
 use amem_format::view::View;
-use amem_memory::{FactScope, standing_spans};
+use amem_memory::FactScope;
+use amem_memory::add::standing_spans;
 use amem_query::planner::{count_with, events_with};
 
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::StandingKind;
+use super::kind::StandingKind;
 use super::words::SentenceWords;
 
 /// How a language states them.

@@ -1,3 +1,5 @@
+//! Standing instructions and preferences of turns, in each language, and what is none.
+
 use super::*;
 
 fn found(text: &str) -> Vec<&str> {

@@ -6,16 +6,19 @@
 //!
 //! Not here: the memory that is formed of such a sentence (`patterns`), and where it is shown.
 
+mod kind;
+
 mod english;
 mod languages;
 mod words;
 
 use std::ops::Range;
 
-use amem_query::sentence_ranges;
+use amem_query::context::sentence_ranges;
 
 use crate::check::gives_orders;
 use crate::reading::foreign_spans;
+pub use kind::StandingKind;
 use words::SentenceWords;
 
 /// The version of these rules: turns that were read by an earlier one are read again.
@@ -52,17 +55,6 @@ pub fn standing_spans(text: &str) -> Vec<Range<usize>> {
         found.clear();
     }
     found
-}
-
-/// When a standing sentence holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum StandingKind {
-    /// For every answer: "always reply in German".
-    Every,
-    /// If its condition is met: "include versions when I ask about libraries".
-    Conditional,
-    /// A preference, which holds for what it is about.
-    Preference,
 }
 
 /// When a sentence that `standing_spans` found holds.
