@@ -16,9 +16,9 @@ mod doors;
 
 mod eras;
 mod hooks;
+mod instructions;
 mod processes;
 mod projects;
 mod recall;
 mod sessions;
-mod instructions;
 mod tools;

@@ -468,7 +468,8 @@ fn is_lasting(words: &SentenceWords<'_>, at: usize, is_addressed: bool) -> bool 
 fn is_from_now(words: &SentenceWords<'_>, at: usize) -> bool {
     if let Some(count) = words.phrase(at, FROM_NOW) {
         let next = at + count;
-        let is_addressed = words.phrase(next, TOLD).is_some() || words.is(next, &["we", "you", "all"]);
+        let is_addressed =
+            words.phrase(next, TOLD).is_some() || words.is(next, &["we", "you", "all"]);
         return is_addressed || is_order(words.at(next)) || words.phrase(next, NOT).is_some();
     }
     ORDERS.contains(&words.at(at)) && words.has(at + 1, &FROM_NOW[..6])

@@ -121,11 +121,11 @@ pub struct Hit {
 /// How well an event answers a question, on a scale that is the same for every question and brain.
 ///
 /// Of words, `1 / (1 + exp(-x))` with `x = 4.1 · covered + 1.8 · known + 2.25 · named + 0.13 · nats - 0.27 · size -
-/// long + script - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself, `size` is
-/// `ln(texts) + 1.3 · min(0, ln(texts / 100))` of the number of events of the scope, `long` `ln(terms / 30)` of a text
-/// of more than 30 terms without stop words, `script` 0.4 for Latin letters
-/// that English lacks and for other languages by their stop words, 1.4 for Chinese, Japanese and Korean, 0.75 for other
-/// letters. The greater of that and `meaning` counts.
+/// long + script - 2.4`, or 0 if `covered` is 0: `nats` are the rarities of the words that the event has itself,
+/// `size` is `ln(texts) + 1.3 · min(0, ln(texts / 100))` of the number of events of the scope, `long` `ln(terms / 30)`
+/// of a text of more than 30 terms without stop words, `script` 0.4 for Latin letters that English lacks and for other
+/// languages by their stop words, 1.4 for Chinese, Japanese and Korean, 0.75 for other letters. The greater of that and
+/// `meaning` counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Relevance {
     /// 0 to 1.

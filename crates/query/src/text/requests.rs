@@ -31,7 +31,7 @@ pub fn is_request(term: &str) -> bool {
     terms.contains(term)
 }
 
-/// True if a text only asks: one question, or sentences that each begin with a word of requests. It says nothing itself.
+/// True if a text only asks and says nothing: one question, or sentences that each begin with a word of requests.
 pub fn only_asks(text: &str) -> bool {
     let mut sentences = sentences(text).peekable();
     let first = sentences.next();
@@ -119,7 +119,7 @@ mod tests {
     use super::{is_request, only_asks};
 
     #[test]
-    fn what_only_asks_is_told_from_what_says_something() {
+    fn what_only_asks_differs_from_what_says_something() {
         for text in [
             "Write a knock knock joke about bananas.",
             "Answer the following question. Select A, B or C.",
