@@ -322,6 +322,16 @@ class Conversations(unittest.TestCase):
         again.text
         self.assertNotIn("From where do quokka deploys go out?", [one.text for one in again.memories])
 
+    def test_what_is_asked_for_in_every_session_is_given_once(self):
+        asked = "Always write dates as day and month, please."
+        with self.agent(Scripted("Gladly.")) as first:
+            first.chat(asked).text
+        model = Scripted()
+        answer = self.agent(model).chat("How tall is the lighthouse of quokkas?")
+        answer.text
+        self.assertEqual([memory.text.rstrip(".") for memory in answer.memories], [asked.rstrip(".")])
+        self.assertIn("- Always write dates", model.system)
+
     def test_nothing_is_learned_from_what_was_served(self):
         self.agent(Scripted()).chat("I live in Lisbon.").text
         self.agent(Scripted(), user=None, agent="bot").chat("I prefer green tea.").text

@@ -25,6 +25,8 @@ const [USER, ASSISTANT] = [2, 3];
 const SOURCES = ['unknown', 'formed', 'said', 'written'] as const;
 /** Entries of a recall; the daemon gives no more. */
 const ENTRIES_MAX = 200;
+/** Standing instructions that an agent is given beside what answers the question. */
+const STANDING_MAX = 5;
 const EVENTS = ['none', 'add', 'update', 'delete', 'none'] as const;
 
 /** How memories are asked for. */
@@ -67,18 +69,23 @@ export class FactMemory {
     if (options.client instanceof Client) this.#client = options.client;
   }
 
-  /** What is known about a question, formed, said or written, the best first. */
+  /** What was asked for in every session, and what is known about a question, formed, said or written, the best first. */
   async recall(said: string, { limit, scoreMin, graph, explain }: Recall): Promise<GivenMemory[]> {
     const { brain, scope } = this.#options;
     const question = said.slice(0, QUESTION_CHARS_MAX);
     const least = scoreMin === undefined ? {} : { relevance_min: scoreMin };
     const request = { brain, scope, question, limit: Math.min(limit, ENTRIES_MAX), ...least };
-    const { entries } = await this.#call('Recall', request);
+    const { entries, standing } = await this.#call('Recall', request);
     // Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
     const isGiven = ({ fact, weak, text }: Reply): boolean =>
       (fact || !weak) && !words(text).startsWith(words(question));
-    const known = entries.filter(isGiven).map(recalled);
-    if (!graph && !explain) return known.slice(0, limit);
+    const known: GivenMemory[] = entries.filter(isGiven).map(recalled);
+    const withStanding = (memories: GivenMemory[]): GivenMemory[] => {
+      const shown = memories.map(({ text }) => words(text));
+      const isNew = ({ text }: Reply): boolean => !shown.some((known) => known.includes(words(text)));
+      return [...standing.filter(isNew).slice(0, STANDING_MAX).map(recalled), ...memories];
+    };
+    if (!graph && !explain) return withStanding(known.slice(0, limit));
     // The parts of scores, and memories of what is related to the question's names.
     const search = { brain, scope, query: question, limit, threshold: scoreMin ?? 0, graph, explain };
     const { hits } = await this.#call('SearchFacts', search);
@@ -87,7 +94,7 @@ export class FactMemory {
     const ids = new Set(known.map((memory: GivenMemory) => memory.id));
     const related = found.filter((hit) => hit.via !== '' && !ids.has(hit.id));
     const explained = known.map((memory: GivenMemory) => ({ ...memory, parts: parts.get(memory.id) ?? {} }));
-    return [...explained, ...related].slice(0, limit);
+    return withStanding([...explained, ...related].slice(0, limit));
   }
 
   /** Stores a turn, after those that wait. It waits, too, if this fails and `turn.refusal` is null. */

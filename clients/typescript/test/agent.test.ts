@@ -334,6 +334,16 @@ test('what was only said is given with its day and speaker', WITH_DAEMON, async 
   assert.ok(again.memories.every((memory) => memory.text !== question));
 });
 
+test('what is asked for in every session is given once', WITH_DAEMON, async (t) => {
+  const daemon = await Daemon.of(t);
+  const asked = 'Always write dates as day and month, please';
+  await daemon.say(daemon.agent(scripted('Gladly.')), `${asked}.`);
+  const model = scripted();
+  const { memories } = await daemon.say(daemon.agent(model), 'How tall is the lighthouse of quokkas?');
+  assert.deepEqual(memories.map(({ text }) => text.replace(/\.$/, '')), [asked]);
+  assert.match(model.system(), /- Always write dates/);
+});
+
 test('nothing is learned from what was served', WITH_DAEMON, async (t) => {
   const daemon = await Daemon.of(t);
   const bot = { user: undefined, agent: 'bot' } as unknown as Partial<MemoryAgentOptions>;

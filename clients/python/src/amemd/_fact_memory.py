@@ -11,6 +11,7 @@ import json
 import re
 from collections import deque
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Callable, Deque, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import _wire
@@ -28,6 +29,8 @@ TEXT_BYTES_MAX = 1 << 20
 _QUESTION_CHARS_MAX = 8000
 #: Entries of a recall; the daemon gives no more.
 _ENTRIES_MAX = 200
+# Standing instructions that an agent is given beside what answers the question.
+_STANDING_MAX = 5
 #: Refusals that a repetition does not change.
 _FINAL = ("INVALID_ARGUMENT", "ALREADY_EXISTS", "OUT_OF_RANGE", "UNIMPLEMENTED")
 _USER, _ASSISTANT = 2, 3
@@ -72,7 +75,7 @@ class FactMemory:
     def recall(
         self, question: str, limit: int, score_min: Optional[float], graph: bool, explain: bool
     ) -> List[GivenMemory]:
-        """What is known about a question, formed, said or written, the best first."""
+        """What was asked for in every session, and what is known about a question, formed, said or written, the best first."""
         question = question[:_QUESTION_CHARS_MAX]
         request: Dict[str, Any] = {
             "brain": self._brain,
@@ -82,16 +85,19 @@ class FactMemory:
         }
         if score_min is not None:
             request["relevance_min"] = score_min
-        entries = self._call("Recall", request).entries
+        reply = self._call("Recall", request)
         # Nobody asked for memories: words that are only near the question are none, nor is the question asked before.
         memories = [
             _recalled(entry)
-            for entry in entries
+            for entry in reply.entries
             if (entry.HasField("fact") or not entry.weak) and not _words(entry.text).startswith(_words(question))
         ]
         if graph or explain:
             memories = self._with_search(memories, question, limit, score_min or 0.0, graph, explain)
-        return memories[:limit]
+        memories = memories[:limit]
+        shown = [_words(memory.text) for memory in memories]
+        standing = (entry for entry in reply.standing if not any(_words(entry.text) in text for text in shown))
+        return [*map(_recalled, islice(standing, _STANDING_MAX)), *memories]
 
     def _with_search(
         self, memories: List[GivenMemory], question: str, limit: int, score_min: float, graph: bool, explain: bool
