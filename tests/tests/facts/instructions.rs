@@ -2,11 +2,9 @@
 //! earlier versions.
 
 use amem_facts::limits::STANDING_MARKED_MAX;
-use amem_facts::recall::Recall;
 use amem_facts::{FactBrain, KeptAnswer};
 use amem_format::NodeId;
 use amem_memory::FactScope;
-use amem_query::time_phrase::Clock;
 use amem_store::mutation::Mutation;
 use serde_json::Value;
 
@@ -15,21 +13,7 @@ use crate::support::{Bench, alice, bob};
 impl Bench {
     /// The standing instructions beside the answer to a question.
     fn standing(&self, question: &str, scope: &FactScope) -> Vec<String> {
-        let now = self.now();
-        let recall = Recall {
-            question: question.into(),
-            scope: scope.clone(),
-            filter: None,
-            limit: 20,
-            relevance_min: None,
-            at: None,
-            clock: Clock::known(Some(now), None),
-            now,
-            standing_only: question.is_empty(),
-        };
-        let facts = self.facts();
-        let moment = facts.moment(None).unwrap();
-        let answer = facts.recall(&recall, &moment).unwrap();
+        let answer = self.recalled(question, scope);
         answer.standing.into_iter().map(|one| one.text).collect()
     }
 

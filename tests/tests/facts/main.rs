@@ -35,6 +35,7 @@ mod large_answers;
 mod lookups;
 mod pending;
 mod random;
+mod recall;
 mod rejections;
 mod repeated;
 mod said_again;

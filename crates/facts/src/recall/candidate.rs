@@ -14,6 +14,9 @@ use crate::error::Result;
 use crate::memory_chain::ChainEvent;
 use crate::record::{EventAttributes, TurnRecord};
 
+/// The speaker of an assistant's turns.
+pub(super) const ASSISTANT: &str = "assistant";
+
 /// An entry surely answers a question if it has this share of its words itself, and with its neighbours this one.
 const SURE_OWN: f32 = 0.5;
 const SURE_COVERED: f32 = 0.85;

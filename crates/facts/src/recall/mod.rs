@@ -10,6 +10,7 @@ mod candidate;
 mod forgotten;
 mod instructions;
 mod lookup;
+mod order;
 mod past;
 mod request;
 mod run;

@@ -60,7 +60,7 @@ pub struct RecalledEntry {
     pub happened: Micros,
     /// Since when it does not hold any more.
     pub until: Option<Micros>,
-    /// The rank of the search; entries have it in descending order.
+    /// The rank of the search.
     pub rank: f32,
     /// How well it answers the question, 0 to 1.
     pub relevance: f32,

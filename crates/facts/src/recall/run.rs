@@ -11,13 +11,14 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE};
-use amem_query::text::{QUESTION_MARKS, only_asks};
+use amem_query::text::QUESTION_MARKS;
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::candidate::{FoundEvent, SaidText, SaidTurn, is_weak};
+use super::candidate::{ASSISTANT, FoundEvent, SaidText, SaidTurn, is_weak};
 use super::instructions::StandingLookup;
+use super::order::asked_last;
 use super::past::asks_of_past;
 use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
@@ -32,9 +33,6 @@ use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
 use crate::scope_plan::{FactMoment, query_scope, scopes_of};
 use crate::search::{cosine, open_conflicts, question_vector};
-
-/// The speaker of an assistant's turns.
-const ASSISTANT: &str = "assistant";
 
 /// Events that a search returns for each entry that is wanted: a memory, the turn that says it, and what records
 /// neither.
@@ -110,10 +108,11 @@ impl Recall {
             }
         }
         let entries = entries.entries.into_iter();
-        let mut entries: Vec<_> = entries.map(OpenEntry::into_entry).collect();
+        let mut entries: Vec<_> = entries.map(|open| open.entry).collect();
         if scopes.len() > 1 {
             entries.sort_by(|a, b| b.rank.total_cmp(&a.rank));
         }
+        asked_last(&mut entries);
         let answer = self.likely(entries);
         let meaning = has_meaning.then_some((vector.as_slice(), embedder));
         let lookup = StandingLookup::new(self, moment, &scopes, meaning);
@@ -188,21 +187,6 @@ struct OpenEntry {
     entry: RecalledEntry,
     /// The question's terms in its text.
     covered: usize,
-}
-
-impl OpenEntry {
-    /// A question without its answer, or a request, is no answer itself: it stands only beside one.
-    fn into_entry(self) -> RecalledEntry {
-        let mut entry = self.entry;
-        if entry.source == RecalledSource::Said
-            && entry.speaker != ASSISTANT
-            && entry.text.len() <= SHORT_PASSAGE_BYTES
-            && only_asks(&entry.text)
-        {
-            entry.relevance = entry.relevance.min(BESIDE_RELEVANCE);
-        }
-        entry
-    }
 }
 
 struct RecallRun<'r> {
