@@ -174,14 +174,14 @@ mod tests {
                 .map(|event| entry(event, "Always reply in German, whatever I ask", relevance))
                 .collect()
         };
-        for (tokens, relevance, percent) in [
-            (500, 0.5, STANDING_PERCENT),
-            (500, 0.0, STANDING_REST_PERCENT),
-            (8_000, 0.5, 100 * STANDING_TOKENS_MAX / 8_000),
+        for (tokens, relevance, room) in [
+            (500, 0.5, 500 * STANDING_PERCENT / 100),
+            (500, 0.0, 500 * STANDING_REST_PERCENT / 100),
+            (8_000, 0.5, STANDING_TOKENS_MAX),
         ] {
             let part = StandingPart::within(tokens, &of(relevance), &place());
             let chars: usize = part.lines.iter().map(String::len).sum();
-            let room = usize::try_from(tokens * percent / 100).unwrap() * CHARS_PER_TOKEN;
+            let room = usize::try_from(room).unwrap() * CHARS_PER_TOKEN;
             assert!(
                 !part.lines.is_empty() && chars <= room,
                 "{tokens}: {chars} of {room}"
