@@ -13,6 +13,7 @@ pub(super) fn asked_last(entries: &mut [RecalledEntry]) {
     let asks = |entry: &RecalledEntry| {
         entry.source == RecalledSource::Said
             && entry.speaker != ASSISTANT
+            && !entry.is_passage
             && entry.text.len() <= SHORT_PASSAGE_BYTES
             && only_asks(&entry.text)
     };

@@ -13,6 +13,9 @@ use amem_format::analyzer::{Analyzer, Scratch, is_aside};
 /// The ends of questions: of most languages, of Chinese and Japanese, of Arabic.
 pub const QUESTION_MARKS: [char; 3] = ['?', '\u{ff1f}', '\u{61f}'];
 
+/// What parts clauses.
+const BREAKS: [char; 8] = [',', ';', ':', '–', '—', '、', '，', '،'];
+
 /// True if a term is a word of requests.
 pub fn is_request(term: &str) -> bool {
     static TERMS: OnceLock<HashSet<Box<str>>> = OnceLock::new();
@@ -31,13 +34,14 @@ pub fn is_request(term: &str) -> bool {
     terms.contains(term)
 }
 
-/// True if a text only asks and says nothing: one question, or sentences that each begin with a word of requests.
+/// True if a text only asks and says nothing: one question of one clause, or sentences that each begin with a word of
+/// requests. "I have a call at 3, can you remind me?" says something.
 pub fn only_asks(text: &str) -> bool {
     let mut sentences = sentences(text).peekable();
     let first = sentences.next();
     match (first, sentences.peek()) {
         (None, _) => false,
-        (Some(only), None) if only.ends_with(QUESTION_MARKS) => true,
+        (Some(only), None) if only.ends_with(QUESTION_MARKS) => !only.contains(BREAKS),
         (Some(first), _) => begins_with_request(first) && sentences.all(begins_with_request),
     }
 }
@@ -133,6 +137,7 @@ mod tests {
         for text in [
             "The port is 5433. Which one do you use?",
             "We write it in Rust.",
+            "I have a call at 3 PM, can you remind me?",
             "Write it down: the port is 5433. It never changes.",
             "Deploys are on Friday.",
             "…",
