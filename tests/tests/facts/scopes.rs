@@ -64,4 +64,9 @@ fn a_history_shows_no_sentence_that_was_said_in_a_wider_scope() {
             .is_err()
     );
     assert!(facts.events_of_source(second.turns[0], &narrow).is_err());
+    // Nor has its list, which may show the sentence that a memory is from.
+    let listed = bench.all(&narrow);
+    let moved = listed.iter().find(|item| item.id == id).unwrap();
+    assert!(moved.memory.contains("Rome"), "{moved:?}");
+    assert_eq!(facts.said_sentence(moved, &moment).unwrap(), None);
 }

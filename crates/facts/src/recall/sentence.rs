@@ -42,6 +42,10 @@ pub(crate) fn said_sentence(
         let Some(said) = person_turn(&moment.view, *turn)? else {
             continue;
         };
+        // A memory of a narrow scope may have been changed by what was said in a wider one.
+        if !item.scope.covers(&said.text.scope) {
+            continue;
+        }
         let text = &said.text.text;
         let mut sentences = sentence_ranges(text).map(|range| &text[range]);
         let Some(sentence) = sentences.find(|sentence| wording.says(sentence, &memory)) else {
