@@ -18,6 +18,10 @@ pub const QUESTION_CHARS_SHOWN: usize = 200;
 pub const SPEAKER_CHARS_MAX: usize = 40;
 /// Memories that a recall looks at.
 pub const HITS_MAX: u32 = 50;
+/// The same at least, however small the budget is.
+pub const HITS_MIN: u32 = 10;
+/// Tokens of an entry, about the least: so many fit into a budget.
+pub const ENTRY_TOKENS: u64 = 20;
 /// Ids of one call.
 pub const IDS_MAX: usize = 50;
 /// Bytes of a statement.

@@ -8,7 +8,7 @@ use crate::answer::{AS_DATA, Answer, id_of, line, minute};
 use crate::arguments::{Arguments, Words};
 use crate::calls::MemoryCalls;
 use crate::entries::{nothing_found, push_entries};
-use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, HITS_MAX, IDS_MAX};
+use crate::limits::{ANSWER_CHARS_MAX, CAUSES_SHOWN, ENTRY_TOKENS, HITS_MAX, HITS_MIN, IDS_MAX};
 use crate::memories::{AskedMemory, Memories, as_of, asked, in_quarantine, in_words, now};
 use crate::memory_place::{MemoryPlace, Reach};
 use crate::standing_part::StandingPart;
@@ -71,6 +71,12 @@ fn head<C>(
     )
 }
 
+/// As many entries as may have room: each costs the daemon time.
+fn entries_within(tokens: u64) -> u32 {
+    let count = u32::try_from(tokens / ENTRY_TOKENS).unwrap_or(HITS_MAX);
+    count.clamp(HITS_MIN, HITS_MAX)
+}
+
 async fn search<C: MemoryCalls>(
     memories: &Memories<'_, C>,
     query: &str,
@@ -85,11 +91,16 @@ async fn search<C: MemoryCalls>(
         .map(condition)
         .into_iter()
         .collect();
+    // Corrections are picked from the entries, so that all are wanted.
+    let limit = match kind {
+        Some("correction") => HITS_MAX,
+        _ => entries_within(tokens),
+    };
     let request = v1::RecallRequest {
         brain: memories.brain(),
         question: query.to_owned(),
         filter_json: memories.place.filter(reach, and)?,
-        limit: HITS_MAX,
+        limit,
         as_of: as_of(at),
         zone: memories.place.zone_name(),
         ..v1::RecallRequest::default()
@@ -115,7 +126,7 @@ async fn search<C: MemoryCalls>(
         ));
     }
     // The best that fit, the best first.
-    let many = match entries.len() as u32 >= HITS_MAX {
+    let many = match entries.len() as u32 >= limit {
         true => "+",
         false => "",
     };
