@@ -13,6 +13,7 @@ pub mod calls;
 
 pub mod answer;
 pub mod change;
+pub mod codec;
 pub mod ids;
 pub mod limits;
 

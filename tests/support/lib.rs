@@ -24,7 +24,6 @@ pub mod power;
 pub mod process;
 pub mod programs;
 pub mod random;
-pub mod raw;
 pub mod scenarios;
 pub mod shared;
 pub mod staleness;

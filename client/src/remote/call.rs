@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use amem_proto::answer::{Code, Refusal, Result};
 use amem_proto::change::Change;
+use amem_proto::codec::BytesCodec;
 use amem_proto::ids::new_id;
 use amem_proto::v1;
 use prost::Message;
@@ -13,7 +14,6 @@ use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Request, Status};
 
-use super::bytes_codec::BytesCodec;
 use super::client::Client;
 use super::retry::Attempts;
 
@@ -51,7 +51,9 @@ impl Client {
         Box::pin(async move {
             grpc.ready().await.map_err(|error| lost(&error))?;
             let path = PathAndQuery::from_static(path);
-            let answered = grpc.unary(Request::new(message), path, BytesCodec).await;
+            let answered = grpc
+                .unary(Request::new(message), path, BytesCodec::<Bytes>::new())
+                .await;
             Ok(answered.map_err(refused)?.into_inner())
         })
     }

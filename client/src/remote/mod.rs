@@ -2,7 +2,6 @@
 
 mod brain;
 mod brain_calls;
-mod bytes_codec;
 mod call;
 mod certificate;
 mod client;
@@ -17,6 +16,7 @@ mod retry;
 pub mod stubs;
 mod tls;
 mod touches;
+mod unary;
 
 pub use brain::Brain;
 pub use client::{BrainAccess, Client};

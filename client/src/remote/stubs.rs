@@ -15,8 +15,8 @@ use prost::Message;
 use prost::bytes::Bytes;
 use tonic::{IntoRequest, IntoStreamingRequest, Request, Response, Status, Streaming};
 
-use super::bytes_codec::{BytesFuture, unary};
 use super::link::AuthorizedChannel;
+use super::unary::{BytesFuture, unary};
 
 type Result<T> = std::result::Result<Response<T>, Status>;
 

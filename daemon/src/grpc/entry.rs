@@ -36,7 +36,7 @@ impl Protocol for Grpc {
     fn requirement(head: &Parts) -> Result<Requirement> {
         let path = head.uri.path();
         let mut requirement = Requirement::of_call(path).ok_or_else(|| {
-            let message = format!("there is no call {path:?} here; reflection lists all");
+            let message = format!("unknown call {path:?}: server reflection lists the calls");
             Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message)
         })?;
         requirement.request_bytes_max += HEAD_BYTES as u64;

@@ -30,7 +30,6 @@ mod unsent_bytes;
 
 mod call_parts;
 mod health;
-mod message_codec;
 mod services;
 mod status;
 mod streams;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use amem_proto::calls::{CALLS, Call, call};
+use amem_proto::codec::BytesCodec;
 use amem_proto::v1::Permission;
 use prost::bytes::Bytes;
 use tonic::body::Body;
@@ -19,7 +20,6 @@ use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
 use super::call_parts::{StatusFuture, malformed, parts};
-use super::message_codec::MessageCodec;
 use super::streams::StreamCall;
 use crate::calls::Gateway;
 use crate::calls::dispatch::{CallAnswer, CallError, execute};
@@ -75,7 +75,7 @@ where
             BATCH_SERVICE => BATCH_BYTES_MAX + ENVELOPE_BYTES,
             _ => MESSAGE_BYTES_MAX,
         };
-        let mut grpc = Grpc::new(MessageCodec)
+        let mut grpc = Grpc::new(BytesCodec::<CallAnswer>::new())
             .max_decoding_message_size(decoded_max)
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let gateway = self.0.clone();

@@ -6,9 +6,9 @@ use std::env;
 use std::time::{Duration, Instant};
 
 use amem_client::{Client, v1};
+use amem_proto::codec::BytesCodec;
 use amem_tests::fuzz::mutate;
 use amem_tests::random::Random;
-use amem_tests::raw::Raw;
 use tokio_stream::StreamExt;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
@@ -32,7 +32,9 @@ async fn call(client: &Client, call: &Call, messages: Vec<Vec<u8>>) -> Result<()
     let ready = grpc.ready().await;
     ready.map_err(|e| Status::unavailable(format!("not ready: {e}")))?;
     let path: PathAndQuery = call.path.parse().unwrap();
-    let answer = grpc.streaming(request, path, Raw).await?;
+    let answer = grpc
+        .streaming(request, path, BytesCodec::<Vec<u8>>::new())
+        .await?;
     let mut answers = answer.into_inner();
     while let Some(answer) = answers.next().await {
         answer?;

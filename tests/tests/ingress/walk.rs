@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use amem_client::v1;
-use amem_tests::raw::Raw;
+use amem_proto::codec::BytesCodec;
 use prost::Message;
+use prost::bytes::Bytes;
 use prost_types::field_descriptor_proto::Type;
 use prost_types::{DescriptorProto, FileDescriptorSet};
 use tokio::time::timeout;
@@ -160,7 +161,7 @@ async fn send(
     token: &str,
     path: &str,
     message: Vec<u8>,
-) -> Result<Response<Streaming<Vec<u8>>>, Status> {
+) -> Result<Response<Streaming<Bytes>>, Status> {
     let mut request = Request::new(tokio_stream::iter([message]));
     let bearer = format!("Bearer {token}").parse().unwrap();
     request.metadata_mut().insert("authorization", bearer);
@@ -169,7 +170,8 @@ async fn send(
         .insert("grpc-timeout", "20S".parse().unwrap());
     let mut grpc = Grpc::new(channel.clone());
     grpc.ready().await.unwrap();
-    grpc.streaming(request, path.parse().unwrap(), Raw).await
+    grpc.streaming(request, path.parse().unwrap(), BytesCodec::<Vec<u8>>::new())
+        .await
 }
 
 /// All that a call is answered, headers and details of a refusal included, as text; and whether it was authorized.
