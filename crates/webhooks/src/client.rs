@@ -53,7 +53,9 @@ async fn post(connector: Connector, mut request: Request<String>, secret: &str) 
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let seconds = now.map_or(0, |now| now.as_secs());
     let value = HeaderValue::try_from(signature(secret, seconds, request.body()));
-    let failed = |why: &dyn Display| format!("the signature is no header: {why}");
+    let failed = |why: &dyn Display| {
+        format!("the signature cannot be sent as a header ({why}): set another secret")
+    };
     let value = value.map_err(|why| failed(&why))?;
     request.headers_mut().insert(SIGNATURE, value);
     // Each post looks its host up.

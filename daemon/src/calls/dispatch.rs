@@ -37,6 +37,12 @@ impl CallAnswer {
     }
 }
 
+impl From<CallAnswer> for Bytes {
+    fn from(answer: CallAnswer) -> Self {
+        answer.encode().into()
+    }
+}
+
 trait Encode: Send {
     fn encoded_len(&self) -> usize;
 
@@ -140,7 +146,9 @@ pub(crate) async fn execute(
     request: Bytes,
 ) -> CallResult {
     let Some(function) = FUNCTIONS.get(path) else {
-        let message = format!("there is no call {path:?} without streams: reflection lists all");
+        let message = format!(
+            "unknown call {path:?}: server reflection lists the calls; those with streams are gRPC's"
+        );
         return Err(Refusal::new(Code::Unimplemented, "UNKNOWN_CALL", message).into());
     };
     function(gateway.clone(), caller.clone(), request).await
