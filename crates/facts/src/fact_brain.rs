@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use amem_engine::{OpenBrain, Result};
+use amem_format::Lsn;
 use amem_format::view::View;
 use amem_store::mutation::{Answer, Mutation, NewEvent, Request};
 use tokio::runtime::Handle;
@@ -15,6 +16,9 @@ pub trait FactBrain: Send + Sync {
 
     /// Commits a change, whole or not at all; returns once it is durable and every later view has it.
     fn commit(&self, mutation: Mutation) -> Result<Answer>;
+
+    /// The same, refused as `Aborted` if anything but touches was committed after a commit.
+    fn commit_after(&self, mutation: Mutation, lsn: Lsn) -> Result<Answer>;
 }
 
 /// A brain of the engine, on behalf of a caller.
@@ -52,7 +56,17 @@ impl FactBrain for EngineBrain {
         self.brain.view()
     }
 
-    fn commit(&self, mut mutation: Mutation) -> Result<Answer> {
+    fn commit(&self, mutation: Mutation) -> Result<Answer> {
+        self.request(mutation, None)
+    }
+
+    fn commit_after(&self, mutation: Mutation, lsn: Lsn) -> Result<Answer> {
+        self.request(mutation, Some(lsn))
+    }
+}
+
+impl EngineBrain {
+    fn request(&self, mut mutation: Mutation, expected_lsn: Option<Lsn>) -> Result<Answer> {
         let bytes = match &mut mutation {
             Mutation::Ingest(ingest) => {
                 for event in ingest.events.iter_mut().filter(|event| event.is_derived) {
@@ -62,7 +76,10 @@ impl FactBrain for EngineBrain {
             }
             _ => EVENT_BYTES,
         };
-        let request = Request::new(mutation).by(&self.principal, &self.agent);
+        let request = Request {
+            expected_lsn,
+            ..Request::new(mutation).by(&self.principal, &self.agent)
+        };
         let written = self.handle.block_on(self.brain.commit(request, bytes))?;
         Ok(written.answer)
     }

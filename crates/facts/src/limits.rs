@@ -72,6 +72,8 @@ pub const NEAREST_MAX: usize = 10;
 pub const NEAREST_RELEVANCE_MIN: f32 = 0.2;
 /// Turns with standing instructions of a scope that a recall looks at, the newest first.
 pub const STANDING_TURNS_MAX: usize = 200;
+/// Terms of a question that they are compared with.
+pub const STANDING_TERMS_MAX: usize = 128;
 /// Standing instructions beside the entries of a recall.
 pub const STANDING_ENTRIES_MAX: usize = 12;
 /// Up to so many a recall has all of them, whatever is asked.
@@ -82,5 +84,7 @@ pub const STANDING_RELEVANCE_MIN: f32 = 0.25;
 pub const STANDING_READ_MAX: usize = 50_000;
 /// Turns that it marks: until the next checkpoint each lookup of values reads them.
 pub const STANDING_MARKED_MAX: usize = 256;
+/// Times that it tries to mark a turn while others change the brain.
+pub const STANDING_MARK_TRIES: usize = 8;
 /// Turns behind which it notes how far it came, although it marked none.
 pub const STANDING_NOTED_AFTER: usize = 1_000;

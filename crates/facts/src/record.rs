@@ -201,6 +201,9 @@ pub(crate) struct TurnEndRecord {
 /// `amem.standing`: how far the turns of earlier versions were read for standing instructions. The newest event holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StandingReadRecord {
+    /// The brain whose events were read: a merge brings the event of another one, whose ids are others.
+    #[serde(default)]
+    pub(crate) instance: Uuid,
     /// The version of the rules, in words: the index of values finds it.
     pub(crate) rules: String,
     /// Events below this one were read.

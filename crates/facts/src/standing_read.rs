@@ -2,23 +2,28 @@
 //!
 //! A hidden event with `amem.standing` says below which event all turns were read, so that a restart goes on there.
 //! Each reading looks at a bounded number of turns and marks a bounded number of turns, in their attributes.
-//! Promises: a turn that is marked already is not written again; what is forgotten or erased stays as it is.
+//! Promises: a turn that is marked already is not written again; what is forgotten or erased stays as it is, and what
+//! others change meanwhile; a turn whose attributes have no room holds up no other.
 //! Not here: when brains are read (`amemd`), and what a standing instruction is (`amem_memory`).
 
-use amem_format::NodeId;
+use amem_engine::Error as EngineError;
 use amem_format::event::Attributes;
 use amem_format::types::EventType;
 use amem_format::view::View;
+use amem_format::{Error as FormatError, NodeId};
 use amem_memory::FactScope;
 use amem_memory::add::STANDING_RULES;
 use amem_query::planner::events_with;
+use amem_store::Error as StoreError;
 use amem_store::mutation::{Ingest, Mutation, NewEvent};
 use serde_json::{Value, json};
 
 use crate::batch_plan::{derive_none, hide_all};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::facts::Facts;
-use crate::limits::{STANDING_MARKED_MAX, STANDING_NOTED_AFTER, STANDING_READ_MAX};
+use crate::limits::{
+    STANDING_MARK_TRIES, STANDING_MARKED_MAX, STANDING_NOTED_AFTER, STANDING_READ_MAX,
+};
 use crate::record::{EventAttributes, StandingReadRecord, path};
 use crate::standing_turns::standing_of;
 
@@ -34,8 +39,21 @@ const TURN: &str = "amem.turn";
 pub struct StandingRead {
     /// Turns that it marked.
     pub marked: usize,
+    /// Turns that cannot be marked: their attributes have no room.
+    pub refused: usize,
     /// True if no turn is left that was not read.
     pub is_done: bool,
+}
+
+/// What became of one turn.
+enum MarkOutcome {
+    Marked,
+    /// It states nothing, has its mark, or is gone.
+    Unchanged,
+    /// Its attributes have no room.
+    Refused,
+    /// Others change the brain all the time.
+    Busy,
 }
 
 impl Facts<'_> {
@@ -50,13 +68,22 @@ impl Facts<'_> {
         let from = read_before(&view)?;
         let mut turns = events_with(&view, path::TURN_ROLE, PERSON)?;
         turns.retain(|turn| turn.0 >= from);
-        let (mut read, mut marked) = (0, 0);
+        let (mut read, mut marked, mut refused) = (0, 0, 0);
+        let mut failure = None;
         for turn in &turns {
             if read == STANDING_READ_MAX || marked == STANDING_MARKED_MAX {
                 break;
             }
-            if let Some(attributes) = unmarked(&view, *turn)? {
-                marked += usize::from(self.mark(*turn, attributes)?);
+            match self.mark(&view, *turn) {
+                Ok(MarkOutcome::Marked) => marked += 1,
+                Ok(MarkOutcome::Refused) => refused += 1,
+                Ok(MarkOutcome::Unchanged) => {}
+                // The next reading begins with this turn.
+                Ok(MarkOutcome::Busy) => break,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
             }
             read += 1;
         }
@@ -64,34 +91,52 @@ impl Facts<'_> {
         if marked > 0 || read >= STANDING_NOTED_AFTER {
             self.note_read(next)?;
         }
-        Ok(StandingRead {
-            marked,
-            is_done: read == turns.len(),
-        })
+        match failure {
+            Some(error) => Err(error),
+            None => Ok(StandingRead {
+                marked,
+                refused,
+                is_done: read == turns.len(),
+            }),
+        }
     }
 
-    /// Marks a turn; false if it was forgotten or erased meanwhile.
-    fn mark(&self, target: NodeId, attributes: Attributes) -> Result<bool> {
-        let change = Mutation::SetAttributes {
-            target,
-            attributes: Some(attributes),
-        };
-        match self.brain.commit(change) {
-            Ok(_) => Ok(true),
-            Err(failure) => {
-                let view = self.brain.view();
-                let node = view.node(target)?;
-                match node.is_forgotten() || node.is_erased() {
-                    true => Ok(false),
-                    false => Err(Error::Engine(failure)),
+    /// Marks a turn that the view has, if it states something and is not marked.
+    fn mark(&self, view: &View, target: NodeId) -> Result<MarkOutcome> {
+        if unmarked(view, target)?.is_none() {
+            return Ok(MarkOutcome::Unchanged);
+        }
+        for _ in 0..STANDING_MARK_TRIES {
+            // What others did since is kept: the change is refused if there is something newer than its view.
+            let view = self.brain.view();
+            let Some(attributes) = unmarked(&view, target)? else {
+                return Ok(MarkOutcome::Unchanged);
+            };
+            let change = Mutation::SetAttributes {
+                target,
+                attributes: Some(attributes),
+            };
+            match self.brain.commit_after(change, view.lsn()) {
+                Ok(_) => return Ok(MarkOutcome::Marked),
+                Err(EngineError::Store(why)) if matches!(*why, StoreError::Aborted { .. }) => {}
+                Err(EngineError::Format(why))
+                    if matches!(
+                        *why,
+                        FormatError::Limit { .. } | FormatError::Invalid { .. }
+                    ) =>
+                {
+                    return Ok(MarkOutcome::Refused);
                 }
+                Err(failure) => return Err(failure.into()),
             }
         }
+        Ok(MarkOutcome::Busy)
     }
 
     fn note_read(&self, read: u64) -> Result<()> {
         let mut attributes = EventAttributes::of(&FactScope::default());
         attributes.standing_read = Some(StandingReadRecord {
+            instance: self.brain.view().instance(),
             rules: STANDING_RULES.to_string(),
             read,
         });
@@ -114,7 +159,7 @@ fn read_before(view: &View) -> Result<u64> {
     while let Some(note) = notes.pop() {
         let attributes = EventAttributes::read(&view.node(note)?)?;
         let record = attributes.and_then(|attributes| attributes.standing_read);
-        if let Some(record) = record {
+        if let Some(record) = record.filter(|record| record.instance == view.instance()) {
             return Ok(record.read);
         }
     }

@@ -54,6 +54,13 @@ async fn read(gateway: &Gateway, brain: &Arc<OpenBrain>) {
     let read = |facts: &Facts<'_>| facts.read_standing();
     let work = gateway.fact_work(PRINCIPAL, brain, AGENT, read);
     let why = match gateway.fact_calls.0.of(PRINCIPAL).run(work).await {
+        Ok(Ok(read)) if read.refused > 0 => {
+            return tracing::warn!(
+                brain = brain.name,
+                turns = read.refused,
+                "standing instructions of earlier turns are not shown: the attributes of the turns have no room"
+            );
+        }
         Ok(Ok(read)) if read.marked > 0 => {
             return tracing::info!(
                 brain = brain.name,

@@ -4,9 +4,15 @@
 use amem_facts::limits::STANDING_MARKED_MAX;
 use amem_facts::{FactBrain, KeptAnswer};
 use amem_format::NodeId;
+use amem_format::event::Attributes;
+use amem_format::limits::ATTRIBUTES_BYTES_MAX;
+use amem_format::types::{EventType, Lsn};
+use amem_format::view::AsOf;
 use amem_memory::FactScope;
-use amem_store::mutation::Mutation;
-use serde_json::Value;
+use amem_memory::add::STANDING_RULES;
+use amem_store::mutation::{Ingest, Mutation, NewEvent};
+use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::support::{Bench, alice, bob};
 
@@ -41,6 +47,34 @@ impl Bench {
         }
         count
     }
+}
+
+/// The attributes of an event, as JSON.
+fn attributes_of(bench: &Bench, id: NodeId) -> String {
+    let view = bench.brain.view();
+    let json = view.node(id).unwrap().attributes_json().unwrap();
+    json.unwrap().into()
+}
+
+/// A change that gives an event one more attribute.
+fn attributes_with(bench: &Bench, id: NodeId, key: &str, value: Value) -> Mutation {
+    let json = attributes_of(bench, id);
+    let Value::Object(mut attributes) = serde_json::from_str(&json).unwrap() else {
+        panic!("{json}");
+    };
+    attributes.insert(key.into(), value);
+    Mutation::SetAttributes {
+        target: id,
+        attributes: Some(attributes),
+    }
+}
+
+/// The event with a text.
+fn event_of(bench: &Bench, text: &str) -> NodeId {
+    let view = bench.brain.view();
+    let mut ids = (0..view.nodes()).map(NodeId);
+    ids.find(|id| view.node(*id).unwrap().text().unwrap() == text)
+        .unwrap()
 }
 
 const DATES: &str = "Always format dates as MM/DD/YYYY when I ask about scheduling.";
@@ -139,6 +173,79 @@ fn one_reading_of_earlier_turns_marks_a_bounded_number_of_them() {
         (second.marked, second.is_done),
         (300 - STANDING_MARKED_MAX, true)
     );
+}
+
+#[test]
+fn how_far_another_brain_was_read_says_nothing_of_this_one() {
+    let bench = Bench::new();
+    bench.add(DATES, &alice());
+    assert_eq!(bench.as_earlier(), 1);
+    // As a merge brings the event of another brain.
+    let mut foreign = NewEvent::new(EventType::FACT, "turns were read");
+    let note = json!({"rules": STANDING_RULES.to_string(), "instance": Uuid::from_u128(7), "read": 1_000_000});
+    foreign.attributes = Some(Attributes::from_iter([("amem.standing".into(), note)]));
+    bench.execute(Mutation::Ingest(Ingest {
+        events: vec![foreign],
+        ..Ingest::default()
+    }));
+    let read = bench.facts().read_standing().unwrap();
+    assert_eq!((read.marked, read.is_done), (1, true));
+    assert_eq!(bench.standing("", &alice()), [DATES]);
+}
+
+#[test]
+fn a_turn_without_room_for_its_mark_holds_up_no_other() {
+    let bench = Bench::new();
+    bench.add(DATES, &alice());
+    bench.add(VERSIONS, &alice());
+    assert_eq!(bench.as_earlier(), 2);
+    let full = event_of(&bench, DATES);
+    let room = ATTRIBUTES_BYTES_MAX - attributes_of(&bench, full).len() - 20;
+    bench.execute(attributes_with(
+        &bench,
+        full,
+        "pad",
+        json!("x".repeat(room)),
+    ));
+    let read = bench.facts().read_standing().unwrap();
+    assert_eq!((read.marked, read.refused, read.is_done), (1, 1, true));
+    assert_eq!(bench.standing("", &alice()), [VERSIONS]);
+}
+
+#[test]
+fn what_a_caller_changes_while_turns_are_read_stays() {
+    let bench = Bench::new();
+    bench.add(DATES, &alice());
+    assert_eq!(bench.as_earlier(), 1);
+    let turn = event_of(&bench, DATES);
+    let other = attributes_with(&bench, turn, "colour", json!("green"));
+    *bench.brain.meanwhile.lock().unwrap() = Some(other);
+    assert_eq!(bench.facts().read_standing().unwrap().marked, 1);
+    assert_eq!(bench.standing("", &alice()), [DATES]);
+    let json = attributes_of(&bench, turn);
+    assert!(json.contains(r#""colour":"green""#), "{json}");
+}
+
+#[test]
+fn what_was_forgotten_is_shown_of_the_time_before_and_not_of_the_time_behind() {
+    let bench = Bench::new();
+    let turn = bench.add(DATES, &alice()).turns[0];
+    let before = bench.brain.view().lsn();
+    let forgot = (bench.now(), None);
+    let facts = bench.facts();
+    facts.forget_turn(turn, &alice(), forgot, None).unwrap();
+    let behind = bench.brain.view().lsn();
+    bench.add("I live in Porto", &alice());
+    let asked = "Which format have dates when I ask about scheduling?";
+    let shown = |lsn: Lsn| {
+        let answer = bench.recalled_at(asked, &alice(), Some(AsOf::Lsn(lsn)));
+        let all = answer.standing.into_iter().chain(answer.entries);
+        all.chain(answer.nearest)
+            .filter(|one| one.text == DATES)
+            .count()
+    };
+    assert!(shown(before) > 0);
+    assert_eq!(shown(behind), 0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Recall: which entries open, which words they have, and their order.
 
 use amem_facts::recall::{Recall, RecallAnswer};
+use amem_format::view::AsOf;
 use amem_memory::FactScope;
 use amem_query::time_phrase::Clock;
 
@@ -9,6 +10,15 @@ use crate::support::{Bench, alice};
 impl Bench {
     /// The answer to a question; without one the standing instructions alone.
     pub(crate) fn recalled(&self, question: &str, scope: &FactScope) -> RecallAnswer {
+        self.recalled_at(question, scope, None)
+    }
+
+    pub(crate) fn recalled_at(
+        &self,
+        question: &str,
+        scope: &FactScope,
+        as_of: Option<AsOf>,
+    ) -> RecallAnswer {
         let now = self.now();
         let recall = Recall {
             question: question.into(),
@@ -22,7 +32,7 @@ impl Bench {
             standing_only: question.is_empty(),
         };
         let facts = self.facts();
-        let moment = facts.moment(None).unwrap();
+        let moment = facts.moment(as_of).unwrap();
         facts.recall(&recall, &moment).unwrap()
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use amem_facts::search::{FactRanking, FactSearch};
 use amem_facts::{FactBrain, FactState, Facts, ListRequest, MemoryHistory, RandomIds};
-use amem_format::types::{Micros, SessionId};
+use amem_format::types::{Lsn, Micros, SessionId};
 use amem_format::view::View;
 use amem_memory::add::{AddAnswer, AddEvent, AddRequest};
 use amem_memory::change::UpdateRequest;
@@ -29,6 +29,8 @@ pub(crate) struct StoreBrain {
     pub(crate) refuse: Mutex<u32>,
     /// Commits that were made.
     pub(crate) commits: AtomicU32,
+    /// What another caller does before the next change that stands on a view.
+    pub(crate) meanwhile: Mutex<Option<Mutation>>,
 }
 
 impl StoreBrain {
@@ -37,6 +39,7 @@ impl StoreBrain {
             store: Mutex::new(store),
             refuse: Mutex::new(0),
             commits: AtomicU32::new(0),
+            meanwhile: Mutex::new(None),
         }
     }
 }
@@ -55,6 +58,18 @@ impl FactBrain for StoreBrain {
         drop(refuse);
         self.commits.fetch_add(1, Ordering::Relaxed);
         let request = Request::new(mutation).by("uid:1", "test");
+        Ok(self.store.lock().unwrap().execute(request)?)
+    }
+
+    fn commit_after(&self, mutation: Mutation, lsn: Lsn) -> amem_engine::Result<Answer> {
+        if let Some(other) = self.meanwhile.lock().unwrap().take() {
+            let request = Request::new(other).by("uid:2", "other");
+            self.store.lock().unwrap().execute(request)?;
+        }
+        let request = Request {
+            expected_lsn: Some(lsn),
+            ..Request::new(mutation).by("uid:1", "test")
+        };
         Ok(self.store.lock().unwrap().execute(request)?)
     }
 }

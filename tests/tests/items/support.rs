@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use amem_facts::{FactBrain, SpaceEmbedder};
-use amem_format::types::Micros;
+use amem_format::types::{Lsn, Micros};
 use amem_format::view::View;
 use amem_items::{
     Item, ItemChange, ItemFilter, ItemIndex, ItemName, ItemPut, ItemRanking, ItemSearch, ItemState,
@@ -36,6 +36,14 @@ impl FactBrain for StoreBrain {
     fn commit(&self, mutation: Mutation) -> amem_engine::Result<Answer> {
         self.commits.fetch_add(1, Ordering::Relaxed);
         let request = Request::new(mutation).by("uid:1", "test");
+        Ok(self.store.lock().unwrap().execute(request)?)
+    }
+
+    fn commit_after(&self, mutation: Mutation, lsn: Lsn) -> amem_engine::Result<Answer> {
+        let request = Request {
+            expected_lsn: Some(lsn),
+            ..Request::new(mutation).by("uid:1", "test")
+        };
         Ok(self.store.lock().unwrap().execute(request)?)
     }
 }

@@ -1,12 +1,11 @@
 //! The standing instructions and preferences of scopes, in the words of the persons.
 //!
 //! Those that concern the question come first, then orders before preferences, the newest first. Of many, those with a
-//! condition and preferences are left out unless they have enough of the question.
-//! Words are weighed by how few of the instructions have
-//! them; words of requests ("list", "include") count nothing, as all instructions have them.
+//! condition and preferences are left out unless they have enough of the question. Words are weighed by how few of the
+//! instructions have them; words of requests ("list", "include") count nothing, as all instructions have them.
 //! Promises: what was forgotten, what its memory says no more, and what ended is not among them; each is there once.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 
 use amem_format::types::Micros;
 use amem_format::view::Node;
@@ -16,11 +15,12 @@ use amem_memory::store::Embedder;
 use amem_query::text::is_request;
 
 use super::candidate::{FoundEvent, SaidTurn};
+use super::forgotten::turn_ends;
 use super::request::{Recall, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
 use super::wording::Wording;
 use crate::error::Result;
-use crate::limits::{STANDING_FEW, STANDING_RELEVANCE_MIN, STANDING_TURNS_MAX};
+use crate::limits::{STANDING_FEW, STANDING_RELEVANCE_MIN, STANDING_TERMS_MAX, STANDING_TURNS_MAX};
 use crate::scope_plan::FactMoment;
 use crate::search::cosine;
 use crate::standing_turns::standing_turns;
@@ -121,13 +121,16 @@ impl<'r> StandingLookup<'r> {
         scope: &FactScope,
         out: &mut Vec<StandingSentence>,
     ) -> Result<()> {
-        // A past moment is read as it was then.
         if node.is_forgotten() && !self.moment.is_past() {
             return Ok(());
         }
         let Some(FoundEvent::Said(said)) = FoundEvent::read(&self.moment.view, node.id())? else {
             return Ok(());
         };
+        // A past moment is read as it was then.
+        if node.is_forgotten() && !turn_ends(&self.moment.view, said.turn.id)?.is_empty() {
+            return Ok(());
+        }
         let json = said.text.json(Some(said.turn.id), "said");
         let filter = self.recall.filter.as_ref();
         let is_wanted = filter.is_none_or(|filter| filter.matches(&json));
@@ -204,23 +207,17 @@ fn is_same(a: &str, b: &str) -> bool {
 
 /// Sets the relevance of each: the share of the question's words that it has, or that of its vector.
 fn weigh(sentences: &mut [StandingSentence], asked: &BTreeSet<Box<str>>) {
-    let has = |sentence: &StandingSentence, term: &str| {
-        sentence.terms.iter().any(|own| is_same(own, term))
-    };
-    let all = sentences.len() as f32;
-    let mut weights: HashMap<&str, f32> = HashMap::new();
-    for term in asked {
-        let count = sentences.iter().filter(|sentence| has(sentence, term));
-        let count = (count.count() as f32).max(UNKNOWN_COUNT);
-        weights.insert(term, (all / count).ln_1p());
+    let (all, mut whole) = (sentences.len() as f32, 0.0);
+    let mut own = vec![0.0; sentences.len()];
+    for term in asked.iter().take(STANDING_TERMS_MAX) {
+        let has = |sentence: &StandingSentence| sentence.terms.iter().any(|own| is_same(own, term));
+        let having = (0..sentences.len()).filter(|at| has(&sentences[*at]));
+        let having: Vec<usize> = having.collect();
+        let weight = (all / (having.len() as f32).max(UNKNOWN_COUNT)).ln_1p();
+        whole += weight;
+        having.into_iter().for_each(|at| own[at] += weight);
     }
-    let whole: f32 = weights.values().sum();
-    for sentence in sentences.iter_mut().filter(|_| whole > 0.0) {
-        let own: f32 = weights
-            .iter()
-            .filter(|(term, _)| has(sentence, term))
-            .map(|(_, weight)| weight)
-            .sum();
+    for (sentence, own) in sentences.iter_mut().zip(own).filter(|_| whole > 0.0) {
         sentence.entry.relevance = sentence.entry.relevance.max(own / whole);
     }
 }

@@ -17,6 +17,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::candidate::{ASSISTANT, FoundEvent, SaidText, SaidTurn, is_weak};
+use super::forgotten::turn_ends;
 use super::instructions::StandingLookup;
 use super::order::asked_last;
 use super::past::asks_of_past;
@@ -314,6 +315,11 @@ impl RecallRun<'_> {
     fn said(&mut self, said: &SaidTurn, hit: &Hit) -> Result<()> {
         let json = said.text.json(Some(said.turn.id), "said");
         if !self.is_in_scope(&said.text.scope) || !self.is_wanted(&json) {
+            return Ok(());
+        }
+        // What was forgotten then, or is now, is not shown: flags are those of the present.
+        let view = &self.moment.view;
+        if view.node(said.text.node)?.is_forgotten() && !turn_ends(view, said.turn.id)?.is_empty() {
             return Ok(());
         }
         let memories = TurnMemories::of(self.moment, said.turn.id, &mut self.wording)?;
