@@ -32,7 +32,7 @@ use crate::limits::{COMPARED_EVENTS_MAX, RECENT_EVENTS_READ};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::pending_work::WorkContext;
 use crate::record::{EventAttributes, answer_key, item_json, path, scoped_key};
-use crate::scope_plan::{events_of, query_scope, shortest_list};
+use crate::scope_plan::{events_of, events_passing, query_scope, shortest_list};
 use crate::stored_turns::stored_turn;
 use amem_query::planner::{count_with, events_with};
 
@@ -461,7 +461,7 @@ impl FactStore for BrainStore<'_> {
             now,
         };
         let mut items = Vec::new();
-        for id in self.port(events_of(&view, scope))? {
+        for id in self.port(events_passing(&view, scope, filter))? {
             if items.len() == limit {
                 break;
             }

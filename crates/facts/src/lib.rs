@@ -19,6 +19,7 @@ mod fact_brain;
 mod record;
 mod space_embedder;
 
+mod indexed_filter;
 mod memory_chain;
 mod scope_plan;
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::limits::{FACT_PAGE_BYTES, FACT_PAGE_DEFAULT, FACT_PAGE_MAX};
 use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::record::item_json;
-use crate::scope_plan::{FactMoment, events_of, scopes_of};
+use crate::scope_plan::{FactMoment, events_passing, scopes_of};
 
 /// Asks for the memories of a scope.
 #[derive(Debug, Clone, Default)]
@@ -100,7 +100,11 @@ impl FactCursor {
         let scopes = scopes_of(&request.scope, request.filter.as_ref())?;
         let mut ids = Vec::new();
         for scope in &scopes {
-            ids.extend(events_of(&moment.view, scope)?);
+            ids.extend(events_passing(
+                &moment.view,
+                scope,
+                request.filter.as_ref(),
+            )?);
         }
         ids.sort_unstable();
         ids.dedup();

@@ -20,6 +20,10 @@ use crate::error::Result;
 pub(crate) mod path {
     /// The memory of a version.
     pub(crate) const FACT_ID: &str = "amem.fact.id";
+    /// What kind of memory a version is.
+    pub(crate) const FACT_KIND: &str = "amem.fact.kind";
+    /// The MD5 of the text of a version.
+    pub(crate) const FACT_HASH: &str = "amem.fact.hash";
     /// Whether an event is a version or an end.
     pub(crate) const FACT_STATE: &str = "amem.fact.state";
     /// Hashes of scope and text, and of scope and slot.

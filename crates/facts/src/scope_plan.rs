@@ -10,11 +10,16 @@ use amem_query::Scope;
 use serde_json::Value;
 
 use crate::error::Result;
+use crate::indexed_filter::indexed;
 use crate::limits::FILTER_SCOPES_MAX;
-use amem_query::planner::{count_with, events_with};
+use amem_query::filter::Filter;
+use amem_query::planner::{count_matching, count_with, events_matching, events_with};
 
 /// The attributes of the fields of a scope, in the order of `FactScope::fields`.
 const ATTRIBUTES: [&str; 4] = ["amem.user", "amem.agent", "amem.app", "amem.run"];
+
+/// A filter is selective if the index proposes at most this part of the scope's events by it.
+const SELECTIVE_SHARE: u64 = 8;
 
 /// A state of a brain that is read: the newest, or what was known at an earlier moment.
 #[derive(Debug, Clone)]
@@ -88,6 +93,39 @@ pub(crate) fn shortest_list<'s>(
 pub(crate) fn events_of(view: &View, scope: &FactScope) -> Result<Vec<NodeId>> {
     let (_, (path, value)) = shortest_list(view, scope)?;
     Ok(events_with(view, path, value)?)
+}
+
+/// The same for the memories that pass a filter: fewer, if the index knows of what the filter needs.
+pub(crate) fn events_passing(
+    view: &View,
+    scope: &FactScope,
+    filter: Option<&FactFilter>,
+) -> Result<Vec<NodeId>> {
+    let (count, (path, value)) = shortest_list(view, scope)?;
+    let needed = filter.map(indexed).transpose()?.flatten();
+    if let Some(needed) = needed
+        && let Some(ids) = events_matching(view, &needed, count)?
+    {
+        return Ok(ids);
+    }
+    Ok(events_with(view, path, value)?)
+}
+
+/// What a filter needs, if the index proposes far fewer events by it than by the scope: a search that looks at each of
+/// them costs less than one that asks for more and more.
+pub(crate) fn selective(
+    view: &View,
+    scope: &FactScope,
+    filter: Option<&FactFilter>,
+) -> Result<Option<Filter>> {
+    let (count, _) = shortest_list(view, scope)?;
+    let needed = filter.map(indexed).transpose()?.flatten();
+    let Some(needed) = needed else {
+        return Ok(None);
+    };
+    let proposed = count_matching(view, &needed)?;
+    let is_selective = proposed.is_some_and(|proposed| proposed <= count / SELECTIVE_SHARE);
+    Ok(is_selective.then_some(needed))
 }
 
 /// The scopes that a request is about: that of the request, or those that its filter names on every branch.

@@ -9,6 +9,7 @@ use amem_format::types::Micros;
 use amem_format::view::View;
 use amem_memory::store::{Embedder, MemoryItem};
 use amem_memory::{Error as MemoryError, FactFilter, FactScope};
+use amem_query::filter::Filter;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::Hit;
 use amem_query::{Search, Selection};
@@ -17,11 +18,12 @@ use uuid::Uuid;
 use crate::brain_store::versions_filter;
 use crate::entity_names::EntityView;
 use crate::error::Result;
+use crate::indexed_filter::indexed;
 use crate::limits::{FACT_HITS_MAX, FACT_PAGE_BYTES};
 use crate::listing::{page_bytes, version_shown};
 use crate::memory_chain::{ChainEvent, MemoryChain};
 use crate::record::item_json;
-use crate::scope_plan::{FactMoment, query_scope, scopes_of};
+use crate::scope_plan::{FactMoment, query_scope, scopes_of, selective};
 use crate::widening::{FoundFacts, widened};
 
 /// Hits that a search asks for beyond a memory and the turn that said it for each that is wanted.
@@ -197,8 +199,10 @@ impl FactSearch {
             scope: query_scope(scope),
             // What ended since was there then.
             include_forgotten: is_past,
+            filter: selective(&moment.view, scope, self.filter.as_ref())?,
             ..Selection::default()
         };
+        let mut is_narrow = false;
         // Most hits are memories and the turns that said them: told apart once they are read. If that is not enough,
         // the search tells them apart, at some cost for each event that it looks at.
         let mut limit = (2 * self.limit + SPARE_HITS).min(PAGE_MAX);
@@ -223,15 +227,18 @@ impl FactSearch {
             // Those that follow are no better than the last.
             let is_enough = hits.len() >= self.limit;
             hits.retain(|hit| hit.score >= self.threshold);
-            let is_last = limit == PAGE_MAX && selection.filter.is_some();
+            let is_last = limit == PAGE_MAX && is_narrow;
             if is_all || is_enough || is_last {
                 hits.truncate(self.limit);
                 return Ok(hits);
             }
-            if selection.filter.is_some() {
+            if is_narrow {
                 limit = (limit * 8).min(PAGE_MAX);
             }
-            selection.filter = Some(versions_filter()?);
+            is_narrow = true;
+            let needed = self.filter.as_ref().map(indexed).transpose()?.flatten();
+            let narrow = [versions_filter()?].into_iter().chain(needed);
+            selection.filter = Some(Filter::And(narrow.collect()));
         }
     }
 

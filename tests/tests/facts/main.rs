@@ -30,6 +30,7 @@ mod entities;
 mod evidence;
 mod export;
 mod feedback;
+mod filters;
 mod instructions;
 mod large_answers;
 mod lookups;

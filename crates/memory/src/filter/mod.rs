@@ -18,6 +18,7 @@ mod parse;
 mod scopes;
 mod tree;
 
+pub use parse::is_time;
 pub use tree::{FactFilter, FilterCondition, FilterOp};
 
 #[cfg(test)]

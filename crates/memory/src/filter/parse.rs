@@ -260,7 +260,7 @@ impl Parser {
 }
 
 /// True for fields of the record that are times.
-pub(super) fn is_time(field: &str) -> bool {
+pub fn is_time(field: &str) -> bool {
     matches!(
         field,
         "created_at"

@@ -6,6 +6,9 @@ use amem_format::attributes::{ScalarValue, hash};
 use amem_format::view::View;
 use amem_format::{NodeId, Result};
 
+use super::values::ValueIds;
+use crate::filter::Filter;
+
 fn hash_of(path: &str, value: &str) -> u64 {
     hash(&mut path.as_bytes().to_vec(), &ScalarValue::Text(value))
 }
@@ -36,6 +39,26 @@ pub(crate) fn may_have(view: &View, path: &str, value: &str) -> Result<bool> {
         || !view.brain().delta().events.described.is_empty()
         || view.recent_values()?.unlisted().next().is_some()
         || count_with(view, path, value)? > 0)
+}
+
+/// An upper bound of the events that may match a filter; `None` if the index does not know which they are.
+pub fn count_matching(view: &View, filter: &Filter) -> Result<Option<u64>> {
+    let proposed = ValueIds::new(view, filter)?;
+    Ok(proposed.map(|ids| ids.len()))
+}
+
+/// The events that may match a filter, ascending, if the index proposes fewer than `below`; else `None`.
+pub fn events_matching(view: &View, filter: &Filter, below: u64) -> Result<Option<Vec<NodeId>>> {
+    let Some(mut proposed) = ValueIds::new(view, filter)?.filter(|ids| ids.len() < below) else {
+        return Ok(None);
+    };
+    let mut ids = Vec::new();
+    let mut from = 0;
+    while let Some(id) = proposed.first_from(from)? {
+        ids.push(NodeId(id.into()));
+        from = id + 1;
+    }
+    Ok(Some(ids))
 }
 
 /// The events that may have a value, ascending.

@@ -17,7 +17,7 @@ pub(crate) mod time_order;
 pub(crate) mod values;
 
 pub use authors::AuthorNames;
-pub use lookup::{count_with, events_with};
+pub use lookup::{count_matching, count_with, events_matching, events_with};
 pub use order::Axis;
 pub use scope::{Scope, Sight, Visibility};
 pub use selection::{Selection, ValueRange, Window};
