@@ -335,7 +335,7 @@ impl<'v> BatchPlan<'v> {
         let mut attributes = EventAttributes::of(scope);
         attributes.metadata = fact.metadata.clone();
         attributes.reason = fact.reason.clone();
-        attributes.fact = Some(record);
+        attributes.fact = Some(Box::new(record));
         let mut event = NewEvent::new(event_type, fact.text.clone());
         event.session = self.batch.session.map(SessionId);
         event.confidence = fact.confidence;
@@ -543,7 +543,7 @@ impl<'v> BatchPlan<'v> {
         }
         let mut attributes = EventAttributes::of(&scope);
         attributes.reason = reason.map(str::to_owned);
-        attributes.fact = Some(FactRecord {
+        attributes.fact = Some(Box::new(FactRecord {
             id,
             state: FactEventState::End,
             at: self.batch.at,
@@ -565,7 +565,7 @@ impl<'v> BatchPlan<'v> {
             replaced_by,
             graph: FactGraph::default(),
             review: None,
-        });
+        }));
         let said = sources.iter().filter_map(|id| self.said.get(id)).min();
         let mut event = NewEvent::new(EventType::FACT, END_TEXT);
         event.event_time = Some(said.copied().unwrap_or(self.batch.at));

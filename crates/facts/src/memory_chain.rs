@@ -17,7 +17,7 @@ use amem_query::planner::events_with;
 #[derive(Debug, Clone)]
 pub(crate) struct ChainEvent {
     pub(crate) node: NodeId,
-    pub(crate) record: FactRecord,
+    pub(crate) record: Box<FactRecord>,
     pub(crate) scope: FactScope,
     pub(crate) metadata: Map<String, Value>,
     /// Empty for an end.
@@ -35,9 +35,12 @@ impl ChainEvent {
         if node.is_erased() {
             return Ok(None);
         }
-        let Some(attributes) = EventAttributes::read(node)? else {
-            return Ok(None);
-        };
+        let attributes = EventAttributes::read(node)?;
+        attributes.map_or(Ok(None), |attributes| Self::of(node, attributes))
+    }
+
+    /// The same of an event whose attributes were read already.
+    pub(crate) fn of(node: &Node<'_>, attributes: EventAttributes) -> Result<Option<Self>> {
         let scope = attributes.scope();
         let reason = attributes.reason;
         let Some(record) = attributes.fact else {

@@ -314,7 +314,7 @@ pub(crate) struct EventAttributes {
     #[serde(rename = "amem.app", default, skip_serializing_if = "Option::is_none")]
     app: Option<String>,
     #[serde(rename = "amem.fact", default, skip_serializing_if = "Option::is_none")]
-    pub(crate) fact: Option<FactRecord>,
+    pub(crate) fact: Option<Box<FactRecord>>,
     #[serde(rename = "amem.turn", default, skip_serializing_if = "Option::is_none")]
     pub(crate) turn: Option<TurnRecord>,
     #[serde(

@@ -63,7 +63,7 @@ impl FoundEvent {
         }
         let attributes = EventAttributes::read(&node)?.unwrap_or_default();
         if attributes.fact.is_some() {
-            let event = ChainEvent::read(&node)?.filter(ChainEvent::is_version);
+            let event = ChainEvent::of(&node, attributes)?.filter(ChainEvent::is_version);
             return Ok(event.map(|event| Self::Formed(Box::new(event))));
         }
         if attributes.is_record() {

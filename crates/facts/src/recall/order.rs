@@ -10,15 +10,17 @@ use crate::limits::SHORT_PASSAGE_BYTES;
 /// Moves what only asks below what says something: a question without its answer, or a request, is no answer itself. It
 /// stands only beside one.
 pub(super) fn asked_last(entries: &mut [RecalledEntry]) {
-    let asks = |entry: &RecalledEntry| {
-        entry.source == RecalledSource::Said
-            && entry.speaker != ASSISTANT
-            && !entry.is_passage
-            && entry.text.len() <= SHORT_PASSAGE_BYTES
-            && only_asks(&entry.text)
-    };
     for entry in entries.iter_mut().filter(|entry| asks(entry)) {
         entry.relevance = entry.relevance.min(BESIDE_RELEVANCE);
     }
     entries.sort_by_cached_key(asks);
+}
+
+/// True if an entry only asks.
+pub(super) fn asks(entry: &RecalledEntry) -> bool {
+    entry.source == RecalledSource::Said
+        && entry.speaker != ASSISTANT
+        && !entry.is_passage
+        && entry.text.len() <= SHORT_PASSAGE_BYTES
+        && only_asks(&entry.text)
 }

@@ -19,7 +19,7 @@ use uuid::Uuid;
 use super::candidate::{ASSISTANT, FoundEvent, SaidText, SaidTurn, is_weak};
 use super::forgotten::turn_ends;
 use super::instructions::StandingLookup;
-use super::order::asked_last;
+use super::order::{asked_last, asks};
 use super::past::asks_of_past;
 use super::request::{Recall, RecallAnswer, RecalledEntry, RecalledSource};
 use super::said::TurnMemories;
@@ -97,6 +97,8 @@ impl Recall {
             of_turn: HashMap::new(),
             of_event: HashMap::new(),
             seen: HashSet::new(),
+            least: self.relevance_min.unwrap_or_default(),
+            passed_over: 0.0,
         };
         for scope in &scopes {
             for mut hit in self.hits(scope, moment, &vector, entries.is_past)? {
@@ -108,6 +110,7 @@ impl Recall {
                 entries.take(&hit)?;
             }
         }
+        let passed_over = entries.passed_over;
         let entries = entries.entries.into_iter();
         let mut entries: Vec<_> = entries.map(|open| open.entry).collect();
         if scopes.len() > 1 {
@@ -119,6 +122,7 @@ impl Recall {
         let lookup = StandingLookup::new(self, moment, &scopes, meaning);
         Ok(RecallAnswer {
             words_only,
+            left_out_relevance: answer.left_out_relevance.max(passed_over),
             standing: lookup.first(STANDING_ENTRIES_MAX)?,
             ..answer
         })
@@ -204,6 +208,10 @@ struct RecallRun<'r> {
     /// The entry of each turn, by its event.
     of_event: HashMap<NodeId, usize>,
     seen: HashSet<NodeId>,
+    /// The relevance below which an entry would not be shown, as far as is known.
+    least: f32,
+    /// The greatest relevance of the turns that were passed over.
+    passed_over: f32,
 }
 
 impl RecallRun<'_> {
@@ -232,9 +240,9 @@ impl RecallRun<'_> {
     }
 
     /// The filter's word on what a client would see.
-    fn is_wanted(&self, json: &Value) -> bool {
+    fn is_wanted(&self, json: impl FnOnce() -> Value) -> bool {
         let filter = self.recall.filter.as_ref();
-        filter.is_none_or(|filter| filter.matches(json))
+        filter.is_none_or(|filter| filter.matches(&json()))
     }
 
     /// The version that is shown, and since when it does not hold: an old one answers questions about the past.
@@ -262,7 +270,7 @@ impl RecallRun<'_> {
             return Ok(());
         };
         let item = shown.item();
-        if item.is_quarantined || !self.is_wanted(&item_json(&item)) {
+        if item.is_quarantined || !self.is_wanted(|| item_json(&item)) {
             return Ok(());
         }
         let bytes_max = self.passage_bytes();
@@ -313,13 +321,20 @@ impl RecallRun<'_> {
     }
 
     fn said(&mut self, said: &SaidTurn, hit: &Hit) -> Result<()> {
-        let json = said.text.json(Some(said.turn.id), "said");
-        if !self.is_in_scope(&said.text.scope) || !self.is_wanted(&json) {
+        let json = || said.text.json(Some(said.turn.id), "said");
+        if !self.is_in_scope(&said.text.scope) || !self.is_wanted(json) {
             return Ok(());
         }
         // What was forgotten then, or is now, is not shown: flags are those of the present.
         let view = &self.moment.view;
         if view.node(said.text.node)?.is_forgotten() && !turn_ends(view, said.turn.id)?.is_empty() {
+            return Ok(());
+        }
+        let is_beside = hit.relevance.own == 0.0 && hit.relevance.meaning < LIKELY_RELEVANCE;
+        // It would be shown neither itself nor beside another: its sentences need not be read.
+        let is_low = hit.relevance.value < self.least;
+        if is_low && !is_beside && !self.of_turn.contains_key(&said.turn.id) {
+            self.passed_over = self.passed_over.max(hit.relevance.value);
             return Ok(());
         }
         let memories = TurnMemories::of(self.moment, said.turn.id, &mut self.wording)?;
@@ -348,7 +363,6 @@ impl RecallRun<'_> {
                 .text
                 .entry(RecalledSource::Said, Some(said.turn.id), hit)
         };
-        let is_beside = hit.relevance.own == 0.0 && hit.relevance.meaning < LIKELY_RELEVANCE;
         if is_beside && self.is_answer(&entry)? {
             return Ok(());
         }
@@ -398,7 +412,7 @@ impl RecallRun<'_> {
     }
 
     fn written(&mut self, text: &SaidText, hit: &Hit) -> Result<()> {
-        if !self.is_in_scope(&text.scope) || !self.is_wanted(&text.json(None, "written")) {
+        if !self.is_in_scope(&text.scope) || !self.is_wanted(|| text.json(None, "written")) {
             return Ok(());
         }
         let bytes_max = self.passage_bytes();
@@ -421,6 +435,11 @@ impl RecallRun<'_> {
     /// Adds an entry, or joins it to the one that says the same: the words that were said stay, unless the memory says
     /// more of what is asked.
     fn join(&mut self, at: usize, new: OpenEntry) {
+        // Beside one that likely answers the question those are shown that may.
+        let is_likely = new.entry.relevance >= LIKELY_RELEVANCE && !asks(&new.entry);
+        if is_likely && self.recall.relevance_min.is_none() {
+            self.least = BESIDE_RELEVANCE;
+        }
         let Some(known) = self.entries.get_mut(at) else {
             self.entries.push(new);
             return;

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::candidate::FoundEvent;
 use super::wording::Wording;
 use crate::error::Result;
-use crate::memory_chain::{ChainEvent, MemoryChain};
+use crate::memory_chain::{ChainEvent, MemoryChain, is_head};
 use crate::record::path;
 use crate::scope_plan::FactMoment;
 
@@ -58,10 +58,16 @@ impl TurnMemories {
     pub(super) fn of(moment: &FactMoment, turn: Uuid, wording: &mut Wording) -> Result<Self> {
         let mut out = Self::default();
         for node in events_with(&moment.view, path::FACT_SOURCES, &turn.to_string())? {
-            let Some(version) = ChainEvent::read(&moment.view.node(node)?)? else {
+            let node = moment.view.node(node)?;
+            let Some(version) = ChainEvent::read(&node)? else {
                 continue;
             };
             if !version.is_version() || !version.record.sources.contains(&turn) {
+                continue;
+            }
+            // Most memories have one version: their chains need not be read.
+            if !moment.is_past() && is_head(&moment.view, &node)? {
+                out.holding.push((version.record.id, version.node));
                 continue;
             }
             let chain = MemoryChain::of(&moment.view, version.record.id)?;
