@@ -103,6 +103,7 @@ pub(super) const FACT_ADD: &str = "fact memory: add one text as it is";
 pub(super) const FACT_BATCH: &str = "fact memory: add 1,000 texts as they are";
 pub(super) const FACT_TURN: &str = "fact memory: add a sentence by patterns and rules";
 pub(super) const FACT_SEARCH: &str = "fact memory: search a scope of 1,000";
+pub(super) const FACT_FILTER: &str = "fact memory: search a scope of all by a filter that ten pass";
 pub(super) const FACT_ENTITY: &str = "fact memory: an entity of 100,000";
 pub(super) const FACT_WIDENED: &str = "fact memory: search widened by the graph";
 pub(super) const FACT_TALK: &str = "fact memory: form a conversation of 200 turns";
@@ -114,7 +115,7 @@ pub(super) const HTTP_SEARCH: &str = "HTTP: search a scope of 1,000";
 pub(super) const HTTP_GET_MANY: &str = "HTTP: get, 64 callers with a connection each";
 
 /// All of them, in the order of the page, and one that the page only asks to be seen.
-pub(super) const ROWS: [Row; 56] = [
+pub(super) const ROWS: [Row; 57] = [
     time(READ, &[Reference(10.0), Limit(1.5)]),
     time(READ_RECORD, &[Limit(1.5)]),
     time(READ_WRITER, &[Limit(1.3)]),
@@ -165,6 +166,7 @@ pub(super) const ROWS: [Row; 56] = [
     time(FACT_BATCH, &[AtMost(100e-3)]),
     time(FACT_TURN, &[AtMost(5e-3)]),
     time(FACT_SEARCH, &[AtMost(1e-3)]),
+    time(FACT_FILTER, &[AtMost(2e-3)]),
     time(FACT_ENTITY, &[AtMost(200e-6)]),
     time(FACT_WIDENED, &[Limit(1.3)]),
     time(FACT_TALK, &[AtMost(1.0)]),

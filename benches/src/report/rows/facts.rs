@@ -19,6 +19,10 @@ use crate::{data, memory};
 
 /// Memories of a scope, and of an add that fills it.
 const SCOPE: u64 = 1_000;
+/// The app that every memory of these rows is of.
+const APP: &str = "report";
+/// Memories that pass the filter.
+const TAGGED: u64 = 10;
 /// Versions of the memory whose history is asked for.
 const VERSIONS: usize = 5;
 /// Single calls of a turn.
@@ -65,6 +69,7 @@ pub(super) fn run(world: &World, findings: &mut Findings) -> Outcome<()> {
     };
     setup.fill()?;
     setup.search(findings)?;
+    setup.filter(findings)?;
     setup.get(findings)?;
     setup.memory(findings)?;
     setup.graph(findings)?;
@@ -81,6 +86,14 @@ pub(super) fn scope(number: u64) -> Option<v1::Scope> {
     Some(v1::Scope {
         user: Some(format!("user-{number}")),
         ..v1::Scope::default()
+    })
+}
+
+/// The scope, within the app of the report.
+fn of_app(scope: Option<v1::Scope>) -> Option<v1::Scope> {
+    scope.map(|scope| v1::Scope {
+        app: Some(APP.into()),
+        ..scope
     })
 }
 
@@ -127,7 +140,7 @@ impl FactSetup {
         for number in 0..self.scopes {
             let first = self.take(SCOPE);
             let texts = (first..first + SCOPE).map(text);
-            let added = self.added(as_they_are(scope(number), texts))?;
+            let added = self.added(as_they_are(of_app(scope(number)), texts))?;
             same("AddFacts", &(added.results.len() as u64), &SCOPE)?;
             if number == 0 {
                 let one = &added.results[7];
@@ -135,6 +148,15 @@ impl FactSetup {
                 self.changed = added.results[8].id.clone();
             }
         }
+        let first = self.take(TAGGED);
+        let tagged = as_they_are(
+            of_app(scope(self.scopes)),
+            (first..first + TAGGED).map(text),
+        );
+        self.added(v1::AddFactsRequest {
+            metadata_json: r#"{"tag":"rare"}"#.into(),
+            ..tagged
+        })?;
         for version in 1..VERSIONS {
             let request = v1::UpdateFactRequest {
                 id: self.changed.clone(),
@@ -192,6 +214,36 @@ impl FactSetup {
             row: list::FACT_SEARCH,
             ours: medians.of("ours"),
             note: format!("{} memories in all", self.scopes * SCOPE),
+            ..Measurement::default()
+        });
+        Ok(())
+    }
+
+    /// A search in the scope of all memories, of which few pass the filter.
+    fn filter(&self, findings: &mut Findings) -> Outcome<()> {
+        let at = Cell::new(0);
+        let ask = || -> Outcome<v1::SearchFactsResponse> {
+            at.set(at.get() + 1);
+            let request = v1::SearchFactsRequest {
+                query: text(7_919 * at.get() % (self.scopes * SCOPE)),
+                scope: of_app(Some(v1::Scope::default())),
+                filter_json: r#"{"tag":"rare"}"#.into(),
+                limit: TAGGED as u32,
+                ..v1::SearchFactsRequest::default()
+            };
+            let answer = self
+                .runtime
+                .block_on(self.client.facts().search_facts(request))?;
+            Ok(answer.into_inner())
+        };
+        same("SearchFacts", &(ask()?.hits.len() as u64), &TAGGED)?;
+        let medians = Contest::new()
+            .turn("ours", || self.each(CALLS, &ask))
+            .run()?;
+        findings.add(Measurement {
+            row: list::FACT_FILTER,
+            ours: medians.of("ours"),
+            note: format!("{} memories in the scope", self.scopes * SCOPE + TAGGED),
             ..Measurement::default()
         });
         Ok(())

@@ -180,6 +180,7 @@ pub(super) const FAMILIES: [Family; 25] = [
         name: "fact memory",
         rows: &[
             list::FACT_SEARCH,
+            list::FACT_FILTER,
             list::FACT_GET,
             list::FACT_HISTORY,
             list::FACT_MEMORY,
