@@ -2,7 +2,8 @@
 
 use amem_facts::recall::{Recall, RecallAnswer};
 use amem_format::view::AsOf;
-use amem_memory::FactScope;
+use amem_memory::add::AddRequest;
+use amem_memory::{FactScope, Message, Role};
 use amem_query::time_phrase::Clock;
 
 use crate::support::{Bench, alice};
@@ -57,6 +58,39 @@ fn a_question_that_was_asked_and_a_request_open_nothing() {
     bench.add("There are 152 lighthouses in Norway.", &alice());
     let texts = bench.shown("How many lighthouses are there in Norway?");
     assert!(texts[0].contains("152"), "{texts:?}");
+}
+
+fn assistant(text: &str) -> Message {
+    Message {
+        role: Role::Assistant,
+        ..Message::user(text)
+    }
+}
+
+/// An agent's sessions ask again what others asked; a model that only worked answered "Done.".
+#[test]
+fn what_was_only_asked_before_is_not_beside_its_answer() {
+    let bench = Bench::new();
+    bench.add(
+        "I'm tidying up the compose file. The staging database listens on port 6432 since the move.",
+        &alice(),
+    );
+    let question = "Which port does the staging database listen on?";
+    for answer in ["Done.", "OK, thank you."] {
+        let turns = vec![Message::user(question), assistant(answer)];
+        bench.run(&AddRequest::new(turns, alice(), bench.now()));
+    }
+    let texts = bench.shown(question);
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    assert!(texts[0].contains("6432"), "{texts:?}");
+    // An answer that says something stands with its question.
+    let turns = vec![
+        Message::user("Which port does the staging cache listen on?"),
+        assistant("7001."),
+    ];
+    bench.run(&AddRequest::new(turns, alice(), bench.now()));
+    let texts = bench.shown("Which port does the staging cache listen on?");
+    assert!(texts.iter().any(|text| text.contains("7001")), "{texts:?}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use amem_memory::{Error as MemoryError, FactScope};
 use amem_query::context::Passages;
 use amem_query::limits::{PAGE_MAX, QUERY_BYTES_MAX};
 use amem_query::search::{BESIDE_RELEVANCE, Hit, LIKELY_RELEVANCE};
-use amem_query::text::QUESTION_MARKS;
+use amem_query::text::{QUESTION_MARKS, only_assents};
 use amem_query::{Search, Selection};
 use serde_json::Value;
 use uuid::Uuid;
@@ -141,6 +141,10 @@ impl Recall {
         let parts = entries.into_iter();
         let (mut entries, mut nearest): (Vec<_>, Vec<_>) =
             parts.partition(|entry| entry.relevance >= least);
+        // What only asks is no answer beside one: it would take the place of others.
+        if is_likely && self.relevance_min.is_none() {
+            entries.retain(|entry| !asks(entry));
+        }
         entries.truncate(self.limit);
         let left_out_relevance = nearest
             .iter()
@@ -331,8 +335,12 @@ impl RecallRun<'_> {
             return Ok(());
         }
         let is_beside = hit.relevance.own == 0.0 && hit.relevance.meaning < LIKELY_RELEVANCE;
-        // It would be shown neither itself nor beside another: its sentences need not be read.
         let is_low = hit.relevance.value < self.least;
+        // "Done." answers nothing.
+        if is_beside && only_assents(&said.text.text) {
+            return Ok(());
+        }
+        // It would be shown neither itself nor beside another: its sentences need not be read.
         if is_low && !is_beside && !self.of_turn.contains_key(&said.turn.id) {
             self.passed_over = self.passed_over.max(hit.relevance.value);
             return Ok(());

@@ -19,31 +19,45 @@ const BREAKS: [char; 8] = [',', ';', ':', '–', '—', '、', '，', '،'];
 /// True if a term is a word of requests.
 pub fn is_request(term: &str) -> bool {
     static TERMS: OnceLock<HashSet<Box<str>>> = OnceLock::new();
-    let terms = TERMS.get_or_init(|| {
-        let (analyzer, mut scratch, mut terms) =
-            (Analyzer::new(), Scratch::default(), HashSet::new());
-        for word in WORDS.iter().flat_map(|words| words.iter()) {
-            analyzer.for_each_term(word, &mut scratch, |term| {
-                if !is_aside(term) {
-                    terms.insert(term.into());
-                }
-            });
-        }
-        terms
-    });
-    terms.contains(term)
+    TERMS.get_or_init(|| terms_of(WORDS)).contains(term)
 }
 
-/// True if a text only asks and says nothing: one question of one clause, or sentences that each begin with a word of
+fn terms_of(words: &[&[&str]]) -> HashSet<Box<str>> {
+    let (analyzer, mut scratch, mut terms) = (Analyzer::new(), Scratch::default(), HashSet::new());
+    for word in words.iter().flat_map(|words| words.iter()) {
+        analyzer.for_each_term(word, &mut scratch, |term| {
+            if !is_aside(term) {
+                terms.insert(term.into());
+            }
+        });
+    }
+    terms
+}
+
+/// True if a text only asks and says nothing: each sentence is a question of one clause, or begins with a word of
 /// requests. "I have a call at 3, can you remind me?" says something.
 pub fn only_asks(text: &str) -> bool {
+    let asks = |sentence: &str| {
+        let is_question = sentence.ends_with(QUESTION_MARKS) && !sentence.contains(BREAKS);
+        is_question || begins_with_request(sentence)
+    };
     let mut sentences = sentences(text).peekable();
-    let first = sentences.next();
-    match (first, sentences.peek()) {
-        (None, _) => false,
-        (Some(only), None) if only.ends_with(QUESTION_MARKS) => !only.contains(BREAKS),
-        (Some(first), _) => begins_with_request(first) && sentences.all(begins_with_request),
-    }
+    sentences.peek().is_some() && sentences.all(asks)
+}
+
+/// True if a text has no words but those of assent, as an answer that says nothing: "Done.", "OK, thank you".
+pub fn only_assents(text: &str) -> bool {
+    static KNOWN: OnceLock<HashSet<&str>> = OnceLock::new();
+    let known = KNOWN.get_or_init(|| {
+        ASSENT
+            .iter()
+            .flat_map(|words| words.iter().copied())
+            .collect()
+    });
+    let text = text.to_lowercase();
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.filter(|word| !word.is_empty()).peekable();
+    words.peek().is_some() && words.all(|word| known.contains(word))
 }
 
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
@@ -118,9 +132,57 @@ const WORDS: &[&[&str]] = &[
     &["以下", "列出", "解释", "描述", "翻译", "问题", "回答", "生成", "例子", "总结", "写"],
 ];
 
+/// Words of assent and thanks, and those beside them, in the same languages, Japanese and Arabic. "Yes" and "no" are
+/// answers.
+#[rustfmt::skip]
+const ASSENT: &[&[&str]] = &[
+    &[
+        "absolutely", "acknowledged", "all", "alright", "certainly", "completed", "course", "done", "finished", "for",
+        "glad", "got", "great", "happy", "has", "have", "help", "i", "is", "it", "ll", "m", "noted", "of", "ok", "okay",
+        "perfect", "right", "roger", "s", "sure", "task", "thank", "thanks", "that", "the", "this", "to",
+        "understood", "ve", "welcome", "will", "you",
+    ],
+    &["alles", "danke", "das", "erledigt", "es", "fertig", "gern", "gerne", "gut", "ist", "klar", "natürlich", "verstanden"],
+    &["accord", "bien", "c", "compris", "d", "entendu", "est", "fait", "merci", "parfait", "sûr", "terminé", "volontiers"],
+    &["claro", "de", "entendido", "está", "gracias", "hecho", "listo", "perfecto", "por", "supuesto", "vale"],
+    &["bene", "capito", "certo", "fatto", "grazie", "perfetto", "va"],
+    &["feito", "obrigada", "obrigado", "pronto"],
+    &["bedankt", "begrepen", "gedaan", "goed", "klaar", "natuurlijk"],
+    &["готово", "конечно", "ладно", "понял", "поняла", "сделано", "спасибо", "хорошо"],
+    &["完成", "已完成", "好的", "明白", "明白了", "没问题", "谢谢"],
+    &["ありがとう", "了解", "了解しました", "完了", "完了しました"],
+    &["تم", "حسنا", "شكرا"],
+];
+
 #[cfg(test)]
 mod tests {
-    use super::{is_request, only_asks};
+    use super::{is_request, only_asks, only_assents};
+
+    #[test]
+    fn an_answer_of_assent_says_nothing() {
+        for text in [
+            "Done.",
+            "OK, thank you!",
+            "Sure, I'm happy to help.",
+            "Erledigt.",
+            "Понял, спасибо",
+            "好的",
+            "了解しました",
+            "تم",
+        ] {
+            assert!(only_assents(text), "{text}");
+        }
+        for text in [
+            "5433.",
+            "Yes.",
+            "Done: port 5433",
+            "Postgres, of course",
+            "…",
+            "",
+        ] {
+            assert!(!only_assents(text), "{text}");
+        }
+    }
 
     #[test]
     fn what_only_asks_differs_from_what_says_something() {
@@ -129,6 +191,7 @@ mod tests {
             "Answer the following question. Select A, B or C.",
             "how many hospitals are there in Ulm?",
             "Schreibe ein Gedicht!",
+            "Which package manager do we use? Please use recall with query: package manager.",
             "列出 三个城市。",
             "¿Qué puerto usa staging?",
         ] {
