@@ -32,6 +32,18 @@ pub struct ScopeList {
 }
 
 impl ScopeList {
+    /// A list of some events of a scope, ascending: it is of no moment, and no cache holds it.
+    #[must_use]
+    pub fn of(ids: Vec<u32>) -> Self {
+        Self {
+            ids,
+            lengths: OnceLock::new(),
+            lsn: Lsn(0),
+            end: 0,
+            states: 0,
+        }
+    }
+
     /// True if an event is in the list.
     pub fn contains(&self, id: NodeId) -> bool {
         u32::try_from(id.0).is_ok_and(|id| self.ids.binary_search(&id).is_ok())

@@ -38,14 +38,17 @@ pub(crate) struct Cosines<'v> {
 }
 
 impl<'v> Cosines<'v> {
-    /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one. Fills
+    /// `None` if the cosines distinguish no events; with a `scope`, ids ascending, only its events have one, and with
+    /// a `few` of them only these, relative to the mean of the scope. Fills
     /// `upper_bounds` with a bound of each event's cosine, by id, or by place in the scope; NaN for events without one.
     pub(crate) fn new(
         view: &'v View,
         scope: Option<&[u32]>,
+        few: Option<&[u32]>,
         question: &[f32],
         upper_bounds: &mut Vec<f32>,
     ) -> Result<Option<Self>> {
+        let listed = few.or(scope);
         vectors::check(view, question)?;
         let vectors = Vectors::new(view)?;
         let Some(direction) = UnitVector::of(question) else {
@@ -53,10 +56,10 @@ impl<'v> Cosines<'v> {
         };
         let mut max = f32::NEG_INFINITY;
         upper_bounds.clear();
-        let events = scope.map_or(view.nodes() as usize, <[u32]>::len);
+        let events = listed.map_or(view.nodes() as usize, <[u32]>::len);
         upper_bounds.resize(events, f32::NAN);
         let cosine = |id: u32| cosine(&vectors, &direction, id);
-        if let Some(ids) = scope {
+        if let Some(ids) = listed {
             max = of_scope(view, &vectors, &direction, ids, upper_bounds)?;
         } else if let Some(codes) = view.brain().base().codes()? {
             let query = Query::new(direction.unit(), &codes);
@@ -68,7 +71,7 @@ impl<'v> Cosines<'v> {
                 }
             }
         }
-        if scope.is_none() {
+        if listed.is_none() {
             vectors.for_each_moved(|id, vector, inverse| {
                 if inverse != 0.0
                     && let Some(cosine) = direction.cosine(vector, inverse)?
@@ -81,6 +84,10 @@ impl<'v> Cosines<'v> {
         }
         // Without a vector in the sample, every cosine is above the mean.
         let mean = mean_of_sample(view, scope, &vectors, &direction)?.unwrap_or(-1.0);
+        // Of few events all may be below the mean: they differ nevertheless.
+        if few.is_some() && max.is_finite() {
+            max = max.max(mean + 2.0 * EQUAL_WITHIN);
+        }
         // `None` if no event has a cosine.
         Ok((max - mean > EQUAL_WITHIN).then_some(Self {
             vectors,

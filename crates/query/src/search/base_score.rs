@@ -21,6 +21,15 @@ use amem_kernels::Kernels;
 /// Events per bucket of text scores.
 const BUCKET_EVENTS: usize = 64;
 
+/// The events that are searched.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SearchedEvents<'a> {
+    /// Those of the scope; `None` for all.
+    pub(super) scope: Option<&'a Arc<ScopeList>>,
+    /// The few of them that may be found; `None` for all.
+    pub(super) few: Option<&'a Arc<ScopeList>>,
+}
+
 /// The base scores of all events of a view.
 pub(super) struct BaseScores<'v> {
     text_weight: f32,
@@ -39,24 +48,31 @@ pub(super) struct BaseScores<'v> {
 }
 
 impl<'v> BaseScores<'v> {
-    /// Computes the text scores and bounds of a view, of a scope's events only if there is one. The weights are
+    /// Computes the text scores and bounds of a view, of a scope's events only if there is one, and of few of them if
+    /// others cannot be found; what the scores are relative to is that of the scope. The weights are
     /// normalised to sum to 1; without words, or without cosines that distinguish events, the other has all of it.
     pub(super) fn new(
         view: &'v View,
-        scope: Option<&Arc<ScopeList>>,
+        searched: SearchedEvents<'_>,
         terms: &mut FoundTerms<'v>,
         search: &Search,
         weights: (f32, f32),
     ) -> Result<Self> {
+        let SearchedEvents { scope, few } = searched;
         let has_words = terms.has_words();
         let scores = if has_words {
             let erased = erased_in_delta(view);
-            terms.scores(|id| erased.contains(&id))?
+            match few {
+                Some(few) => terms.scores_of(&few.ids, |id| erased.contains(&id))?,
+                None => terms.scores(|id| erased.contains(&id))?,
+            }
         } else {
             Scores::default()
         };
         let is_builtin = view.identity().space == Embedder::builtin().space();
         let ids = scope.map(|scope| scope.ids.as_slice());
+        let few_ids = few.map(|few| few.ids.as_slice());
+        let listed = few.or(scope);
         let centred = match search.centred && !is_builtin && !search.vector.is_empty() {
             true => cosines::centred(view, ids, &search.vector)?,
             false => None,
@@ -66,8 +82,11 @@ impl<'v> BaseScores<'v> {
         let cosines = if vector.is_empty() {
             None
         } else {
-            match Cosines::new(view, ids, vector, &mut upper_bounds)? {
-                None if !has_words => Some(Cosines::all_equal(view, ids, &mut upper_bounds)?),
+            match Cosines::new(view, ids, few_ids, vector, &mut upper_bounds)? {
+                None if !has_words => {
+                    let ids = few_ids.or(ids);
+                    Some(Cosines::all_equal(view, ids, &mut upper_bounds)?)
+                }
                 cosines => cosines,
             }
         };
@@ -81,11 +100,11 @@ impl<'v> BaseScores<'v> {
         let mut base = Self {
             text_weight: part(text),
             vector_weight: part(vector),
-            buckets: match scope {
+            buckets: match listed {
                 Some(_) => Vec::new(),
                 None => buckets(&scores, view.nodes()),
             },
-            scope: scope.cloned(),
+            scope: listed.cloned(),
             scores,
             cosines,
             upper_bounds,

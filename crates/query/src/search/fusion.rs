@@ -476,6 +476,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::search::base_score::SearchedEvents;
     use crate::search::text;
     use crate::text::Texts;
     use amem_format::base::settings::Settings;
@@ -513,7 +514,14 @@ mod tests {
         };
         let terms = text::parse("deploy").unwrap();
         let mut terms = Texts::of(&view, None).unwrap().find(&terms).unwrap();
-        let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0)).unwrap();
+        let own = BaseScores::new(
+            &view,
+            SearchedEvents::default(),
+            &mut terms,
+            &Search::default(),
+            (1.0, 0.0),
+        )
+        .unwrap();
         let sight = Sight::new(&search.selection.scope, false).unwrap();
         let mut fusion = Fusion::new(&view, &search, &own, &sight, None).unwrap();
         let found = fusion.best(10).unwrap();
@@ -576,8 +584,14 @@ mod tests {
             for question in ["word3x word14x", "word1x", "word7x word22x word39x word41x"] {
                 let words = text::parse(question).unwrap();
                 let mut terms = Texts::of(&view, None).unwrap().find(&words).unwrap();
-                let own = BaseScores::new(&view, None, &mut terms, &Search::default(), (1.0, 0.0))
-                    .unwrap();
+                let own = BaseScores::new(
+                    &view,
+                    SearchedEvents::default(),
+                    &mut terms,
+                    &Search::default(),
+                    (1.0, 0.0),
+                )
+                .unwrap();
                 let sight = Sight::new(&search.selection.scope, false).unwrap();
                 let mut near = Fusion::new(&view, &search, &own, &sight, None).unwrap();
                 let found = near.best(10).unwrap();

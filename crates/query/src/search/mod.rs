@@ -38,6 +38,7 @@
 
 mod arrange;
 mod base_score;
+mod candidates;
 mod emphasis;
 mod full_scan;
 mod fusion;

@@ -6,7 +6,7 @@ use crate::answer::{AnswerStamp, check_limit, check_share};
 use crate::embed::Embedder;
 use crate::limits::BOOST_MAX;
 use crate::planner::scope::Sight;
-use crate::search::base_score::BaseScores;
+use crate::search::base_score::{BaseScores, SearchedEvents};
 use crate::search::text;
 use crate::text::Texts;
 use amem_format::error::{Error, Result};
@@ -38,13 +38,18 @@ impl Search {
         let scope = self.selection.scope.events(view)?;
         let words = text::parse(&self.question)?;
         let mut terms = Texts::of(view, scope.clone())?.find(&words)?;
-        let base_scores = BaseScores::new(view, scope.as_ref(), &mut terms, self, weights)?;
+        let few = self.candidates(view, scope.as_deref())?;
+        let searched = SearchedEvents {
+            scope: scope.as_ref(),
+            few: few.as_ref(),
+        };
+        let base_scores = BaseScores::new(view, searched, &mut terms, self, weights)?;
         let sight = Sight::within(
             &self.selection.scope,
             self.selection.include_forgotten,
             scope.clone(),
         )?;
-        let mut fusion = Fusion::new(view, self, &base_scores, &sight, scope)?;
+        let mut fusion = Fusion::new(view, self, &base_scores, &sight, few.or(scope))?;
         let mut hits = fusion.best(self.limit)?;
         hits.truncate(self.limit);
         fusion.add_relevance(&mut hits, &mut terms)?;

@@ -334,6 +334,32 @@ impl FoundTerms<'_> {
         Ok(top.into_sorted().collect())
     }
 
+    /// The scores of those of some events, ids ascending, that contain a term, as `scores` computes them.
+    pub(crate) fn scores_of(
+        &mut self,
+        ids: &[u32],
+        mut skip: impl FnMut(u32) -> bool,
+    ) -> Result<Scores> {
+        let mut sums = vec![(0.0f32, false); ids.len()];
+        for list in &mut self.lists {
+            list.rewind()?;
+            for (sum, &id) in sums.iter_mut().zip(ids) {
+                list.seek(id)?;
+                if list.id == id {
+                    *sum = (sum.0 + list.score(), true);
+                }
+            }
+        }
+        let mut out = Scores::default();
+        for (&id, (score, is_found)) in ids.iter().zip(sums) {
+            if is_found && !skip(id) {
+                out.events.push((id, score));
+                out.max = out.max.max(score);
+            }
+        }
+        Ok(out)
+    }
+
     /// The scores of all events that contain a term, without those for which `skip` is true.
     pub(crate) fn scores(&mut self, mut skip: impl FnMut(u32) -> bool) -> Result<Scores> {
         let lists = &mut self.lists;
