@@ -122,9 +122,6 @@ pub enum Error {
     /// The descriptors of the services are invalid.
     #[error("cannot describe the services: {0}")]
     Reflection(#[source] tonic_reflection::server::Error),
-    /// The server ended.
-    #[error("serving failed: {0}")]
-    Serve(#[from] tonic::transport::Error),
 }
 
 impl Error {

@@ -3,6 +3,7 @@
 use amem_proto::answer::Code;
 
 use super::shapes::{MalformedMessage, RequestType, SizeCounter};
+use crate::gateway::BodyCounter;
 use crate::limits::{BATCH_BYTES_MAX, DECODED_TIMES_MAX};
 use crate::refusal::{Refusal, Result};
 
@@ -39,38 +40,6 @@ impl Messages {
         }
     }
 
-    /// Advances by `data`; returns how many bytes have arrived of the message that is not whole yet. An error if a
-    /// message announces too many bytes, or if what has arrived of it would take too much memory.
-    pub(super) fn take(&mut self, mut data: &[u8]) -> Result<u64> {
-        while !data.is_empty() {
-            if self.head_bytes < self.head.len() {
-                let part = data.len().min(self.head.len() - self.head_bytes);
-                self.head[self.head_bytes..self.head_bytes + part].copy_from_slice(&data[..part]);
-                self.head_bytes += part;
-                data = &data[part..];
-                if self.head_bytes == self.head.len() {
-                    self.begin()?;
-                }
-            } else {
-                let left = usize::try_from(self.left).unwrap_or(usize::MAX);
-                let (part, rest) = data.split_at(data.len().min(left));
-                self.arrived += part.len() as u64;
-                self.left -= part.len() as u64;
-                data = rest;
-                self.walk(part)?;
-            }
-            if self.head_bytes == self.head.len() && self.left == 0 {
-                (self.head_bytes, self.arrived) = (0, 0);
-            }
-        }
-        Ok(self.arrived)
-    }
-
-    /// Bytes of memory of the newest message once it is decoded, as far as it has arrived.
-    pub(super) fn decoded(&self) -> u64 {
-        self.walk.as_ref().map_or(0, SizeCounter::decoded)
-    }
-
     fn begin(&mut self) -> Result<()> {
         let [compressed, length @ ..] = self.head;
         (self.arrived, self.left) = (0, u64::from(u32::from_be_bytes(length)));
@@ -96,6 +65,38 @@ impl Messages {
             return Err(too_much(decoded_max));
         }
         Ok(())
+    }
+}
+
+impl BodyCounter for Messages {
+    /// An error if a message announces too many bytes, or if what has arrived of it would take too much memory.
+    fn take(&mut self, mut data: &[u8]) -> Result<u64> {
+        while !data.is_empty() {
+            if self.head_bytes < self.head.len() {
+                let part = data.len().min(self.head.len() - self.head_bytes);
+                self.head[self.head_bytes..self.head_bytes + part].copy_from_slice(&data[..part]);
+                self.head_bytes += part;
+                data = &data[part..];
+                if self.head_bytes == self.head.len() {
+                    self.begin()?;
+                }
+            } else {
+                let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+                let (part, rest) = data.split_at(data.len().min(left));
+                self.arrived += part.len() as u64;
+                self.left -= part.len() as u64;
+                data = rest;
+                self.walk(part)?;
+            }
+            if self.head_bytes == self.head.len() && self.left == 0 {
+                (self.head_bytes, self.arrived) = (0, 0);
+            }
+        }
+        Ok(self.arrived)
+    }
+
+    fn decoded(&self) -> u64 {
+        self.walk.as_ref().map_or(0, SizeCounter::decoded)
     }
 }
 

@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 
 use amem_proto::calls::{CALLS, Call, call};
 use amem_proto::codec::BytesCodec;
-use amem_proto::v1::Permission;
+use amem_proto::v1::{DESCRIPTORS, Permission};
+use axum::Router;
 use prost::bytes::Bytes;
 use tonic::body::Body;
 use tonic::codegen::http;
@@ -20,6 +21,7 @@ use tonic::service::Routes;
 use tonic::{Request, Response, Status};
 
 use super::call_parts::{StatusFuture, malformed, parts};
+use super::health::Health;
 use super::streams::StreamCall;
 use crate::calls::Gateway;
 use crate::calls::dispatch::{CallAnswer, CallError, execute};
@@ -41,15 +43,22 @@ impl CallService {
         names.iter().map(|name| format!("amem.v1.{name}")).collect()
     }
 
-    /// The routes of all calls.
-    pub(crate) fn routes(self) -> Routes {
-        let mut routes = Routes::default();
-        let router = routes.axum_router_mut();
+    /// The routes of all calls, and of the services of gRPC itself.
+    pub(crate) fn routes(self, health: &Health) -> Result<Router, tonic_reflection::server::Error> {
+        let reflection = || {
+            tonic_reflection::server::Builder::configure()
+                .register_encoded_file_descriptor_set(DESCRIPTORS)
+                .register_encoded_file_descriptor_set(amem_proto::health::DESCRIPTORS)
+        };
+        let routes = Routes::new(health.service())
+            .add_service(reflection().build_v1()?)
+            .add_service(reflection().build_v1alpha()?);
+        let mut router = routes.into_axum_router();
         for name in Self::names() {
             let path = format!("/{name}/{{*rest}}");
-            *router = std::mem::take(router).route_service(&path, self.clone());
+            router = router.route_service(&path, self.clone());
         }
-        routes
+        Ok(router)
     }
 }
 

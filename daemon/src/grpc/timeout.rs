@@ -6,8 +6,8 @@ use tonic::codegen::http::HeaderMap;
 
 use crate::refusal::{Refusal, Result};
 
-/// How much earlier than the caller's deadline the daemon answers, at most: tonic enforces that deadline as well, but
-/// answers without the daemon's reason.
+/// How much earlier than the caller's deadline the daemon answers, at most: the caller's library enforces that deadline
+/// as well, but does not know the daemon's reason.
 const AHEAD_MAX: Duration = Duration::from_millis(2);
 
 /// The time that the caller gives the call.

@@ -18,5 +18,5 @@ mod prometheus;
 
 mod api;
 
-pub(crate) use api::{RestConnections, RestHandler, description};
+pub(crate) use api::{Rest, description, router};
 pub(crate) use server::MetricsServer;

@@ -49,14 +49,14 @@ const METRICS_TYPE: HeaderValue =
 const TEXT_TYPE: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 /// HTTP, as admission sees it: all pages are open.
-enum Http {}
+struct Http;
 
 impl Protocol for Http {
-    fn requirement(_: &Parts) -> refusal::Result<Requirement> {
+    fn requirement(&self, _: &Parts) -> refusal::Result<Requirement> {
         Ok(Requirement::OPEN)
     }
 
-    fn timeout(_: &Parts) -> refusal::Result<Option<Duration>> {
+    fn timeout(&self, _: &Parts) -> refusal::Result<Option<Duration>> {
         Ok(None)
     }
 }
@@ -227,7 +227,7 @@ async fn admit(
             "address this machine by its IP address or as localhost; see metrics.allow_remote\n";
         return plain(StatusCode::MISDIRECTED_REQUEST, why);
     }
-    let admitted = site.admission.admit::<Http>(head, &peer, None, session);
+    let admitted = site.admission.admit(&Http, head, &peer, None, session);
     let answered = match admitted {
         Ok(mut admitted) => admitted.run(answer(site, head)).await,
         Err(refusal) => Err(refusal),

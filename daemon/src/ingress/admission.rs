@@ -28,12 +28,12 @@ use crate::refusal::{Refusal, Result};
 pub(crate) const RETRY_MILLIS: &str = "retry_millis";
 
 /// How a protocol describes a request by its head.
-pub(crate) trait Protocol {
+pub(crate) trait Protocol: Send + Sync {
     /// An error if the call does not exist.
-    fn requirement(head: &Parts) -> Result<Requirement>;
+    fn requirement(&self, head: &Parts) -> Result<Requirement>;
 
     /// The deadline that the caller sets, as a duration.
-    fn timeout(head: &Parts) -> Result<Option<Duration>>;
+    fn timeout(&self, head: &Parts) -> Result<Option<Duration>>;
 }
 
 /// Admits requests; all clones count together.
@@ -83,9 +83,20 @@ impl Admission {
         }))
     }
 
+    /// The limits in force.
+    pub(crate) fn limits(&self) -> Limits {
+        let AdmissionState {
+            control, limits, ..
+        } = &*self.0;
+        limits
+            .as_ref()
+            .map_or_else(|| control.live().limits.clone(), Limits::clone)
+    }
+
     /// Admits a request by its head, or refuses it.
-    pub(crate) fn admit<P: Protocol>(
+    pub(crate) fn admit(
         &self,
+        protocol: &dyn Protocol,
         head: &Parts,
         peer: &Peer,
         source: Option<u64>,
@@ -104,9 +115,9 @@ impl Admission {
             .take(&*caller.principal, per_second, Instant::now());
         rate.map_err(|wait| too_often(&caller.principal, per_second, wait))?;
         session.authorize(&live, || Box::new(credentials.clone()));
-        let requirement = P::requirement(head)?;
+        let requirement = protocol.requirement(head)?;
         requirement.check(&caller)?;
-        let deadline = Deadline::new(P::timeout(head)?, &requirement, limits);
+        let deadline = Deadline::new(protocol.timeout(head)?, &requirement, limits);
         deadline.as_ref().map_or(Ok(()), Deadline::check)?;
         let slot = load.acquire(&head.headers, &caller, &requirement, limits)?;
         let authorization = RequestAuthorization::new(

@@ -12,35 +12,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use amem_engine::{Engine, watch};
-use amem_proto::v1::DESCRIPTORS;
 use amem_store::Folder;
+use axum::Router;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch as cell;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Server;
 
 use super::ending::PROCESS_END;
 use super::supervisor::{StopStage, Supervisor};
 use crate::brains::{Brains, blocking};
 use crate::calls::fact_memory::now;
 use crate::calls::{Gateway, fact_retries, late_vectors};
-use crate::config::{Config, Limits};
+use crate::config::Config;
 use crate::control::Control;
 use crate::error::{Error, Result};
-use crate::grpc::{
-    AdmissionLayer, CallNameLayer, CallService, GrpcConnection, GrpcHandler, Health, LatencyLayer,
-    PanicLayer,
-};
-use crate::http::{self, RestConnections, RestHandler};
+use crate::gateway::{AdmissionGuard, CallConnections, ConnectionServer, GuardStack, Versions};
+use crate::grpc::{CallService, Grpc, Health};
+use crate::http;
 use crate::ingress::admission::Admission;
 use crate::ingress::connection_limit::ConnectionLimit;
 use crate::ingress::latency::Latencies;
 use crate::ingress::methods;
 use crate::ingress::{CallListeners, Listeners, accept};
-use crate::limits::{
-    CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, HEADER_BYTES_MAX, KEEP_BUDGETS_EVERY, SAVE,
-};
+use crate::limits::{CLOSE, CLOSE_EVERY, DRAIN, FIRST_CALL_AFTER, KEEP_BUDGETS_EVERY, SAVE};
 use crate::log;
 use crate::metrics::{DaemonMetrics, Phase};
 use crate::models::{self, Models};
@@ -85,26 +79,23 @@ pub async fn run(
     let gateway = Arc::new(gateway.map_err(Error::Threads)?);
     let tcp_address = listeners.tcp_address().map(|address| address.to_string());
     let http_address = listeners.http.address();
-    let admission = Admission::new(control.clone());
-    let (rest, connections) =
-        RestHandler::new(&gateway, &latencies, admission.clone(), stopping.clone());
-    let admission = AdmissionLayer::new(admission);
-    let (handler, incoming) = GrpcHandler::new(control.clone());
-    let layers = (LatencyLayer(latencies), admission.clone());
-    let serving = serve(
-        &config.limits,
-        &gateway,
-        &health,
-        layers,
-        incoming,
+    let admission = AdmissionGuard::new(Admission::new(control.clone()), &Grpc);
+    let unread = admission.watch();
+    let connections = CallConnections::new();
+    let grpc = ConnectionServer {
+        router: Router::new(),
+        versions: Versions::Two,
+        control: control.clone(),
+        limits: config.limits.clone(),
         stopping,
-    )?;
-    tokio::pin!(serving);
+        alive: connections.alive(),
+    };
+    let servers = servers(grpc, &gateway, &health, &latencies, admission)?;
 
     let intake = StopStage::Intake;
-    let accepting = accept_all(listeners, control.clone(), metrics.clone(), handler, rest);
+    let accepting = accept_all(listeners, control.clone(), metrics.clone(), servers);
     tasks.spawn_essential(intake, "accept", accepting);
-    tasks.spawn(intake, "unread answers", admission.watch());
+    tasks.spawn(intake, "unread answers", unread);
     tasks.spawn(intake, "log", log::report_dropped());
     tasks.spawn(intake, "idle brains", close_idle(gateway.clone()));
     follow_files(&mut tasks, &engine);
@@ -120,34 +111,29 @@ pub async fn run(
         "ready"
     );
     notify::ready();
-    let served = tokio::select! {
-        served = &mut serving => Some(served),
-        () = tasks.essential_ended() => None,
-        () = &mut shutdown => None,
-        () = control.ending() => None,
-        () = reload_on(hangup, &gateway) => None,
-        () = notify::watchdog() => None,
-    };
+    tokio::select! {
+        () = tasks.essential_ended() => {}
+        () = &mut shutdown => {}
+        () = control.ending() => {}
+        () = reload_on(hangup, &gateway) => {}
+        () = notify::watchdog() => {}
+    }
     begin_end(&metrics);
     tasks.stop(intake).await;
     control.shutdown();
     notify::stopping();
     health.serving("", false);
     stop.send_replace(true);
-    let served = match served {
-        Some(served) => served,
-        None => match tokio::time::timeout(DRAIN, drained(serving, connections)).await {
-            Ok(served) => served,
-            Err(_) => {
-                tracing::warn!("cutting off calls that did not end in time");
-                Ok(())
-            }
-        },
-    };
+    if tokio::time::timeout(DRAIN, connections.ended())
+        .await
+        .is_err()
+    {
+        tracing::warn!("cutting off calls that did not end in time");
+    }
     close(&gateway).await;
     tracing::info!("stopped");
     tasks.stop(StopStage::Reporting).await;
-    Ok(served?)
+    Ok(())
 }
 
 /// From here on the end is bounded.
@@ -174,13 +160,42 @@ fn serve_pages(
     Ok(Some(address))
 }
 
+/// What serves the connections of gRPC, and those of HTTP.
+fn servers(
+    grpc: ConnectionServer,
+    gateway: &Arc<Gateway>,
+    health: &Health,
+    latencies: &Latencies,
+    admission: AdmissionGuard,
+) -> Result<(ConnectionServer, ConnectionServer)> {
+    let guards = |encoding| GuardStack {
+        encoding,
+        latencies: latencies.clone(),
+        admission: admission.clone(),
+    };
+    let background = (grpc.stopping.clone(), grpc.alive.clone());
+    let rest = http::router(gateway, latencies, &guards(&http::Rest), background);
+    let calls = CallService(gateway.clone()).routes(health);
+    let (stack, calls) = (guards(&Grpc), calls.map_err(Error::Reflection)?);
+    let calls = stack.around(stack.admitted(calls));
+    let http = ConnectionServer {
+        router: rest,
+        versions: Versions::OneAndTwo,
+        ..grpc.clone()
+    };
+    let grpc = ConnectionServer {
+        router: Router::new().fallback_service(calls),
+        ..grpc
+    };
+    Ok((grpc, http))
+}
+
 /// Accepts connections of all protocols. They share one limit.
 async fn accept_all(
     listeners: Listeners,
     control: Control,
     metrics: DaemonMetrics,
-    grpc: GrpcHandler,
-    rest: RestHandler,
+    (grpc, rest): (ConnectionServer, ConnectionServer),
 ) {
     let Listeners {
         unix, tcp, http, ..
@@ -196,11 +211,6 @@ async fn accept_all(
         limit.watch(&control, FIRST_CALL_AFTER),
     );
     tokio::join!(accept.0, accept.1, accept.2);
-}
-
-/// Ready once no call is in progress by any protocol.
-async fn drained<T>(grpc: impl Future<Output = T>, rest: RestConnections) -> T {
-    tokio::join!(grpc, rest.ended()).0
 }
 
 /// The health of a daemon whose services are all serving.
@@ -230,38 +240,6 @@ async fn recover(engine: &Engine, shutdown: impl Future<Output = ()>) -> bool {
         tracing::error!(why = error.to_string(), "cannot list the folder");
     }
     true
-}
-
-/// The gRPC server; it ends once `stopping` is true and the calls in progress have ended.
-fn serve(
-    limits: &Limits,
-    gateway: &Arc<Gateway>,
-    health: &Health,
-    (latency, admission): (LatencyLayer, AdmissionLayer),
-    incoming: ReceiverStream<std::io::Result<GrpcConnection>>,
-    mut stopping: cell::Receiver<bool>,
-) -> Result<impl Future<Output = Result<(), tonic::transport::Error>> + use<>> {
-    let reflection = || {
-        tonic_reflection::server::Builder::configure()
-            .register_encoded_file_descriptor_set(DESCRIPTORS)
-            .register_encoded_file_descriptor_set(amem_proto::health::DESCRIPTORS)
-    };
-    let server = Server::builder()
-        .layer(CallNameLayer)
-        .layer(latency)
-        .layer(admission)
-        .layer(PanicLayer)
-        .max_concurrent_streams(u32::try_from(limits.streams_per_connection).unwrap_or(u32::MAX))
-        .http2_max_header_list_size(HEADER_BYTES_MAX)
-        .http2_keepalive_interval(Some(limits.keepalive()))
-        .http2_keepalive_timeout(Some(limits.keepalive_answer()))
-        .add_routes(CallService(gateway.clone()).routes())
-        .add_service(health.service())
-        .add_service(reflection().build_v1().map_err(Error::Reflection)?)
-        .add_service(reflection().build_v1alpha().map_err(Error::Reflection)?);
-    Ok(server.serve_with_incoming_shutdown(incoming, async move {
-        drop(stopping.wait_for(|stop| *stop).await);
-    }))
 }
 
 /// Closes idle brains periodically.

@@ -25,11 +25,8 @@ const EXPOSED: HeaderValue =
     HeaderValue::from_static("etag, x-amem-ignored, x-amem-count, x-request-id, retry-after");
 
 /// Tells the browser that a page of a configured origin may read the answer.
-pub(super) fn allow(origins: &Origins, request: &HeaderMap, answer: &mut HeaderMap) {
-    let Some(origin) = request
-        .get(ORIGIN)
-        .filter(|origin| origins.allow(origin.as_bytes()))
-    else {
+pub(super) fn allow(origins: &Origins, asked: Option<&HeaderValue>, answer: &mut HeaderMap) {
+    let Some(origin) = asked.filter(|origin| origins.allow(origin.as_bytes())) else {
         return;
     };
     answer.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());

@@ -1,8 +1,8 @@
 //! REST: fact memory over HTTP and JSON, for the specification's clients and for those of mem0 (`facts`); and the calls
 //! of amem.v1 with the JSON of their messages (`rpc`).
 //!
-//! A connection passes `ingress::accept` and `server`, a request `serve`: framing and origin, `ingress::admission`, its
-//! body and options, and the handler of its row in `routes`. Handlers (`facts`) make messages of `amem_proto` and call
+//! A request has its row in `routes`, passes the guards of `gateway` with `head_guard` among them, and comes to `serve`:
+//! its body and options, and the handler of its row. Handlers (`facts`) make messages of `amem_proto` and call
 //! `Gateway::fact_as`, as gRPC does, so that scopes of tokens, roles and limits hold.
 //!
 //! Promises: one identity, one connection limit, one quota and one table of rates with gRPC; every answer is typed; no
@@ -16,8 +16,6 @@ mod cors;
 mod errors;
 
 mod body;
-mod framing;
-mod stream;
 
 mod output;
 
@@ -38,11 +36,14 @@ mod pages;
 mod rpc;
 mod store;
 
+mod encoding;
+mod head_guard;
 mod serve;
 
 mod routes;
 
-mod server;
+mod door;
 
+pub(crate) use door::router;
+pub(crate) use encoding::Rest;
 pub(crate) use openapi::description;
-pub(crate) use server::{RestConnections, RestHandler};

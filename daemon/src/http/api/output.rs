@@ -1,17 +1,21 @@
 //! What a handler answers.
 
 use amem_proto::v1;
-use axum::body::Bytes;
-use hyper::StatusCode;
+use axum::body::{Body, Bytes};
 use hyper::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, VARY,
 };
+use hyper::{Response, StatusCode};
 use serde_json::Value;
 
 use super::body::waiting;
 use super::coding::Coding;
+use super::rpc::EventBody;
 use crate::calls::AnswerStream;
 use crate::limits::HTTP_PACKED_BYTES_MIN;
+
+/// The type of a stream of events.
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 /// The form of lists in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +75,7 @@ impl Output {
 
     /// Events, as they come.
     pub(super) fn events(messages: AnswerStream<v1::SubscribeResponse>) -> Self {
-        let content_type = HeaderValue::from_static("text/event-stream");
+        let content_type = HeaderValue::from_static(EVENT_STREAM);
         let no_store = HeaderValue::from_static("no-store");
         Self {
             status: StatusCode::OK,
@@ -123,6 +127,19 @@ impl Output {
         let name = HeaderName::from_static(name);
         self.headers.insert(name, HeaderValue::from_static(value));
         self
+    }
+}
+
+impl Output {
+    pub(super) fn into_response(self) -> Response<Body> {
+        let body = match self.body {
+            OutputBody::Whole(bytes) => Body::from(bytes),
+            OutputBody::Events(messages) => Body::new(EventBody::new(messages)),
+        };
+        let mut response = Response::new(body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
     }
 }
 

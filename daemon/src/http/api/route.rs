@@ -2,18 +2,13 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::time::Duration;
-
-use amem_proto::answer::Code;
-use hyper::http::request::Parts;
 
 use super::call::RestCall;
 use super::output::{ListForm, Output};
 use crate::auth::Role;
-use crate::ingress::admission::Protocol;
 use crate::ingress::requirement::{CallReach, Requirement};
 use crate::limits::HTTP_BODY_BYTES_MAX;
-use crate::refusal::{Refusal, Result};
+use crate::refusal::Result;
 
 /// Executes a request.
 pub(super) type RouteHandler =
@@ -72,9 +67,12 @@ pub(super) struct Route {
     pub(super) run: RouteHandler,
 }
 
-/// The route of a request, among the extensions of its head.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct RouteOf(pub(super) &'static Route);
+/// The route of a request and the values in its path, among the extensions of its head.
+#[derive(Debug, Clone)]
+pub(super) struct RouteOf {
+    pub(super) route: &'static Route,
+    pub(super) params: Result<Vec<String>>,
+}
 
 impl Route {
     /// The call of gRPC that it counts as.
@@ -91,7 +89,7 @@ impl Route {
         self.method != "GET" && role.is_some_and(|(role, _)| role >= Role::Write)
     }
 
-    fn requirement(&self) -> Option<Requirement> {
+    pub(super) fn requirement(&self) -> Option<Requirement> {
         Some(match self.access {
             RouteAccess::Call(call) => Requirement {
                 request_bytes_max: HTTP_BODY_BYTES_MAX as u64,
@@ -112,33 +110,3 @@ const OPEN: Requirement = Requirement {
     request_bytes_max: HTTP_BODY_BYTES_MAX as u64,
     ..Requirement::OPEN
 };
-
-/// HTTP, as admission sees it.
-pub(super) enum Rest {}
-
-/// The header with the seconds that the caller gives a request.
-const TIMEOUT: &str = "x-amem-timeout";
-
-impl Protocol for Rest {
-    fn requirement(head: &Parts) -> Result<Requirement> {
-        let route = head.extensions.get::<RouteOf>();
-        let requirement = route.and_then(|route| route.0.requirement());
-        requirement.ok_or_else(|| Refusal::internal("the request has no route"))
-    }
-
-    fn timeout(head: &Parts) -> Result<Option<Duration>> {
-        let Some(value) = head.headers.get(TIMEOUT) else {
-            return Ok(None);
-        };
-        let seconds = value.to_str().ok().and_then(|text| text.parse().ok());
-        let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-        timeout.map(Some).ok_or_else(|| {
-            let why = "the value must be seconds, such as 2.5";
-            Refusal::new(
-                Code::InvalidArgument,
-                "INVALID",
-                format!("{TIMEOUT}: {why}"),
-            )
-        })
-    }
-}

@@ -1,11 +1,14 @@
 //! The table of routes, and the router made from it.
 
+use std::convert::Infallible;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::RawPathParams;
 use axum::extract::rejection::RawPathParamsRejection;
 use axum::routing::{MethodFilter, on};
-use hyper::Request;
+use hyper::{Request, Response};
+use tower::Service;
 
 use super::facts::{
     add, batch, delete, entities, events, exports, feedback, list, memory, search, settings,
@@ -16,9 +19,8 @@ use super::mcp;
 use super::output::ListForm::{BareForMem0, Object};
 use super::pages;
 use super::route::RouteAccess::{AllBrains, Call, Identified};
-use super::route::{Route, RouteAccess, RouteInput};
+use super::route::{Route, RouteAccess, RouteInput, RouteOf};
 use super::rpc;
-use super::serve::RestService;
 use super::store;
 use crate::refusal::{Refusal, Result};
 
@@ -182,15 +184,21 @@ pub(super) fn all() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().chain(calls)
 }
 
-/// The router of all routes.
-pub(super) fn router(service: &RestService) -> Router {
+/// The router of all routes, whose requests a service answers by their `RouteOf`.
+pub(super) fn router<S>(service: &S) -> Router
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    S: Clone + Send + Sync + 'static,
+    S::Future: Send,
+{
     let mut router = Router::new();
     for route in all() {
         for path in route.paths {
             for path in [(*path).to_owned(), format!("{path}/")] {
                 let service = service.clone();
-                let serve = move |params, request: Request<Body>| {
-                    service.clone().serve(route, values(params), request)
+                let serve = move |params, request| {
+                    let params = values(params);
+                    routed(service.clone(), RouteOf { route, params }, request)
                 };
                 router = router.route(&path, on(filter(route.method), serve));
             }
@@ -198,9 +206,21 @@ pub(super) fn router(service: &RestService) -> Router {
     }
     let none = |route: &'static Route| {
         let service = service.clone();
-        move |request: Request<Body>| service.clone().serve(route, Ok(Vec::new()), request)
+        move |request| {
+            let params = Ok(Vec::new());
+            routed(service.clone(), RouteOf { route, params }, request)
+        }
     };
     router
         .fallback(none(&NO_PATH))
         .method_not_allowed_fallback(none(&NO_METHOD))
+}
+
+async fn routed<S>(mut service: S, of: RouteOf, mut request: Request<Body>) -> Response<Body>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+{
+    request.extensions_mut().insert(of);
+    let answer = service.call(request).await;
+    answer.unwrap_or_else(|never| match never {})
 }

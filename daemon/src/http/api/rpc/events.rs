@@ -4,29 +4,25 @@
 //! to say. Only the last message of a commit has an id, so that a commit is never resumed in its middle. A refusal is
 //! an event of its own, `failure`, and the last one.
 //!
-//! Promises: one message is in memory at a time; it goes in parts, as the connection asks for them; a client that takes
-//! nothing ends its subscription (`limits.send_secs`) and its connection (`UnreadAnswers`); the stream ends when the
-//! rights of its caller change, at its deadline, and with the daemon.
+//! Promises: one message is in memory at a time; a client that takes nothing ends its subscription
+//! (`limits.send_secs`). Not here: what else ends the stream, and how much of it waits to be sent (`gateway`).
 
 use std::convert::Infallible;
-use std::future::{Future, pending};
+use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use amem_proto::v1;
 use axum::body::{Bytes, HttpBody};
 use http_body::Frame;
-use tokio::time::{Instant, Sleep, sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep};
 use tokio_stream::Stream;
 
-use super::super::body::{AnswerHold, UnreadAnswers};
 use super::super::errors;
 use super::message::tell;
 use crate::calls::AnswerStream;
-use crate::ingress::authorization::RequestAuthorization;
-use crate::ingress::deadline::Deadline;
-use crate::limits::{ANSWER_PART_BYTES, HTTP_COMMENT_EVERY};
+use crate::gateway::PartKind;
+use crate::limits::HTTP_COMMENT_EVERY;
 use crate::refusal::Refusal;
 
 /// A comment: the client ignores it.
@@ -36,84 +32,16 @@ const COMMENT: &[u8] = b":\n\n";
 pub(in super::super) struct EventBody {
     /// `None` once the stream has ended.
     messages: Option<AnswerStream<v1::SubscribeResponse>>,
-    /// Ready with the reason when it must end.
-    ended: Pin<Box<dyn Future<Output = Refusal> + Send>>,
     /// Ready when a comment is due.
     quiet: Pin<Box<Sleep>>,
-    /// Of the newest event, what was not sent yet.
-    rest: Bytes,
-    hold: AnswerHold,
-    number: u64,
-    answers: Arc<UnreadAnswers>,
 }
 
 impl EventBody {
-    /// The messages of a subscription as events, until its caller loses rights or its deadline passes.
-    pub(in super::super) fn new(
-        messages: AnswerStream<v1::SubscribeResponse>,
-        mut authorization: RequestAuthorization,
-        deadline: Option<Deadline>,
-        hold: AnswerHold,
-        answers: Arc<UnreadAnswers>,
-    ) -> Self {
-        let end_on = authorization.end_on();
-        let late = async move {
-            match deadline {
-                None => pending().await,
-                Some(deadline) => {
-                    sleep_until(deadline.at).await;
-                    deadline.exceeded()
-                }
-            }
-        };
-        let ended = async move {
-            tokio::select! {
-                refusal = authorization.ended(end_on) => refusal,
-                refusal = late => refusal,
-            }
-        };
+    /// The messages of a subscription as events.
+    pub(in super::super) fn new(messages: AnswerStream<v1::SubscribeResponse>) -> Self {
         Self {
             messages: Some(messages),
-            ended: Box::pin(ended),
             quiet: Box::pin(sleep(HTTP_COMMENT_EVERY)),
-            rest: Bytes::new(),
-            hold,
-            number: answers.number(),
-            answers,
-        }
-    }
-
-    /// The bytes of the next event or comment; `None` at the end.
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Some(messages) = &mut self.messages else {
-            return Poll::Ready(None);
-        };
-        if let Poll::Ready(refusal) = self.ended.as_mut().poll(cx) {
-            return Poll::Ready(Some(self.fail(&refusal)));
-        }
-        match Pin::new(messages).poll_next(cx) {
-            Poll::Ready(Some(Ok(message))) => {
-                self.wait();
-                if let Some(timer) = &mut self.hold.timer {
-                    timer.record();
-                    timer.answered = true;
-                }
-                let told = event(&message);
-                Poll::Ready(Some(told.unwrap_or_else(|refusal| self.fail(&refusal))))
-            }
-            Poll::Ready(Some(Err(refusal))) => Poll::Ready(Some(self.fail(&refusal))),
-            Poll::Ready(None) => {
-                self.messages = None;
-                if let Some(timer) = &mut self.hold.timer {
-                    timer.end(None);
-                }
-                Poll::Ready(None)
-            }
-            Poll::Pending => {
-                ready!(self.quiet.as_mut().poll(cx));
-                self.wait();
-                Poll::Ready(Some(Bytes::from_static(COMMENT)))
-            }
         }
     }
 
@@ -127,12 +55,29 @@ impl EventBody {
     /// Ends the stream: its last event says why.
     fn fail(&mut self, refusal: &Refusal) -> Bytes {
         self.messages = None;
-        if let Some(timer) = &mut self.hold.timer {
-            timer.end(Some(&refusal.reason));
-        }
-        let (_, body) = errors::error(refusal, false, false);
-        format!("event: failure\ndata: {body}\n\n").into()
+        failure_event(refusal)
     }
+}
+
+/// How the event begins that ends a stream early, before its JSON.
+const FAILURE: &str = "event: failure\ndata: ";
+
+/// The last event of a stream that ends early.
+pub(in super::super) fn failure_event(refusal: &Refusal) -> Bytes {
+    let (_, body) = errors::error(refusal, false, false);
+    format!("{FAILURE}{body}\n\n").into()
+}
+
+/// What a part of a stream of events is.
+pub(in super::super) fn part_kind(data: &[u8]) -> PartKind {
+    if data.starts_with(b":") {
+        return PartKind::SignOfLife;
+    }
+    let Some(body) = data.strip_prefix(FAILURE.as_bytes()) else {
+        return PartKind::Message;
+    };
+    let body = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
+    PartKind::Failure(body["code"].as_str().unwrap_or("UNKNOWN").to_owned())
 }
 
 /// A message as an event. JSON as it is made here has no line breaks.
@@ -155,28 +100,30 @@ impl HttpBody for EventBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let this = &mut *self;
-        // The connection has taken what it got: that nothing comes now is not its fault.
-        this.answers.end(this.number);
-        if this.rest.is_empty() {
-            match ready!(this.poll_next(cx)) {
-                None => return Poll::Ready(None),
-                Some(bytes) => this.rest = bytes,
+        let Some(messages) = &mut this.messages else {
+            return Poll::Ready(None);
+        };
+        let bytes = match Pin::new(messages).poll_next(cx) {
+            Poll::Ready(None) => {
+                this.messages = None;
+                return Poll::Ready(None);
             }
-        }
-        let part = this.rest.len().min(ANSWER_PART_BYTES);
-        let part = this.rest.split_to(part);
-        this.answers.give(this.number);
-        Poll::Ready(Some(Ok(Frame::data(part))))
+            Poll::Ready(Some(Err(refusal))) => this.fail(&refusal),
+            Poll::Ready(Some(Ok(message))) => {
+                this.wait();
+                event(&message).unwrap_or_else(|refusal| this.fail(&refusal))
+            }
+            Poll::Pending => {
+                ready!(this.quiet.as_mut().poll(cx));
+                this.wait();
+                Bytes::from_static(COMMENT)
+            }
+        };
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.messages.is_none() && self.rest.is_empty()
-    }
-}
-
-impl Drop for EventBody {
-    fn drop(&mut self) {
-        self.answers.end(self.number);
+        self.messages.is_none()
     }
 }
 
@@ -202,5 +149,15 @@ mod tests {
         assert_eq!(told(&message), format!("data: {data},\"more\":true}}\n\n"));
         message.more = false;
         assert_eq!(told(&message), format!("id: 42\ndata: {data}}}\n\n"));
+    }
+    #[test]
+    fn a_part_is_a_message_a_sign_of_life_or_the_reason_of_the_end() {
+        let refusal = Refusal::invalid("x", "it must not be");
+        let failure = PartKind::Failure(refusal.reason.to_string());
+        assert_eq!(part_kind(&failure_event(&refusal)), failure);
+        assert_eq!(part_kind(COMMENT), PartKind::SignOfLife);
+        let message = event(&v1::SubscribeResponse::default()).unwrap();
+        assert_eq!(part_kind(&message), PartKind::Message);
+        assert_eq!(part_kind(b"{}"), PartKind::Message);
     }
 }

@@ -1,31 +1,33 @@
 //! A Unix client's bytes on their way to the server.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::*;
 use crate::config::Limits;
 use crate::control::LiveConfig;
+use crate::ingress::Peer;
 use crate::ingress::connection_limit::ConnectionLimit;
-use crate::ingress::session::CallerIdentity;
+use crate::ingress::session::{CallerIdentity, SessionState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-/// A connection, and the client's end of it.
-fn connection(first_call_after: Duration) -> (GrpcConnection, UnixStream) {
+/// A connection, its state, and the client's end of it.
+fn connection(first_call_after: Duration) -> (Http2Stream, Arc<SessionState>, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let peer = Peer::Unix { uid: 1, gid: 1 };
     let live = LiveConfig::with(Limits::default());
     let slot = ConnectionLimit::default().acquire(peer.key(), &live);
-    let connection = GrpcConnection::new(
-        PeerStream::Unix(ours),
-        peer,
-        slot.unwrap(),
-        first_call_after,
-    );
-    (connection, theirs)
+    let slot = slot.unwrap();
+    let session = slot.session();
+    let guard = ConnectionGuard::new(peer.key(), slot, first_call_after);
+    let connection = Http2Stream::new(PeerStream::Unix(ours), guard);
+    (connection, session, theirs)
 }
 
 #[tokio::test]
 async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
-    let (mut connection, mut client) = connection(Duration::from_secs(60));
+    let (mut connection, _, mut client) = connection(Duration::from_secs(60));
     let frame = |payload: &[u8]| {
         let [_, a, b, c] = (payload.len() as u32).to_be_bytes();
         [&[a, b, c, 1, 4, 0, 0, 0, 1][..], payload].concat()
@@ -46,7 +48,7 @@ async fn headers_that_grow_arrive_whole_and_little_is_held_ahead() {
             break;
         }
         said.extend_from_slice(&part[..bytes]);
-        let held = connection.ahead.capacity();
+        let held = connection.ahead.bytes.capacity();
         assert!(held <= 4 * AHEAD_BYTES, "{held} bytes are held");
     }
     writing.await.unwrap();
@@ -66,20 +68,17 @@ impl CallerIdentity for Until {
 
 #[tokio::test]
 async fn a_connection_of_which_no_call_is_accepted_is_closed_and_another_is_not() {
-    let (mut stranger, _client) = connection(Duration::from_millis(20));
+    let (mut stranger, _, _client) = connection(Duration::from_millis(20));
     let mut said = vec![0; PREFACE.len()];
     stranger.read_exact(&mut said).await.unwrap();
     let error = stranger.read(&mut said).await.unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 
-    let (mut known, mut client) = connection(Duration::from_millis(20));
+    let (mut known, session, mut client) = connection(Duration::from_millis(20));
     let live = LiveConfig::with(Limits::default());
-    known
-        .connect_info()
-        .session
-        .authorize(&live, || Box::new(Until(u64::MAX)));
+    session.authorize(&live, || Box::new(Until(u64::MAX)));
     known.read_exact(&mut said).await.unwrap();
-    sleep(Duration::from_millis(40)).await;
+    tokio::time::sleep(Duration::from_millis(40)).await;
     client
         .write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0])
         .await
@@ -97,12 +96,10 @@ async fn a_connection_whose_caller_is_accepted_no_more_is_closed_when_its_place_
     let peer = Peer::Unix { uid: 1, gid: 1 };
     let (limit, key) = (ConnectionLimit::default(), peer.key());
     let slot = limit.acquire(key.clone(), &live).unwrap();
-    let after = Duration::from_secs(60);
-    let mut connection = GrpcConnection::new(PeerStream::Unix(ours), peer, slot, after);
-    connection
-        .connect_info()
-        .session
-        .authorize(&live, || Box::new(Until(2)));
+    let session = slot.session();
+    let guard = ConnectionGuard::new(peer.key(), slot, Duration::from_secs(60));
+    let mut connection = Http2Stream::new(PeerStream::Unix(ours), guard);
+    session.authorize(&live, || Box::new(Until(2)));
     let mut said = vec![0; PREFACE.len()];
     connection.read_exact(&mut said).await.unwrap();
     let reading = tokio::spawn(async move { connection.read(&mut said).await });

@@ -1,26 +1,19 @@
 //! A connection whose client has sent the preface of HTTP/2.
 //!
-//! Promises: it ends once no call on it was admitted within `FIRST_CALL_AFTER`, once it is evicted, or once its client
-//! has sent too many control frames (`frame_budget`); on a Unix socket the client's `:authority` is replaced (`http2`).
+//! Promises: it ends when its guard says so, or once its client has sent too many control frames (`frame_budget`); on a
+//! Unix socket the client's `:authority` is replaced (`authority`).
 
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
-use tonic::transport::server::Connected;
 
 use super::frame_budget::FrameBudget;
-use super::http2::{Authority, PREFACE};
-use super::unsent_bytes::UnsentBytes;
-use crate::ingress::Peer;
-use crate::ingress::connection_limit::ConnectionSlot;
+use super::{Authority, PREFACE};
+use crate::gateway::connection_guard::{ConnectionGuard, ReadAhead};
 use crate::ingress::peer::PeerKey;
-use crate::ingress::session::SessionState;
 use crate::ingress::stream::PeerStream;
 use crate::limits::AHEAD_BYTES;
 
@@ -29,44 +22,12 @@ const READ_BYTES: usize = 16 << 10;
 /// Bytes of a frame that pass unchanged are read without a copy from this size on.
 const PASS_BYTES_MIN: usize = 4 << 10;
 
-/// What every request of a connection carries among its extensions.
-#[derive(Debug, Clone)]
-pub(crate) struct ConnectionInfo {
-    pub(crate) peer: Peer,
-    pub(crate) session: Arc<SessionState>,
-    /// The process of the client; of a client that has none here, a number of the connection.
-    pub(crate) source: u64,
-    pub(crate) unsent: Arc<UnsentBytes>,
-}
-
-impl ConnectionInfo {
-    fn new(peer: Peer, session: Arc<SessionState>, source: u64) -> Self {
-        Self {
-            peer,
-            session,
-            source,
-            unsent: Arc::default(),
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn without_slot(peer: Peer) -> Self {
-        Self::new(peer, Arc::default(), 1)
-    }
-}
-
 #[derive(Debug)]
-pub(crate) struct GrpcConnection {
+pub(in crate::gateway) struct Http2Stream {
     stream: PeerStream,
-    info: ConnectionInfo,
-    /// Ready when the first call must have been admitted; `None` once one was.
-    first_call: Option<Pin<Box<Sleep>>>,
-    slot: ConnectionSlot,
+    guard: ConnectionGuard,
     budget: FrameBudget,
-    /// Bytes that the server reads before those of `stream`.
-    ahead: Vec<u8>,
-    /// Bytes of `ahead` that it has read.
-    read: usize,
+    ahead: ReadAhead,
     /// On a Unix socket.
     rewrite: Option<Box<Rewrite>>,
 }
@@ -81,13 +42,8 @@ struct Rewrite {
     read: usize,
 }
 
-impl GrpcConnection {
-    pub(crate) fn new(
-        stream: PeerStream,
-        peer: Peer,
-        slot: ConnectionSlot,
-        first_call_after: Duration,
-    ) -> Self {
+impl Http2Stream {
+    pub(in crate::gateway) fn new(stream: PeerStream, guard: ConnectionGuard) -> Self {
         let rewrite = matches!(stream, PeerStream::Unix(_)).then(|| {
             Box::new(Rewrite {
                 authority: Authority::new(),
@@ -96,35 +52,13 @@ impl GrpcConnection {
                 read: 0,
             })
         });
-        let source = stream.source();
         Self {
             stream,
-            info: ConnectionInfo::new(peer, slot.session(), source),
-            first_call: Some(Box::pin(sleep(first_call_after))),
-            slot,
+            guard,
             budget: FrameBudget::new(Instant::now()),
-            ahead: PREFACE.to_vec(),
-            read: 0,
+            ahead: ReadAhead::new(PREFACE.to_vec()),
             rewrite,
         }
-    }
-}
-
-impl GrpcConnection {
-    /// An error once no call was admitted in time, or once the connection is evicted; wakes the server at that moment.
-    fn check_authorized(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        if self.first_call.is_some() && self.info.session.was_authorized() {
-            self.first_call = None;
-        }
-        let first_call = self.first_call.as_mut();
-        let is_over = first_call.is_some_and(|it| it.as_mut().poll(cx).is_ready());
-        if !is_over && Pin::new(&mut self.slot).poll(cx).is_pending() {
-            return Ok(());
-        }
-        let key = self.info.peer.key();
-        let why = "no call was admitted in time, or the caller lost its rights";
-        tracing::debug!(peer = %key, why, "closed a connection");
-        Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 }
 
@@ -132,7 +66,7 @@ impl GrpcConnection {
 fn check_frames(
     budget: &mut FrameBudget,
     mut stream: Pin<&mut PeerStream>,
-    key: impl Fn() -> PeerKey,
+    key: &PeerKey,
     bytes: &[u8],
     cx: &mut Context<'_>,
 ) -> io::Result<()> {
@@ -145,40 +79,25 @@ fn check_frames(
         let _unsent = stream.poll_flush(cx);
     }
     let why = "the client sent too many control frames";
-    tracing::debug!(peer = %key(), why, "closed a connection");
+    tracing::debug!(peer = %key, why, "closed a connection");
     Err(io::Error::new(io::ErrorKind::InvalidData, why))
 }
 
-impl Connected for GrpcConnection {
-    type ConnectInfo = ConnectionInfo;
-
-    fn connect_info(&self) -> ConnectionInfo {
-        self.info.clone()
-    }
-}
-
-impl AsyncRead for GrpcConnection {
+impl AsyncRead for Http2Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        this.check_authorized(cx)?;
+        this.guard.check(cx)?;
         loop {
-            let ahead = &this.ahead[this.read..];
-            if !ahead.is_empty() {
-                let part = ahead.len().min(buf.remaining());
-                buf.put_slice(&ahead[..part]);
-                this.read += part;
+            if this.ahead.poll_read(buf).is_ready() {
                 return Poll::Ready(Ok(()));
             }
-            this.ahead.clear();
-            this.ahead.shrink_to(AHEAD_BYTES);
-            this.read = 0;
+            this.ahead.clear(AHEAD_BYTES);
             let mut stream = Pin::new(&mut this.stream);
-            let (budget, info) = (&mut this.budget, &this.info);
-            let key = || info.peer.key();
+            let (budget, key) = (&mut this.budget, this.guard.key());
             let Some(rewrite) = this.rewrite.as_deref_mut() else {
                 let before = buf.filled().len();
                 ready!(stream.as_mut().poll_read(cx, buf))?;
@@ -206,7 +125,7 @@ impl AsyncRead for GrpcConnection {
                 (rewrite.taken, rewrite.read) = (0, part.filled().len());
             }
             let mut input = &rewrite.buffer[rewrite.taken..rewrite.read];
-            let taken = rewrite.authority.take(&mut input, &mut this.ahead);
+            let taken = rewrite.authority.take(&mut input, &mut this.ahead.bytes);
             rewrite.taken = rewrite.read - input.len();
             if let Err(why) = taken {
                 tracing::debug!(%why, "closed a connection");
@@ -216,13 +135,13 @@ impl AsyncRead for GrpcConnection {
     }
 }
 
-impl AsyncWrite for GrpcConnection {
+impl AsyncWrite for Http2Stream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.check_authorized(cx)?;
+        self.guard.check(cx)?;
         let written = ready!(Pin::new(&mut self.stream).poll_write(cx, buf))?;
         self.budget.send(buf.get(..written).unwrap_or_default());
         Poll::Ready(Ok(written))
@@ -233,7 +152,7 @@ impl AsyncWrite for GrpcConnection {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.check_authorized(cx)?;
+        self.guard.check(cx)?;
         let written = ready!(Pin::new(&mut self.stream).poll_write_vectored(cx, bufs))?;
         let mut left = written;
         for part in bufs {

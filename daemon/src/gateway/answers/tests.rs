@@ -1,4 +1,4 @@
-//! PendingAnswers that are read, that are not, and that take too long.
+//! Answers that are read, that are not, and that take too long.
 
 use super::*;
 use crate::auth::{Caller, Rights};
@@ -12,19 +12,20 @@ use crate::limits::CONNECTION_UNSENT_BYTES;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 
-use tonic::codegen::http::HeaderMap;
+use hyper::HeaderMap;
+use tonic::Status;
+
+use crate::gateway::encoding::tests::ENCODINGS;
+use crate::limits::ANSWER_PART_BYTES;
 
 /// A body of these parts; after them it waits for ever.
 struct Parts(VecDeque<Bytes>);
 
 impl HttpBody for Parts {
     type Data = Bytes;
-    type Error = Status;
+    type Error = Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
         match self.0.pop_front() {
             Some(part) if part.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::trailers(HeaderMap::new()))))
@@ -32,6 +33,15 @@ impl HttpBody for Parts {
             Some(part) => Poll::Ready(Some(Ok(Frame::data(part)))),
             None => Poll::Pending,
         }
+    }
+}
+
+/// How an answer of this protocol ends.
+fn end_of(encoding: &'static dyn Encoding) -> AnswerEnd {
+    let (head, ()) = hyper::Response::new(()).into_parts();
+    AnswerEnd {
+        end: encoding.end_of(&head),
+        encoding,
     }
 }
 
@@ -65,7 +75,7 @@ impl Sent {
             Body::new(Parts(parts.collect())),
             slot,
             deadline,
-            Arc::default(),
+            (Arc::default(), end_of(ENCODINGS[0])),
             AnswerHold::default(),
         );
         Self {
@@ -75,7 +85,7 @@ impl Sent {
         }
     }
 
-    async fn next(&mut self) -> Option<Result<Frame<Bytes>, Status>> {
+    async fn next(&mut self) -> Option<FrameResult> {
         poll_fn(|cx| Pin::new(&mut self.body).poll_frame(cx)).await
     }
 
@@ -127,7 +137,7 @@ async fn an_answer_that_nobody_reads_is_given_up_and_one_that_waits_for_more_is_
     assert_eq!(sent.under_way(), 1);
     sent.answers.check(began + UNREAD_AFTER);
     assert_eq!(sent.under_way(), 0);
-    let status = sent.next().await.unwrap().unwrap_err();
+    let status = Status::from_error(sent.next().await.unwrap().unwrap_err().into_inner());
     assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
     assert!(status.message().contains("not read"), "{status}");
     assert!(sent.next().await.is_none());
@@ -157,11 +167,8 @@ async fn where_too_much_waits_to_be_read_what_has_waited_longest_is_given_up_ear
     // Of five quarters one is too much.
     first.answers.check(began + UNREAD_AFTER_WHEN_MANY);
     assert_eq!(first.under_way(), 4);
-    let status = first.next().await.unwrap().unwrap_err();
-    assert!(
-        status.message().contains("not read the answer for 5 s"),
-        "{status}"
-    );
+    let error = first.next().await.unwrap().unwrap_err().to_string();
+    assert!(error.contains("not read the answer for 5 s"), "{error}");
     for sent in &mut all {
         assert_eq!(sent.data().await, ANSWER_PART_BYTES);
     }
@@ -217,7 +224,8 @@ async fn an_answer_that_is_given_up_returns_its_bytes_and_ends_its_call() {
     let parts = Parts([Bytes::from(vec![7; 3 << 20])].into());
     let body = Body::new(parts);
     // The client has closed its window: the server never asks for the answer.
-    let _body = answers.send(body, slot.unwrap(), None, Arc::default(), hold);
+    let connection = (Arc::default(), end_of(ENCODINGS[0]));
+    let _body = answers.send(body, slot.unwrap(), None, connection, hold);
     let in_flight = || latencies.page("", 100).0[0].1.in_flight;
     let held: usize = answers
         .pending
@@ -240,4 +248,75 @@ async fn an_answer_that_is_given_up_returns_its_bytes_and_ends_its_call() {
     // The end of the body counts no second time.
     drop((timer, _body));
     assert_eq!(latencies.refused().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_by_either_protocol_whose_client_opens_no_window_is_given_up() {
+    for encoding in ENCODINGS {
+        let (load, answers) = (LoadLimits::default(), Arc::<PendingAnswers>::default());
+        let slot = load.acquire_as_admin(&HeaderMap::new(), &Limits::default());
+        let (unsent, end) = (Arc::<UnsentBytes>::default(), end_of(encoding));
+        let connection = (unsent.clone(), end);
+        let hold = AnswerHold::default();
+        // The server never asks for it.
+        let _body = answers.send(Body::from("{}"), slot.unwrap(), None, connection, hold);
+        let began = Instant::now();
+        answers.check(began + UNREAD_AFTER / 2);
+        assert_eq!(load.calls_held(), 1, "{encoding:?}");
+        answers.check(began + UNREAD_AFTER);
+        assert_eq!(load.calls_held(), 0, "{encoding:?}");
+        // A connection that can send nothing else ends.
+        unsent.given_up().await;
+    }
+}
+
+#[tokio::test]
+async fn whole_answers_by_http_and_those_by_grpc_share_what_may_wait_to_be_read() {
+    const BYTES: usize = UNREAD_BYTES / 2 + 2 * ANSWER_PART_BYTES;
+    let (load, answers) = (LoadLimits::default(), Arc::<PendingAnswers>::default());
+    let mut bodies: Vec<_> = ENCODINGS
+        .iter()
+        .map(|encoding| {
+            let slot = load.acquire_as_admin(&HeaderMap::new(), &Limits::default());
+            let connection = (Arc::default(), end_of(*encoding));
+            let body = Body::from(vec![7; BYTES]);
+            let hold = AnswerHold::default();
+            answers.send(body, slot.unwrap(), None, connection, hold)
+        })
+        .collect();
+    for body in &mut bodies {
+        assert_eq!(body.size_hint().exact(), Some(BYTES as u64));
+        let part = poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await;
+        assert_eq!(
+            part.unwrap().unwrap().into_data().unwrap().len(),
+            ANSWER_PART_BYTES
+        );
+    }
+    let began = Instant::now();
+    answers.check(began + UNREAD_AFTER_WHEN_MANY);
+    assert_eq!(
+        load.calls_held(),
+        1,
+        "of two halves and a little, one is too much"
+    );
+}
+
+#[tokio::test]
+async fn a_whole_answer_goes_in_parts_and_ends_with_its_last_one() {
+    let (load, answers) = (LoadLimits::default(), Arc::<PendingAnswers>::default());
+    let slot = load.acquire_as_admin(&HeaderMap::new(), &Limits::default());
+    let connection = (Arc::default(), end_of(ENCODINGS[1]));
+    let body = Body::from(vec![7; ANSWER_PART_BYTES + 1]);
+    let hold = AnswerHold::default();
+    let mut body = answers.send(body, slot.unwrap(), None, connection, hold);
+    for bytes in [ANSWER_PART_BYTES, 1] {
+        assert!(!body.is_end_stream());
+        let part = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
+        assert_eq!(part.unwrap().unwrap().into_data().unwrap().len(), bytes);
+    }
+    assert!(body.is_end_stream());
+    assert_eq!(load.calls_held(), 1);
+    drop(body);
+    assert_eq!(load.calls_held(), 0);
+    assert!(answers.pending.lock().unpoisoned().is_empty());
 }

@@ -1,4 +1,5 @@
-//! HTTP/2 as far as `:authority` goes: that of a Unix client is replaced.
+//! HTTP/2 as far as hyper leaves it to us: how many control frames a client sends, and its `:authority`, which is
+//! replaced where it comes by a Unix socket.
 //!
 //! Some clients (Python's gRPC) send the path of the socket as `:authority`, and the server resets a request with an
 //! invalid authority. So header blocks of a Unix connection are re-encoded with `localhost` on their way to the server;
@@ -7,12 +8,16 @@
 //! Promises: no bytes make it panic or hold more than its limits; the result does not depend on how the bytes are
 //! split. Not here: what the server checks itself: streams, flow control, the meaning of headers.
 
+mod connection;
+mod frame_budget;
+
 mod authority;
 mod error;
 mod hpack;
 mod huffman;
 
 pub use authority::Authority;
+pub(super) use connection::Http2Stream;
 pub use error::HeaderError;
 
 /// The first bytes of a client of HTTP/2 (RFC 9113, 3.4).

@@ -1,77 +1,48 @@
 //! The name of a call in the log and in its answer: the caller's `x-request-id`, or a new one.
 
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use amem_proto::ids::new_id;
-use tonic::Status;
-use tonic::body::Body;
-use tonic::codegen::http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
-use tower::{Layer, Service};
-use tracing::{Instrument, field};
+use axum::body::Body;
+use hyper::Request;
+use hyper::http::{HeaderMap, HeaderName, HeaderValue};
+use tracing::Instrument;
 
-use super::response_future::ResponseFuture;
+use super::encoding::Encoding;
+use super::guard::{AnswerFuture, Guard, InnerCall};
 use crate::limits::REQUEST_NAME_BYTES_MAX;
 
 /// The header with the name.
-pub(crate) const REQUEST_NAME: HeaderName = HeaderName::from_static("x-request-id");
+const REQUEST_NAME: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Wraps every service.
+/// The guard: it stands around all others.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct CallNameLayer;
+pub(crate) struct NameGuard(pub(crate) &'static dyn Encoding);
 
-impl<S> Layer<S> for CallNameLayer {
-    type Service = CallNameService<S>;
-
-    fn layer(&self, inner: S) -> CallNameService<S> {
-        CallNameService { inner }
-    }
-}
-
-/// A service whose calls have names.
-#[derive(Debug, Clone)]
-pub(crate) struct CallNameService<S> {
-    inner: S,
-}
-
-impl<S> Service<Request<Body>> for CallNameService<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-    S::Error: 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = ResponseFuture<S::Error>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
+impl Guard for NameGuard {
+    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+        let Self(encoding) = self;
         let name = request_name(request.headers());
-        let method = request.uri().path();
-        let request_id = name.to_str().unwrap_or_default();
-        // Admission records the principal. The span has the highest level, so that every filter keeps the name of the
-        // call.
-        let span = tracing::error_span!("call", method, request_id, principal = field::Empty);
+        let (head, body) = request.into_parts();
+        // Admission records the principal.
+        let span = encoding.span(&head, name.to_str().unwrap_or_default());
+        let request = Request::from_parts(head, body);
         let began = Instant::now();
-        // The service may work before its future begins: that belongs to the call, too.
-        let answer = span.in_scope(|| self.inner.call(request));
         let answered = async move {
-            let mut answer = answer.await?;
-            let status = Status::from_header_map(answer.headers());
-            let code = status.map_or(tonic::Code::Ok, |status| status.code());
-            tracing::debug!(?code, took = ?began.elapsed(), "answered");
+            let mut answer = inner(request).await;
+            let status = answer.status().as_u16();
+            let failure = encoding.failure(answer.headers(), answer.extensions());
+            let reason = failure.as_deref().unwrap_or("OK");
+            tracing::debug!(status, reason, took = ?began.elapsed(), "answered");
             answer.headers_mut().insert(REQUEST_NAME, name);
-            Ok(answer)
+            answer
         };
         Box::pin(answered.instrument(span))
     }
 }
 
 /// The caller's name if it is short and printable, else a new one.
-pub(crate) fn request_name(headers: &HeaderMap) -> HeaderValue {
+fn request_name(headers: &HeaderMap) -> HeaderValue {
     let is_valid = |value: &&HeaderValue| {
         let bytes = value.as_bytes();
         let good = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(byte);
@@ -92,6 +63,12 @@ mod tests {
     use super::*;
     use std::convert::Infallible;
     use std::sync::{Arc, Mutex};
+
+    use hyper::Response;
+    use tower::{Layer, Service};
+
+    use crate::gateway::GuardLayer;
+    use crate::gateway::encoding::tests::ENCODINGS;
 
     /// The lines of a log.
     #[derive(Debug, Clone, Default)]
@@ -130,7 +107,8 @@ mod tests {
             .uri("/a/b")
             .header(REQUEST_NAME, "turn-7");
         let request = request.body(Body::empty()).unwrap();
-        CallNameLayer.layer(service).call(request).await.unwrap();
+        let mut service = GuardLayer(NameGuard(ENCODINGS[0])).layer(service);
+        service.call(request).await.unwrap();
         let told = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         let told: Vec<serde_json::Value> = told
             .lines()
@@ -148,7 +126,6 @@ mod tests {
         let service = tower::service_fn(|_: Request<Body>| async {
             Ok::<_, Infallible>(Response::new(Body::empty()))
         });
-        let mut service = CallNameLayer.layer(service);
         let long = "x".repeat(65);
         for (names, kept) in [
             (vec!["turn-7/step_2"], true),
@@ -163,11 +140,15 @@ mod tests {
             for name in &names {
                 request = request.header(REQUEST_NAME, *name);
             }
-            let request = request.body(Body::empty()).unwrap();
-            let answer = service.call(request).await.unwrap();
-            let name = answer.headers()[REQUEST_NAME].to_str().unwrap();
-            assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");
-            assert!(kept || name.len() == 32, "{name}");
+            let request = request.body(()).unwrap();
+            for encoding in ENCODINGS {
+                let request = request.clone().map(|()| Body::empty());
+                let mut service = GuardLayer(NameGuard(encoding)).layer(service);
+                let answer = service.call(request).await.unwrap();
+                let name = answer.headers()[REQUEST_NAME].to_str().unwrap();
+                assert_eq!(names.first() == Some(&name), kept, "{names:?}: {name}");
+                assert!(kept || name.len() == 32, "{name}");
+            }
         }
     }
 }

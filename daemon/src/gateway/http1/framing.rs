@@ -1,4 +1,4 @@
-//! What hyper does not tell of a connection of HTTP/1, read off its bytes.
+//! What hyper does not say of a connection of HTTP/1, read off its bytes.
 //!
 //! Two things: lines `content-length:` that hyper drops where a request has `transfer-encoding` as well (a proxy in
 //! front may go by the other one, so that the two disagree where the next request begins), and answers that hyper gives
@@ -17,7 +17,7 @@ const LENGTH_LINE: &[u8] = b"\ncontent-length:";
 
 /// Lines `content-length:` of a connection: those that came, and those of requests whose headers have them.
 #[derive(Debug, Default)]
-pub(super) struct LengthLines {
+pub(crate) struct LengthLines {
     came: AtomicU64,
     known: AtomicU64,
 }
@@ -25,7 +25,7 @@ pub(super) struct LengthLines {
 impl LengthLines {
     /// True if the length of a request is beyond doubt. Call it once for each request, in order. A body that has such
     /// a line, and a pipelined request, can make a request doubtful that is not; none that is doubtful passes.
-    pub(super) fn is_clear(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn is_clear(&self, headers: &HeaderMap) -> bool {
         let lines = headers.get_all(CONTENT_LENGTH).iter().count() as u64;
         let known = self.known.fetch_add(lines, Ordering::Relaxed) + lines;
         let is_chunked = headers.contains_key(TRANSFER_ENCODING);
@@ -93,7 +93,7 @@ pub(super) fn typed(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Why a head is refused for its size.
-pub(super) fn too_large() -> String {
+pub(crate) fn too_large() -> String {
     format!(
         "the head of the request has more than {HTTP_HEADERS_MAX} headers or {HTTP_HEAD_BYTES_MAX} bytes, the limits: \
          send fewer"

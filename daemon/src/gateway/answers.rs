@@ -1,8 +1,8 @@
 //! Answers until they are read: a call holds its slot until its answer has been sent; an unread answer is given up.
 //!
 //! Promises: the slot of a call is free again when its answer ends, is given up, or is dropped; little of an unread
-//! answer waits in its connection (`unsent`), and little of all unread answers in the daemon. `watch` checks answers
-//! from outside, since the server polls a body only when there is room to send.
+//! answer waits in its connection (`unsent_bytes`), and little of all unread answers in the daemon, whatever their
+//! protocol. `watch` checks answers from outside, since the server polls a body only when there is room to send.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,15 +14,14 @@ use std::time::Duration;
 
 use amem_locks::LockResultExt;
 use amem_proto::answer::Code;
-use http_body::Frame;
+use axum::Error;
+use axum::body::{Body, Bytes, HttpBody};
+use http_body::{Frame, SizeHint};
 use tokio::time::{Instant, Sleep, interval, sleep_until};
-use tonic::Status;
-use tonic::body::Body;
-use tonic::codegen::{Body as HttpBody, Bytes};
 use tracing::Span;
 
-use super::latency_layer::SharedCallTimer;
-use super::status::trailers;
+use super::encoding::{Encoding, EndFunction, FrameResult};
+use super::latency_guard::SharedCallTimer;
 use super::unsent_bytes::UnsentBytes;
 use crate::calls::AnswerLease;
 use crate::ingress::deadline::Deadline;
@@ -46,11 +45,13 @@ struct PendingAnswer {
     inner: Body,
     /// The rest of the last frame of `inner`: it goes in parts.
     rest: Bytes,
-    /// When the server was given a part that it has not sent yet; `None` once it asks for more.
+    /// When the server was given the answer, or a part that it has not sent yet; `None` once it asks for more.
     given: Option<Instant>,
     deadline: Option<Deadline>,
+    /// Of its connection.
+    unsent: Arc<UnsentBytes>,
     /// A frame of `inner` that was taken before there was room for it.
-    first: Option<Result<Frame<Bytes>, Status>>,
+    first: Option<FrameResult>,
     /// Held until the answer ends.
     slot: Option<CallSlot>,
     hold: AnswerHold,
@@ -102,11 +103,23 @@ impl PendingAnswer {
         }
     }
 
-    fn part(&mut self, unsent: &Arc<UnsentBytes>) -> Frame<Bytes> {
+    fn part(&mut self) -> Frame<Bytes> {
         self.given = Some(Instant::now());
         let bytes = self.rest.len().min(ANSWER_PART_BYTES);
-        Frame::data(unsent.give(self.rest.split_to(bytes)))
+        Frame::data(self.unsent.give(self.rest.split_to(bytes)))
     }
+
+    /// True once nothing more comes of an open answer.
+    fn is_complete(&self) -> bool {
+        self.rest.is_empty() && self.first.is_none() && self.inner.is_end_stream()
+    }
+}
+
+/// How the body of an answer ends early: with its reason, and with an error where its client does not read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AnswerEnd {
+    pub(super) end: EndFunction,
+    pub(super) encoding: &'static dyn Encoding,
 }
 
 impl PendingAnswers {
@@ -116,7 +129,7 @@ impl PendingAnswers {
         inner: Body,
         slot: CallSlot,
         deadline: Option<Deadline>,
-        unsent: Arc<UnsentBytes>,
+        (unsent, end): (Arc<UnsentBytes>, AnswerEnd),
         hold: AnswerHold,
     ) -> Body {
         // An answer of headers only is sent at once.
@@ -128,8 +141,10 @@ impl PendingAnswers {
             inner,
             rest: Bytes::new(),
             first: None,
-            given: None,
+            // A client whose window is closed never lets the server ask for it.
+            given: Some(Instant::now()),
             deadline,
+            unsent: unsent.clone(),
             slot: Some(slot),
             hold,
             span: Span::current(),
@@ -147,6 +162,7 @@ impl PendingAnswers {
             answer,
             late: None,
             unsent,
+            end,
         })
     }
 
@@ -183,8 +199,9 @@ impl PendingAnswers {
             if is_unread && answer.end == AnswerState::Open {
                 bytes = bytes.saturating_sub(answer.rest.len());
                 let held = answer.close(AnswerState::Unread(patience));
-                let span = answer.span.clone();
+                let (span, unsent) = (answer.span.clone(), answer.unsent.clone());
                 drop(answer);
+                unsent.give_up();
                 let (_, _, hold) = &held;
                 if let Some(timer) = &hold.timer {
                     timer.end(Some(SLOW_READER));
@@ -204,6 +221,7 @@ struct AnswerBody {
     /// Wakes the server at the deadline.
     late: Option<Pin<Box<Sleep>>>,
     unsent: Arc<UnsentBytes>,
+    end: AnswerEnd,
 }
 
 impl Drop for AnswerBody {
@@ -224,12 +242,9 @@ fn unread(after: Duration) -> Refusal {
 
 impl HttpBody for AnswerBody {
     type Data = Bytes;
-    type Error = Status;
+    type Error = Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
         let this = &mut *self;
         let has_room = this.unsent.poll_room(cx).is_ready();
         let mut answer = this.answer.lock().unpoisoned();
@@ -238,12 +253,12 @@ impl HttpBody for AnswerBody {
             AnswerState::Ended => return Poll::Ready(None),
             AnswerState::Unread(after) => {
                 answer.end = AnswerState::Ended;
-                return Poll::Ready(Some(Err(unread(after).into())));
+                return Poll::Ready(Some(Err(this.end.encoding.error(unread(after)))));
             }
         }
         if let Some(deadline) = answer.deadline.filter(|deadline| deadline.is_over()) {
             drop(answer.close(AnswerState::Ended));
-            return Poll::Ready(Some(trailers(deadline.exceeded().into())));
+            return Poll::Ready(Some((this.end.end)(deadline.exceeded())));
         }
         if !has_room {
             // The connection has too much unsent, of this answer or of others.
@@ -252,7 +267,7 @@ impl HttpBody for AnswerBody {
         }
         answer.given = None;
         if !answer.rest.is_empty() {
-            return Poll::Ready(Some(Ok(answer.part(&this.unsent))));
+            return Poll::Ready(Some(Ok(answer.part())));
         }
         let next = match answer.first.take() {
             Some(first) => Poll::Ready(Some(first)),
@@ -270,12 +285,12 @@ impl HttpBody for AnswerBody {
                     return Poll::Pending;
                 }
                 drop(answer.close(AnswerState::Ended));
-                Poll::Ready(Some(trailers(deadline.exceeded().into())))
+                Poll::Ready(Some((this.end.end)(deadline.exceeded())))
             }
             Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                 Ok(data) => {
                     answer.rest = data;
-                    Poll::Ready(Some(Ok(answer.part(&this.unsent))))
+                    Poll::Ready(Some(Ok(answer.part())))
                 }
                 Err(trailers) => {
                     drop(answer.close(AnswerState::Ended));
@@ -290,7 +305,20 @@ impl HttpBody for AnswerBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.answer.lock().unpoisoned().end == AnswerState::Ended
+        let answer = self.answer.lock().unpoisoned();
+        match answer.end {
+            AnswerState::Open => answer.is_complete(),
+            AnswerState::Unread(_) => false,
+            AnswerState::Ended => true,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let answer = self.answer.lock().unpoisoned();
+        match (answer.inner.size_hint().exact(), &answer.first) {
+            (Some(bytes), None) => SizeHint::with_exact(bytes + answer.rest.len() as u64),
+            _ => SizeHint::default(),
+        }
     }
 }
 

@@ -6,26 +6,16 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
-use amem_proto::answer::Code;
+use axum::Error;
+use axum::body::{Body, Bytes, HttpBody};
+use http_body::SizeHint;
 use tokio::time::{Sleep, sleep};
-use tonic::Status;
-use tonic::body::Body;
-use tonic::codegen::{Body as HttpBody, Bytes};
 
-use super::messages::Messages;
+use super::encoding::{BodyCounter, BodyStall, Encoding, FrameResult};
 use crate::ingress::load::HeldBytes;
-use crate::limits::{DECODED_ONE_IN, REQUEST_AFTER};
+use crate::limits::DECODED_ONE_IN;
 use crate::refusal::{Refusal, Result};
-
-fn too_slow() -> Refusal {
-    let message = format!(
-        "no part of the request arrived for {} s: send it again",
-        REQUEST_AFTER.as_secs()
-    );
-    Refusal::new(Code::DeadlineExceeded, "SLOW_SENDER", message)
-}
 
 /// A body whose bytes are held as they arrive.
 pub(super) struct RequestBody {
@@ -33,79 +23,74 @@ pub(super) struct RequestBody {
     held: Arc<HeldBytes>,
     received: u64,
     /// How long the body may stall; `None` for a stream, whose messages count one by one.
-    stall_max: Option<Duration>,
-    messages: Messages,
+    stall: Option<BodyStall>,
+    counter: Box<dyn BodyCounter>,
     stalled: Option<Pin<Box<Sleep>>>,
     is_refused: bool,
+    encoding: &'static dyn Encoding,
 }
 
 impl RequestBody {
-    pub(super) fn wrap(
+    pub(super) fn new(
         inner: Body,
         held: Arc<HeldBytes>,
-        is_stream: bool,
-        messages: Messages,
-    ) -> Body {
-        let stall_max = (!is_stream).then_some(REQUEST_AFTER);
-        Body::new(Self::new(inner, held, messages, stall_max))
-    }
-
-    fn new(
-        inner: Body,
-        held: Arc<HeldBytes>,
-        messages: Messages,
-        stall_max: Option<Duration>,
+        counter: Box<dyn BodyCounter>,
+        stall: Option<BodyStall>,
+        encoding: &'static dyn Encoding,
     ) -> Self {
         Self {
             inner,
             held,
             received: 0,
-            stall_max,
-            messages,
+            stall,
+            counter,
             stalled: None,
             is_refused: false,
+            encoding,
         }
     }
 
+    fn refuse(&mut self, refusal: Refusal) -> Poll<Option<FrameResult>> {
+        self.is_refused = true;
+        Poll::Ready(Some(Err(self.encoding.error(refusal))))
+    }
+
     /// Ready once the body has stalled for too long.
-    fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(max) = self.stall_max else {
+    fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<Refusal> {
+        let Some(BodyStall { max, refusal }) = self.stall else {
             return Poll::Pending;
         };
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(max)));
-        stalled.as_mut().poll(cx)
+        ready!(stalled.as_mut().poll(cx));
+        Poll::Ready(refusal(max))
     }
 
     /// The bytes to hold now that `data` has arrived.
     fn receive(&mut self, data: &[u8]) -> Result<u64> {
-        let partial = self.messages.take(data)?;
+        let partial = self.counter.take(data)?;
         self.received = self.received.saturating_add(data.len() as u64);
-        let bytes = match self.stall_max {
+        let bytes = match self.stall {
             // The queue counts a message of a stream that has arrived whole.
             None if partial == 0 => return Ok(0),
             None => partial,
             Some(_) => self.received,
         };
-        Ok(bytes.max(self.messages.decoded() / DECODED_ONE_IN))
+        Ok(bytes.max(self.counter.decoded() / DECODED_ONE_IN))
     }
 }
 
 impl HttpBody for RequestBody {
     type Data = Bytes;
-    type Error = Status;
+    type Error = Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
         let this = &mut *self;
         if this.is_refused {
             return Poll::Ready(None);
         }
         let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) else {
-            ready!(this.poll_stalled(cx));
-            this.is_refused = true;
-            return Poll::Ready(Some(Err(too_slow().into())));
+            let refusal = ready!(this.poll_stalled(cx));
+            return this.refuse(refusal);
         };
         this.stalled = None;
         if let Some(Ok(frame)) = &frame
@@ -113,8 +98,7 @@ impl HttpBody for RequestBody {
         {
             let bytes = this.receive(data);
             if let Err(refusal) = bytes.and_then(|bytes| this.held.hold(bytes)) {
-                this.is_refused = true;
-                return Poll::Ready(Some(Err(refusal.into())));
+                return this.refuse(refusal);
             }
         }
         Poll::Ready(frame)
@@ -124,7 +108,7 @@ impl HttpBody for RequestBody {
         self.is_refused || self.inner.is_end_stream()
     }
 
-    fn size_hint(&self) -> http_body::SizeHint {
+    fn size_hint(&self) -> SizeHint {
         self.inner.size_hint()
     }
 }
@@ -136,8 +120,34 @@ mod tests {
     use crate::ingress::load::LoadLimits;
     use crate::limits::BATCH_BYTES_MAX;
     use std::future::poll_fn;
+    use std::time::Duration;
+
+    use amem_proto::answer::Code;
+    use hyper::{HeaderMap, Request};
     use tokio::time::{Instant, timeout};
-    use tonic::codegen::http::HeaderMap;
+    use tonic::Status;
+
+    use crate::gateway::encoding::tests::ENCODINGS;
+    use crate::ingress::requirement::Requirement;
+
+    /// What counts the messages of a call of gRPC.
+    fn counter(path: &str, bytes_max: u64) -> Box<dyn BodyCounter> {
+        let (head, ()) = Request::builder().uri(path).body(()).unwrap().into_parts();
+        let requirement = Requirement {
+            request_bytes_max: bytes_max,
+            ..Requirement::OPEN
+        };
+        ENCODINGS[0].counter(&head, &requirement)
+    }
+
+    fn stall(max: Duration) -> BodyStall {
+        let refusal = |_| Refusal::new(Code::DeadlineExceeded, "SLOW", "nothing arrived");
+        BodyStall { max, refusal }
+    }
+
+    fn status(error: Error) -> Status {
+        Status::from_error(error.into_inner())
+    }
 
     fn limits(calls: u64, bytes: u64) -> Limits {
         Limits {
@@ -153,11 +163,12 @@ mod tests {
         let slot = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut body = RequestBody::wrap(
+        let mut body = RequestBody::new(
             Body::new(body_of(vec![b'x'; 80])),
             slot.bytes().clone(),
-            false,
-            Messages::of("/", 1 << 40),
+            counter("/", 1 << 40),
+            Some(stall(Duration::from_secs(60))),
+            ENCODINGS[0],
         );
         let next = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await;
         assert!(next.unwrap().is_ok());
@@ -166,14 +177,15 @@ mod tests {
         let other = load
             .acquire_as_admin(&HeaderMap::new(), &limits(9, 100))
             .unwrap();
-        let mut refused = RequestBody::wrap(
+        let mut refused = RequestBody::new(
             Body::new(body_of(vec![b'x'; 80])),
             other.bytes().clone(),
-            false,
-            Messages::of("/", 1 << 40),
+            counter("/", 1 << 40),
+            Some(stall(Duration::from_secs(60))),
+            ENCODINGS[0],
         );
         let next = poll_fn(|cx| Pin::new(&mut refused).poll_frame(cx)).await;
-        let status = next.unwrap().unwrap_err();
+        let status = status(next.unwrap().unwrap_err());
         assert_eq!(status.code(), tonic::Code::ResourceExhausted);
         drop((body, slot));
         assert_eq!(load.bytes_held(), 1);
@@ -182,25 +194,34 @@ mod tests {
     #[tokio::test]
     async fn a_request_that_does_not_come_is_given_up_and_one_that_comes_slowly_is_not() {
         let load = LoadLimits::default();
-        let begun = Instant::now();
-        let wrap = |body, after| {
+        let wrap = |body, after: Option<Duration>, encoding| {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits(9, 100));
             let held = slot.unwrap().bytes().clone();
-            RequestBody::new(Body::new(body), held, Messages::of("/", 1 << 40), after)
+            let after = after.map(stall);
+            RequestBody::new(
+                Body::new(body),
+                held,
+                counter("/", 1 << 40),
+                after,
+                encoding,
+            )
         };
         let after = 3 * Slow::STEP;
-        let mut slow = wrap(Slow::new(5), Some(after));
-        for _ in 0..5 {
+        for encoding in ENCODINGS {
+            let begun = Instant::now();
+            let mut slow = wrap(Slow::new(5), Some(after), encoding);
+            for _ in 0..5 {
+                let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
+                assert!(next.unwrap().is_ok());
+            }
             let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-            assert!(next.unwrap().is_ok());
+            let reason = encoding.failure_of(&next.unwrap().unwrap_err());
+            assert_eq!(reason, "SLOW", "{encoding:?}");
+            assert!(begun.elapsed() >= 5 * Slow::STEP + after);
+            let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
+            assert!(end.is_none());
         }
-        let next = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-        let status = next.unwrap().unwrap_err();
-        assert_eq!(status.code(), tonic::Code::DeadlineExceeded);
-        assert!(begun.elapsed() >= 5 * Slow::STEP + after);
-        let end = poll_fn(|cx| Pin::new(&mut slow).poll_frame(cx)).await;
-        assert!(end.is_none());
-        let mut stream = wrap(Slow::new(0), None);
+        let mut stream = wrap(Slow::new(0), None, ENCODINGS[0]);
         let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx));
         assert!(timeout(2 * after, next).await.is_err());
     }
@@ -222,11 +243,8 @@ mod tests {
 
     impl HttpBody for Slow {
         type Data = Bytes;
-        type Error = Status;
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            cx: &mut Context<'_>,
-        ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+        type Error = Error;
+        fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
             if self.left == 0 {
                 return Poll::Pending;
             }
@@ -255,9 +273,9 @@ mod tests {
         for (sent, holds) in [(whole.len() - 1, true), (whole.len(), false)] {
             let slot = load.acquire_as_admin(&HeaderMap::new(), &limits);
             let held = slot.unwrap().bytes().clone();
-            let messages = Messages::of(STREAM, BATCH_BYTES_MAX);
+            let messages = counter(STREAM, BATCH_BYTES_MAX as u64);
             let stream = Body::new(body_of(whole[..sent].to_vec()));
-            let mut stream = RequestBody::new(stream, held, messages, None);
+            let mut stream = RequestBody::new(stream, held, messages, None, ENCODINGS[0]);
             let next = poll_fn(|cx| Pin::new(&mut stream).poll_frame(cx)).await;
             assert!(next.unwrap().is_ok());
             let least = (10_000 * size_of::<v1::NewEvent>()) as u64 / DECODED_ONE_IN;
@@ -270,15 +288,15 @@ mod tests {
         }
     }
 
-    fn body_of(bytes: Vec<u8>) -> impl HttpBody<Data = Bytes, Error = Status> + Send + 'static {
+    fn body_of(bytes: Vec<u8>) -> impl HttpBody<Data = Bytes, Error = Error> + Send + 'static {
         struct Text(Option<Bytes>);
         impl HttpBody for Text {
             type Data = Bytes;
-            type Error = Status;
+            type Error = Error;
             fn poll_frame(
                 mut self: Pin<&mut Self>,
                 _cx: &mut Context<'_>,
-            ) -> Poll<Option<Result<http_body::Frame<Bytes>, Status>>> {
+            ) -> Poll<Option<FrameResult>> {
                 Poll::Ready(self.0.take().map(|bytes| Ok(http_body::Frame::data(bytes))))
             }
         }

@@ -1,53 +1,47 @@
 //! The bytes of a connection of HTTP/1.
 //!
-//! Promises: it ends once no request on it was admitted within `FIRST_CALL_AFTER`, or once it is evicted; heads that
-//! hyper cannot read are answered with a typed error. Not here: HTTP/2, whose connections are those of `grpc`.
+//! Promises: heads that hyper cannot read are answered with a typed error; the last answer reaches a client that still
+//! sends.
 
-use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::timeout;
 
 use super::framing::{LengthLines, LineCounter, typed};
-use crate::ingress::connection_limit::ConnectionSlot;
-use crate::ingress::session::SessionState;
+use crate::gateway::connection_guard::{ConnectionGuard, ReadAhead};
 use crate::ingress::stream::PeerStream;
-use crate::limits::{ANSWER_PART_BYTES, FIRST_CALL_AFTER, HTTP_LINGER, HTTP_LINGER_BYTES_MAX};
+use crate::limits::{ANSWER_PART_BYTES, HTTP_LINGER, HTTP_LINGER_BYTES_MAX};
 
 /// A connection of HTTP/1.
 #[derive(Debug)]
-pub(super) struct RestStream {
+pub(in crate::gateway) struct Http1Stream {
     stream: PeerStream,
-    session: Arc<SessionState>,
-    /// Ready when the first request must have been admitted; `None` once one was.
-    first_call: Option<Pin<Box<Sleep>>>,
-    slot: ConnectionSlot,
-    /// Bytes of the client that were read before.
-    ahead: Vec<u8>,
-    read: usize,
+    guard: ConnectionGuard,
+    ahead: ReadAhead,
     lines: Arc<LengthLines>,
     counter: LineCounter,
     /// The rest of a typed error that stands in for one of hyper's.
     instead: Vec<u8>,
 }
 
-impl RestStream {
+impl Http1Stream {
     /// A connection whose client has sent `ahead`.
-    pub(super) fn new(stream: PeerStream, slot: ConnectionSlot, ahead: Vec<u8>) -> Self {
+    pub(in crate::gateway) fn new(
+        stream: PeerStream,
+        guard: ConnectionGuard,
+        ahead: Vec<u8>,
+    ) -> Self {
         let lines = Arc::<LengthLines>::default();
         let mut counter = LineCounter::default();
         counter.receive(&ahead, &lines);
         Self {
             stream,
-            session: slot.session(),
-            first_call: Some(Box::pin(sleep(FIRST_CALL_AFTER))),
-            slot,
-            ahead,
-            read: 0,
+            guard,
+            ahead: ReadAhead::new(ahead),
             lines,
             counter,
             instead: Vec::new(),
@@ -55,23 +49,8 @@ impl RestStream {
     }
 
     /// Its lines `content-length:`.
-    pub(super) fn lines(&self) -> &Arc<LengthLines> {
+    pub(in crate::gateway) fn lines(&self) -> &Arc<LengthLines> {
         &self.lines
-    }
-
-    /// An error once no request was admitted in time, or once the connection is evicted; wakes the server at that
-    /// moment.
-    fn check_authorized(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
-        if self.first_call.is_some() && self.session.was_authorized() {
-            self.first_call = None;
-        }
-        let first_call = self.first_call.as_mut();
-        let is_over = first_call.is_some_and(|it| it.as_mut().poll(cx).is_ready());
-        if !is_over && Pin::new(&mut self.slot).poll(cx).is_pending() {
-            return Ok(());
-        }
-        let why = "no request was admitted in time, or the caller lost its rights";
-        Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 
     fn write_instead(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -87,7 +66,7 @@ impl RestStream {
 
     /// Ends the connection. What the client still sends is read for a moment: the reset that answers bytes which
     /// nobody reads may overtake the answer.
-    pub(super) async fn end(mut self) {
+    pub(in crate::gateway) async fn end(mut self) {
         let ending = async {
             self.shutdown().await?;
             let (mut part, mut left) = ([0; ANSWER_PART_BYTES], HTTP_LINGER_BYTES_MAX);
@@ -105,19 +84,15 @@ impl RestStream {
     }
 }
 
-impl AsyncRead for RestStream {
+impl AsyncRead for Http1Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        this.check_authorized(cx)?;
-        let ahead = &this.ahead[this.read..];
-        if !ahead.is_empty() {
-            let part = ahead.len().min(buf.remaining());
-            buf.put_slice(&ahead[..part]);
-            this.read += part;
+        this.guard.check(cx)?;
+        if this.ahead.poll_read(buf).is_ready() {
             return Poll::Ready(Ok(()));
         }
         let before = buf.filled().len();
@@ -128,13 +103,13 @@ impl AsyncRead for RestStream {
     }
 }
 
-impl AsyncWrite for RestStream {
+impl AsyncWrite for Http1Stream {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.check_authorized(cx)?;
+        self.guard.check(cx)?;
         ready!(self.write_instead(cx))?;
         if let Some(answer) = typed(buf) {
             self.instead = answer;

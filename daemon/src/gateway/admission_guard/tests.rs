@@ -5,15 +5,20 @@ use std::fs;
 use std::future::pending;
 use std::path::Path;
 
+use amem_proto::answer::Code;
+use hyper::header;
 use tokio::sync::watch;
 use tokio::task::yield_now;
-use tonic::codegen::http::header;
+use tonic::Status;
 use tonic_types::StatusExt;
+use tower::{Layer, Service};
 
 use super::*;
 use crate::auth::{Caller, Role, TokenRights};
 use crate::config::{Config, Flags};
 use crate::control::Control;
+use crate::gateway::GuardLayer;
+use crate::gateway::encoding::tests::ENCODINGS;
 use crate::ingress::Peer;
 
 const ASK: &str = "/amem.v1.AdminService/GetStatus";
@@ -24,7 +29,12 @@ const REMOVE: &str = "/amem.v1.BrainService/RemoveBrain";
 const CREATE_TOKEN: &str = "/amem.v1.AdminService/CreateToken";
 const RELOAD: &str = "/amem.v1.AdminService/Reload";
 
-fn layer() -> AdmissionLayer {
+fn layer_of(control: &Control) -> GuardLayer<AdmissionGuard> {
+    let admission = Admission::new(control.clone());
+    GuardLayer(AdmissionGuard::new(admission, ENCODINGS[0]))
+}
+
+fn layer() -> GuardLayer<AdmissionGuard> {
     let flags = Flags {
         folder: Some("/b".into()),
         socket: Some("/s".into()),
@@ -32,7 +42,7 @@ fn layer() -> AdmissionLayer {
         ..Flags::default()
     };
     let config = Config::load(flags, Arc::new(|_| None)).unwrap();
-    AdmissionLayer::new(Admission::new(Control::new(&config).unwrap()))
+    layer_of(&Control::new(&config).unwrap())
 }
 
 /// What is in force by a file of settings.
@@ -147,7 +157,7 @@ async fn a_call_that_does_not_end_is_dropped_at_its_deadline_and_leaves_no_load(
     drop(service);
     assert_eq!(drops.recv().await, None, "the work goes on");
     assert_eq!(
-        layer.admission.calls_held(),
+        layer.0.admission.calls_held(),
         0,
         "it still counts as under way"
     );
@@ -158,7 +168,7 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
     let folder = tempfile::tempdir().unwrap();
     let uid = our_uid() + 1;
     let control = control(folder.path(), &grant(uid, "write"));
-    let layer = AdmissionLayer::new(Admission::new(control.clone()));
+    let layer = layer_of(&control);
     let (answer, answered) = watch::channel(false);
     let mut service = layer.layer(tower::service_fn(move |_: Request<Body>| {
         let mut answered = answered.clone();
@@ -193,7 +203,7 @@ async fn a_waiting_call_ends_when_its_caller_loses_rights_not_when_it_gains_some
     }
     assert!(!ours.is_finished(), "another's call has ended");
     assert_eq!(
-        layer.admission.calls_held(),
+        layer.0.admission.calls_held(),
         1,
         "they still count as under way"
     );
@@ -206,10 +216,9 @@ async fn a_connection_is_counted_for_the_callers_of_its_open_calls() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = "tcp.listen = \"127.0.0.1:0\"\ntcp.tokens_file = \"tokens.toml\"\n";
     let control = control(folder.path(), tcp);
-    let mut service =
-        AdmissionLayer::new(Admission::new(control.clone())).layer(tower::service_fn(|_| async {
-            pending::<Result<Response<Body>, Infallible>>().await
-        }));
+    let mut service = layer_of(&control).layer(tower::service_fn(|_| async {
+        pending::<Result<Response<Body>, Infallible>>().await
+    }));
     let info = ConnectionInfo::without_slot(Peer::Tcp {
         from: "127.0.0.1:2".parse().unwrap(),
         to: "127.0.0.1:1".parse().unwrap(),
@@ -252,15 +261,14 @@ async fn a_caller_that_revokes_its_own_rights_gets_its_answer() {
     let uid = our_uid() + 1;
     let control = control(folder.path(), "");
     let of = control.clone();
-    let mut service =
-        AdmissionLayer::new(Admission::new(control.clone())).layer(tower::service_fn(move |_| {
-            let control = of.clone();
-            async move {
-                control.reload().unwrap();
-                yield_now().await;
-                Ok::<_, Infallible>(Response::new(Body::empty()))
-            }
-        }));
+    let mut service = layer_of(&control).layer(tower::service_fn(move |_| {
+        let control = of.clone();
+        async move {
+            control.reload().unwrap();
+            yield_now().await;
+            Ok::<_, Infallible>(Response::new(Body::empty()))
+        }
+    }));
     let unknown = (Code::Unauthenticated, "PRINCIPAL".to_owned());
     for (path, wanted) in [(RELOAD, None), (CREATE_TOKEN, Some(unknown))] {
         configure(folder.path(), &grant(uid, "admin"));
@@ -280,7 +288,7 @@ async fn calls_that_are_refused_count_as_others_do() {
     let service = tower::service_fn(|_: Request<Body>| async {
         Ok::<_, Infallible>(Response::new(Body::empty()))
     });
-    let mut service = AdmissionLayer::new(Admission::new(control.clone())).layer(service);
+    let mut service = layer_of(&control).layer(service);
     for (path, uid, reason, whose) in [
         ("/no/Such", our_uid(), "UNKNOWN_CALL", "uid:"),
         (REMOVE, reader, "ROLE", "uid:"),

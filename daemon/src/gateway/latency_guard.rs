@@ -1,4 +1,4 @@
-//! The layer that measures calls (`ingress::latency`).
+//! The guard that measures calls (`ingress::latency`).
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -6,33 +6,27 @@ use std::task::{Context, Poll, ready};
 
 use amem_engine::polls::{named, named_poll};
 use amem_locks::LockResultExt;
-use http_body::{Frame, SizeHint};
-use tonic::Status;
-use tonic::body::Body;
-use tonic::codegen::http::{HeaderMap, Request, Response};
-use tonic::codegen::{Body as HttpBody, Bytes};
-use tonic_types::StatusExt;
-use tower::{Layer, Service};
+use axum::Error;
+use axum::body::{Body, Bytes, HttpBody};
+use http_body::SizeHint;
+use hyper::http::Extensions;
+use hyper::{Method, Request, Response};
 
-use super::response_future::ResponseFuture;
+use super::encoding::{Encoding, FrameResult, PartKind};
+use super::guard::{AnswerFuture, Guard, InnerCall};
 use crate::ingress::latency::{CallTimer, Latencies};
 
-/// Wraps every service.
+/// The guard.
 #[derive(Debug, Clone)]
-pub(crate) struct LatencyLayer(pub(crate) Latencies);
-
-impl<S> Layer<S> for LatencyLayer {
-    type Service = LatencyService<S>;
-
-    fn layer(&self, inner: S) -> LatencyService<S> {
-        let latencies = self.0.clone();
-        LatencyService { inner, latencies }
-    }
+pub(crate) struct LatencyGuard {
+    pub(crate) latencies: Latencies,
+    pub(crate) encoding: &'static dyn Encoding,
 }
 
-/// The timer of a call, also for the layer that gives up answers: a body that is not read is not polled.
+/// The timer of a call, as one of its extensions: what gives up answers needs it, since a body that is not read is not
+/// polled.
 #[derive(Debug, Clone)]
-pub(super) struct SharedCallTimer(Arc<Mutex<CallTimer>>);
+pub(crate) struct SharedCallTimer(Arc<Mutex<CallTimer>>);
 
 impl SharedCallTimer {
     pub(super) fn begin(latencies: &Latencies, path: &str) -> Self {
@@ -44,7 +38,7 @@ impl SharedCallTimer {
     }
 
     /// Counts the end, once.
-    pub(super) fn end(&self, failed: Option<&str>) {
+    pub(crate) fn end(&self, failed: Option<&str>) {
         self.timer().end(failed);
     }
 
@@ -57,100 +51,85 @@ impl SharedCallTimer {
     }
 }
 
-/// A service whose calls are measured.
-#[derive(Debug, Clone)]
-pub(crate) struct LatencyService<S> {
-    inner: S,
-    latencies: Latencies,
-}
-
-impl<S> Service<Request<Body>> for LatencyService<S>
-where
-    S: Service<Request<Body>, Response = Response<Body>>,
-    S::Future: Send + 'static,
-{
-    type Response = Response<Body>;
-    type Error = S::Error;
-    type Future = ResponseFuture<S::Error>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let path: Arc<str> = request.uri().path().into();
-        let call = SharedCallTimer::begin(&self.latencies, &path);
-        request.extensions_mut().insert(call.clone());
-        let answer = self.inner.call(request);
+impl Guard for LatencyGuard {
+    fn answer(self, request: Request<Body>, inner: InnerCall) -> AnswerFuture {
+        let Self {
+            latencies,
+            encoding,
+        } = self;
+        let (mut head, body) = request.into_parts();
+        let name = encoding.name(&head);
+        let measured = encoding.measured(&head);
+        let call = measured.map(|path| SharedCallTimer::begin(&latencies, path));
+        if let Some(call) = &call {
+            head.extensions.insert(call.clone());
+        }
+        let is_head = head.method == Method::HEAD;
+        let answer = named(name.clone(), inner(Request::from_parts(head, body)));
         Box::pin(async move {
-            let (head, body) = named(path.clone(), answer).await?.into_parts();
-            if let Some(reason) = why_failed(&head.headers) {
-                // An answer of headers only: its body is not polled.
-                call.end(Some(&reason));
+            let answer = answer.await;
+            let Some(call) = call else {
+                return answer;
+            };
+            let (head, body) = answer.into_parts();
+            let failure = encoding.failure(&head.headers, &head.extensions);
+            if failure.is_some() || is_head || body.is_end_stream() {
+                // The body is not polled, or says nothing more.
+                call.end(failure.as_deref());
             }
             call.timer().answered = true;
             let body = LatencyBody {
                 inner: body,
                 call,
-                path,
+                name,
+                encoding,
             };
-            Ok(Response::from_parts(head, Body::new(body)))
+            Response::from_parts(head, Body::new(body))
         })
     }
-}
-
-/// The reason of the status in headers or trailers, unless it is OK.
-fn why_failed(headers: &HeaderMap) -> Option<String> {
-    let status = Status::from_header_map(headers)?;
-    (status.code() != tonic::Code::Ok).then(|| reason(&status))
-}
-
-/// The reason by which a failure is counted.
-fn reason(status: &Status) -> String {
-    match status.get_details_error_info() {
-        Some(info) if !info.reason.is_empty() => info.reason,
-        _ => code_name(status.code()),
-    }
-}
-
-/// The name of a code as gRPC writes it, such as `NOT_FOUND`.
-fn code_name(code: tonic::Code) -> String {
-    let mut name = String::new();
-    for letter in format!("{code:?}").chars() {
-        if letter.is_ascii_uppercase() && !name.is_empty() {
-            name.push('_');
-        }
-        name.push(letter.to_ascii_uppercase());
-    }
-    name
 }
 
 /// The body of an answer, watched for its end.
 struct LatencyBody {
     inner: Body,
     call: SharedCallTimer,
-    path: Arc<str>,
+    name: Arc<str>,
+    encoding: &'static dyn Encoding,
+}
+
+impl LatencyBody {
+    fn watch(&self, frame: &Option<FrameResult>) {
+        let Self { call, encoding, .. } = self;
+        let frame = match frame {
+            None => return call.end(None),
+            Some(Err(error)) => return call.end(Some(&encoding.failure_of(error))),
+            Some(Ok(frame)) => frame,
+        };
+        if let Some(trailers) = frame.trailers_ref() {
+            let failure = encoding.failure(trailers, &Extensions::new());
+            return call.end(failure.as_deref());
+        }
+        match frame.data_ref().map(|data| encoding.part_kind(data)) {
+            Some(PartKind::Message) => call.record_message(),
+            Some(PartKind::Failure(reason)) => call.end(Some(&reason)),
+            Some(PartKind::SignOfLife) | None => {}
+        }
+        if self.inner.is_end_stream() {
+            // It is not polled again.
+            call.end(None);
+        }
+    }
 }
 
 impl HttpBody for LatencyBody {
     type Data = Bytes;
-    type Error = Status;
+    type Error = Error;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<FrameResult>> {
         let this = self.get_mut();
         let inner = Pin::new(&mut this.inner);
-        let frame = ready!(named_poll(&this.path, || inner.poll_frame(cx)));
-        match &frame {
-            None => this.call.end(None),
-            Some(Err(status)) => this.call.end(Some(&reason(status))),
-            Some(Ok(frame)) => match frame.trailers_ref() {
-                Some(trailers) => this.call.end(why_failed(trailers).as_deref()),
-                None => this.call.record_message(),
-            },
-        }
+        let frame = ready!(named_poll(&this.name, || inner.poll_frame(cx)));
+        this.watch(&frame);
         Poll::Ready(frame)
     }
 
@@ -169,6 +148,11 @@ mod tests {
     use std::collections::BTreeMap;
     use std::convert::Infallible;
 
+    use tonic::Status;
+    use tower::{Layer, Service};
+
+    use crate::gateway::GuardLayer;
+    use crate::gateway::encoding::tests::ENCODINGS;
     use crate::ingress::latency::Rpc;
     use crate::ingress::methods::Method;
     use crate::limits::REASONS_MAX;
@@ -194,11 +178,12 @@ mod tests {
         let service =
             tower::service_fn(move |_: Request<Body>| async move { Ok::<_, Infallible>(answer()) });
         let request = Request::builder().uri(path).body(Body::empty()).unwrap();
-        LatencyLayer(latencies.clone())
-            .layer(service)
-            .call(request)
-            .await
-            .unwrap()
+        let guard = LatencyGuard {
+            latencies: latencies.clone(),
+            encoding: ENCODINGS[0],
+        };
+        let mut service = GuardLayer(guard).layer(service);
+        service.call(request).await.unwrap()
     }
 
     /// An answer that does not come.
@@ -206,12 +191,9 @@ mod tests {
 
     impl HttpBody for Endless {
         type Data = Bytes;
-        type Error = Status;
+        type Error = Error;
 
-        fn poll_frame(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        fn poll_frame(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<FrameResult>> {
             Poll::Pending
         }
     }
@@ -237,13 +219,6 @@ mod tests {
     #[test]
     fn failures_are_counted_by_reason_and_of_reasons_there_is_an_end() {
         let latencies = latencies();
-        let refusal =
-            crate::refusal::Refusal::new(amem_proto::answer::Code::Aborted, "CONDITION", "no");
-        assert_eq!(reason(&refusal.into()), "CONDITION");
-        assert_eq!(
-            code_name(tonic::Code::DeadlineExceeded),
-            "DEADLINE_EXCEEDED"
-        );
         for at in 0..REASONS_MAX + 5 {
             latencies.count_refusal(&format!("R{at}"));
         }

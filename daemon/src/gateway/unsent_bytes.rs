@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use amem_locks::LockResultExt;
-use tonic::codegen::Bytes;
+use axum::body::Bytes;
+use tokio::sync::Notify;
 
 use crate::limits::CONNECTION_UNSENT_BYTES;
 
@@ -20,6 +21,7 @@ use crate::limits::CONNECTION_UNSENT_BYTES;
 pub(crate) struct UnsentBytes {
     bytes: AtomicUsize,
     waiting: Mutex<Vec<Waker>>,
+    given_up: Notify,
 }
 
 /// A part of an answer, which counts until it is dropped.
@@ -70,6 +72,16 @@ impl UnsentBytes {
         } else {
             Poll::Pending
         }
+    }
+
+    /// An answer of the connection was given up: its client did not read it.
+    pub(super) fn give_up(&self) {
+        self.given_up.notify_one();
+    }
+
+    /// Ready once an answer was given up.
+    pub(super) async fn given_up(&self) {
+        self.given_up.notified().await;
     }
 
     /// Counts a part from now until it is dropped.
